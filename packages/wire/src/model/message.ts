@@ -1,0 +1,54 @@
+import type { JsonObject } from "@countersign/core";
+import type { ContentPart } from "./content.js";
+
+/** Extra information, open by key; the key `ag-ui` is reserved by the protocol. */
+export type Metadata = JsonObject;
+
+type MessageBase = { id: string; metadata?: Metadata; subagentRunId?: string };
+type Named = { name?: string; encryptedValue?: string };
+
+/** One call of a tool inside an assistant message; `arguments` is untrusted text. */
+export type ToolCall = {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+  encryptedValue?: string;
+  metadata?: Metadata;
+};
+
+export type DeveloperMessage = MessageBase & Named & { role: "developer"; content: string };
+export type SystemMessage = MessageBase & Named & { role: "system"; content: string };
+export type UserMessage = MessageBase & Named & { role: "user"; content: string | ContentPart[] };
+export type AssistantMessage = MessageBase &
+  Named & { role: "assistant"; content?: string; toolCalls?: ToolCall[] };
+export type ToolMessage = MessageBase & {
+  role: "tool";
+  toolCallId: string;
+  content: string | ContentPart[];
+  error?: string;
+  encryptedValue?: string;
+};
+/** Never sent upward: a consumer strips it from its input. */
+export type ActivityMessage = MessageBase & {
+  role: "activity";
+  activityType: string;
+  content: JsonObject;
+};
+export type ReasoningMessage = MessageBase & {
+  role: "reasoning";
+  content: string;
+  encryptedValue?: string;
+};
+
+/** A message of a conversation, by role. */
+export type Message =
+  | DeveloperMessage
+  | SystemMessage
+  | UserMessage
+  | AssistantMessage
+  | ToolMessage
+  | ActivityMessage
+  | ReasoningMessage;
+
+/** Who speaks. */
+export type Role = Message["role"];
