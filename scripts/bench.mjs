@@ -1,0 +1,42 @@
+// Measures us beside our peers: `npm run bench -- wire` runs one area, without a name all of them.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Each area and the programs that measure it, in order. */
+const AREAS = {
+  wire: ["wire", "enforce", "proto"],
+  receipts: ["receipts"],
+  policy: ["policy"],
+  gateway: ["gateway"],
+  redteam: ["redteam"],
+  client: ["client"],
+  inspect: ["inspect"],
+};
+
+const [wanted, ...rest] = process.argv.slice(2);
+const known = Object.keys(AREAS);
+if (wanted !== undefined && !known.includes(wanted)) {
+  process.stderr.write(`bench: no area named ${wanted}; there are: ${known.join(", ")}\n`);
+  process.exit(2);
+}
+const prepared = spawnSync(process.execPath, [join(root, "scripts", "prepare.mjs"), "bench"], {
+  stdio: "inherit",
+});
+if (prepared.status !== 0) process.exit(1);
+
+for (const area of wanted === undefined ? known : [wanted]) {
+  for (const program of AREAS[area]) {
+    const file = join(root, "bench", "dist", `${program}.js`);
+    if (!existsSync(file)) continue;
+    process.stdout.write(`\n== ${program} ==\n`);
+    const result = spawnSync(process.execPath, ["--expose-gc", file, ...rest], {
+      cwd: root,
+      stdio: "inherit",
+    });
+    if (result.status !== 0) process.exitCode = 1;
+  }
+}

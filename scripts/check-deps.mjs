@@ -1,0 +1,145 @@
+// Imports point one way. Prints the sentence of the rule that an import breaks.
+import { existsSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { filesBelow, isTest, read, root } from "./sources.mjs";
+
+/** What each package may import of ours. */
+const MAY_IMPORT = {
+  core: [],
+  wire: ["core"],
+  policy: ["core", "wire"],
+  capability: ["core"],
+  receipts: ["core"],
+  projection: ["core", "wire"],
+  client: ["core", "wire"],
+  react: ["client"],
+  svelte: ["client"],
+  redteam: ["core", "wire"],
+  inspect: ["core", "wire"],
+  gateway: ["core", "wire", "policy", "capability", "receipts"],
+};
+
+const SENTENCES = {
+  core: "core stands below everything and imports none of our packages.",
+  redteam: "redteam attacks from outside: it imports core and wire only.",
+  inspect: "inspect looks from outside: it imports core and wire only.",
+  react: "a binding only binds: react imports client only.",
+  svelte: "a binding only binds: svelte imports client only.",
+  testkit: "testkit is an independent oracle and imports none of our packages.",
+};
+
+/** Packages that run anywhere: nothing of Node may be reachable outside files made for Node. */
+const RUNS_ANYWHERE = [
+  "core",
+  "wire",
+  "policy",
+  "capability",
+  "projection",
+  "client",
+  "react",
+  "svelte",
+];
+
+/** From these entries, no file matching `never` may be reachable. */
+const UNREACHABLE = [
+  {
+    from: "packages/receipts/src/verify/index.ts",
+    never: /\/(sign|log|store|sqlite|postgres|bundles|export)\//,
+    sentence: "receipts/verify reaches no signing code and no storage.",
+  },
+  {
+    from: "packages/core/src/ed25519/verify.ts",
+    never: /ed25519\/sign/,
+    sentence: "core/verify reaches no signing code.",
+  },
+];
+
+const IMPORT =
+  /(?:^|[\s;])(?:import|export)\s[^;"']*?from\s*["']([^"']+)["']|import\s*\(\s*["']([^"']+)["']\s*\)|^import\s+["']([^"']+)["']/gm;
+
+const files = ["packages", "apps", "testkit"].flatMap((folder) =>
+  filesBelow(folder, (name) => /\.(ts|tsx|svelte)$/.test(name)),
+);
+const problems = [];
+const graph = new Map();
+
+function ownerOf(path) {
+  const [folder, name] = path.split("/");
+  return folder === "packages" ? name : folder === "apps" ? `apps/${name}` : folder;
+}
+
+/** Comments are dropped first: examples in doc comments are not imports. */
+function importsOf(path) {
+  const text = read(path).replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  return [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? match[3]);
+}
+
+function resolveRelative(path, specifier) {
+  const base = normalize(join(dirname(path), specifier));
+  for (const candidate of [base.replace(/\.js$/, ".ts"), base.replace(/\.jsx?$/, ".tsx"), base]) {
+    if (existsSync(join(root, candidate))) return candidate;
+  }
+  return undefined;
+}
+
+function checkOurs(path, owner, specifier) {
+  const target = specifier.split("/")[1];
+  if (owner === "testkit") return target === "testkit" ? undefined : SENTENCES.testkit;
+  if (target === "testkit") {
+    return isTest(path) ? undefined : "testkit serves tests alone; the product never imports it.";
+  }
+  const allowed = MAY_IMPORT[owner];
+  if (allowed === undefined || target === owner || allowed.includes(target)) return undefined;
+  if (isTest(path) && owner !== "core") return undefined;
+  return SENTENCES[owner] ?? `${owner} imports ${allowed.join(", ")} only.`;
+}
+
+for (const path of files) {
+  const owner = ownerOf(path);
+  const reached = [];
+  for (const specifier of importsOf(path)) {
+    let broken;
+    if (specifier.startsWith("@countersign/")) broken = checkOurs(path, owner, specifier);
+    else if (specifier.startsWith(".")) {
+      const target = resolveRelative(path, specifier);
+      if (target !== undefined) reached.push(target);
+      if (target !== undefined && ownerOf(target) !== owner) {
+        broken = "a package is entered through its exports, never by a relative path.";
+      }
+      if (target !== undefined && isTest(target) && !isTest(path)) {
+        broken = "the product never imports what only serves tests.";
+      }
+    } else if (specifier.startsWith("node:")) {
+      const forNode = /(^|[./-])node\.ts$/.test(path) || path.includes("/node/");
+      if (RUNS_ANYWHERE.includes(owner) && !forNode && !isTest(path)) {
+        broken = `${owner} runs anywhere: Node's modules are imported only by files named *node.ts behind a conditional export.`;
+      }
+    }
+    if (broken !== undefined) problems.push(`${path} imports ${specifier}: ${broken}`);
+  }
+  graph.set(path, reached);
+  const isParser = path.startsWith("packages/core/src/json/");
+  if (
+    path.startsWith("packages/") &&
+    !isTest(path) &&
+    !isParser &&
+    /\bJSON\.parse\(/.test(read(path))
+  ) {
+    problems.push(`${path}: outside bytes become values in core/json alone; use parseJson.`);
+  }
+}
+
+for (const { from, never, sentence } of UNREACHABLE) {
+  const seen = new Set();
+  const walk = (path, trail) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    if (never.test(path)) problems.push(`${[...trail, path].join(" → ")}: ${sentence}`);
+    else for (const next of graph.get(path) ?? []) walk(next, [...trail, path]);
+  };
+  if (graph.has(from)) walk(from, []);
+}
+
+for (const problem of problems) process.stderr.write(`check:deps: ${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;
+else process.stdout.write(`check:deps: ${files.length} files, every import points the right way\n`);

@@ -1,0 +1,47 @@
+// Error codes are part of the public face: each one declared must be thrown somewhere and documented with cause and remedy.
+import { filesBelow, isTest, read } from "./sources.mjs";
+
+const sources = ["packages", "apps"].flatMap((folder) =>
+  filesBelow(folder, (name) => /\.(ts|tsx|svelte)$/.test(name)),
+);
+const declared = new Map();
+const used = new Set();
+
+for (const path of sources) {
+  const text = read(path);
+  for (const block of text.matchAll(/interface ErrorFacts \{([\s\S]*?)\n\s*\}\n/g)) {
+    for (const [, code] of block[1].matchAll(/^\s*(ERR_[A-Z0-9_]+)\??:/gm))
+      declared.set(code, path);
+  }
+  if (isTest(path)) continue;
+  for (const [, code] of text.matchAll(/["'](ERR_[A-Z0-9_]+)["']/g)) used.add(code);
+}
+
+const documented = new Map();
+const problems = [];
+for (const path of filesBelow("docs/errors", (name) => name.endsWith(".md"))) {
+  for (const section of read(path).split(/^## /m).slice(1)) {
+    const code = section.split("\n", 1)[0].replaceAll("`", "").trim();
+    if (!code.startsWith("ERR_")) continue;
+    if (documented.has(code))
+      problems.push(`${path}: ${code} is documented twice (also in ${documented.get(code)})`);
+    documented.set(code, path);
+    for (const part of ["Cause:", "Remedy:"]) {
+      if (!section.includes(part)) problems.push(`${path}: ${code} has no "${part}" line`);
+    }
+  }
+}
+for (const [code, path] of declared) {
+  if (!documented.has(code)) problems.push(`${path}: ${code} is not documented in docs/errors/`);
+  if (!used.has(code)) problems.push(`${path}: ${code} is declared but never thrown`);
+}
+for (const [code, path] of documented) {
+  if (!declared.has(code)) problems.push(`${path}: ${code} is documented but not declared`);
+}
+for (const code of used) {
+  if (!declared.has(code)) problems.push(`${code} is used but declared nowhere`);
+}
+
+for (const problem of problems) process.stderr.write(`check:errors: ${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;
+else process.stdout.write(`check:errors: ${declared.size} codes, all documented and used\n`);
