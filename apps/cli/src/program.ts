@@ -1,0 +1,13 @@
+import { Command } from "commander";
+import { VERSION } from "./version.js";
+
+/** The whole command: one group of verbs per area, each registered by its own folder. */
+export function createProgram(): Command {
+  const program = new Command("countersign")
+    .description("The gateway between AI agents and the people who use them.")
+    .version(VERSION)
+    .showHelpAfterError("(run with --help for the options and an example)")
+    .exitOverride()
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
+  return program;
+}
