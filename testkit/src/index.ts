@@ -1,0 +1,4 @@
+export { createFakeClock } from "./fake-clock.js";
+export type { FakeClock } from "./fake-clock.js";
+export { RESET, sseFrame, startFakeAgent } from "./fake-agent.js";
+export type { FakeAgent, FakeAnswer, FakePiece, FakeRequest, FakeScript } from "./fake-agent.js";
