@@ -68,3 +68,6 @@ export type {
   SubagentFinishedOutcome,
   TokenUsage,
 } from "./model/run.js";
+export type { Field, FieldsOf, NullRule, Shape, Union, ValueSpec } from "./model/field.js";
+export { EVENT_TABLE, EVENT_TYPES, isEventType } from "./model/table.js";
+export type { EventEntry, LaneEffect, MetadataTarget, UnitKind, UnitPhase } from "./model/table.js";
