@@ -1,0 +1,28 @@
+import type { SignatureVerifier, VerifiedNote } from "../note/verify-note.js";
+import { verifyNote } from "../note/verify-note.js";
+import type { NoteKey } from "../note/vkey.js";
+import type { Checkpoint } from "./checkpoint.js";
+import { parseCheckpoint } from "./checkpoint.js";
+import { formatError } from "../receipt/errors.js";
+
+/** A checkpoint signed by the log's own key, and which of the known keys signed it. */
+export type OpenedCheckpoint = Checkpoint & { readonly note: VerifiedNote };
+
+/**
+ * Opens a signed checkpoint. A witness alone does not make it the log's: one signer must carry the
+ * origin as its name.
+ */
+export async function openCheckpoint(
+  text: string,
+  keys: readonly NoteKey[],
+  verify: SignatureVerifier,
+): Promise<OpenedCheckpoint> {
+  const note = await verifyNote(text, keys, verify);
+  const checkpoint = parseCheckpoint(note.text);
+  if (!note.signers.some((key) => key.name === checkpoint.origin)) {
+    throw formatError("ERR_NOTE_UNVERIFIED", "no known key of that origin signed", {
+      reason: "unknown-key",
+    });
+  }
+  return { ...checkpoint, note };
+}

@@ -1,0 +1,80 @@
+import type { CountersignError, JsonValue } from "@countersign/core";
+import { parseJson } from "@countersign/core";
+import { assertReceipt, isJsonObject, memberChecks, ownMember } from "../receipt/check-receipt.js";
+import { encodeEntryText } from "./encode-entry.js";
+import type { LogEntry } from "./entry.js";
+import { MAX_ENTRY_BYTES } from "./entry.js";
+import { formatError } from "../receipt/errors.js";
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const MEMBERS: ReadonlySet<string> = new Set<keyof LogEntry>([
+  "seq",
+  "receipt",
+  "direction",
+  "run_id",
+  "thread_id",
+  "policy_hash",
+  "mode",
+  "rule",
+  "received_at",
+  "emitted_hash",
+]);
+const HEX_HASH = /^[0-9a-f]{64}$/;
+
+function refuse(member: string, reason: string): CountersignError {
+  return formatError("ERR_ENTRY_MALFORMED", `entry member ${member}: ${reason}`, {
+    member,
+    reason,
+  });
+}
+
+/** Narrows a JSON value to a log entry; unknown members are refused. */
+export function assertEntry(value: JsonValue): asserts value is LogEntry {
+  if (!isJsonObject(value)) throw refuse("entry", "not an object");
+  for (const name of Object.keys(value)) {
+    if (!MEMBERS.has(name)) throw refuse("entry", "unknown member");
+  }
+  memberChecks.count(value, "seq", refuse);
+  memberChecks.count(value, "received_at", refuse);
+  for (const name of ["run_id", "thread_id", "rule", "emitted_hash"]) {
+    memberChecks.optionalText(value, name, refuse);
+  }
+  const direction = ownMember(value, "direction");
+  if (direction !== "outbound" && direction !== "inbound") throw refuse("direction", "unknown");
+  const mode = ownMember(value, "mode");
+  if (mode !== "enforce" && mode !== "observe") throw refuse("mode", "unknown");
+  memberChecks.text(value, "policy_hash", refuse);
+  const emitted = ownMember(value, "emitted_hash");
+  if (emitted !== undefined && !HEX_HASH.test(String(emitted))) {
+    throw refuse("emitted_hash", "not a lower-case SHA-256");
+  }
+  assertReceipt(ownMember(value, "receipt"));
+}
+
+/** Reads leaf bytes back. Only the canonical bytes of a valid entry are accepted. */
+export function decodeEntry(bytes: Uint8Array): LogEntry {
+  if (bytes.length > MAX_ENTRY_BYTES) {
+    throw formatError("ERR_ENTRY_TOO_LARGE", "a log entry is larger than a bundle allows", {
+      limit: MAX_ENTRY_BYTES,
+      size: bytes.length,
+    });
+  }
+  let text: string;
+  let value: JsonValue;
+  try {
+    text = decoder.decode(bytes);
+    value = parseJson(text);
+  } catch (cause) {
+    throw formatError(
+      "ERR_ENTRY_MALFORMED",
+      "an entry is not JSON",
+      { member: "entry", reason: "not JSON" },
+      cause,
+    );
+  }
+  assertEntry(value);
+  // The leaf hash names bytes, not a value: a second spelling of the same entry is not the entry.
+  if (encodeEntryText(value) !== text) throw refuse("entry", "not canonical");
+  return value;
+}

@@ -1,0 +1,82 @@
+import type { CountersignError } from "@countersign/core";
+import { concatBytes, decodeBase64, encodeBase64 } from "@countersign/core";
+import { utf8 } from "../receipt/canonical-text.js";
+import { isNoteName } from "./vkey.js";
+import { formatError } from "../receipt/errors.js";
+
+/** One signature line: whose it says it is, and the bytes after the key id. */
+export type NoteSignature = {
+  readonly name: string;
+  readonly keyId: Uint8Array;
+  readonly signature: Uint8Array;
+};
+
+/** A parsed note. Its text must not be used before a signature was verified. */
+export type Note = {
+  /** What is signed, its last line feed included. */
+  readonly text: string;
+  readonly signatures: readonly NoteSignature[];
+};
+
+/** Larger than any checkpoint with many cosigners. */
+export const MAX_NOTE_BYTES = 1_000_000;
+/** The specification asks for at least 16. */
+export const MAX_NOTE_SIGNATURES = 64;
+
+const CONTROL = /[^\P{Cc}\n\u0080-\u009f]/u;
+const LINE = /^— (\S+) ([A-Za-z0-9+/]+={0,2})$/;
+
+function malformed(reason: string): CountersignError {
+  return formatError("ERR_NOTE_MALFORMED", `not a signed note: ${reason}`, { reason });
+}
+
+function parseSignature(line: string): NoteSignature {
+  const [, name = "", encoded = ""] = LINE.exec(line) ?? [];
+  if (!isNoteName(name)) throw malformed("signature line");
+  let blob: Uint8Array;
+  try {
+    blob = decodeBase64(encoded);
+  } catch {
+    throw malformed("signature base64");
+  }
+  if (blob.length < 5) throw malformed("signature length");
+  return { name, keyId: blob.slice(0, 4), signature: blob.slice(4) };
+}
+
+/** Whether a text can be the signed part of a note: lines without control characters. */
+export function isNoteText(text: string): boolean {
+  return text.endsWith("\n") && !CONTROL.test(text) && !/\p{Surrogate}/u.test(text);
+}
+
+/** Reads a C2SP signed note: text, empty line, signature lines. */
+export function parseNote(note: string): Note {
+  if (note.length > MAX_NOTE_BYTES) throw malformed("too large");
+  // The text may hold empty lines of its own: the last one separates.
+  const split = note.lastIndexOf("\n\n");
+  if (split < 0) throw malformed("no empty line before the signatures");
+  const text = note.slice(0, split + 1);
+  const block = note.slice(split + 2);
+  if (!isNoteText(text) || text === "\n") throw malformed("text");
+  if (!block.endsWith("\n")) throw malformed("last line has no line feed");
+  const lines = block.slice(0, -1).split("\n");
+  if (lines.length > MAX_NOTE_SIGNATURES) throw malformed("too many signatures");
+  return { text, signatures: lines.map(parseSignature) };
+}
+
+/** One signature line with its line feed, to be appended to a note. */
+export function encodeNoteSignature(signature: NoteSignature): string {
+  const blob = concatBytes(signature.keyId, signature.signature);
+  return `— ${signature.name} ${encodeBase64(blob)}\n`;
+}
+
+/** Text and signature lines as one note. */
+export function encodeNote(note: Note): string {
+  if (!isNoteText(note.text)) throw new TypeError("a note text ends in a line feed");
+  if (note.signatures.length === 0) throw new TypeError("a note has at least one signature");
+  return `${note.text}\n${note.signatures.map(encodeNoteSignature).join("")}`;
+}
+
+/** The bytes a plain note signature covers. */
+export function noteMessage(note: Note): Uint8Array {
+  return utf8(note.text);
+}

@@ -1,0 +1,62 @@
+import type { CountersignError } from "@countersign/core";
+import { concatBytes, decodeBase64Url, decodeHex } from "@countersign/core";
+import { rootFromInclusion } from "../merkle/verify-proof.js";
+import { utf8 } from "./canonical-text.js";
+import { formatError } from "./errors.js";
+
+/** Start of a signature string that shares one root signature with a group of receipts. */
+export const BATCH_PREFIX = "ed25519-batch:";
+/** Receipts that may share one root signature. */
+export const MAX_BATCH_SIZE = 65_536;
+
+/** A parsed batch signature. */
+export type BatchSignature = {
+  readonly index: number;
+  readonly size: number;
+  readonly rootSignature: Uint8Array;
+  readonly path: readonly Uint8Array[];
+};
+
+// The NUL byte cannot occur in a note and no JSON text starts with a letter c: a root message is
+// never a receipt body, a key record or a checkpoint.
+const DOMAIN = utf8("countersign.receipt-batch.v1\0");
+const PATTERN = /^ed25519-batch:(0|[1-9]\d{0,4})\/([1-9]\d{0,4}):([0-9a-f]{128}):([A-Za-z0-9_-]*)$/;
+const HASH_CHARACTERS = 43;
+
+/** The bytes the root signature covers: domain, group size as 32-bit big-endian, root hash. */
+export function batchRootMessage(size: number, root: Uint8Array): Uint8Array {
+  const count = new Uint8Array(4);
+  new DataView(count.buffer).setUint32(0, size);
+  return concatBytes(DOMAIN, count, root);
+}
+
+function malformed(reason: string): CountersignError {
+  return formatError("ERR_RECEIPT_SIGNATURE", `not a batch signature: ${reason}`, {
+    member: "signature",
+    reason,
+  });
+}
+
+/** Reads `ed25519-batch:<index>/<size>:<root signature>:<path>`. */
+export function parseBatchSignature(text: string): BatchSignature {
+  const match = PATTERN.exec(text);
+  if (match === null) throw malformed("grammar");
+  const [, index = "", size = "", signature = "", encoded = ""] = match;
+  if (Number(size) > MAX_BATCH_SIZE) throw malformed("group size");
+  if (Number(index) >= Number(size)) throw malformed("index outside the group");
+  if (encoded.length % HASH_CHARACTERS !== 0) throw malformed("path length");
+  const path: Uint8Array[] = [];
+  for (let offset = 0; offset < encoded.length; offset += HASH_CHARACTERS) {
+    try {
+      path.push(decodeBase64Url(encoded.slice(offset, offset + HASH_CHARACTERS)));
+    } catch {
+      throw malformed("path base64url");
+    }
+  }
+  return { index: Number(index), size: Number(size), rootSignature: decodeHex(signature), path };
+}
+
+/** The root a receipt's leaf leads to along its path; undefined when the path does not fit. */
+export function batchRoot(leaf: Uint8Array, batch: BatchSignature): Uint8Array | undefined {
+  return rootFromInclusion(leaf, batch.index, batch.size, batch.path);
+}

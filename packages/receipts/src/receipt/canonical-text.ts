@@ -1,0 +1,36 @@
+import { formatError } from "./errors.js";
+
+const encoder = new TextEncoder();
+
+// Printable ASCII without quote and backslash needs no escaping: the case of nearly every member.
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** A string as RFC 8785 writes it; lone surrogates have no canonical form and are refused. */
+export function canonicalText(member: string, value: string): string {
+  if (PLAIN.test(value)) return `"${value}"`;
+  if (LONE_SURROGATE.test(value)) {
+    throw formatError("ERR_RECEIPT_MALFORMED", `${member} holds a lone surrogate`, {
+      member,
+      reason: "lone surrogate",
+    });
+  }
+  // JSON.stringify escapes exactly what RFC 8785 section 3.2.2.2 escapes.
+  return JSON.stringify(value);
+}
+
+/** A non-negative integer as RFC 8785 writes it. */
+export function canonicalCount(member: string, value: number): string {
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw formatError("ERR_RECEIPT_MALFORMED", `${member} is not a whole number`, {
+      member,
+      reason: "not a non-negative safe integer",
+    });
+  }
+  return String(value === 0 ? 0 : value);
+}
+
+/** UTF-8 bytes of a text. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}

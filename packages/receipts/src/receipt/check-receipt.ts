@@ -1,0 +1,139 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type { AgUiReceipt } from "./receipt.js";
+import { RECEIPT_CLASSIFICATIONS, RECEIPT_EVENT_TYPES } from "./receipt.js";
+import { formatError } from "./errors.js";
+
+type Refuse = (member: string, reason: string) => Error;
+
+const refuseReceipt: Refuse = (member, reason) =>
+  formatError("ERR_RECEIPT_MALFORMED", `receipt member ${member}: ${reason}`, {
+    member,
+    reason,
+  });
+
+/** Whether a JSON value is an object and not an array. */
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Own member of an outside object; never one of its prototype. */
+export function ownMember(object: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function text(object: JsonObject, name: string, refuse: Refuse): void {
+  if (typeof ownMember(object, name) !== "string") throw refuse(name, "not a string");
+}
+
+function optionalText(object: JsonObject, name: string, refuse: Refuse): void {
+  const value = ownMember(object, name);
+  if (value !== undefined && typeof value !== "string") throw refuse(name, "not a string");
+}
+
+function count(object: JsonObject, name: string, refuse: Refuse): void {
+  const value = ownMember(object, name);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    throw refuse(name, "not a non-negative whole number");
+  }
+}
+
+/** The checks a member table is made of. */
+export const memberChecks = { text, optionalText, count };
+
+function eventType(value: JsonValue | undefined, foreign: boolean): boolean {
+  if (typeof value === "string") {
+    return RECEIPT_EVENT_TYPES.has(value) || (foreign && /^custom\("[^"]*"\)$/.test(value));
+  }
+  return (
+    isJsonObject(value) &&
+    Object.keys(value).length === 1 &&
+    typeof ownMember(value, "custom") === "string"
+  );
+}
+
+const MEMBERS: ReadonlySet<string> = new Set<keyof AgUiReceipt>([
+  "id",
+  "timestamp",
+  "event_id",
+  "agent_id",
+  "session_id",
+  "capability_id",
+  "event_type",
+  "target",
+  "classification",
+  "transport",
+  "allowed",
+  "denial_reason",
+  "payload_hash",
+  "kernel_key",
+  "signature",
+]);
+
+function checkTarget(target: JsonValue | undefined, foreign: boolean): void {
+  if (target === undefined) return;
+  if (!isJsonObject(target)) throw refuseReceipt("target", "not an object");
+  text(target, "component_type", refuseReceipt);
+  optionalText(target, "component_id", refuseReceipt);
+  const members = Object.hasOwn(target, "component_id") ? 2 : 1;
+  if (!foreign && Object.keys(target).length !== members) {
+    throw refuseReceipt("target", "unknown member");
+  }
+}
+
+function checkMembers(receipt: JsonObject, foreign: boolean): void {
+  for (const name of [
+    "id",
+    "event_id",
+    "agent_id",
+    "capability_id",
+    "payload_hash",
+    "kernel_key",
+    "signature",
+  ]) {
+    text(receipt, name, refuseReceipt);
+  }
+  optionalText(receipt, "session_id", refuseReceipt);
+  optionalText(receipt, "denial_reason", refuseReceipt);
+  count(receipt, "timestamp", refuseReceipt);
+  if (!eventType(ownMember(receipt, "event_type"), foreign)) {
+    throw refuseReceipt("event_type", "unknown type");
+  }
+  if (!RECEIPT_CLASSIFICATIONS.has(String(ownMember(receipt, "classification")))) {
+    throw refuseReceipt("classification", "unknown classification");
+  }
+  const transport = ownMember(receipt, "transport");
+  if (
+    transport !== "sse" &&
+    transport !== "websocket" &&
+    !(foreign && transport === "web_socket")
+  ) {
+    throw refuseReceipt("transport", "unknown transport");
+  }
+  const allowed = ownMember(receipt, "allowed");
+  if (typeof allowed !== "boolean") throw refuseReceipt("allowed", "not a boolean");
+  if (allowed === Object.hasOwn(receipt, "denial_reason")) {
+    throw refuseReceipt("denial_reason", "present exactly when the event was blocked");
+  }
+  if (!/^[0-9a-f]{64}$/.test(String(ownMember(receipt, "payload_hash")))) {
+    throw refuseReceipt("payload_hash", "not a lower-case SHA-256");
+  }
+  checkTarget(ownMember(receipt, "target"), foreign);
+}
+
+/** Narrows a JSON value to the receipt we emit: our spellings, no further members. */
+export function assertReceipt(value: JsonValue | undefined): asserts value is AgUiReceipt {
+  if (!isJsonObject(value)) throw refuseReceipt("receipt", "not an object");
+  for (const name of Object.keys(value)) {
+    if (!MEMBERS.has(name)) throw refuseReceipt("receipt", "unknown member");
+  }
+  checkMembers(value, false);
+}
+
+/**
+ * Narrows a JSON value to a receipt as anybody may write it: Chio's spellings (`web_socket`,
+ * `custom("…")`, bare hex) and further members, all of which the signature covers as they stand.
+ */
+export function assertReceivedReceipt(value: JsonValue): asserts value is JsonObject {
+  if (!isJsonObject(value)) throw refuseReceipt("receipt", "not an object");
+  checkMembers(value, true);
+}

@@ -1,0 +1,39 @@
+import type { ErrorFacts } from "@countersign/core";
+import { CountersignError } from "@countersign/core";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** A receipt lacks a member, has one of the wrong type, or text that cannot be canonical. */
+    ERR_RECEIPT_MALFORMED: { member: string; reason: string };
+    /** A key or signature string is not in a known spelling or has the wrong length. */
+    ERR_RECEIPT_SIGNATURE: { member: "kernel_key" | "signature"; reason: string };
+    /** A log entry is not canonical JSON of the entry shape. */
+    ERR_ENTRY_MALFORMED: { member: string; reason: string };
+    /** A log entry does not fit the 16-bit length of an entry bundle. */
+    ERR_ENTRY_TOO_LARGE: { limit: number; size: number };
+    /** A signed note does not follow the C2SP grammar. */
+    ERR_NOTE_MALFORMED: { reason: string };
+    /** A vkey line cannot be used. */
+    ERR_NOTE_KEY: { reason: string };
+    /** No signature of a note could be verified, or one by a known key is wrong. */
+    ERR_NOTE_UNVERIFIED: { reason: "unknown-key" | "bad-signature" };
+    /** The text of a checkpoint is not origin, size and root. */
+    ERR_CHECKPOINT_MALFORMED: { line: number; reason: string };
+    /** A tile or entry bundle has the wrong path, length or framing. */
+    ERR_TILE_MALFORMED: { reason: string };
+    /** A `.tlog-proof` file does not follow the C2SP grammar. */
+    ERR_PROOF_MALFORMED: { line: number; reason: string };
+    /** A line of `keys.jsonl` is not a key record. */
+    ERR_KEYS_MALFORMED: { line: number; reason: string };
+  }
+}
+
+/** A coded error of the receipt and log formats. */
+export function formatError<C extends keyof ErrorFacts>(
+  code: C,
+  message: string,
+  facts: ErrorFacts[C],
+  cause?: unknown,
+): CountersignError<C> {
+  return new CountersignError(code, message, facts, cause === undefined ? undefined : { cause });
+}

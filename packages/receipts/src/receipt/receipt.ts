@@ -1,0 +1,83 @@
+/** What an event does to the screen (seed vocabulary, lower case). */
+export type ReceiptClassification =
+  | "display"
+  | "mutate"
+  | "navigate"
+  | "create"
+  | "destroy"
+  | "submit"
+  | "alert";
+
+/** What kind of event it was; a type outside the vocabulary is named in an object. */
+export type ReceiptEventType =
+  | "text_stream"
+  | "state_update"
+  | "navigation"
+  | "lifecycle"
+  | "form_action"
+  | "notification"
+  | "error"
+  | { custom: string };
+
+/** The component an event aimed at. */
+export type ReceiptTarget = { component_type: string; component_id?: string };
+
+/** How the event travelled. Chio's own code spells the second one `web_socket`. */
+export type ReceiptTransport = "sse" | "websocket";
+
+/** Everything the signature covers. */
+export type AgUiReceiptBody = {
+  /** `agui-` and the event id. */
+  id: string;
+  /** The event's own time, unix seconds. */
+  timestamp: number;
+  event_id: string;
+  agent_id: string;
+  session_id?: string;
+  /** `<none>` when no capability was presented. */
+  capability_id: string;
+  event_type: ReceiptEventType;
+  target?: ReceiptTarget;
+  classification: ReceiptClassification;
+  transport: ReceiptTransport;
+  allowed: boolean;
+  /** Present exactly when the event was blocked. */
+  denial_reason?: string;
+  /** Lower-case hex SHA-256 of the canonical JSON of the payload. */
+  payload_hash: string;
+  /** `ed25519:` and the signer's public key in hex. */
+  kernel_key: string;
+};
+
+/** A signed decision about one event, `chio.ag-ui-receipt.v1` as we emit it. */
+export type AgUiReceipt = AgUiReceiptBody & {
+  /** `ed25519:` and 128 hex digits, or `ed25519-batch:` (docs/receipts/batch-signature.md). */
+  signature: string;
+};
+
+/** The value of `capability_id` when there was no capability. */
+export const NO_CAPABILITY = "<none>";
+
+/** The closed vocabulary of `classification`. */
+export const RECEIPT_CLASSIFICATIONS: ReadonlySet<string> = new Set<ReceiptClassification>([
+  "display",
+  "mutate",
+  "navigate",
+  "create",
+  "destroy",
+  "submit",
+  "alert",
+]);
+
+/** The plain (not custom) vocabulary of `event_type`. */
+export const RECEIPT_EVENT_TYPES: ReadonlySet<string> = new Set<
+  Exclude<ReceiptEventType, { custom: string }>
+>([
+  "text_stream",
+  "state_update",
+  "navigation",
+  "lifecycle",
+  "form_action",
+  "notification",
+  "error",
+]);
