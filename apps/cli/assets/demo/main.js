@@ -1,0 +1,150 @@
+import { addDecision, addUnguarded, clearFeed } from "./feed.js";
+import { runAgent } from "./stream.js";
+import { execute, resetScreen, TOOLS } from "./tools.js";
+
+const settings = await (await fetch("settings.json")).json();
+const list = document.querySelector("#messages");
+const composer = document.querySelector("#composer");
+const field = document.querySelector("#text");
+const stop = document.querySelector("#stop");
+const banner = document.querySelector("#banner");
+
+let mode = "guarded";
+let thread;
+let running;
+
+function startOver() {
+  thread = { id: crypto.randomUUID(), messages: [], executed: new Set() };
+  list.replaceChildren();
+  resetScreen();
+  clearFeed();
+  document.body.classList.toggle("direct", mode === "direct");
+  banner.textContent =
+    mode === "direct"
+      ? "No gateway: whatever the agent sends reaches your screen. Ask the same questions and compare."
+      : "The agent below also tries things it should not do. The gateway judges every event before it reaches you.";
+  show("note", "Ask about order #1024, or ask for a refund.");
+}
+
+function show(kind, text) {
+  const bubble = document.createElement("div");
+  bubble.className = `message ${kind}`;
+  bubble.textContent = text;
+  list.append(bubble);
+  list.scrollTop = list.scrollHeight;
+  return bubble;
+}
+
+/** Calls of this app's own tools that nobody has answered yet are executed, whichever way they arrived. */
+async function executeCall(id, name, text, answers) {
+  if (thread.executed.has(id) || !TOOLS.some((tool) => tool.name === name)) return;
+  thread.executed.add(id);
+  let args = {};
+  try {
+    args = JSON.parse(text || "{}");
+  } catch {
+    return;
+  }
+  const result = await execute(name, args);
+  if (result !== undefined) answers.push({ id: crypto.randomUUID(), role: "tool", toolCallId: id, content: result });
+}
+
+async function runOnce() {
+  const input = {
+    threadId: thread.id,
+    runId: crypto.randomUUID(),
+    protocolVersion: "1.0",
+    messages: thread.messages,
+    tools: TOOLS,
+    context: [],
+  };
+  const bubbles = new Map();
+  const calls = new Map();
+  const answers = [];
+  let number = 0;
+  for await (const event of runAgent(settings[mode], input, running.signal)) {
+    number += 1;
+    if (mode === "direct") addUnguarded(number, event);
+    if (event.type === "TEXT_MESSAGE_START") {
+      bubbles.set(event.messageId, show("assistant", ""));
+      thread.messages.push({ id: event.messageId, role: "assistant", content: "" });
+    } else if (event.type === "TEXT_MESSAGE_CONTENT") {
+      const bubble = bubbles.get(event.messageId);
+      if (bubble) bubble.textContent += event.delta;
+      const message = thread.messages.find((known) => known.id === event.messageId);
+      if (message) message.content += event.delta;
+      list.scrollTop = list.scrollHeight;
+    } else if (event.type === "TOOL_CALL_START") {
+      calls.set(event.toolCallId, { name: event.toolCallName, text: "" });
+    } else if (event.type === "TOOL_CALL_ARGS") {
+      const call = calls.get(event.toolCallId);
+      if (call) call.text += event.delta;
+    } else if (event.type === "TOOL_CALL_END") {
+      const call = calls.get(event.toolCallId);
+      if (!call) continue;
+      thread.messages.push({
+        id: event.toolCallId,
+        role: "assistant",
+        toolCalls: [
+          { id: event.toolCallId, type: "function", function: { name: call.name, arguments: call.text } },
+        ],
+      });
+      await executeCall(event.toolCallId, call.name, call.text, answers);
+    } else if (event.type === "MESSAGES_SNAPSHOT") {
+      for (const message of event.messages) {
+        for (const call of message.toolCalls ?? []) {
+          await executeCall(call.id, call.function.name, call.function.arguments, answers);
+        }
+      }
+    } else if (event.type === "RUN_ERROR") {
+      show("error", event.message);
+    }
+  }
+  thread.messages.push(...answers);
+  return answers.length > 0;
+}
+
+async function say(text) {
+  if (running) return;
+  resetScreen();
+  show("user", text);
+  thread.messages.push({ id: crypto.randomUUID(), role: "user", content: text });
+  running = new AbortController();
+  stop.hidden = false;
+  for (const button of document.querySelectorAll(".prompts button, .composer .primary")) button.disabled = true;
+  try {
+    while (await runOnce());
+  } catch (error) {
+    show("error", running.signal.aborted ? "Stopped." : error.message);
+  } finally {
+    running = undefined;
+    stop.hidden = true;
+    for (const button of document.querySelectorAll(".prompts button, .composer .primary")) button.disabled = false;
+  }
+}
+
+composer.addEventListener("submit", (submit) => {
+  submit.preventDefault();
+  const text = field.value.trim();
+  if (text === "") return;
+  field.value = "";
+  void say(text);
+});
+stop.addEventListener("click", () => running?.abort());
+for (const button of document.querySelectorAll(".prompts button")) {
+  button.addEventListener("click", () => void say(button.dataset.say));
+}
+for (const choice of document.querySelectorAll("[name=mode]")) {
+  choice.addEventListener("change", () => {
+    mode = choice.value;
+    running?.abort();
+    startOver();
+  });
+}
+
+const feed = new EventSource("feed");
+feed.addEventListener("message", (message) => {
+  if (mode === "guarded") addDecision(JSON.parse(message.data));
+});
+
+startOver();
