@@ -1,3 +1,17 @@
+export { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from "./bytes/base64.js";
+export { concatBytes, equalBytes } from "./bytes/bytes.js";
+export { decodeHex, encodeHex } from "./bytes/hex.js";
+export { sha256, sha256Hex } from "#sha256";
 export { CountersignError, isCountersignError } from "./errors/error.js";
 export type { ErrorCode, ErrorFacts } from "./errors/error.js";
+export { canonicalJson } from "./json/canonical.js";
+export { parseJson } from "./json/parse.js";
+export type { JsonLimits } from "./json/parse.js";
 export type { JsonObject, JsonValue } from "./json/value.js";
+export {
+  assertPositiveInteger,
+  assertWithin,
+  DEFAULT_LIMITS,
+  resolveLimits,
+} from "./limits/limits.js";
+export type { Limits } from "./limits/limits.js";

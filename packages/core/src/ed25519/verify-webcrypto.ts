@@ -1,0 +1,39 @@
+import { assertLength } from "./encoding.js";
+import { hasCanonicalScalar, isWeakPublicKey } from "./strictness.js";
+import { asSource, subtle } from "./webcrypto.js";
+import type { WebCryptoKey } from "./webcrypto.js";
+
+export { exportPublicKeyPem, importPublicKeyPem } from "./public-key.js";
+
+/**
+ * Whether an Ed25519 signature (RFC 8032) of a message is valid under a raw public key: the face of
+ * the Node module, answered by WebCrypto.
+ *
+ * @throws CountersignError `ERR_ED25519_LENGTH` unless the key has 32 and the signature 64 bytes;
+ *   rejects with `ERR_ED25519_UNAVAILABLE` where WebCrypto has no Ed25519
+ */
+export function verifyEd25519(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean | Promise<boolean> {
+  assertLength("public key", publicKey);
+  assertLength("signature", signature);
+  if (isWeakPublicKey(publicKey) || !hasCanonicalScalar(signature)) return false;
+  return verify(asSource(publicKey), asSource(message), asSource(signature));
+}
+
+type Source = ReturnType<typeof asSource>;
+
+async function verify(publicKey: Source, message: Source, signature: Source): Promise<boolean> {
+  const crypto = subtle();
+  let key: WebCryptoKey;
+  try {
+    key = await crypto.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
+  } catch (error) {
+    // Some runtimes refuse bytes that are no curve point here, others on verifying: the same "no".
+    if (error instanceof DOMException && error.name === "DataError") return false;
+    throw error;
+  }
+  return crypto.verify("Ed25519", key, signature, message);
+}

@@ -1,0 +1,23 @@
+import { CountersignError } from "../errors/error.js";
+import "./errors.js";
+
+/** WebCrypto as the type library at hand declares it: the browser's or Node's. */
+type Subtle = typeof globalThis.crypto.subtle;
+
+/** A key that WebCrypto holds. */
+export type WebCryptoKey = Parameters<Subtle["verify"]>[1];
+
+/** The runtime's WebCrypto, or `ERR_ED25519_UNAVAILABLE` (e.g. a page without a secure context). */
+export function subtle(): Subtle {
+  const crypto: typeof globalThis.crypto | undefined = globalThis.crypto;
+  const found: Subtle | undefined = crypto?.subtle;
+  if (found === undefined) {
+    throw new CountersignError("ERR_ED25519_UNAVAILABLE", "this runtime has no WebCrypto", {});
+  }
+  return found;
+}
+
+/** A copy whose buffer cannot change while an asynchronous operation reads it. */
+export function asSource(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}

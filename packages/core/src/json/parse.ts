@@ -1,0 +1,75 @@
+import { CountersignError } from "../errors/error.js";
+import { assertPositiveInteger, DEFAULT_LIMITS } from "../limits/limits.js";
+import "./errors.js";
+import { provesStrict } from "./proof.js";
+import { parseReporting } from "./report.js";
+import { decodeUtf8, invalidUtf8Offset, utf8Length } from "./utf8.js";
+import { isWellFormed } from "./well-formed.js";
+import type { JsonValue } from "./value.js";
+
+/** Bounds of one JSON text. */
+export interface JsonLimits {
+  /** UTF-8 bytes of the text; 10 MiB by default. */
+  readonly maxBytes: number;
+  /** Nested arrays and objects, 64 by default, at most 1,000 (the reporting parser recurses). */
+  readonly maxDepth: number;
+}
+
+const HIGHEST_DEPTH = 1000;
+
+/**
+ * Reads JSON that has one meaning only (RFC 8259 narrowed to I-JSON, RFC 7493).
+ *
+ * Refused, with the byte offset: what is not JSON or not UTF-8, a byte order mark, a key named twice,
+ * half a surrogate pair, a number that a double cannot carry, too many bytes, too much nesting. A key
+ * named `__proto__` becomes an ordinary own property.
+ *
+ * @throws CountersignError one of the `ERR_JSON_…` codes
+ * @throws TypeError when a limit is not a positive integer
+ */
+export function parseJson(input: string | Uint8Array, limits?: Partial<JsonLimits>): JsonValue {
+  let maxBytes = DEFAULT_LIMITS.maxEventBytes;
+  let maxDepth = DEFAULT_LIMITS.maxDepth;
+  if (limits !== undefined) {
+    maxBytes = limits.maxBytes ?? maxBytes;
+    maxDepth = limits.maxDepth ?? maxDepth;
+    assertPositiveInteger("maxBytes", maxBytes);
+    assertPositiveInteger("maxDepth", maxDepth);
+    if (maxDepth > HIGHEST_DEPTH) throw new TypeError(`maxDepth may be ${HIGHEST_DEPTH} at most`);
+  }
+  const text = typeof input === "string" ? boundedText(input, maxBytes) : utf8(input, maxBytes);
+  // Text that came out of UTF-8 is well-formed already; for one-byte strings the engine knows at once.
+  if ((typeof input !== "string" || isWellFormed(text)) && provesStrict(text, maxDepth)) {
+    try {
+      return JSON.parse(text) as JsonValue;
+    } catch {
+      // Not JSON: the reporting parser says where.
+    }
+  }
+  return parseReporting(text, maxDepth);
+}
+
+function boundedText(text: string, maxBytes: number): string {
+  // No code unit takes more than three bytes, so the common case needs no counting.
+  if (text.length * 3 > maxBytes && (text.length > maxBytes || utf8Length(text) > maxBytes)) {
+    throw tooLarge(maxBytes);
+  }
+  return text;
+}
+
+function utf8(bytes: Uint8Array, maxBytes: number): string {
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+  const text = decodeUtf8(bytes);
+  if (text === undefined) {
+    const offset = invalidUtf8Offset(bytes);
+    throw new CountersignError("ERR_JSON_UTF8", `not UTF-8 at byte ${offset}`, { offset });
+  }
+  return text;
+}
+
+function tooLarge(allowed: number): CountersignError {
+  return new CountersignError("ERR_JSON_TOO_LARGE", `more than ${allowed} bytes`, {
+    allowed,
+    offset: allowed,
+  });
+}

@@ -1,0 +1,94 @@
+import { CountersignError } from "../errors/error.js";
+
+/**
+ * Every bound of the product, in one place.
+ *
+ * Each decoder takes a `Partial<Limits>` and fills the rest from {@link DEFAULT_LIMITS}; going over is
+ * a coded error and the decoder is dead afterwards.
+ */
+export interface Limits {
+  /** Bytes of one transport frame: an SSE event block, a WebSocket message, a protobuf frame. */
+  readonly maxFrameBytes: number;
+  /** Bytes of one event's JSON text. */
+  readonly maxEventBytes: number;
+  /** Bytes of one SSE line without its ending. */
+  readonly maxLineBytes: number;
+  /** Bytes of one request body (a `RunAgentInput`). */
+  readonly maxInputBytes: number;
+  /** Nesting of arrays and objects in one JSON text. */
+  readonly maxDepth: number;
+  /** Events of one stream. */
+  readonly maxEvents: number;
+  /** Chunk lanes open at once: the main one and one for each subagent. */
+  readonly maxLanes: number;
+  /** Messages, tool calls, reasoning spans, steps and subagents open at once in one run. */
+  readonly maxOpenUnits: number;
+  /** Bytes held back at once while a unit waits for its decision. */
+  readonly maxHeldBytes: number;
+  /** Runs on one stream or socket. */
+  readonly maxRuns: number;
+  /** Messages of one conversation, in an input or in a snapshot. */
+  readonly maxMessages: number;
+  /** Characters of one identifier (thread, run, message, tool call). */
+  readonly maxIdLength: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** The bounds used where the caller sets none. */
+export const DEFAULT_LIMITS: Limits = Object.freeze({
+  // The official 1.0 client refuses a longer unterminated tail, so nothing larger is ever readable.
+  maxFrameBytes: 10 * MEBIBYTE,
+  maxEventBytes: 10 * MEBIBYTE,
+  maxLineBytes: 10 * MEBIBYTE,
+  maxInputBytes: 10 * MEBIBYTE,
+  // Canonicalisers in the field overflow their stack near 5,000; real state documents stay below 20.
+  maxDepth: 64,
+  maxEvents: 1_000_000,
+  maxLanes: 256,
+  maxOpenUnits: 1024,
+  maxHeldBytes: 16 * MEBIBYTE,
+  maxRuns: 10_000,
+  maxMessages: 10_000,
+  maxIdLength: 1024,
+});
+
+/**
+ * Fills missing limits from the defaults.
+ *
+ * @throws TypeError when a given limit is not a positive integer (a caller's mistake).
+ */
+export function resolveLimits(limits?: Partial<Limits>): Limits {
+  if (limits === undefined) return DEFAULT_LIMITS;
+  const resolved: Record<string, number> = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(limits)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`unknown limit ${name}`);
+    assertPositiveInteger(name, value);
+    resolved[name] = value;
+  }
+  return resolved as unknown as Limits;
+}
+
+/** Throws a TypeError unless the value is a positive safe integer. */
+export function assertPositiveInteger(name: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw new TypeError(`${name} must be a positive integer`);
+  }
+}
+
+/**
+ * Throws `ERR_LIMIT_EXCEEDED` when an amount is over its limit; being at the limit is allowed.
+ *
+ * @param name the limit's name, e.g. `maxOpenUnits`
+ * @param offset where in the input, when there is such a place
+ */
+export function assertWithin(name: string, amount: number, allowed: number, offset?: number): void {
+  if (amount <= allowed) return;
+  const facts = { limit: name, allowed };
+  throw new CountersignError(
+    "ERR_LIMIT_EXCEEDED",
+    `over the limit ${name} of ${allowed}`,
+    offset === undefined ? facts : { ...facts, offset },
+  );
+}
