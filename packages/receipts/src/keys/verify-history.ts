@@ -1,0 +1,80 @@
+import type { SignatureVerifier } from "../note/verify-note.js";
+import type { KeyRecord } from "./history.js";
+import { keyRecordHash, keyRecordMessage } from "./history.js";
+import { parseKeyText, parseSignatureText } from "./key-text.js";
+
+/** Where a key history breaks and why; lines count from 1. */
+export type BrokenHistory = { line: number; reason: string };
+
+/** The entries a key may sign: from `first` up to, not including, `end`. */
+export type KeyPeriod = { readonly first: number; readonly end: number };
+
+async function fault(
+  record: KeyRecord,
+  previous: KeyRecord | undefined,
+  number: number,
+  verify: SignatureVerifier,
+): Promise<string | undefined> {
+  if (record.number !== number) return "a line is missing or out of order";
+  const expected = previous === undefined ? undefined : keyRecordHash(previous);
+  if (record.previous_hash !== expected) return "it does not continue the line before";
+  if (previous !== undefined && record.first_entry < previous.first_entry) {
+    return "it goes back in the log";
+  }
+  const message = keyRecordMessage(record);
+  const holds = (key: string, signature: string) =>
+    verify(parseKeyText(key), message, parseSignatureText(signature));
+  if (!(await holds((previous ?? record).key, record.signature))) {
+    return "the signature of the key before is wrong";
+  }
+  if (previous === undefined) return record.possession === undefined ? undefined : "possession";
+  if (record.possession === undefined) return "the new key did not sign";
+  return (await holds(record.key, record.possession)) ? undefined : "the new key did not sign";
+}
+
+/** Follows the chain of hand-overs; undefined when every line holds. */
+export async function findBrokenRecord(
+  records: readonly KeyRecord[],
+  verify: SignatureVerifier,
+): Promise<BrokenHistory | undefined> {
+  let previous: KeyRecord | undefined;
+  for (const [number, record] of records.entries()) {
+    const reason = await fault(record, previous, number, verify);
+    if (reason !== undefined) return { line: number + 1, reason };
+    previous = record;
+  }
+  return undefined;
+}
+
+/** From when to when each key of a history may sign. */
+export function keyPeriods(records: readonly KeyRecord[]): Map<string, KeyPeriod> {
+  const periods = new Map<string, KeyPeriod>();
+  for (const record of records) {
+    for (const key of record.retires ?? []) {
+      const period = periods.get(key);
+      if (period === undefined) continue;
+      periods.set(key, { ...period, end: Math.min(period.end, record.first_entry) });
+    }
+    if (!periods.has(record.key)) {
+      periods.set(record.key, { first: record.first_entry, end: Number.POSITIVE_INFINITY });
+    }
+  }
+  return periods;
+}
+
+/**
+ * The keys a verifier trusts: those it named, and those a trusted key handed over to. Trust goes
+ * forward only: a key says nothing about the keys before it.
+ */
+export function trustedThroughHistory(
+  records: readonly KeyRecord[],
+  anchors: ReadonlySet<string>,
+): Set<string> {
+  const trusted = new Set(anchors);
+  let reached = false;
+  for (const record of records) {
+    reached ||= trusted.has(record.key);
+    if (reached) trusted.add(record.key);
+  }
+  return trusted;
+}
