@@ -1,0 +1,5 @@
+export { enforceEvent, enforceInput } from "./enforce.js";
+export type { EnforcedEvent, EnforcedInput } from "./enforce.js";
+export type { JsonKind } from "./kind.js";
+export { MAX_NAME_LENGTH, MAX_NOTES } from "./note.js";
+export type { EnforceNote } from "./note.js";

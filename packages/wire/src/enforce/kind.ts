@@ -1,0 +1,33 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+
+/** What was found, without what it says: payloads never reach a message. */
+export type JsonKind =
+  | "nothing"
+  | "null"
+  | "boolean"
+  | "number"
+  | "string"
+  | "array"
+  | "object"
+  | "another value";
+
+/** The kind of a value that may also be absent. */
+export function kindOf(value: JsonValue | undefined): JsonKind {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  switch (typeof value) {
+    case "boolean":
+    case "number":
+    case "string":
+    case "object":
+      return typeof value as JsonKind;
+    default:
+      return "another value";
+  }
+}
+
+/** Whether a value is a JSON object: not null, not a list. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

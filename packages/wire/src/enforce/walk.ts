@@ -1,0 +1,194 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type { Field, Shape, Union, ValueSpec } from "../model/field.js";
+import { malformed } from "./errors.js";
+import { isObject } from "./kind.js";
+import { NoteList, childPath } from "./note.js";
+import { isPointer } from "./pointer.js";
+
+/**
+ * The table, interpreted: removes what is unknown, notes it, and throws on the first malformed value.
+ *
+ * This is the careful half. Most events never come here, because the emitted predicates in `clean.ts`
+ * have already said that there is nothing to remove and nothing to refuse.
+ */
+export class Walk {
+  readonly notes = new NoteList();
+  readonly #subject: string;
+
+  constructor(subject: string) {
+    this.#subject = subject;
+  }
+
+  /** The value without its unknown material: the same object when there was none. */
+  object(shape: Shape, value: JsonObject, path: string, tag?: string): JsonObject {
+    const result: JsonObject = {};
+    let changed = false;
+    for (const key of Object.keys(value)) {
+      const child = value[key] as JsonValue;
+      const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
+      if (field === undefined) {
+        if (key === tag || shape.open) {
+          setOwn(result, key, child);
+        } else {
+          this.notes.add("unknownProperty", childPath(path, key));
+          changed = true;
+        }
+        continue;
+      }
+      const kept = this.#field(field, child, childPath(path, key));
+      if (kept !== undefined) setOwn(result, key, kept);
+      changed ||= kept !== child;
+    }
+    for (const key of Object.keys(shape.fields)) {
+      const field = shape.fields[key] as Field;
+      if (field.required && !Object.hasOwn(value, key)) {
+        throw malformed(this.#subject, childPath(path, key), expectation(field.spec), undefined);
+      }
+    }
+    return changed ? result : value;
+  }
+
+  /** Undefined where the field is to be left out. */
+  #field(field: Field, value: JsonValue, path: string): JsonValue | undefined {
+    if (value === null) {
+      if (field.whenNull === "data") return value;
+      if (field.whenNull === "absent") {
+        this.notes.add("nullOmitted", path);
+        return undefined;
+      }
+      throw malformed(this.#subject, path, expectation(field.spec), value);
+    }
+    if (!field.required && isUnrecognised(field.spec, value)) {
+      this.notes.add("unknownMember", path);
+      return undefined;
+    }
+    return this.#value(field.spec, value, path);
+  }
+
+  #value(spec: ValueSpec, value: JsonValue, path: string): JsonValue {
+    switch (spec.kind) {
+      case "shape":
+        if (!isObject(value)) break;
+        return this.object(spec, value, path);
+      case "union": {
+        if (!isObject(value)) break;
+        const member = memberOf(spec, value);
+        if (member === undefined) break;
+        return this.object(member, value, path, spec.tag);
+      }
+      case "list":
+        if (!Array.isArray(value)) break;
+        return this.#list(spec.element, spec.minimum, value, path);
+      case "stringOrList":
+        if (typeof value === "string") return value;
+        if (!Array.isArray(value)) break;
+        return this.#list(spec.element, 0, value, path);
+      default:
+        if (isLeaf(spec, value)) return value;
+    }
+    throw malformed(this.#subject, path, expectation(spec), value);
+  }
+
+  #list(element: ValueSpec, minimum: number, list: JsonValue[], path: string): JsonValue[] {
+    const result: JsonValue[] = [];
+    let changed = false;
+    for (const [index, entry] of list.entries()) {
+      const entryPath = childPath(path, index);
+      if (isUnrecognised(element, entry)) {
+        this.notes.add("unknownMember", entryPath);
+        changed = true;
+        continue;
+      }
+      const kept = this.#value(element, entry, entryPath);
+      changed ||= kept !== entry;
+      result.push(kept);
+    }
+    if (result.length < minimum) {
+      throw malformed(this.#subject, path, `a list of at least ${minimum}`, list);
+    }
+    return changed ? result : list;
+  }
+}
+
+/** Assignment would run the setter of `Object.prototype.__proto__`. */
+function setOwn(target: JsonObject, key: string, value: JsonValue): void {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  } else {
+    target[key] = value;
+  }
+}
+
+function memberOf(union: Union, value: JsonObject): Shape | undefined {
+  const tag = Object.hasOwn(value, union.tag) ? value[union.tag] : undefined;
+  return typeof tag === "string" && Object.hasOwn(union.members, tag)
+    ? union.members[tag]
+    : undefined;
+}
+
+/**
+ * Whether a value is an object of a union member we do not know, or contains one where it cannot do
+ * without: then it goes whole, whatever else is wrong inside it. A non-object is malformed instead.
+ */
+function isUnrecognised(spec: ValueSpec, value: JsonValue): boolean {
+  if (!isObject(value)) return false;
+  if (spec.kind === "union") {
+    const member = memberOf(spec, value);
+    return member === undefined || isUnrecognised(member, value);
+  }
+  if (spec.kind !== "shape") return false;
+  return Object.keys(spec.fields).some((key) => {
+    const field = spec.fields[key] as Field;
+    return (
+      field.required &&
+      Object.hasOwn(value, key) &&
+      isUnrecognised(field.spec, value[key] as JsonValue)
+    );
+  });
+}
+
+function isLeaf(spec: ValueSpec, value: JsonValue): boolean {
+  switch (spec.kind) {
+    case "string":
+      return typeof value === "string";
+    case "boolean":
+      return typeof value === "boolean";
+    case "integer":
+      return Number.isSafeInteger(value) && (value as number) >= spec.minimum;
+    case "enum":
+      return typeof value === "string" && spec.values.includes(value);
+    case "pointer":
+      return typeof value === "string" && isPointer(value);
+    case "object":
+      return isObject(value);
+    default:
+      return spec.kind === "json";
+  }
+}
+
+function expectation(spec: ValueSpec): string {
+  switch (spec.kind) {
+    case "integer":
+      return spec.minimum === 0 ? "a non-negative safe integer" : "a safe integer";
+    case "enum":
+      return spec.values.map((value) => `"${value}"`).join(" or ");
+    case "pointer":
+      return "a JSON pointer";
+    case "json":
+      return "a value";
+    case "list":
+      return "a list";
+    case "stringOrList":
+      return "a string or a list";
+    case "string":
+    case "boolean":
+      return `a ${spec.kind}`;
+    default:
+      return "an object";
+  }
+}
