@@ -1,0 +1,30 @@
+export { createDowngrader } from "./downgrade.js";
+export type { Downgrader, DowngradeResult, DowngradeTarget } from "./downgrade.js";
+export { ENVELOPE_CLASSIFICATIONS, ENVELOPE_EVENT_TYPES } from "./envelope/envelope.js";
+export type {
+  Envelope,
+  EnvelopeClaim,
+  EnvelopeClassification,
+  EnvelopeEventType,
+  EnvelopeTarget,
+} from "./envelope/envelope.js";
+export {
+  MAX_ENVELOPE_IDENTIFIER_LENGTH,
+  unwrapEnvelope,
+  unwrapPartialEnvelope,
+} from "./envelope/parse.js";
+export { wrapEnvelope } from "./envelope/translate.js";
+export type { EnvelopeFacts } from "./envelope/translate.js";
+export type { DialectErrorCode } from "./errors.js";
+export { CANCELLED_CODE } from "./legacy/downgrade.js";
+export type { LegacyTarget } from "./legacy/downgrade.js";
+export { ENVELOPE_NAME, UI_RENDER_HINT_NAME, VENDOR_KEY } from "./names.js";
+export { NOTE_MESSAGES } from "./note.js";
+export type { DialectNote, DialectRule } from "./note.js";
+export type { Dialect, MintId, MintKind, UpgradeOptions } from "./options.js";
+export { downgradeInput, upgradeInput } from "./request.js";
+export type { UpgradedInput } from "./request.js";
+export { DEFAULT_CALL_BUFFER_LIMITS } from "./superseded/call-buffer.js";
+export type { CallBufferLimits } from "./superseded/call-buffer.js";
+export { createUpgrader } from "./upgrade.js";
+export type { Upgrader, UpgradeResult } from "./upgrade.js";
