@@ -1,5 +1,6 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { isCountersignError } from "../errors/error.js";
 import { decodeBase64, decodeBase64Url, encodeBase64, encodeBase64Url } from "./base64.js";
 import { concatBytes, equalBytes } from "./bytes.js";
 import { decodeHex, encodeHex } from "./hex.js";
@@ -22,6 +23,14 @@ test("hex, base64 and base64url agree with Node's Buffer both ways", () => {
   );
 });
 
+function outcome(run: () => string): string {
+  try {
+    return run();
+  } catch (error) {
+    return isCountersignError(error) ? error.code : "crash";
+  }
+}
+
 test("a text that decodes is the only text of its bytes", () => {
   const text = fc.string({ unit: fc.constantFrom(..."AQgwZ/+-_= \n9é"), maxLength: 9 });
   fc.assert(
@@ -30,13 +39,7 @@ test("a text that decodes is the only text of its bytes", () => {
         [decodeBase64, encodeBase64],
         [decodeBase64Url, encodeBase64Url],
       ] as const) {
-        let decoded: Uint8Array | undefined;
-        try {
-          decoded = decode(candidate);
-        } catch (error) {
-          expect(error).toMatchObject({ code: "ERR_BYTES_BASE64" });
-        }
-        if (decoded !== undefined) expect(encode(decoded)).toBe(candidate);
+        expect([candidate, "ERR_BYTES_BASE64"]).toContain(outcome(() => encode(decode(candidate))));
       }
     }),
     { numRuns: 2000 },

@@ -9,8 +9,8 @@ import type { JsonValue } from "./value.js";
  */
 const MAX_DEPTH = 128;
 
-// What JSON.stringify would write differently from the raw text, or what needs a closer look.
-const NEEDS_CARE = /["\\\u0000-\u001f\ud800-\udfff]/;
+// Anything but the characters that stand for themselves: controls, quote, backslash, surrogates.
+const NEEDS_CARE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 /**
  * The canonical JSON text of a value (RFC 8785): sorted keys, no spaces, one spelling of each number
