@@ -1,0 +1,40 @@
+/**
+ * Names remembered across the runs of one stream, oldest forgotten first.
+ *
+ * A socket may carry runs for days, so this memory forgets instead of failing: what it serves
+ * (a reused runId, a result for a call of an earlier run) is then missed or reported, never fatal.
+ */
+export class Remembered<Value> {
+  readonly #values = new Map<string, Value>();
+  readonly #limit: number;
+  #size = 0;
+
+  /** `limit` is in characters of the names, with a flat charge per entry. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  get(name: string): Value | undefined {
+    return this.#values.get(name);
+  }
+
+  set(name: string, value: Value): void {
+    if (!this.#values.has(name)) this.#size += charge(name);
+    this.#values.set(name, value);
+    while (this.#size > this.#limit) {
+      const oldest = this.#values.keys().next();
+      if (oldest.done === true) return;
+      this.#values.delete(oldest.value);
+      this.#size -= charge(oldest.value);
+    }
+  }
+}
+
+/** What one remembered name costs: its characters and the entry around it. */
+export function charge(name: string): number {
+  return name.length + 64;
+}

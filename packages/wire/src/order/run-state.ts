@@ -1,0 +1,159 @@
+import { CountersignError } from "@countersign/core";
+import type { Message } from "../model/message.js";
+import { charge } from "./remembered.js";
+import type { OpenUnit } from "./violation.js";
+
+/** Whoever produced something: a subagent, or `undefined` for the parent agent. */
+export type Owner = string | undefined;
+
+/** What a run knows of a text message; kept after its end, for a later opener must agree. */
+export type MessageRecord = { owner: Owner; open: boolean; role: string; name?: string };
+/** What a run knows of a tool call. */
+export type CallRecord = {
+  owner: Owner;
+  open: boolean;
+  started: boolean;
+  name?: string;
+  parent?: string;
+};
+/** What a run knows of a reasoning id: span and message share it and its owner. */
+export type ReasoningRecord = { owner: Owner; span: boolean; message: boolean };
+/** `tagged`: events carried the tag, no SUBAGENT_STARTED announced it. */
+export type SubagentState = "tagged" | "active" | "closed";
+
+/** Bounds of the automaton. */
+export type OrderLimits = {
+  /** Units open at once. Default 10,000. */
+  maxOpenUnits: number;
+  /** Characters of ids remembered in one run, 64 more for each id. Default 16 Mi. */
+  maxStateSize: number;
+};
+
+/** Everything tracked for one run; a new run gets a new one. */
+export class RunState {
+  readonly messages = new Map<string, MessageRecord>();
+  readonly calls = new Map<string, CallRecord>();
+  readonly activities = new Map<string, Owner>();
+  readonly reasoning = new Map<string, ReasoningRecord>();
+  readonly subagents = new Map<string, SubagentState>();
+  readonly steps = new Map<Owner, Set<string>>();
+  readonly startedCalls: string[] = [];
+  readonly answeredCalls = new Set<string>();
+  threadId: string | undefined;
+  runId: string | undefined;
+  readonly #limits: OrderLimits;
+  #size = 0;
+  #open = 0;
+
+  constructor(limits: OrderLimits) {
+    this.#limits = limits;
+  }
+
+  /** Units open now. */
+  get openCount(): number {
+    return this.#open;
+  }
+
+  /** Accounts for an id that will be remembered until the run ends. */
+  remember(name: string, eventNumber: number): void {
+    this.#size += charge(name);
+    if (this.#size > this.#limits.maxStateSize) {
+      throw new CountersignError(
+        "ERR_ORDER_STATE_TOO_LARGE",
+        `the ids of one run exceed ${this.#limits.maxStateSize} characters`,
+        { limit: this.#limits.maxStateSize, eventNumber },
+      );
+    }
+  }
+
+  /** Gives back what `remember` took. */
+  forget(name: string): void {
+    this.#size -= charge(name);
+  }
+
+  /** Accounts for one more open unit. */
+  opened(eventNumber: number): void {
+    this.#open++;
+    if (this.#open > this.#limits.maxOpenUnits) {
+      throw new CountersignError(
+        "ERR_ORDER_TOO_MANY_OPEN",
+        `more than ${this.#limits.maxOpenUnits} units are open at once`,
+        { limit: this.#limits.maxOpenUnits, eventNumber },
+      );
+    }
+  }
+
+  /** Accounts for one open unit less. */
+  closed(): void {
+    this.#open--;
+  }
+
+  /** What is open, in the order in which RUN_FINISHED is checked. */
+  openUnits(): OpenUnit[] {
+    const units: OpenUnit[] = [];
+    if (this.#open === 0) return units;
+    const add = (kind: OpenUnit["kind"], id: string, owner: Owner): void => {
+      const unit: OpenUnit = { kind, id };
+      if (owner !== undefined) unit.subagentRunId = owner;
+      units.push(unit);
+    };
+    for (const [owner, names] of this.steps) for (const name of names) add("step", name, owner);
+    for (const [id, record] of this.messages) if (record.open) add("text", id, record.owner);
+    for (const [id, record] of this.reasoning) {
+      if (record.message) add("reasoning-message", id, record.owner);
+    }
+    for (const [id, record] of this.reasoning) {
+      if (record.span) add("reasoning-span", id, record.owner);
+    }
+    for (const [id, record] of this.calls) if (record.open) add("tool-call", id, record.owner);
+    for (const [id, state] of this.subagents)
+      if (state === "active") add("subagent", id, undefined);
+    return units;
+  }
+
+  /**
+   * Records the owners of replayed messages, each in the bucket of its role.
+   *
+   * A snapshot is authoritative (clients replace the messages); the input echo only fills gaps.
+   */
+  seed(message: Message, authoritative: boolean, eventNumber: number): void {
+    const { id, subagentRunId: owner } = message;
+    if (message.role === "reasoning") {
+      const record = this.reasoning.get(id);
+      if (record === undefined) {
+        this.remember(id, eventNumber);
+        this.reasoning.set(id, { owner, span: false, message: false });
+      } else if (authoritative) record.owner = owner;
+    } else if (message.role === "activity") {
+      if (!this.activities.has(id)) this.remember(id, eventNumber);
+      else if (!authoritative) return;
+      this.activities.set(id, owner);
+    } else {
+      this.#seedText(message, authoritative, eventNumber);
+    }
+  }
+
+  #seedText(message: Message, authoritative: boolean, eventNumber: number): void {
+    const { id, subagentRunId: owner, role } = message;
+    const known = this.messages.get(id);
+    if (known === undefined || authoritative) {
+      if (known === undefined) this.remember(id, eventNumber);
+      const record: MessageRecord = { owner, open: known?.open ?? false, role };
+      if ("name" in message && message.name !== undefined) record.name = message.name;
+      this.messages.set(id, record);
+    }
+    if (message.role !== "assistant" || message.toolCalls === undefined) return;
+    for (const call of message.toolCalls) {
+      const record = this.calls.get(call.id);
+      if (record === undefined) this.remember(call.id, eventNumber);
+      else if (!authoritative) continue;
+      this.calls.set(call.id, {
+        owner,
+        open: record?.open ?? false,
+        started: record?.started ?? false,
+        name: call.function.name,
+        parent: id,
+      });
+    }
+  }
+}
