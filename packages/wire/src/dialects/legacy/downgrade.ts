@@ -97,7 +97,8 @@ function createStepFilter(): (event: StepOrRunStart, note: NoteSink) => boolean 
       owners.set(event.stepName, event.subagentRunId);
       return true;
     }
-    if (event.type === "STEP_FINISHED" && owners.get(event.stepName) === event.subagentRunId) {
+    const closesShown = shown && owners.get(event.stepName) === event.subagentRunId;
+    if (event.type === "STEP_FINISHED" && closesShown) {
       owners.delete(event.stepName);
       return true;
     }

@@ -51,7 +51,7 @@ test("a new run forgets the thinking of the one before", () => {
   const upgrader = legacy();
   upgrader.push({ type: "THINKING_START" });
   upgrader.push({ type: "RUN_STARTED", threadId: "t", runId: "r" });
-  expect(() => upgrader.push({ type: "THINKING_END" })).toThrow();
+  expect(() => upgrader.push({ type: "THINKING_END" })).toThrow("never started");
 });
 
 test.each<[JsonObject, string]>([
