@@ -133,6 +133,13 @@ test("an unknown patch operation is dropped, a malformed one is fatal, extra mem
   }
 });
 
+test("a member named __proto__ of a patch operation stays plain data", () => {
+  const text =
+    '{"type":"STATE_DELTA","delta":[{"op":"remove","path":"/a","__proto__":{"b":1}}],"x":1}';
+  const { event } = enforceEvent(JSON.parse(text) as JsonObject);
+  expect(JSON.stringify(event)).toBe(text.replace(',"x":1', ""));
+});
+
 test("a pointer of a million escapes is judged in time and without overflow", () => {
   const path = "/~1".repeat(1_000_000);
   expect(fatalPath({ type: "STATE_DELTA", delta: [{ op: "remove", path }] })).toBe("accepted");

@@ -1,11 +1,10 @@
 import type { JsonValue } from "@countersign/core";
-import type { AgUiEvent, EventType } from "../model/event.js";
-import type { Shape } from "../model/field.js";
+import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
 import { RUN_AGENT_INPUT } from "../model/shapes.js";
-import { EVENT_TABLE, EVENT_TYPES } from "../model/table.js";
-import { isCleanEvent, isCleanRunAgentInput } from "./clean.js";
+import { EVENT_SHAPES } from "../model/table.js";
 import { malformed, notAnEvent } from "./errors.js";
+import { isCleanEvent, isClean_RunAgentInput } from "./generated/clean.js";
 import { isObject } from "./kind.js";
 import { boundedName } from "./note.js";
 import type { EnforceNote } from "./note.js";
@@ -23,13 +22,6 @@ export type EnforcedInput = {
 };
 
 const NO_NOTES: readonly EnforceNote[] = Object.freeze([]);
-
-const SHAPES: ReadonlyMap<string, Shape> = new Map(
-  EVENT_TYPES.map((type: EventType) => [
-    type,
-    { kind: "shape", name: type, fields: EVENT_TABLE[type].fields, open: false },
-  ]),
-);
 
 const PRISTINE = {};
 
@@ -57,15 +49,15 @@ export function enforceEvent(value: JsonValue): EnforcedEvent {
   const type = Object.hasOwn(value, "type") ? value["type"] : undefined;
   // The transport rule of 1.0, applied here so that it holds on every transport.
   if (typeof type !== "string" || type === "") throw notAnEvent(type);
-  const shape = SHAPES.get(type);
-  if (shape === undefined) {
+  const known = EVENT_SHAPES.get(type);
+  if (known === undefined) {
     return {
       event: undefined,
       notes: [{ kind: "unknownEvent", path: "", type: boundedName(type) }],
     };
   }
   const walk = new Walk(type);
-  const event = walk.object(shape, value, "", "type") as unknown as AgUiEvent;
+  const event = walk.object(known, value, "", "type") as unknown as AgUiEvent;
   return { event, notes: walk.notes.finish() };
 }
 
@@ -75,7 +67,7 @@ export function enforceEvent(value: JsonValue): EnforcedEvent {
  */
 export function enforceInput(value: JsonValue): EnforcedInput {
   if (!isObject(value)) throw malformed("RunAgentInput", "", "an object", value);
-  if (isCleanRunAgentInput(value) && !isPrototypePolluted()) {
+  if (isClean_RunAgentInput(value) && !isPrototypePolluted()) {
     return { input: value as unknown as RunAgentInput, notes: NO_NOTES };
   }
   const walk = new Walk("RunAgentInput");

@@ -8,7 +8,7 @@ import { isPointer } from "./pointer.js";
 /**
  * The table, interpreted: removes what is unknown, notes it, and throws on the first malformed value.
  *
- * This is the careful half. Most events never come here, because the emitted predicates in `clean.ts`
+ * This is the careful half. Most events never come here, because the emitted predicates in `generated/clean.ts`
  * have already said that there is nothing to remove and nothing to refuse.
  */
 export class Walk {
@@ -21,13 +21,14 @@ export class Walk {
 
   /** The value without its unknown material: the same object when there was none. */
   object(shape: Shape, value: JsonObject, path: string, tag?: string): JsonObject {
+    const { fields, open, required } = shape;
     const result: JsonObject = {};
     let changed = false;
     for (const key of Object.keys(value)) {
       const child = value[key] as JsonValue;
-      const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
+      const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
       if (field === undefined) {
-        if (key === tag || shape.open) {
+        if (key === tag || open) {
           setOwn(result, key, child);
         } else {
           this.notes.add("unknownProperty", childPath(path, key));
@@ -35,34 +36,41 @@ export class Walk {
         }
         continue;
       }
-      const kept = this.#field(field, child, childPath(path, key));
-      if (kept !== undefined) setOwn(result, key, kept);
+      const kept = this.#field(field, child, path, key);
+      if (kept !== undefined) result[key] = kept;
       changed ||= kept !== child;
     }
-    for (const key of Object.keys(shape.fields)) {
-      const field = shape.fields[key] as Field;
-      if (field.required && !Object.hasOwn(value, key)) {
-        throw malformed(this.#subject, childPath(path, key), expectation(field.spec), undefined);
-      }
+    for (const key of required) {
+      if (!Object.hasOwn(value, key)) this.#refuse(fields[key]?.spec, undefined, path, key);
     }
     return changed ? result : value;
   }
 
-  /** Undefined where the field is to be left out. */
-  #field(field: Field, value: JsonValue, path: string): JsonValue | undefined {
+  /** Undefined where the field is to be left out. The path is only made when something needs it. */
+  #field(field: Field, value: JsonValue, path: string, key: string): JsonValue | undefined {
+    const { spec, whenNull } = field;
     if (value === null) {
-      if (field.whenNull === "data") return value;
-      if (field.whenNull === "absent") {
-        this.notes.add("nullOmitted", path);
-        return undefined;
-      }
-      throw malformed(this.#subject, path, expectation(field.spec), value);
-    }
-    if (!field.required && isUnrecognised(field.spec, value)) {
-      this.notes.add("unknownMember", path);
+      if (whenNull === "data") return value;
+      if (whenNull === "fatal") this.#refuse(spec, value, path, key);
+      this.notes.add("nullOmitted", childPath(path, key));
       return undefined;
     }
-    return this.#value(field.spec, value, path);
+    if (isLeaf(spec, value)) return value;
+    if (!field.required && isUnrecognised(spec, value)) {
+      this.notes.add("unknownMember", childPath(path, key));
+      return undefined;
+    }
+    return this.#value(spec, value, childPath(path, key));
+  }
+
+  #refuse(
+    spec: ValueSpec | undefined,
+    value: JsonValue | undefined,
+    path: string,
+    key: string,
+  ): never {
+    const expected = spec === undefined ? "a value" : expectation(spec);
+    throw malformed(this.#subject, childPath(path, key), expected, value);
   }
 
   #value(spec: ValueSpec, value: JsonValue, path: string): JsonValue {

@@ -18,6 +18,8 @@ export type Shape = {
   readonly kind: "shape";
   readonly name: string;
   readonly fields: Readonly<Record<string, Field>>;
+  /** The names of the required fields. */
+  readonly required: readonly string[];
   /** Whether members nobody described are data (RFC 6902 operations) or are stripped. */
   readonly open: boolean;
 };
@@ -57,12 +59,22 @@ export function optional(
   return { spec, required: false, whenNull };
 }
 
+/** A shape from fields whose types are already erased. */
+export function shapeOf(
+  name: string,
+  fields: Readonly<Record<string, Field>>,
+  open: boolean,
+): Shape {
+  const names = Object.keys(fields).filter((key) => fields[key]?.required);
+  return { kind: "shape", name, fields, required: names, open };
+}
+
 /** A closed object. */
 export function shape<T, Tag extends string = never>(
   name: string,
   fields: FieldsOf<T, Tag>,
 ): Shape {
-  return { kind: "shape", name, fields, open: false };
+  return shapeOf(name, fields, false);
 }
 
 /** An object whose undescribed members are data. */
@@ -70,7 +82,7 @@ export function openShape<T, Tag extends string = never>(
   name: string,
   fields: FieldsOf<T, Tag>,
 ): Shape {
-  return { kind: "shape", name, fields, open: true };
+  return shapeOf(name, fields, true);
 }
 
 /** A list of values. */

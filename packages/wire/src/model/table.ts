@@ -7,8 +7,9 @@ import {
   STRING,
   optional,
   required,
+  shapeOf,
 } from "./field.js";
-import type { FieldsOf, ValueSpec } from "./field.js";
+import type { FieldsOf, Shape, ValueSpec } from "./field.js";
 import {
   MESSAGE,
   PATCH,
@@ -356,9 +357,12 @@ export const EVENT_TYPES: readonly EventType[] = Object.freeze(
   Object.keys(EVENT_TABLE) as EventType[],
 );
 
-const known: ReadonlySet<string> = new Set(EVENT_TYPES);
+/** The fields of every event as one shape, by type. */
+export const EVENT_SHAPES: ReadonlyMap<string, Shape> = new Map(
+  EVENT_TYPES.map((type) => [type, shapeOf(type, EVENT_TABLE[type].fields, false)]),
+);
 
 /** Whether a string is the type of an AG-UI 1.0 event. */
 export function isEventType(value: string): value is EventType {
-  return known.has(value);
+  return EVENT_SHAPES.has(value);
 }

@@ -1,6 +1,6 @@
-import { EVENT_TABLE, EVENT_TYPES } from "../index.js";
 import type { Field, Shape, Union, ValueSpec } from "../index.js";
 import { RUN_AGENT_INPUT } from "../model/shapes.js";
+import { EVENT_SHAPES } from "../model/table.js";
 
 const HEADER = `// Emitted from the event table by src/testing/emit-clean.ts; edit the table, not this file.
 // Write it again with: COUNTERSIGN_EMIT=1 npx vitest run packages/wire/src/enforce/clean.test.ts
@@ -9,13 +9,13 @@ const HEADER = `// Emitted from the event table by src/testing/emit-clean.ts; ed
 // rather than compiled to closures at start: each function has property accesses of its own, which is three
 // times faster on a mixed stream, and \`new Function\` is forbidden under a content security policy.
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject } from "./kind.js";
-import { isPointer } from "./pointer.js";
+import { isObject } from "../kind.js";
+import { isPointer } from "../pointer.js";
 `;
 
-/** Writes the predicates of `enforce/clean.ts`. */
+/** Writes the predicates of `enforce/generated/clean.ts`. */
 class Emitter {
-  readonly #functions = new Map<string, string>();
+  readonly #functions = new Map<string, string[]>();
 
   /** The condition under which `value` is clean. */
   #condition(spec: ValueSpec, value: string): string {
@@ -48,13 +48,11 @@ class Emitter {
     }
   }
 
-  #define(name: string, body: () => string): string {
+  #define(name: string, make: () => string[]): string {
     if (!this.#functions.has(name)) {
-      // Reserve the name first: inner functions are emitted while the body is made.
-      this.#functions.set(name, "");
-      const text = body();
-      this.#functions.delete(name);
-      this.#functions.set(name, text);
+      // Reserve the name first: inner functions are emitted while this one is made.
+      this.#functions.set(name, []);
+      this.#functions.set(name, make());
     }
     return name;
   }
@@ -62,101 +60,102 @@ class Emitter {
   #list(element: ValueSpec, minimum: number): string {
     const named =
       element.kind === "shape" || element.kind === "union" ? element.name : element.kind;
-    const name = `isCleanListOf_${named}`;
+    const name = `isClean_${minimum > 0 ? `${minimum}OrMore` : "ListOf"}_${named}`;
     return this.#define(name, () => {
       const condition = this.#condition(element, "entry");
       const short = minimum > 0 ? ` || value.length < ${minimum}` : "";
-      return `function ${name}(value: JsonValue | undefined): boolean {
-        if (!Array.isArray(value)${short}) return false;
-        for (let index = 0; index < value.length; index++) {
-          const entry = value[index] as JsonValue;
-          if (!(${condition})) return false;
-        }
-        return true;
-      }`;
+      return [
+        `function ${name}(value: JsonValue | undefined): boolean {`,
+        `  if (!Array.isArray(value)${short}) return false;`,
+        "  for (let index = 0; index < value.length; index++) {",
+        "    const entry = value[index] as JsonValue;",
+        `    if (!(${condition})) return false;`,
+        "  }",
+        "  return true;",
+        "}",
+      ];
     });
   }
 
   #union(union: Union): string {
-    const name = `isClean${union.name}`;
-    return this.#define(name, () => {
-      const cases = Object.entries(union.members).map(
-        ([tag, member]) => `case "${tag}": return ${this.#shape(member, union.tag)}(value);`,
-      );
-      return `function ${name}(value: JsonObject): boolean {
-        switch (value["${union.tag}"]) { ${cases.join("\n")} default: return false; }
-      }`;
-    });
+    const name = `isClean_${union.name}`;
+    return this.#define(name, () => [
+      `function ${name}(value: JsonObject): boolean {`,
+      `  switch (value["${union.tag}"]) {`,
+      ...Object.entries(union.members).map(
+        ([tag, member]) => `    case "${tag}": return ${this.#shape(member, union.tag)}(value);`,
+      ),
+      "    default: return false;",
+      "  }",
+      "}",
+    ]);
   }
 
   #shape(shape: Shape, tag?: string): string {
-    const name = `isClean${shape.name}`;
+    const name = `isClean_${shape.name}`;
     return this.#define(name, () => this.#object(name, shape, tag));
   }
 
-  #object(name: string, shape: Shape, tag: string | undefined): string {
+  #object(name: string, shape: Shape, tag: string | undefined): string[] {
+    // Required fields are in every object, so they are compared first.
     const fields = Object.entries(shape.fields).sort(
       ([, left], [, right]) => Number(right.required) - Number(left.required),
     );
-    const cases = fields.map(([key, field]) => this.#case(key, field));
-    if (tag !== undefined) cases.unshift(`case "${tag}": break;`);
-    const required = fields.filter(([, field]) => field.required).length;
-    const counting = required > 0;
-    return `function ${name}(value: JsonObject): boolean {
-      ${counting ? "let required = 0;" : ""}
-      for (const key in value) {
-        switch (key) { ${cases.join("\n")} default: ${shape.open ? "break;" : "return false;"} }
-      }
-      return ${counting ? `required === ${required}` : "true"};
-    }`;
+    const count = shape.required.length;
+    return [
+      `function ${name}(value: JsonObject): boolean {`,
+      ...(count > 0 ? ["  let required = 0;"] : []),
+      "  for (const key in value) {",
+      "    switch (key) {",
+      ...(tag === undefined ? [] : [`      case "${tag}": break;`]),
+      ...fields.map(([key, field]) => `      case "${key}": ${this.#case(key, field)}break;`),
+      `      default: ${shape.open ? "break;" : "return false;"}`,
+      "    }",
+      "  }",
+      count > 0 ? `  return required === ${count};` : "  return true;",
+      "}",
+    ];
   }
 
   #case(key: string, field: Field): string {
-    const condition =
-      field.whenNull === "data" ? "" : this.#condition(field.spec, `value["${key}"]`);
-    return `case "${key}":
-      ${condition === "" ? "" : `if (!(${condition})) return false;`}
-      ${field.required ? "required++;" : ""}
-      break;`;
+    const count = field.required ? "required++; " : "";
+    if (field.whenNull === "data") return count;
+    return `if (!(${this.#condition(field.spec, `value["${key}"]`)})) return false; ${count}`;
   }
 
   /** The whole file. */
   file(): string {
     const byLength = new Map<number, string[]>();
-    for (const type of EVENT_TYPES) {
-      const shape: Shape = {
-        kind: "shape",
-        name: `_${type}`,
-        fields: EVENT_TABLE[type].fields,
-        open: false,
-      };
-      const line = `if (type === "${type}") return ${this.#shape(shape, "type")}(value);`;
+    for (const [type, event] of EVENT_SHAPES) {
+      const line = `      if (type === "${type}") return ${this.#shape(event, "type")}(value);`;
       byLength.set(type.length, [...(byLength.get(type.length) ?? []), line]);
     }
     const input = this.#shape(RUN_AGENT_INPUT);
-    const groups = [...byLength.entries()]
-      .sort(([left], [right]) => left - right)
-      .map(([length, lines]) => `case ${length}: ${lines.join("\n")} return false;`);
-    const functions = [...this.#functions.entries()].map(([name, text]) =>
+    const functions = [...this.#functions.entries()].map(([name, lines]) =>
       name === input
-        ? `/** Whether an input is valid and holds nothing to remove. */ export ${text}`
-        : text,
+        ? `/** Whether a RunAgentInput is valid and holds nothing to remove. */\nexport ${lines.join("\n")}`
+        : lines.join("\n"),
     );
-    return `${HEADER}
-      ${functions.join("\n\n")}
-
-      /** Whether an event is valid and holds nothing to remove. */
-      export function isCleanEvent(value: JsonObject): boolean {
-        const type = value["type"];
-        if (typeof type !== "string") return false;
-        // Strings fresh from a parser carry no hash yet: length first is cheaper than a map.
-        switch (type.length) { ${groups.join("\n")} default: return false; }
-      }
-    `;
+    const dispatch = [
+      "/** Whether an event is valid and holds nothing to remove. */",
+      "export function isCleanEvent(value: JsonObject): boolean {",
+      '  const type = value["type"];',
+      '  if (typeof type !== "string") return false;',
+      "  // Strings fresh from a parser carry no hash yet: length first is cheaper than a map.",
+      "  switch (type.length) {",
+      ...[...byLength.entries()]
+        .sort(([left], [right]) => left - right)
+        .flatMap(([length, lines]) => [`    case ${length}:`, ...lines, "      return false;"]),
+      "    default:",
+      "      return false;",
+      "  }",
+      "}",
+    ];
+    return `${[HEADER, ...functions, dispatch.join("\n")].join("\n")}\n`;
   }
 }
 
-/** The text of `enforce/clean.ts` before formatting. */
+/** The text of `enforce/generated/clean.ts`. */
 export function emitClean(): string {
   return new Emitter().file();
 }
