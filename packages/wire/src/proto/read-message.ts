@@ -8,6 +8,7 @@ import {
   malformed,
   offsetIn,
   readEnd,
+  readText,
   skipUnknown,
   wrongWireType,
 } from "./read-state.js";
@@ -78,7 +79,7 @@ function readField(
   const { reader } = state;
   switch (field.kind) {
     case "string":
-      return reader.string();
+      return readText(state, end);
     case "int64": {
       const number = Number(reader.int64());
       if (!Number.isSafeInteger(number)) throw unsafeInteger(state, field, at);

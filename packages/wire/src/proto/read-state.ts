@@ -10,6 +10,8 @@ export type ReadBounds = { readonly maxDepth: number; readonly maxObjects: numbe
 /** One frame being read: the bytes, where they stand in the stream, and what has been used up. */
 export type ReadState = {
   readonly reader: BinaryReader;
+  /** What the reader reads. */
+  readonly bytes: Uint8Array;
   /** Offset of the reader's first byte in the stream. */
   readonly start: number;
   readonly bounds: ReadBounds;
@@ -20,18 +22,11 @@ export type ReadState = {
   base: JsonObject | undefined;
 };
 
-class InvalidUtf8 extends Error {}
-
 // A leading U+FEFF is part of the text here, and a broken sequence is never repaired; the runtime's
 // own decoder strips the one and replaces the other.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new InvalidUtf8();
-  }
-}
+/** Up to here building the string by hand beats the call into the decoder; most ids are shorter. */
+const SHORT_TEXT = 24;
 
 /** Starts reading one envelope. */
 export function createReadState(
@@ -40,8 +35,8 @@ export function createReadState(
   bounds: ReadBounds,
   onNote: ProtoNoteSink | undefined,
 ): ReadState {
-  const reader = new BinaryReader(bytes, decodeUtf8);
-  return { reader, start, bounds, onNote, objects: 0, notes: 0, base: undefined };
+  const reader = new BinaryReader(bytes);
+  return { reader, bytes, start, bounds, onNote, objects: 0, notes: 0, base: undefined };
 }
 
 /** The stream offset of a position in the frame, the current one by default. */
@@ -58,11 +53,6 @@ export function malformed(state: ReadState): CountersignError {
 
 /** Turns what the protobuf runtime throws into our codes; anything else is a bug and passes. */
 export function readerFailure(state: ReadState, error: unknown): unknown {
-  if (error instanceof InvalidUtf8) {
-    return new CountersignError("ERR_PROTO_INVALID_UTF8", "a string is not UTF-8", {
-      offset: offsetIn(state),
-    });
-  }
   if (error instanceof CountersignError || error instanceof TypeError) return error;
   return malformed(state);
 }
@@ -93,6 +83,31 @@ export function readEnd(state: ReadState, containerEnd: number): number {
   const end = state.reader.pos + length;
   if (end > containerEnd) throw malformed(state);
   return end;
+}
+
+/** Reads a string that may not pass its container. */
+export function readText(state: ReadState, containerEnd: number): string {
+  const { reader, bytes } = state;
+  const end = readEnd(state, containerEnd);
+  const start = reader.pos;
+  reader.pos = end;
+  if (end - start <= SHORT_TEXT) {
+    let text = "";
+    let at = start;
+    for (; at < end; at += 1) {
+      const byte = bytes[at] ?? 0;
+      if (byte > 0x7f) break;
+      text += String.fromCharCode(byte);
+    }
+    if (at === end) return text;
+  }
+  try {
+    return utf8.decode(bytes.subarray(start, end));
+  } catch {
+    throw new CountersignError("ERR_PROTO_INVALID_UTF8", "a string is not UTF-8", {
+      offset: offsetIn(state, start),
+    });
+  }
 }
 
 /** Notes per frame that are told one by one; a hostile frame can hold millions of unknown fields. */

@@ -8,6 +8,7 @@ import {
   malformed,
   offsetIn,
   readEnd,
+  readText,
   skipUnknown,
   wrongWireType,
 } from "./read-state.js";
@@ -55,7 +56,7 @@ export function readValue(
       continue;
     }
     if (wireType !== expected) throw wrongWireType(state, "google.protobuf.Value", number, at);
-    if (number === 3) value = reader.string();
+    if (number === 3) value = readText(state, end);
     else if (number === 2) {
       value = reader.double();
       if (!Number.isFinite(value)) throw badValue(state, "not-finite", at);
@@ -76,17 +77,20 @@ export function readValue(
   return value;
 }
 
-/** Reads a `google.protobuf.Struct` up to `end`, into `current` when the field is repeated. */
+/**
+ * Reads a `google.protobuf.Struct` up to `end`. An earlier occurrence of the field is merged: its
+ * members are replaced one by one, as protobuf says for maps.
+ */
 export function readStruct(
   state: ReadState,
   end: number,
-  current: JsonObject | undefined,
+  earlier: JsonObject | undefined,
   depth: number,
 ): JsonObject {
   const { reader } = state;
   checkDepth(state, depth);
-  if (current === undefined) countObject(state);
-  const object: JsonObject = current ?? {};
+  countObject(state);
+  const object: JsonObject = {};
   while (reader.pos < end) {
     const at = reader.pos;
     const [number, wireType] = reader.tag();
@@ -100,7 +104,9 @@ export function readStruct(
     readEntry(state, readEnd(state, end), object, depth + 1, at);
   }
   if (reader.pos !== end) throw malformed(state);
-  return object;
+  if (earlier === undefined) return object;
+  for (const [key, value] of Object.entries(object)) setMember(earlier, key, value);
+  return earlier;
 }
 
 function readEntry(
@@ -123,12 +129,12 @@ function readEntry(
     if (wireType !== WireType.LengthDelimited) {
       throw wrongWireType(state, "google.protobuf.Struct.FieldsEntry", number, fieldAt);
     }
-    if (number === 1) key = reader.string();
+    if (number === 1) key = readText(state, end);
     else value = readValue(state, readEnd(state, end), value, depth);
   }
   if (reader.pos !== end) throw malformed(state);
   if (value === undefined) throw badValue(state, "no-kind", at);
-  // Strict JSON refuses a repeated key, so the same document is refused in both forms.
+  // Strict JSON refuses an object with a repeated key, so the same object is refused in both forms.
   if (Object.hasOwn(object, key)) throw badValue(state, "duplicate-key", at);
   setMember(object, key, value);
 }
