@@ -39,21 +39,35 @@ export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Splits a bundle into its entries (views, not copies); it must hold exactly `width` of them. */
-export function decodeBundle(bytes: Uint8Array, width: number): Uint8Array[] {
+/**
+ * The entries of a bundle up to where it breaks off (views, not copies), and what is wrong there.
+ * For a verifier that must name the first entry that is missing.
+ */
+export function splitBundle(
+  bytes: Uint8Array,
+  width: number,
+): { entries: Uint8Array[]; fault?: string } {
   const entries: Uint8Array[] = [];
   let offset = 0;
   while (offset < bytes.length) {
-    if (entries.length === width) throw malformed("more entries than its width");
+    if (entries.length === width) return { entries, fault: "more entries than its width" };
     const high = bytes[offset];
     const low = bytes[offset + 1];
-    if (high === undefined || low === undefined) throw malformed("cut inside a length");
+    if (high === undefined || low === undefined) return { entries, fault: "cut inside a length" };
     const end = offset + 2 + high * 256 + low;
-    if (end > bytes.length) throw malformed("cut inside an entry");
+    if (end > bytes.length) return { entries, fault: "cut inside an entry" };
     entries.push(bytes.subarray(offset + 2, end));
     offset = end;
   }
-  if (entries.length !== width) throw malformed("fewer entries than its width");
+  return entries.length === width
+    ? { entries }
+    : { entries, fault: "fewer entries than its width" };
+}
+
+/** Splits a bundle into its entries (views, not copies); it must hold exactly `width` of them. */
+export function decodeBundle(bytes: Uint8Array, width: number): Uint8Array[] {
+  const { entries, fault } = splitBundle(bytes, width);
+  if (fault !== undefined) throw malformed(fault);
   return entries;
 }
 

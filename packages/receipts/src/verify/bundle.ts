@@ -1,0 +1,133 @@
+import { equalBytes, sha256Hex } from "@countersign/core";
+import { decodeEntry } from "../entry/decode-entry.js";
+import type { LogEntry } from "../entry/entry.js";
+import type { KeyPeriod } from "../keys/verify-history.js";
+import { HASH_BYTES, leafHash, rootOfLevel } from "../merkle/hash.js";
+import { encodeReceipt, receiptBody } from "../receipt/encode-receipt.js";
+import { MAX_BUNDLE_BYTES, splitBundle } from "../tiles/bundle.js";
+import { TILE_WIDTH } from "../tiles/path.js";
+import type { ExportReader } from "./reader.js";
+import { readTileFile } from "./reader.js";
+import type { ReceiptSignatures } from "./signature.js";
+import { isBatchSignature } from "./signature.js";
+import type { Tallies, Tally } from "./tally.js";
+import { countFailed, countFailedBy, countHeld } from "./tally.js";
+
+/** What was found in one bundle; plain data, so that it can come from another thread. */
+export type BundleReport = {
+  readonly index: number;
+  readonly tallies: readonly Tally[];
+  /** Root of a full bundle, or the leaf hashes of the last, partial one. */
+  readonly root?: Uint8Array;
+  readonly leaves?: readonly Uint8Array[];
+  /** Hash of the lines `receipts.jsonl` must have for these entries; absent when some are broken. */
+  readonly linesHash?: string;
+  readonly keys: readonly string[];
+};
+
+/** Everything needed to verify any bundle of one export. */
+export type BundleContext = {
+  readonly reader: ExportReader;
+  readonly signatures: ReceiptSignatures;
+  /** When each key was in use; undefined when the history is missing or broken. */
+  readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
+};
+
+async function checkSigned(
+  entry: LogEntry,
+  index: number,
+  context: BundleContext,
+  tallies: Tallies,
+): Promise<void> {
+  const { receipt } = entry;
+  const { kernel_key: key, signature } = receipt;
+  try {
+    if (await context.signatures.verify(receiptBody(receipt), key, signature)) {
+      countHeld(tallies, "receipt-signature");
+    } else countFailed(tallies, "receipt-signature", index, "the signature is not valid");
+  } catch (error) {
+    countFailedBy(tallies, "receipt-signature", index, error);
+  }
+  if (!receipt.allowed && isBatchSignature(signature)) {
+    countFailed(tallies, "deny-signed-singly", index, "a blocked event shares a batch signature");
+  } else countHeld(tallies, "deny-signed-singly");
+  const period = context.periods?.get(key);
+  if (context.periods === undefined) return;
+  if (period === undefined)
+    countFailed(tallies, "entry-key", index, "the key is not in the history");
+  else if (index < period.first) countFailed(tallies, "entry-key", index, "the key came later");
+  else if (index >= period.end) countFailed(tallies, "entry-key", index, "the key was retired");
+  else countHeld(tallies, "entry-key");
+}
+
+/** The leaf tile of a bundle; undefined when it is missing or of the wrong length. */
+async function readLeafTile(
+  reader: ExportReader,
+  index: number,
+  width: number,
+): Promise<Uint8Array | undefined> {
+  const file = await readTileFile(reader, { level: 0, index, width }, TILE_WIDTH * HASH_BYTES);
+  if (file === undefined) return undefined;
+  const expected = (file.isLarger ? TILE_WIDTH : width) * HASH_BYTES;
+  return file.bytes.length === expected ? file.bytes : undefined;
+}
+
+/** Verifies one bundle: its entries, their signatures, and its leaf tile. */
+export async function verifyBundle(
+  index: number,
+  width: number,
+  context: BundleContext,
+): Promise<BundleReport> {
+  const tallies: Tallies = new Map();
+  const keys = new Set<string>();
+  const start = index * TILE_WIDTH;
+  const file = await readTileFile(
+    context.reader,
+    { level: "entries", index, width },
+    MAX_BUNDLE_BYTES,
+  );
+  const tile = await readLeafTile(context.reader, index, width);
+  if (tile === undefined) {
+    countFailed(tallies, "leaf-tiles", start, "the tile is missing or of the wrong width");
+  }
+  const split = splitBundle(file?.bytes ?? new Uint8Array(0), file?.isLarger ? TILE_WIDTH : width);
+  const entries = split.entries.slice(0, width);
+  const isCut = entries.length < width || (split.fault !== undefined && !file?.isLarger);
+  countHeld(tallies, "entries-complete", entries.length);
+  if (isCut) {
+    const detail = file === undefined ? "the bundle is missing" : (split.fault ?? "cut");
+    countFailed(tallies, "entries-complete", start + entries.length, detail);
+  }
+  const leaves: Uint8Array[] = [];
+  let lines = "";
+  let isWhole = !isCut;
+  for (const [offset, bytes] of entries.entries()) {
+    const at = start + offset;
+    const leaf = leafHash(bytes);
+    leaves.push(leaf);
+    if (tile !== undefined) {
+      const expected = tile.subarray(offset * HASH_BYTES, (offset + 1) * HASH_BYTES);
+      if (equalBytes(leaf, expected)) countHeld(tallies, "leaf-tiles");
+      else countFailed(tallies, "leaf-tiles", at, "the entry does not hash to its leaf");
+    }
+    try {
+      const entry = decodeEntry(bytes);
+      countHeld(tallies, "entry-format");
+      if (entry.seq === at) countHeld(tallies, "entry-sequence");
+      else countFailed(tallies, "entry-sequence", at, `it says ${entry.seq}`);
+      keys.add(entry.receipt.kernel_key);
+      lines += `${encodeReceipt(entry.receipt)}\n`;
+      await checkSigned(entry, at, context, tallies);
+    } catch (error) {
+      countFailedBy(tallies, "entry-format", at, error);
+      isWhole = false;
+    }
+  }
+  return {
+    index,
+    tallies: [...tallies.values()],
+    keys: [...keys],
+    ...(leaves.length === TILE_WIDTH ? { root: rootOfLevel(leaves) } : { leaves }),
+    ...(isWhole ? { linesHash: sha256Hex(lines) } : {}),
+  };
+}

@@ -1,0 +1,162 @@
+import { equalBytes } from "@countersign/core";
+import { verifyEd25519 } from "@countersign/core/verify";
+import type { KeyRecord } from "../keys/history.js";
+import { parseKeyHistory } from "../keys/history.js";
+import type { KeyPeriod } from "../keys/verify-history.js";
+import { findBrokenRecord, keyPeriods, trustedThroughHistory } from "../keys/verify-history.js";
+import { MAX_NOTE_BYTES } from "../note/note.js";
+import { TILE_WIDTH } from "../tiles/path.js";
+import type { BundleContext, BundleReport } from "./bundle.js";
+import { verifyBundle } from "./bundle.js";
+import type { CheckpointOptions } from "./checkpoint.js";
+import { checkCheckpoint } from "./checkpoint.js";
+import type { ExportReader } from "./reader.js";
+import { EXPORT_FILES } from "./reader.js";
+import { normalKey } from "./receipt.js";
+import { createReceiptsFileCheck } from "./receipts-file.js";
+import type { Check, CheckId, SignerTrust, Verification } from "./result.js";
+import { conclude, failed, failedBy, held, skipped } from "./result.js";
+import { createReceiptSignatures } from "./signature.js";
+import type { Tallies } from "./tally.js";
+import { mergeTallies, tallyCheck } from "./tally.js";
+import { createExportTree } from "./tree.js";
+
+/** Which bundles there are to verify, and when each key was in use. */
+export type BundlePlan = {
+  readonly size: number;
+  readonly bundles: number;
+  readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
+};
+
+/** Whom the verifier trusts, and how the work is done. */
+export type ExportOptions = CheckpointOptions & {
+  /** Receipt keys the verifier trusts; keys they handed over to are trusted with them. */
+  trustedKeys?: readonly string[];
+  /** Called after each bundle with the number of entries verified so far. */
+  onProgress?: (done: number, total: number) => void;
+  /** Another way to verify the bundles, in order: the parallel verifier for Node is one. */
+  verifyBundles?: (plan: BundlePlan) => AsyncIterable<BundleReport>;
+};
+
+const MAX_KEYS_BYTES = 16 * 1024 * 1024;
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The number of entries in a bundle of a log of this size. */
+export function bundleWidth(index: number, size: number): number {
+  return Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+}
+
+async function readText(
+  reader: ExportReader,
+  path: string,
+  maxBytes: number,
+): Promise<string | undefined> {
+  const bytes = await reader.read(path, maxBytes);
+  if (bytes === undefined || bytes.length > maxBytes) return undefined;
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+async function checkKeys(
+  reader: ExportReader,
+  options: ExportOptions,
+): Promise<{ check: Check; records: KeyRecord[] | undefined }> {
+  const id = "key-history";
+  const text = await readText(reader, EXPORT_FILES.keys, MAX_KEYS_BYTES);
+  if (text === undefined) return { check: failed(id, "keys.jsonl is missing"), records: undefined };
+  try {
+    const records = parseKeyHistory(text);
+    const broken = await findBrokenRecord(records, options.verifySignature ?? verifyEd25519);
+    if (broken === undefined) return { check: held(id, `${records.length} keys`), records };
+    return { check: failed(id, `line ${broken.line}: ${broken.reason}`), records: undefined };
+  } catch (error) {
+    return { check: failedBy(id, error), records: undefined };
+  }
+}
+
+async function* verifyInOrder(
+  plan: BundlePlan,
+  reader: ExportReader,
+  options: ExportOptions,
+): AsyncGenerator<BundleReport> {
+  const signatures = createReceiptSignatures(options.verifySignature);
+  const context: BundleContext = { reader, signatures, periods: plan.periods };
+  for (let index = 0; index < plan.bundles; index += 1) {
+    yield await verifyBundle(index, bundleWidth(index, plan.size), context);
+  }
+}
+
+const TALLIED: readonly CheckId[] = [
+  "entries-complete",
+  "entry-format",
+  "entry-sequence",
+  "receipt-signature",
+  "deny-signed-singly",
+  "entry-key",
+  "leaf-tiles",
+  "upper-tiles",
+];
+
+function tallyChecks(tallies: Tallies): Check[] {
+  return TALLIED.map((id) => {
+    const tally = tallies.get(id);
+    if (tally === undefined) return skipped(id, "nothing to check");
+    return tallyCheck(tally, id === "leaf-tiles" || id === "upper-tiles" ? "hashes" : "entries");
+  });
+}
+
+/** Verifies a whole export: checkpoint, keys, every entry and receipt, every tile, the root. */
+export async function verifyExport(
+  reader: ExportReader,
+  options: ExportOptions = {},
+): Promise<Verification> {
+  const anchors = options.trustedKeys?.map(normalKey);
+  const note = await readText(reader, EXPORT_FILES.checkpoint, MAX_NOTE_BYTES);
+  if (note === undefined) {
+    return conclude([failed("checkpoint-format", "the checkpoint is missing or not text")], []);
+  }
+  const vkey = options.presentedKey ?? (await readText(reader, EXPORT_FILES.vkey, 4096));
+  const log = await checkCheckpoint(
+    note,
+    vkey === undefined ? options : { ...options, presentedKey: vkey },
+  );
+  const keys = await checkKeys(reader, options);
+  const checks = [...log.checks, keys.check];
+  const { checkpoint } = log;
+  // Without a signed size there is no telling which entries there should be.
+  if (checkpoint === undefined) return conclude(checks, log.signers);
+  const { size } = checkpoint;
+  const plan: BundlePlan = {
+    size,
+    bundles: Math.ceil(size / TILE_WIDTH),
+    periods: keys.records === undefined ? undefined : keyPeriods(keys.records),
+  };
+  const tallies: Tallies = new Map();
+  const tree = createExportTree(reader, tallies);
+  const lines = await createReceiptsFileCheck(reader, size);
+  const used = new Set<string>();
+  const reports = options.verifyBundles?.(plan) ?? verifyInOrder(plan, reader, options);
+  for await (const report of reports) {
+    mergeTallies(tallies, report.tallies);
+    for (const key of report.keys) used.add(key);
+    await tree.append(report);
+    await lines.append(report);
+    options.onProgress?.(Math.min(size, (report.index + 1) * TILE_WIDTH), size);
+  }
+  const root = await tree.finish();
+  checks.push(...tallyChecks(tallies));
+  if (root === undefined) checks.push(skipped("tree-root", "entries are missing"));
+  else if (equalBytes(root, checkpoint.root)) checks.push(held("tree-root", `${size} entries`));
+  else checks.push(failed("tree-root", "the entries hash to another root than the signed one"));
+  checks.push(await lines.finish());
+  const trusted = anchors && trustedThroughHistory(keys.records ?? [], new Set(anchors));
+  const signers = [...used].map((key): SignerTrust => ({
+    key,
+    role: "receipt",
+    trusted: trusted?.has(key) ?? null,
+  }));
+  return conclude(checks, [...log.signers, ...signers]);
+}

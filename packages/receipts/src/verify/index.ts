@@ -1,0 +1,17 @@
+export type { Direction, LogEntry, PolicyMode } from "../entry/entry.js";
+export type { OpenedCheckpoint } from "../checkpoint/verify-checkpoint.js";
+export type { SignatureVerifier } from "../note/verify-note.js";
+export { eventPayload, payloadHash } from "../receipt/payload.js";
+export type { AgUiReceipt, AgUiReceiptBody } from "../receipt/receipt.js";
+export { verifyCheckpoint } from "./checkpoint.js";
+export type { CheckpointOptions, CheckpointVerification } from "./checkpoint.js";
+export { verifyEntry } from "./entry.js";
+export type { EntryOptions } from "./entry.js";
+export { verifyExport } from "./export.js";
+export type { BundlePlan, ExportOptions } from "./export.js";
+export { verifyProof } from "./proof.js";
+export type { ProofOptions } from "./proof.js";
+export type { ExportReader } from "./reader.js";
+export { verifyReceipt } from "./receipt.js";
+export type { ReceiptOptions } from "./receipt.js";
+export type { Check, CheckId, SignerTrust, Verification } from "./result.js";

@@ -1,0 +1,122 @@
+import type { ErrorCode } from "@countersign/core";
+import { isCountersignError } from "@countersign/core";
+
+/** What can be checked; each id has one meaning in every verification. */
+export type CheckId =
+  | "receipt-format"
+  | "receipt-signature"
+  | "deny-signed-singly"
+  | "payload-hash"
+  | "entry-format"
+  | "entry-sequence"
+  | "entry-key"
+  | "proof-format"
+  | "inclusion"
+  | "checkpoint-format"
+  | "checkpoint-signature"
+  | "checkpoint-consistency"
+  | "key-history"
+  | "entries-complete"
+  | "leaf-tiles"
+  | "upper-tiles"
+  | "tree-root"
+  | "receipts-file";
+
+const TITLES: Readonly<Record<CheckId, string>> = {
+  "receipt-format": "The receipt has every member in a known spelling",
+  "receipt-signature": "The signature covers the receipt as received",
+  "deny-signed-singly": "A blocked event has a signature of its own",
+  "payload-hash": "The payload hash is that of the auditor's own copy",
+  "entry-format": "The entry is canonical and of the known shape",
+  "entry-sequence": "The entry's number is its place in the log",
+  "entry-key": "The key is in the history and was in use at that place",
+  "proof-format": "The proof file can be read",
+  inclusion: "The proof leads from the entry to the signed root",
+  "checkpoint-format": "The checkpoint can be read",
+  "checkpoint-signature": "The checkpoint is signed by the log's key",
+  "checkpoint-consistency": "The log only grew since the older checkpoint",
+  "key-history": "Every key was handed over by the key before it",
+  "entries-complete": "Every entry up to the signed size is there",
+  "leaf-tiles": "The leaf tiles are the hashes of the entries",
+  "upper-tiles": "The upper tiles are the hashes of the tiles below",
+  "tree-root": "The entries hash to the signed root",
+  "receipts-file": "receipts.jsonl holds the receipts of the entries",
+};
+
+/** One line of the checklist. */
+export type Check = {
+  readonly id: CheckId;
+  readonly title: string;
+  readonly status: "held" | "failed" | "skipped";
+  readonly detail: string;
+  /** The log index it is about, or the first of several. */
+  readonly index?: number;
+  /** The code of the error behind a failure, when there was one. */
+  readonly code?: ErrorCode;
+};
+
+/** A key that signed something, and whether the verifier's own list names it. */
+export type SignerTrust = {
+  /** `ed25519:` and hex for receipts, a vkey for the log. */
+  readonly key: string;
+  readonly role: "receipt" | "log";
+  /** Null when the verifier gave no list. */
+  readonly trusted: boolean | null;
+};
+
+/** The outcome of a verification: validity and trust are separate answers. */
+export type Verification = {
+  readonly checks: readonly Check[];
+  /** No check failed. Says nothing about whose signatures these are. */
+  readonly valid: boolean;
+  /** Every signer is on the verifier's list; null when no list was given for one of them. */
+  readonly signerTrusted: boolean | null;
+  readonly signers: readonly SignerTrust[];
+  /** Lowest log index that a failed check names. */
+  readonly firstBrokenIndex?: number;
+};
+
+/** The title a check is shown with. */
+export function checkTitle(id: CheckId): string {
+  return TITLES[id];
+}
+
+/** A check that held. */
+export function held(id: CheckId, detail: string, index?: number): Check {
+  const check: Check = { id, title: TITLES[id], status: "held", detail };
+  return index === undefined ? check : { ...check, index };
+}
+
+/** A check that had nothing to look at. */
+export function skipped(id: CheckId, detail: string): Check {
+  return { id, title: TITLES[id], status: "skipped", detail };
+}
+
+/** A check that failed. */
+export function failed(id: CheckId, detail: string, index?: number, code?: ErrorCode): Check {
+  return {
+    id,
+    title: TITLES[id],
+    status: "failed",
+    detail,
+    ...(index === undefined ? {} : { index }),
+    ...(code === undefined ? {} : { code }),
+  };
+}
+
+/** A failed check from a coded error; any other error is ours or the reader's and goes on up. */
+export function failedBy(id: CheckId, error: unknown, index?: number): Check {
+  if (!isCountersignError(error)) throw error;
+  return failed(id, error.message, index, error.code);
+}
+
+/** Sums a checklist up. */
+export function conclude(checks: readonly Check[], signers: readonly SignerTrust[]): Verification {
+  const broken = checks.filter(({ status }) => status === "failed");
+  const indices = broken.flatMap(({ index }) => (index === undefined ? [] : [index]));
+  let signerTrusted: boolean | null = signers.length > 0;
+  if (signers.some(({ trusted }) => trusted === null)) signerTrusted = null;
+  if (signers.some(({ trusted }) => trusted === false)) signerTrusted = false;
+  const result: Verification = { checks, valid: broken.length === 0, signerTrusted, signers };
+  return indices.length === 0 ? result : { ...result, firstBrokenIndex: Math.min(...indices) };
+}
