@@ -1,5 +1,5 @@
 import { decodeHex, encodeHex, isCountersignError, sha256Hex } from "@countersign/core";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { leafHash, rootOfLevel } from "../merkle/hash.js";
 import { proveInclusion, rootFromNodes } from "../merkle/prove.js";

@@ -1,0 +1,77 @@
+import { decodeHex, isCountersignError } from "@countersign/core";
+import { createSigner, generateKey, importPrivateKey } from "@countersign/core/sign";
+import { verifyEd25519 } from "@countersign/core/verify";
+import { expect, test } from "vitest";
+import { EMPTY_ROOT } from "../merkle/hash.js";
+import { signNote } from "../note/sign-note.js";
+import { createNoteKey, encodeVkey, parseVkey } from "../note/vkey.js";
+import { encodeCheckpoint, parseCheckpoint } from "./checkpoint.js";
+import { signCheckpoint } from "./sign-checkpoint.js";
+import { openCheckpoint } from "./verify-checkpoint.js";
+
+const VKEY = "gw.example.com/log1+f76839f9+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs";
+const NOTE = `gw.example.com/log1
+8
+XcnaeacGWamtVZy3Ad7ZoqudgjqtL0lgz+Nw7/RgQyg=
+
+— gw.example.com/log1 92g5+cJsAyjtGjRkXZCXuGzuWfuZ9PRpf2fq7QAFDmEZfHxvGxOoxZrheHjaKJghnfd7jqYRRnSUyDwKHWivpf8kfgk=
+`;
+const ROOT = decodeHex("5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328");
+const signer = createSigner(importPrivateKey(new Uint8Array(32).fill(7)));
+
+test("the example checkpoint is written byte by byte and opens under its vkey", async () => {
+  const checkpoint = { origin: "gw.example.com/log1", size: 8, root: ROOT };
+  expect(await signCheckpoint(checkpoint, signer)).toBe(NOTE);
+  expect(encodeVkey(createNoteKey(checkpoint.origin, signer.publicKey))).toBe(VKEY);
+  const opened = await openCheckpoint(NOTE, [parseVkey(VKEY)], verifyEd25519);
+  expect({ origin: opened.origin, size: opened.size }).toEqual({
+    origin: "gw.example.com/log1",
+    size: 8,
+  });
+  expect(opened.root).toEqual(ROOT);
+});
+
+test("the empty tree has size 0 and the hash of nothing", () => {
+  expect(encodeCheckpoint({ origin: "a", size: 0, root: EMPTY_ROOT })).toBe(
+    "a\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n",
+  );
+});
+
+test("extension lines are allowed and do not change what is read", () => {
+  const text = `${encodeCheckpoint({ origin: "a", size: 8, root: ROOT })}extension\n`;
+  expect(parseCheckpoint(text).size).toBe(8);
+});
+
+test("a text that is not origin, size and root is refused with its line", () => {
+  const root = "XcnaeacGWamtVZy3Ad7ZoqudgjqtL0lgz+Nw7/RgQyg=";
+  const cases: [string, number][] = [
+    [`a\n8\n${root}`, 0],
+    ["a\n8\n", 2],
+    [`a\n08\n${root}\n`, 2],
+    [`a\n-1\n${root}\n`, 2],
+    [`a\n9007199254740992\n${root}\n`, 2],
+    ["a\n8\nAAAA\n", 3],
+    [`a\n8\n!${root.slice(1)}\n`, 3],
+    [`\n8\n${root}\n`, 1],
+    [`a\n8\n${root}\n\n`, 4],
+  ];
+  for (const [text, line] of cases) {
+    let found: unknown;
+    try {
+      parseCheckpoint(text);
+    } catch (error) {
+      found = isCountersignError(error, "ERR_CHECKPOINT_MALFORMED") ? error.facts.line : error;
+    }
+    expect(found).toBe(line);
+  }
+});
+
+test("a checkpoint that only another name signed is not the log's", async () => {
+  const witness = createSigner(generateKey());
+  const text = encodeCheckpoint({ origin: "log.example", size: 8, root: ROOT });
+  const note = await signNote("witness.example", text, witness);
+  const key = createNoteKey("witness.example", witness.publicKey);
+  await expect(openCheckpoint(note, [key], verifyEd25519)).rejects.toMatchObject({
+    code: "ERR_NOTE_UNVERIFIED",
+  });
+});
