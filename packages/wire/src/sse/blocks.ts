@@ -1,0 +1,152 @@
+import { assertWithin, utf8Length } from "@countersign/core";
+import type { Limits } from "@countersign/core";
+import type { SseMessage } from "./message.js";
+
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const COLON = 58;
+
+/**
+ * Reads text that consists of whole lines into messages (WHATWG HTML §9.2.6); what a line belongs to
+ * is remembered between calls.
+ */
+export class BlockReader {
+  readonly #maxLine: number;
+  readonly #maxFrame: number;
+  #data = "";
+  #dataLines = 0;
+  #event: string | undefined;
+  #id: string | undefined;
+  #retry: number | undefined;
+  /** Bytes of the data so far; characters instead while `#estimated`. */
+  #dataBytes = 0;
+  #estimated = true;
+  /** Comment lines so far: the heartbeats of a quiet server. */
+  comments = 0;
+
+  constructor(limits: Limits) {
+    this.#maxLine = limits.maxLineBytes;
+    this.#maxFrame = limits.maxFrameBytes;
+  }
+
+  /** Whether lines were read that no blank line has closed yet. */
+  get open(): boolean {
+    return this.#dataLines > 0 || this.#event !== undefined || this.#id !== undefined;
+  }
+
+  /**
+   * Reads the lines of a text that ends with a line ending.
+   *
+   * @param offset the byte offset of the text in its stream, for errors
+   * @param ascii whether one character is one byte
+   */
+  read(text: string, offset: number, ascii: boolean, messages: SseMessage[]): void {
+    const length = text.length;
+    let at = 0;
+    // Each search resumes only when passed: searching both for each line would be quadratic.
+    let lf = text.indexOf("\n");
+    let cr = text.indexOf("\r");
+    while (at < length) {
+      if (lf < at && lf >= 0) lf = text.indexOf("\n", at);
+      if (cr < at && cr >= 0) cr = text.indexOf("\r", at);
+      const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
+      if (end < 0) return;
+      if (end === at) this.dispatch(messages);
+      else this.#line(text, at, end, offset, ascii);
+      at = end + 1;
+      if (end === cr && text.charCodeAt(at) === LF) at++;
+    }
+  }
+
+  /** Ends a block, as a blank line does: a message when there was data, and a clean slate. */
+  dispatch(messages: SseMessage[]): void {
+    if (this.#dataLines > 0) {
+      const message: SseMessage = { data: this.#data };
+      if (this.#event !== undefined) message.event = this.#event;
+      if (this.#id !== undefined) message.id = this.#id;
+      if (this.#retry !== undefined) message.retry = this.#retry;
+      messages.push(message);
+      this.#data = "";
+      this.#dataLines = 0;
+    }
+    this.#event = undefined;
+    this.#id = undefined;
+    this.#retry = undefined;
+    this.#dataBytes = 0;
+    this.#estimated = true;
+  }
+
+  #line(text: string, start: number, end: number, offset: number, ascii: boolean): void {
+    // No UTF-16 unit takes more than three bytes: far below the limit nothing is counted.
+    if ((end - start) * 3 > this.#maxLine) {
+      const bytes = ascii ? end - start : utf8Length(text.slice(start, end));
+      assertWithin("maxLineBytes", bytes, this.#maxLine, byteOffset(text, start, offset, ascii));
+    }
+    if (isData(text, start)) {
+      this.#append(text.slice(valueStart(text, start + 5), end));
+    } else if (text.charCodeAt(start) === COLON) {
+      this.comments++;
+      return;
+    } else this.#field(text.slice(start, end));
+    if (this.#dataBytes * 3 > this.#maxFrame) {
+      if (this.#estimated) {
+        // From here on every line is measured; measuring the whole each time would be quadratic.
+        this.#estimated = false;
+        this.#dataBytes = utf8Length(this.#data);
+      }
+      const at = byteOffset(text, start, offset, ascii);
+      assertWithin("maxFrameBytes", this.#dataBytes, this.#maxFrame, at);
+    }
+  }
+
+  #append(value: string): void {
+    const bytes = this.#estimated ? value.length : utf8Length(value);
+    if (this.#dataLines++ === 0) {
+      this.#data = value;
+      this.#dataBytes = bytes;
+    } else {
+      this.#data += `\n${value}`;
+      this.#dataBytes += bytes + 1;
+    }
+  }
+
+  #field(line: string): void {
+    const colon = line.indexOf(":");
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(valueStart(line, colon + 1));
+    if (name === "data") this.#append(value);
+    else if (name === "event") this.#event = value === "" ? undefined : value;
+    else if (name === "id") {
+      if (!value.includes("\0")) this.#id = value;
+    } else if (name === "retry" && /^[0-9]{1,15}$/.test(value)) this.#retry = Number(value);
+  }
+}
+
+function isData(text: string, at: number): boolean {
+  return (
+    text.charCodeAt(at) === 100 &&
+    text.charCodeAt(at + 1) === 97 &&
+    text.charCodeAt(at + 2) === 116 &&
+    text.charCodeAt(at + 3) === 97 &&
+    text.charCodeAt(at + 4) === COLON
+  );
+}
+
+/** One space after the colon belongs to the framing. */
+function valueStart(text: string, at: number): number {
+  return text.charCodeAt(at) === SPACE ? at + 1 : at;
+}
+
+function byteOffset(text: string, at: number, offset: number, ascii: boolean): number {
+  return offset + (ascii ? at : utf8Length(text, at));
+}
+
+/** The end of the last complete line in a chunk: the index after its ending, or 0. */
+export function afterLastLine(chunk: Uint8Array): number {
+  for (let end = chunk.length; end > 0; end--) {
+    const byte = chunk[end - 1];
+    if (byte === LF || byte === CR) return end;
+  }
+  return 0;
+}

@@ -1,0 +1,166 @@
+import {
+  assertWithin,
+  CountersignError,
+  decodeUtf8,
+  invalidUtf8Offset,
+  isCountersignError,
+  resolveLimits,
+} from "@countersign/core";
+import type { Limits } from "@countersign/core";
+import { afterLastLine, BlockReader } from "./blocks.js";
+import "./errors.js";
+import type { SseMessage } from "./message.js";
+import { TailBuffer } from "./tail.js";
+
+const LF = 10;
+const CR = 13;
+const NOTHING = new Uint8Array();
+
+/** How a decoder treats what it cannot decide alone. */
+export interface SseDecoderOptions extends Partial<Limits> {
+  /**
+   * What becomes of a last block that no blank line closes: `process` it, as the official AG-UI client
+   * does (default); `drop` it, as the SSE specification says; or `refuse` the stream.
+   */
+  readonly unterminated?: "process" | "drop" | "refuse";
+}
+
+/** An incremental SSE decoder. */
+export interface SseDecoder {
+  /**
+   * Takes the next bytes, cut anywhere, and returns the messages they complete.
+   *
+   * When the bytes go bad after a complete message, that message is still returned and the error is
+   * thrown by the next call; look at `failure` to know at once. So the messages that come out do not
+   * depend on where the network cut the stream.
+   *
+   * @throws CountersignError `ERR_SSE_UTF8` or `ERR_LIMIT_EXCEEDED`; the decoder is dead afterwards
+   */
+  push(chunk: Uint8Array): SseMessage[];
+  /**
+   * Ends the stream and returns what the end completes.
+   *
+   * @throws CountersignError as `push`, and `ERR_SSE_UNTERMINATED` when that was asked for
+   */
+  end(): SseMessage[];
+  /** The error that made the decoder dead. */
+  readonly failure: CountersignError | undefined;
+  /** Comment lines so far: the heartbeats of a quiet server. */
+  readonly comments: number;
+}
+
+/**
+ * Decodes `text/event-stream` bytes (WHATWG HTML §9.2): LF, CRLF and CR in any mix, comments, a byte
+ * order mark, multi-line data, `event`, `id` and `retry`.
+ *
+ * Bytes that are not UTF-8 are refused, although the specification would put U+FFFD in their place:
+ * the bytes that are judged and signed must be the bytes that arrived.
+ *
+ * @throws TypeError when a limit is not a positive integer
+ */
+export function createSseDecoder(options: SseDecoderOptions = {}): SseDecoder {
+  const { unterminated = "process", ...limits } = options;
+  return new Decoder(resolveLimits(limits), unterminated);
+}
+
+class Decoder implements SseDecoder {
+  readonly #limits: Limits;
+  readonly #unterminated: "process" | "drop" | "refuse";
+  readonly #blocks: BlockReader;
+  /** Bytes after the last line ending: always the beginning of one line. */
+  readonly #tail = new TailBuffer();
+  /** The stream offset of the first byte that is not read yet; the tail begins there. */
+  #offset = 0;
+  #afterCr = false;
+  #ended = false;
+  failure: CountersignError | undefined;
+
+  constructor(limits: Limits, unterminated: "process" | "drop" | "refuse") {
+    this.#limits = limits;
+    this.#unterminated = unterminated;
+    this.#blocks = new BlockReader(limits);
+  }
+
+  get comments(): number {
+    return this.#blocks.comments;
+  }
+
+  push(chunk: Uint8Array): SseMessage[] {
+    return this.#guarded((messages) => this.#take(chunk, messages));
+  }
+
+  end(): SseMessage[] {
+    return this.#guarded((messages) => {
+      this.#ended = true;
+      const open = this.#tail.length > 0 || this.#blocks.open;
+      if (open && this.#unterminated === "refuse") {
+        const offset = this.#offset + this.#tail.length;
+        throw new CountersignError("ERR_SSE_UNTERMINATED", "the stream ends inside an event", {
+          offset,
+        });
+      }
+      if (!open || this.#unterminated === "drop") return;
+      if (this.#tail.length > 0) this.#region(this.#tail.take(Uint8Array.of(LF)), messages);
+      this.#blocks.dispatch(messages);
+    });
+  }
+
+  #guarded(step: (messages: SseMessage[]) => void): SseMessage[] {
+    if (this.failure !== undefined) throw this.failure;
+    if (this.#ended) throw new TypeError("the SSE decoder has ended");
+    const messages: SseMessage[] = [];
+    try {
+      step(messages);
+    } catch (error) {
+      if (!isCountersignError(error)) throw error;
+      this.failure = error;
+      this.#tail.clear();
+      if (messages.length === 0) throw error;
+    }
+    return messages;
+  }
+
+  #take(input: Uint8Array, messages: SseMessage[]): void {
+    let chunk = input;
+    if (this.#afterCr && chunk.length > 0) {
+      // A CR at the end of a read closed its line already; the LF of a cut CRLF is only skipped.
+      this.#afterCr = false;
+      if (chunk[0] === LF) {
+        chunk = chunk.subarray(1);
+        this.#offset++;
+      }
+    }
+    const end = afterLastLine(chunk);
+    if (end > 0) {
+      this.#afterCr = chunk[end - 1] === CR && end === chunk.length;
+      const lines = end === chunk.length ? chunk : chunk.subarray(0, end);
+      this.#region(this.#tail.length === 0 ? lines : this.#tail.take(lines), messages);
+      if (end === chunk.length) return;
+      chunk = chunk.subarray(end);
+    }
+    assertWithin(
+      "maxLineBytes",
+      this.#tail.length + chunk.length,
+      this.#limits.maxLineBytes,
+      this.#offset,
+    );
+    this.#tail.append(chunk);
+  }
+
+  /** Reads bytes that end with a line ending; only at such a place is UTF-8 surely not cut. */
+  #region(bytes: Uint8Array, messages: SseMessage[]): void {
+    const text = decodeUtf8(bytes);
+    if (text === undefined) {
+      const bad = invalidUtf8Offset(bytes);
+      const good = afterLastLine(bytes.subarray(0, bad));
+      const offset = this.#offset + bad;
+      this.#region(good > 0 ? bytes.subarray(0, good) : NOTHING, messages);
+      throw new CountersignError("ERR_SSE_UTF8", `not UTF-8 at byte ${offset}`, { offset });
+    }
+    const ascii = text.length === bytes.length;
+    if (this.#offset === 0 && text.charCodeAt(0) === 0xfeff) {
+      this.#blocks.read(text.slice(1), 3, ascii, messages);
+    } else this.#blocks.read(text, this.#offset, ascii, messages);
+    this.#offset += bytes.length;
+  }
+}
