@@ -138,6 +138,8 @@ test("a member named __proto__ of a patch operation stays plain data", () => {
     '{"type":"STATE_DELTA","delta":[{"op":"remove","path":"/a","__proto__":{"b":1}}],"x":1}';
   const { event } = enforceEvent(JSON.parse(text) as JsonObject);
   expect(JSON.stringify(event)).toBe(text.replace(',"x":1', ""));
+  const smuggled = '{"type":"STATE_DELTA","delta":[{"op":"remove","__proto__":{"path":"/a"}}]}';
+  expect(fatalPath(JSON.parse(smuggled) as JsonObject)).toBe("/delta/0/path");
 });
 
 test("a pointer of a million escapes is judged in time and without overflow", () => {

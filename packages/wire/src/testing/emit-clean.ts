@@ -13,9 +13,12 @@ import { isObject } from "../kind.js";
 import { isPointer } from "../pointer.js";
 `;
 
+const COMMON = ["timestamp", "rawEvent", "metadata", "subagentRunId"];
+
 /** Writes the predicates of `enforce/generated/clean.ts`. */
 class Emitter {
   readonly #functions = new Map<string, string[]>();
+  readonly #names = new Map<string, string>();
 
   /** The condition under which `value` is clean. */
   #condition(spec: ValueSpec, value: string): string {
@@ -91,17 +94,27 @@ class Emitter {
     ]);
   }
 
+  /** Shapes with the same fields share one predicate, named after the first. */
   #shape(shape: Shape, tag?: string): string {
-    const name = `isClean_${shape.name}`;
+    const content = JSON.stringify([shape.fields, shape.open, tag]);
+    const name = this.#names.get(content) ?? `isClean_${shape.name}`;
+    this.#names.set(content, name);
     return this.#define(name, () => this.#object(name, shape, tag));
   }
 
   #object(name: string, shape: Shape, tag: string | undefined): string[] {
+    const common = COMMON.filter((key) => tag === "type" && shape.fields[key]?.required === false);
+    const delegated = common.includes("timestamp") ? common : [];
     // Required fields are in every object, so they are compared first.
-    const fields = Object.entries(shape.fields).sort(
-      ([, left], [, right]) => Number(right.required) - Number(left.required),
-    );
+    const fields = Object.entries(shape.fields)
+      .filter(([key]) => !delegated.includes(key))
+      .sort(([, left], [, right]) => Number(right.required) - Number(left.required));
     const count = shape.required.length;
+    const otherwise = shape.open
+      ? "break;"
+      : delegated.length === 0
+        ? "return false;"
+        : `if (!${this.#common(shape, delegated)}(key, value)) return false;`;
     return [
       `function ${name}(value: JsonObject): boolean {`,
       ...(count > 0 ? ["  let required = 0;"] : []),
@@ -109,12 +122,28 @@ class Emitter {
       "    switch (key) {",
       ...(tag === undefined ? [] : [`      case "${tag}": break;`]),
       ...fields.map(([key, field]) => `      case "${key}": ${this.#case(key, field)}break;`),
-      `      default: ${shape.open ? "break;" : "return false;"}`,
+      `      default: ${otherwise}`,
       "    }",
       "  }",
       count > 0 ? `  return required === ${count};` : "  return true;",
       "}",
     ];
+  }
+
+  /** The optional fields that all events have, in one place instead of in every predicate. */
+  #common(shape: Shape, keys: readonly string[]): string {
+    const name = `isCleanCommonField_${keys.length}`;
+    return this.#define(name, () => [
+      `function ${name}(key: string, value: JsonObject): boolean {`,
+      "  switch (key) {",
+      ...keys.map((key) => {
+        const { spec } = shape.fields[key] as Field;
+        return `    case "${key}": return ${this.#condition(spec, `value["${key}"]`)};`;
+      }),
+      "    default: return false;",
+      "  }",
+      "}",
+    ]);
   }
 
   #case(key: string, field: Field): string {

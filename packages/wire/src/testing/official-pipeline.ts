@@ -1,6 +1,10 @@
-import { transformChunks, verifyEvents } from "@ag-ui/client";
-import { from, tap } from "rxjs";
+import type { JsonValue } from "@countersign/core";
+import { defaultApplyEvents, transformChunks, verifyEvents } from "@ag-ui/client";
+import { from, lastValueFrom, tap } from "rxjs";
 import type { AgUiEvent } from "../model/event.js";
+import type { RunAgentInput } from "../model/input.js";
+import type { Message } from "../model/message.js";
+import type { Interrupt } from "../model/run.js";
 
 /** What the official chunk expansion and verification make of a stream. */
 export type OfficialVerdict = {
@@ -26,4 +30,53 @@ export function officialVerdict(events: readonly AgUiEvent[]): OfficialVerdict {
     },
   });
   return verdict;
+}
+
+/** What the official reducer makes of a stream of expanded, verified events. */
+export type OfficialResult = {
+  messages: Message[];
+  state: JsonValue | undefined;
+  pendingInterrupts: Interrupt[];
+  pendingToolCallIds: string[] | undefined;
+};
+
+type ApplyParameters = Parameters<typeof defaultApplyEvents>;
+
+/** Runs `defaultApplyEvents` of the real client over a stream. */
+export async function officialResult(
+  input: RunAgentInput,
+  events: readonly AgUiEvent[],
+): Promise<OfficialResult> {
+  const agent = {
+    messages: input.messages,
+    state: input.state,
+    pendingInterrupts: [] as Interrupt[],
+  };
+  const result: OfficialResult = {
+    messages: input.messages,
+    state: input.state,
+    pendingInterrupts: [],
+    pendingToolCallIds: undefined,
+  };
+  const subscriber: ApplyParameters[3][number] = {
+    onRunFinishedEvent: (finished) => {
+      result.pendingToolCallIds =
+        finished.outcome === "success" ? finished.pendingToolCallIds : undefined;
+    },
+  };
+  const source = from(structuredClone(events) as unknown as AgUiEvent[]);
+  const applied = defaultApplyEvents(
+    input as unknown as ApplyParameters[0],
+    source as unknown as ApplyParameters[1],
+    agent as unknown as ApplyParameters[2],
+    [subscriber],
+  ).pipe(
+    tap((mutation) => {
+      if (mutation.messages !== undefined) result.messages = mutation.messages as Message[];
+      if (mutation.state !== undefined) result.state = mutation.state as JsonValue;
+    }),
+  );
+  await lastValueFrom(applied, { defaultValue: undefined });
+  result.pendingInterrupts = agent.pendingInterrupts;
+  return result;
 }

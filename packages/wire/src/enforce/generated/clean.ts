@@ -15,16 +15,21 @@ function isClean_RUN_STARTED(value: JsonObject): boolean {
       case "type": break;
       case "threadId": if (!(typeof value["threadId"] === "string")) return false; required++; break;
       case "runId": if (!(typeof value["runId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
       case "protocolVersion": if (!(typeof value["protocolVersion"] === "string")) return false; break;
       case "parentRunId": if (!(typeof value["parentRunId"] === "string")) return false; break;
       case "input": if (!(isObject(value["input"]) && isClean_RunAgentInput(value["input"]))) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
   return required === 2;
+}
+function isCleanCommonField_3(key: string, value: JsonObject): boolean {
+  switch (key) {
+    case "timestamp": return Number.isSafeInteger(value["timestamp"]);
+    case "rawEvent": return value["rawEvent"] !== null;
+    case "metadata": return isObject(value["metadata"]);
+    default: return false;
+  }
 }
 /** Whether a RunAgentInput is valid and holds nothing to remove. */
 export function isClean_RunAgentInput(value: JsonObject): boolean {
@@ -57,7 +62,7 @@ function isClean_ListOf_Message(value: JsonValue | undefined): boolean {
 function isClean_Message(value: JsonObject): boolean {
   switch (value["role"]) {
     case "developer": return isClean_DeveloperMessage(value);
-    case "system": return isClean_SystemMessage(value);
+    case "system": return isClean_DeveloperMessage(value);
     case "user": return isClean_UserMessage(value);
     case "assistant": return isClean_AssistantMessage(value);
     case "tool": return isClean_ToolMessage(value);
@@ -67,22 +72,6 @@ function isClean_Message(value: JsonObject): boolean {
   }
 }
 function isClean_DeveloperMessage(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "role": break;
-      case "id": if (!(typeof value["id"] === "string")) return false; required++; break;
-      case "content": if (!(typeof value["content"] === "string")) return false; required++; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      case "name": if (!(typeof value["name"] === "string")) return false; break;
-      case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
-      default: return false;
-    }
-  }
-  return required === 2;
-}
-function isClean_SystemMessage(value: JsonObject): boolean {
   let required = 0;
   for (const key in value) {
     switch (key) {
@@ -368,13 +357,10 @@ function isClean_RUN_FINISHED(value: JsonObject): boolean {
       case "type": break;
       case "threadId": if (!(typeof value["threadId"] === "string")) return false; required++; break;
       case "runId": if (!(typeof value["runId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
       case "result": if (!(value["result"] !== null)) return false; break;
       case "outcome": if (!(isObject(value["outcome"]) && isClean_RunOutcome(value["outcome"]))) return false; break;
       case "usage": if (!(isClean_ListOf_TokenUsage(value["usage"]))) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
   return required === 2;
@@ -480,12 +466,9 @@ function isClean_RUN_ERROR(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "message": if (!(typeof value["message"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
       case "code": if (!(typeof value["code"] === "string")) return false; break;
       case "usage": if (!(isClean_ListOf_TokenUsage(value["usage"]))) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
   return required === 1;
@@ -496,29 +479,19 @@ function isClean_STEP_STARTED(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "stepName": if (!(typeof value["stepName"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 1;
 }
-function isClean_STEP_FINISHED(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "type": break;
-      case "stepName": if (!(typeof value["stepName"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
-    }
+function isCleanCommonField_4(key: string, value: JsonObject): boolean {
+  switch (key) {
+    case "timestamp": return Number.isSafeInteger(value["timestamp"]);
+    case "rawEvent": return value["rawEvent"] !== null;
+    case "metadata": return isObject(value["metadata"]);
+    case "subagentRunId": return typeof value["subagentRunId"] === "string";
+    default: return false;
   }
-  return required === 1;
 }
 function isClean_TEXT_MESSAGE_START(value: JsonObject): boolean {
   let required = 0;
@@ -526,13 +499,9 @@ function isClean_TEXT_MESSAGE_START(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "role": if (!(value["role"] === "developer" || value["role"] === "system" || value["role"] === "assistant" || value["role"] === "user")) return false; break;
       case "name": if (!(typeof value["name"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 1;
@@ -544,11 +513,7 @@ function isClean_TEXT_MESSAGE_CONTENT(value: JsonObject): boolean {
       case "type": break;
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
       case "delta": if (!(typeof value["delta"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 2;
@@ -559,11 +524,7 @@ function isClean_TEXT_MESSAGE_END(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 1;
@@ -572,15 +533,11 @@ function isClean_TEXT_MESSAGE_CHUNK(value: JsonObject): boolean {
   for (const key in value) {
     switch (key) {
       case "type": break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; break;
       case "role": if (!(value["role"] === "developer" || value["role"] === "system" || value["role"] === "assistant" || value["role"] === "user")) return false; break;
       case "delta": if (!(typeof value["delta"] === "string")) return false; break;
       case "name": if (!(typeof value["name"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return true;
@@ -592,12 +549,8 @@ function isClean_TOOL_CALL_START(value: JsonObject): boolean {
       case "type": break;
       case "toolCallId": if (!(typeof value["toolCallId"] === "string")) return false; required++; break;
       case "toolCallName": if (!(typeof value["toolCallName"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "parentMessageId": if (!(typeof value["parentMessageId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 2;
@@ -609,11 +562,7 @@ function isClean_TOOL_CALL_ARGS(value: JsonObject): boolean {
       case "type": break;
       case "toolCallId": if (!(typeof value["toolCallId"] === "string")) return false; required++; break;
       case "delta": if (!(typeof value["delta"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 2;
@@ -624,11 +573,7 @@ function isClean_TOOL_CALL_END(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "toolCallId": if (!(typeof value["toolCallId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 1;
@@ -637,15 +582,11 @@ function isClean_TOOL_CALL_CHUNK(value: JsonObject): boolean {
   for (const key in value) {
     switch (key) {
       case "type": break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "toolCallId": if (!(typeof value["toolCallId"] === "string")) return false; break;
       case "toolCallName": if (!(typeof value["toolCallName"] === "string")) return false; break;
       case "parentMessageId": if (!(typeof value["parentMessageId"] === "string")) return false; break;
       case "delta": if (!(typeof value["delta"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return true;
@@ -658,12 +599,8 @@ function isClean_TOOL_CALL_RESULT(value: JsonObject): boolean {
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
       case "toolCallId": if (!(typeof value["toolCallId"] === "string")) return false; required++; break;
       case "content": if (!(typeof value["content"] === "string" || isClean_ListOf_ResultPart(value["content"]))) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "role": if (!(value["role"] === "tool")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 3;
@@ -678,26 +615,13 @@ function isClean_ListOf_ResultPart(value: JsonValue | undefined): boolean {
 }
 function isClean_ResultPart(value: JsonObject): boolean {
   switch (value["type"]) {
-    case "text": return isClean_ResultPartText(value);
+    case "text": return isClean_MessagePartText(value);
     case "image": return isClean_ResultPartMedia(value);
     case "audio": return isClean_ResultPartMedia(value);
     case "video": return isClean_ResultPartMedia(value);
     case "document": return isClean_ResultPartMedia(value);
     default: return false;
   }
-}
-function isClean_ResultPartText(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "type": break;
-      case "text": if (!(typeof value["text"] === "string")) return false; required++; break;
-      case "id": if (!(typeof value["id"] === "string")) return false; break;
-      case "metadata": if (!(value["metadata"] !== null)) return false; break;
-      default: return false;
-    }
-  }
-  return required === 1;
 }
 function isClean_ResultPartMedia(value: JsonObject): boolean {
   let required = 0;
@@ -712,36 +636,6 @@ function isClean_ResultPartMedia(value: JsonObject): boolean {
   }
   return required === 1;
 }
-function isClean_REASONING_START(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "type": break;
-      case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
-    }
-  }
-  return required === 1;
-}
-function isClean_REASONING_END(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "type": break;
-      case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
-    }
-  }
-  return required === 1;
-}
 function isClean_REASONING_MESSAGE_START(value: JsonObject): boolean {
   let required = 0;
   for (const key in value) {
@@ -749,57 +643,18 @@ function isClean_REASONING_MESSAGE_START(value: JsonObject): boolean {
       case "type": break;
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
       case "role": if (!(value["role"] === "reasoning")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 2;
-}
-function isClean_REASONING_MESSAGE_CONTENT(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "type": break;
-      case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
-      case "delta": if (!(typeof value["delta"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
-    }
-  }
-  return required === 2;
-}
-function isClean_REASONING_MESSAGE_END(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "type": break;
-      case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
-    }
-  }
-  return required === 1;
 }
 function isClean_REASONING_MESSAGE_CHUNK(value: JsonObject): boolean {
   for (const key in value) {
     switch (key) {
       case "type": break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; break;
       case "delta": if (!(typeof value["delta"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return true;
@@ -812,11 +667,7 @@ function isClean_REASONING_ENCRYPTED_VALUE(value: JsonObject): boolean {
       case "subtype": if (!(value["subtype"] === "tool-call" || value["subtype"] === "message")) return false; required++; break;
       case "entityId": if (!(typeof value["entityId"] === "string")) return false; required++; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 3;
@@ -827,11 +678,7 @@ function isClean_STATE_SNAPSHOT(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "snapshot": required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 1;
@@ -842,11 +689,7 @@ function isClean_STATE_DELTA(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "delta": if (!(isClean_ListOf_PatchOperation(value["delta"]))) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 1;
@@ -863,10 +706,10 @@ function isClean_PatchOperation(value: JsonObject): boolean {
   switch (value["op"]) {
     case "add": return isClean_AddOperation(value);
     case "remove": return isClean_RemoveOperation(value);
-    case "replace": return isClean_ReplaceOperation(value);
+    case "replace": return isClean_AddOperation(value);
     case "move": return isClean_MoveOperation(value);
-    case "copy": return isClean_CopyOperation(value);
-    case "test": return isClean_TestOperation(value);
+    case "copy": return isClean_MoveOperation(value);
+    case "test": return isClean_AddOperation(value);
     default: return false;
   }
 }
@@ -893,18 +736,6 @@ function isClean_RemoveOperation(value: JsonObject): boolean {
   }
   return required === 1;
 }
-function isClean_ReplaceOperation(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "op": break;
-      case "path": if (!(typeof value["path"] === "string" && isPointer(value["path"]))) return false; required++; break;
-      case "value": required++; break;
-      default: break;
-    }
-  }
-  return required === 2;
-}
 function isClean_MoveOperation(value: JsonObject): boolean {
   let required = 0;
   for (const key in value) {
@@ -917,40 +748,13 @@ function isClean_MoveOperation(value: JsonObject): boolean {
   }
   return required === 2;
 }
-function isClean_CopyOperation(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "op": break;
-      case "path": if (!(typeof value["path"] === "string" && isPointer(value["path"]))) return false; required++; break;
-      case "from": if (!(typeof value["from"] === "string" && isPointer(value["from"]))) return false; required++; break;
-      default: break;
-    }
-  }
-  return required === 2;
-}
-function isClean_TestOperation(value: JsonObject): boolean {
-  let required = 0;
-  for (const key in value) {
-    switch (key) {
-      case "op": break;
-      case "path": if (!(typeof value["path"] === "string" && isPointer(value["path"]))) return false; required++; break;
-      case "value": required++; break;
-      default: break;
-    }
-  }
-  return required === 2;
-}
 function isClean_MESSAGES_SNAPSHOT(value: JsonObject): boolean {
   let required = 0;
   for (const key in value) {
     switch (key) {
       case "type": break;
       case "messages": if (!(isClean_ListOf_Message(value["messages"]))) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
   return required === 1;
@@ -963,12 +767,8 @@ function isClean_ACTIVITY_SNAPSHOT(value: JsonObject): boolean {
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
       case "activityType": if (!(typeof value["activityType"] === "string")) return false; required++; break;
       case "content": if (!(isObject(value["content"]))) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "replace": if (!(typeof value["replace"] === "boolean")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 3;
@@ -981,11 +781,7 @@ function isClean_ACTIVITY_DELTA(value: JsonObject): boolean {
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
       case "activityType": if (!(typeof value["activityType"] === "string")) return false; required++; break;
       case "patch": if (!(isClean_ListOf_PatchOperation(value["patch"]))) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 3;
@@ -997,14 +793,11 @@ function isClean_SUBAGENT_STARTED(value: JsonObject): boolean {
       case "type": break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; required++; break;
       case "name": if (!(typeof value["name"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
       case "description": if (!(typeof value["description"] === "string")) return false; break;
       case "parentSubagentRunId": if (!(typeof value["parentSubagentRunId"] === "string")) return false; break;
       case "parentToolCallId": if (!(typeof value["parentToolCallId"] === "string")) return false; break;
       case "parentMessageId": if (!(typeof value["parentMessageId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
   return required === 2;
@@ -1015,31 +808,19 @@ function isClean_SUBAGENT_FINISHED(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
       case "result": if (!(value["result"] !== null)) return false; break;
       case "outcome": if (!(isObject(value["outcome"]) && isClean_SubagentOutcome(value["outcome"]))) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
   return required === 1;
 }
 function isClean_SubagentOutcome(value: JsonObject): boolean {
   switch (value["type"]) {
-    case "success": return isClean_SubagentSuccess(value);
+    case "success": return isClean_RunCancelled(value);
     case "suspended": return isClean_SubagentSuspended(value);
     default: return false;
   }
-}
-function isClean_SubagentSuccess(value: JsonObject): boolean {
-  for (const key in value) {
-    switch (key) {
-      case "type": break;
-      default: return false;
-    }
-  }
-  return true;
 }
 function isClean_SubagentSuspended(value: JsonObject): boolean {
   for (const key in value) {
@@ -1058,11 +839,8 @@ function isClean_SUBAGENT_ERROR(value: JsonObject): boolean {
       case "type": break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; required++; break;
       case "message": if (!(typeof value["message"] === "string")) return false; required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
       case "code": if (!(typeof value["code"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
   return required === 2;
@@ -1073,12 +851,8 @@ function isClean_RAW(value: JsonObject): boolean {
     switch (key) {
       case "type": break;
       case "event": required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "source": if (!(typeof value["source"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 1;
@@ -1090,11 +864,7 @@ function isClean_CUSTOM(value: JsonObject): boolean {
       case "type": break;
       case "name": if (!(typeof value["name"] === "string")) return false; required++; break;
       case "value": required++; break;
-      case "timestamp": if (!(Number.isSafeInteger(value["timestamp"]))) return false; break;
-      case "rawEvent": if (!(value["rawEvent"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
-      case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
-      default: return false;
+      default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
   return required === 2;
@@ -1123,9 +893,9 @@ export function isCleanEvent(value: JsonObject): boolean {
       if (type === "STEP_STARTED") return isClean_STEP_STARTED(value);
       return false;
     case 13:
-      if (type === "STEP_FINISHED") return isClean_STEP_FINISHED(value);
+      if (type === "STEP_FINISHED") return isClean_STEP_STARTED(value);
       if (type === "TOOL_CALL_END") return isClean_TOOL_CALL_END(value);
-      if (type === "REASONING_END") return isClean_REASONING_END(value);
+      if (type === "REASONING_END") return isClean_TEXT_MESSAGE_END(value);
       return false;
     case 14:
       if (type === "TOOL_CALL_ARGS") return isClean_TOOL_CALL_ARGS(value);
@@ -1136,7 +906,7 @@ export function isCleanEvent(value: JsonObject): boolean {
     case 15:
       if (type === "TOOL_CALL_START") return isClean_TOOL_CALL_START(value);
       if (type === "TOOL_CALL_CHUNK") return isClean_TOOL_CALL_CHUNK(value);
-      if (type === "REASONING_START") return isClean_REASONING_START(value);
+      if (type === "REASONING_START") return isClean_TEXT_MESSAGE_END(value);
       return false;
     case 16:
       if (type === "TEXT_MESSAGE_END") return isClean_TEXT_MESSAGE_END(value);
@@ -1156,14 +926,14 @@ export function isCleanEvent(value: JsonObject): boolean {
       if (type === "TEXT_MESSAGE_CONTENT") return isClean_TEXT_MESSAGE_CONTENT(value);
       return false;
     case 21:
-      if (type === "REASONING_MESSAGE_END") return isClean_REASONING_MESSAGE_END(value);
+      if (type === "REASONING_MESSAGE_END") return isClean_TEXT_MESSAGE_END(value);
       return false;
     case 23:
       if (type === "REASONING_MESSAGE_START") return isClean_REASONING_MESSAGE_START(value);
       if (type === "REASONING_MESSAGE_CHUNK") return isClean_REASONING_MESSAGE_CHUNK(value);
       return false;
     case 25:
-      if (type === "REASONING_MESSAGE_CONTENT") return isClean_REASONING_MESSAGE_CONTENT(value);
+      if (type === "REASONING_MESSAGE_CONTENT") return isClean_TEXT_MESSAGE_CONTENT(value);
       if (type === "REASONING_ENCRYPTED_VALUE") return isClean_REASONING_ENCRYPTED_VALUE(value);
       return false;
     default:
