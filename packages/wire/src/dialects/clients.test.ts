@@ -1,9 +1,11 @@
 import { HttpAgent } from "@ag-ui/client";
-import { HttpAgent as HttpAgent55 } from "ag-ui-client-0.0.55";
-import { HttpAgent as HttpAgent59 } from "ag-ui-client-0.0.59";
+import { EventSchemas as EventSchemas55, HttpAgent as HttpAgent55 } from "ag-ui-client-0.0.55";
+import { EventSchemas as EventSchemas59, HttpAgent as HttpAgent59 } from "ag-ui-client-0.0.59";
 import type { JsonObject } from "@countersign/core";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { AgUiEvent } from "../model/event.js";
+import { arbitraryEvent } from "../testing/arbitraries.js";
 import { generateStream } from "../testing/streams.js";
 import { createDowngrader, createUpgrader } from "./index.js";
 import type { LegacyTarget, UpgradeOptions } from "./index.js";
@@ -83,6 +85,25 @@ test("the real 0.0.55 and 0.0.59 clients read every downgraded stream that the 1
   expect(legal).toBeGreaterThan(75);
   expect(fatalAsIs).toBeGreaterThan(10);
 }, 120_000);
+
+test.each([
+  ["0.0.55", EventSchemas55],
+  ["0.0.59", EventSchemas59],
+] as const)(
+  "the validators of %s accept every downgraded event of every shape",
+  (target, schemas) => {
+    // A chunk without its opener is refused by expansion, whose own tests cover it.
+    const events = arbitraryEvent().filter(({ type }) => !type.endsWith("_CHUNK"));
+    fc.assert(
+      fc.property(events, (event) => {
+        for (const written of downgrade(target, [event])) {
+          expect(schemas.safeParse(written).error).toBeUndefined();
+        }
+      }),
+      { numRuns: 1500 },
+    );
+  },
+);
 
 test.each(["0.0.55", "0.0.59"] as const)(
   "the real %s client ends with the text that the 1.0.0 client ends with",

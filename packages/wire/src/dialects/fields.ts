@@ -1,5 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
+import { childPath } from "../enforce/note.js";
 import { isJsonObject, ownMember } from "./json-object.js";
 import type { NoteSink } from "./note.js";
 
@@ -62,7 +63,9 @@ export function createFieldReader(
     },
     refuse,
     noteRest() {
-      for (const key of Object.keys(event)) if (!seen.has(key)) note("field-dropped", `/${key}`);
+      for (const key of Object.keys(event)) {
+        if (!seen.has(key)) note("field-dropped", childPath("", key));
+      }
     },
   };
 }

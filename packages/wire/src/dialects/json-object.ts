@@ -14,8 +14,3 @@ export function ownMember(object: JsonObject, key: string): JsonValue | undefine
 export function withoutMembers(object: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }
-
-/** One more step of a JSON Pointer. */
-export function pointer(path: string, step: string | number): string {
-  return `${path}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}

@@ -33,6 +33,7 @@ export const NOTE_MESSAGES = {
   "arguments-dropped": "tool arguments that are not a JSON object have no form",
   "open-call-dropped": "a tool call that was never ended was dropped",
   "role-dropped": "text of a role other than assistant has no form and was dropped",
+  "notes-omitted": "more changes were made than are listed",
   "history-dropped": "messages before the last user message have no form",
 } as const;
 
@@ -52,9 +53,20 @@ export type DialectNote = {
 /** Collects notes for the event being translated. */
 export type NoteSink = (rule: DialectRule, path?: string) => void;
 
-/** A sink that appends to `notes` under one event number. */
+/** Notes listed per pushed value: a hostile producer must not fill the log. */
+const MAX_NOTES = 64;
+
+/** A sink that appends to `notes` under one event number, up to a bound. */
 export function createNoteSink(notes: DialectNote[], eventNumber: number): NoteSink {
   return (rule, path = "") => {
-    notes.push({ rule, eventNumber, path, message: NOTE_MESSAGES[rule] });
+    if (notes.length > MAX_NOTES) return;
+    const last = notes.length === MAX_NOTES;
+    const named = last ? "notes-omitted" : rule;
+    notes.push({
+      rule: named,
+      eventNumber,
+      path: last ? "" : path,
+      message: NOTE_MESSAGES[named],
+    });
   };
 }

@@ -1,5 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
+import { childPath } from "../enforce/note.js";
 import type { RunAgentInput } from "../model/input.js";
 import { isJsonObject, ownMember } from "./json-object.js";
 import { downgradeRunInput, flattenParts } from "./legacy/downgrade-content.js";
@@ -50,7 +51,9 @@ function upgradeSupersededRequest(
 ): JsonObject {
   const message = ownMember(body, "message");
   if (typeof message !== "string") throw refused("message", "a string");
-  for (const key of Object.keys(body)) if (key !== "message") note("field-dropped", `/${key}`);
+  for (const key of Object.keys(body)) {
+    if (key !== "message") note("field-dropped", childPath("", key));
+  }
   note("thread-id-supplied");
   note("run-id-supplied");
   return {

@@ -39,8 +39,9 @@ test.each<[JsonObject, Dialect]>([
   expect(auto.dialect).toBe(dialect);
 });
 
-test("an error first leaves the question open, anything else closes it", () => {
+test("an error or an object without a type leaves the question open, anything else closes it", () => {
   const open = upgrader();
+  open.push({});
   open.push({ type: "RUN_ERROR", message: "m" });
   expect(open.push({ type: "RUN_STARTED", runId: "r" }).events[0]).toHaveProperty("threadId");
   const closed = upgrader();
@@ -90,6 +91,21 @@ test("names that the prototype would lend are data", () => {
   ) as JsonObject;
   const [result] = upgrader("0.0").push(renamed).events;
   expect(Object.keys(result ?? {})).toContain("__proto__");
+});
+
+test("notes are bounded in number and in length, whatever the producer writes", () => {
+  const part = { type: "binary", mimeType: "image/png", id: "i" };
+  const push = (count: number) =>
+    upgrader("0.0").push({
+      type: "MESSAGES_SNAPSHOT",
+      messages: [{ id: "m", role: "user", content: Array.from({ length: count }, () => part) }],
+    });
+  expect(push(64).notes.at(-1)?.rule).toBe("binary-part-removed");
+  expect(push(65).notes).toHaveLength(65);
+  expect(push(5000).notes).toHaveLength(65);
+  expect(push(5000).notes.at(-1)?.rule).toBe("notes-omitted");
+  const [long] = upgrader("0.1.0").push({ type: "ERROR", ["k/".repeat(500)]: 1 }).notes;
+  expect(long?.path.length).toBeLessThan(200);
 });
 
 const oldEvents: JsonObject[] = [

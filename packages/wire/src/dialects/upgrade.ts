@@ -131,9 +131,10 @@ function fixedFamily(dialect: UpgradeOptions["dialect"]): Family | undefined {
   return dialect === "chio" || dialect === "0.1.0" ? dialect : "native";
 }
 
-/** Decided by the first event that is not an error; undefined leaves the question open. */
+/** Decided by the first event that is neither an error nor without a type; undefined leaves it open. */
 function detectFamily(value: JsonObject): Family | undefined {
   if (looksLikeEnvelope(value)) return "chio";
   if (detectSuperseded(value)) return "0.1.0";
-  return ownMember(value, "type") === "RUN_ERROR" ? undefined : "native";
+  const type = ownMember(value, "type");
+  return typeof type !== "string" || type === "RUN_ERROR" ? undefined : "native";
 }

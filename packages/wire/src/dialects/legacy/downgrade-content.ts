@@ -1,7 +1,7 @@
 import type { ContentPart } from "../../model/content.js";
 import type { RunAgentInput } from "../../model/input.js";
 import type { Message } from "../../model/message.js";
-import { pointer } from "../json-object.js";
+import { childPath } from "../../enforce/note.js";
 import type { NoteSink } from "../note.js";
 
 /** The text parts joined: an older tool result is a string, and no placeholder may be invented. */
@@ -17,7 +17,7 @@ export function downgradeMessages(
   note: NoteSink,
 ): Message[] {
   return messages.map((message, index) => {
-    const at = pointer(pointer(path, index), "content");
+    const at = childPath(childPath(path, index), "content");
     if (message.role === "tool" && typeof message.content !== "string") {
       return { ...message, content: flattenParts(message.content, at, note) };
     }
@@ -35,7 +35,7 @@ function withoutFileHandles(
 ): ContentPart[] {
   return parts.filter((part, index) => {
     if (part.type === "text" || part.source.type !== "file") return true;
-    note("part-removed", pointer(path, index));
+    note("part-removed", childPath(path, index));
     return false;
   });
 }
@@ -48,7 +48,7 @@ export function downgradeRunInput(
 ): RunAgentInput {
   return {
     ...input,
-    messages: downgradeMessages(input.messages, pointer(path, "messages"), note),
+    messages: downgradeMessages(input.messages, childPath(path, "messages"), note),
     tools: input.tools ?? [],
     context: input.context ?? [],
   };

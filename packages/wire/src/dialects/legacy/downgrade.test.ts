@@ -1,5 +1,8 @@
+import { isCountersignError } from "@countersign/core";
 import { expect, test } from "vitest";
+import { createChunkExpander } from "../../chunks/index.js";
 import type { AgUiEvent } from "../../model/event.js";
+import { generateStream } from "../../testing/streams.js";
 import { createDowngrader } from "../index.js";
 import type { LegacyTarget } from "../index.js";
 
@@ -148,6 +151,13 @@ test("parts become text without placeholders and file handles leave, each with i
   ]);
 });
 
+test("the steps that are remembered for 0.0.55 are bounded", () => {
+  const steps = (count: number): AgUiEvent[] =>
+    Array.from({ length: count }, (_, index) => ({ type: "STEP_STARTED", stepName: `s${index}` }));
+  expect(downgrade("0.0.55", steps(1024)).events).toHaveLength(1024);
+  expect(() => downgrade("0.0.55", steps(1025))).toThrow("dialects.maxOpenUnits");
+});
+
 test("a null state snapshot passes with the note that the client ignores it", () => {
   expect(downgrade("0.0.55", [{ type: "STATE_SNAPSHOT", snapshot: null }])).toEqual({
     events: [{ type: "STATE_SNAPSHOT", snapshot: null }],
@@ -165,3 +175,40 @@ test("for 1.0 every event passes as it is, chunks included", () => {
   expect(downgrader.push(chunk)).toEqual({ events: [chunk], notes: [] });
   expect(downgrader.end()).toEqual({ events: [], notes: [] });
 });
+
+/** What a reader could tell events apart by, with the one change of form that is allowed. */
+function identity(event: Readonly<Record<string, unknown>>): string {
+  const outcome = event["outcome"] as { type?: string } | undefined;
+  const type = outcome?.type === "cancelled" ? "RUN_ERROR" : String(event["type"]);
+  const id = type === "RUN_ERROR" ? "" : (event["runId"] ?? event["stepName"]);
+  return JSON.stringify([type, id, event["messageId"], event["toolCallId"], event["delta"]]);
+}
+
+function expand(events: readonly AgUiEvent[]): AgUiEvent[] | undefined {
+  const expander = createChunkExpander();
+  try {
+    return events.flatMap((event) => expander.push(event));
+  } catch (error) {
+    if (isCountersignError(error)) return undefined;
+    throw error;
+  }
+}
+
+test.each(["0.0.55", "0.0.59"] as const)(
+  "for %s ids and order stay, and every event that is missing has its note",
+  (target) => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const expanded = expand(generateStream(seed).events);
+      if (expanded === undefined) continue;
+      const { events, rules } = downgrade(target, expanded);
+      const rest = expanded.map((event) => identity(event));
+      for (const written of events) {
+        const at = rest.indexOf(identity(written));
+        expect(at, `seed ${seed}`).toBeGreaterThanOrEqual(0);
+        rest.splice(0, at + 1);
+      }
+      const drops = rules.filter((rule) => /^(?:event|step|after-error)-dropped/u.test(rule));
+      expect(drops, `seed ${seed}`).toHaveLength(expanded.length - events.length);
+    }
+  },
+);

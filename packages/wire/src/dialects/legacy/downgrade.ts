@@ -1,4 +1,5 @@
 import type { AgUiEvent, EventOf } from "../../model/event.js";
+import { assertRoomForUnit } from "../limits.js";
 import type { NoteSink } from "../note.js";
 import { downgradeMessages, downgradeRunInput, flattenParts } from "./downgrade-content.js";
 
@@ -94,6 +95,7 @@ function createStepFilter(): (event: StepOrRunStart, note: NoteSink) => boolean 
     }
     const shown = owners.has(event.stepName);
     if (event.type === "STEP_STARTED" && !shown) {
+      assertRoomForUnit(owners);
       owners.set(event.stepName, event.subagentRunId);
       return true;
     }

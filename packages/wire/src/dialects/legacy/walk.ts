@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isJsonObject, pointer } from "../json-object.js";
+import { childPath } from "../../enforce/note.js";
+import { isJsonObject } from "../json-object.js";
 import { upgradePart } from "./binary-part.js";
 import type { LegacyContext } from "./context.js";
 import type { Position } from "./positions.js";
@@ -20,7 +21,7 @@ export function normaliseObject(
   for (const [name, child] of position.children) {
     if (!Object.hasOwn(current, name)) continue;
     const before = current[name] as JsonValue;
-    const after = normaliseChild(before, child, pointer(path, name), context);
+    const after = normaliseChild(before, child, childPath(path, name), context);
     if (after !== before) current = { ...current, [name]: after };
   }
   return current;
@@ -44,7 +45,7 @@ function normaliseChild(
       list.push(element);
       continue;
     }
-    const place = pointer(path, index);
+    const place = childPath(path, index);
     const named = normaliseObject(element, position, place, context);
     const after = position.part === true ? upgradePart(named, place, context) : named;
     if (after !== element) changed = true;
@@ -66,14 +67,14 @@ function renameMembers(
     found = true;
     // Two readers may prefer different twins, so neither may be chosen here.
     if (Object.hasOwn(object, name)) {
-      const at = pointer(path, name);
+      const at = childPath(path, name);
       throw new CountersignError(
         "ERR_DIALECT_DOUBLE_SPELLING",
         `event ${context.eventNumber} spells ${at} in snake_case and in camelCase`,
         { event: context.eventNumber, path: at },
       );
     }
-    context.note("snake-case", pointer(path, key));
+    context.note("snake-case", childPath(path, key));
   }
   if (!found) return object;
   return Object.fromEntries(
@@ -91,7 +92,7 @@ function dropNulls(
   const consider = (name: string): void => {
     if (!Object.hasOwn(object, name) || object[name] !== null) return;
     (drop ??= new Set()).add(name);
-    context.note("null-absent", pointer(path, name));
+    context.note("null-absent", childPath(path, name));
   };
   for (const name of position.shimNulls) consider(name);
   if (context.lenient) {

@@ -1,6 +1,6 @@
-import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { isJsonObject } from "../json-object.js";
+import { overLimit } from "../limits.js";
 import type { NoteSink } from "../note.js";
 import { parseCarriedJson } from "./carried-json.js";
 
@@ -85,11 +85,4 @@ export function createCallBuffer(limits: CallBufferLimits): CallBuffer {
       buffered = 0;
     },
   };
-}
-
-function overLimit(limit: string, allowed: number): CountersignError<"ERR_LIMIT_EXCEEDED"> {
-  return new CountersignError("ERR_LIMIT_EXCEEDED", `${limit} allows ${allowed}`, {
-    limit,
-    allowed,
-  });
 }

@@ -2,6 +2,7 @@ import { isCountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { enforceEvent } from "../../enforce/index.js";
 import type { AgUiEvent } from "../../model/event.js";
 import { arbitraryJson, arbitraryJsonObject } from "../../testing/json.js";
 import { generateStream } from "../../testing/streams.js";
@@ -51,6 +52,17 @@ test.each(["user", "system", "developer"] as const)(
     expect(rules).toEqual(["role-dropped /role", "event-dropped"]);
   },
 );
+
+test("the messages that are kept from the client are bounded", () => {
+  const texts = (count: number): AgUiEvent[] =>
+    Array.from({ length: count }, (_, index) => ({
+      type: "TEXT_MESSAGE_START",
+      messageId: `m${index}`,
+      role: "user",
+    }));
+  expect(downgrade(texts(1024)).events).toEqual([]);
+  expect(() => downgrade(texts(1025))).toThrow("dialects.maxOpenUnits");
+});
 
 test("a tool call is announced at its end with its arguments as an object", () => {
   expect(downgrade(call("c", '{"query":', '"Alice"}')).events).toEqual([
@@ -251,12 +263,13 @@ const end = fc.oneof(
   ),
 ) as fc.Arbitrary<JsonObject>;
 
-test("0.1.0 to 1.0 and back keeps every field of every event that has a form", () => {
+test("0.1.0 to 1.0 passes enforcement untouched, and back again keeps every field that has a form", () => {
   fc.assert(
     fc.property(start, fc.array(middle, { maxLength: 8 }), end, (first, events, last) => {
       const upgrader = createUpgrader({ dialect: "auto", mintId: (kind) => kind });
       const stream = [first, ...events, last];
       const native = stream.flatMap((event) => upgrader.push(event).events);
+      for (const event of native) expect(enforceEvent(event)).toEqual({ event, notes: [] });
       expect(downgrade(native as unknown as AgUiEvent[]).events).toEqual(stream);
     }),
     { numRuns: 300 },

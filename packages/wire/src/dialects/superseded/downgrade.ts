@@ -2,6 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent, EventOf } from "../../model/event.js";
 import { isJsonObject, ownMember } from "../json-object.js";
 import { flattenParts } from "../legacy/downgrade-content.js";
+import { assertRoomForUnit } from "../limits.js";
 import { UI_RENDER_HINT_NAME, VENDOR_KEY } from "../names.js";
 import type { NoteSink } from "../note.js";
 import { createCallBuffer } from "./call-buffer.js";
@@ -28,6 +29,7 @@ export function createSupersededDowngrader(
         return [runStarted(event, note)];
       case "TEXT_MESSAGE_START":
         if (event.role === undefined || event.role === "assistant") return [];
+        assertRoomForUnit(foreign);
         foreign.add(event.messageId);
         note("role-dropped", "/role");
         return [];
