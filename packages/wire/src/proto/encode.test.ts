@@ -163,3 +163,17 @@ test("an outcome cannot replace a member of its event", () => {
     "RUN_FINISHED.outcome.threadId: the event has it too",
   );
 });
+
+test("a refused event, or one encoded from inside a note, leaves no trace in the next", () => {
+  const event: AgUiEvent = { type: "STEP_STARTED", stepName: "next" };
+  const expected = encodeHex(encodeProto(event));
+  expect(
+    refusal({ type: "STATE_SNAPSHOT", snapshot: ["long enough to be seen", Number.NaN] }),
+  ).toContain("finite");
+  expect(encodeHex(encodeProto(event))).toBe(expected);
+  const inner: string[] = [];
+  const extra = { ...event, extra: 1 } as AgUiEvent;
+  const onNote = () => inner.push(encodeHex(encodeProto(event)));
+  expect(encodeHex(encodeProto(extra, { onNote }))).toBe(expected);
+  expect(inner).toEqual([expected]);
+});

@@ -7,7 +7,16 @@ export type WriteState = {
   readonly writer: BinaryWriter;
   readonly maxDepth: number;
   readonly onNote: ProtoNoteSink | undefined;
+  /** Where in the event we are: names of members and positions in lists, spelled out only on demand. */
+  readonly path: (string | number)[];
 };
+
+function pathOf(state: WriteState): string {
+  return state.path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+    .join("")
+    .slice(1);
+}
 
 /** The error for an event that protobuf cannot carry; the path names members, never their values. */
 export function unencodable(path: string, reason: string): CountersignError {
@@ -17,9 +26,14 @@ export function unencodable(path: string, reason: string): CountersignError {
   });
 }
 
-/** Reports what is left out. */
-export function noteLoss(state: WriteState, kind: LossKind, path: string): void {
-  state.onNote?.({ kind, path });
+/** The same for the place that is being written. */
+export function unencodableHere(state: WriteState, reason: string): CountersignError {
+  return unencodable(pathOf(state), reason);
+}
+
+/** Reports that the place being written is left out. */
+export function noteLoss(state: WriteState, kind: LossKind): void {
+  state.onNote?.({ kind, path: pathOf(state) });
 }
 type LossKind = Extract<ProtoNote, { path: string }>["kind"];
 
@@ -27,10 +41,10 @@ type LossKind = Extract<ProtoNote, { path: string }>["kind"];
 type WellFormedText = { isWellFormed(): boolean };
 
 /** Writes a string after proving that UTF-8 can hold it. */
-export function writeText(state: WriteState, text: unknown, path: string): void {
-  if (typeof text !== "string") throw unencodable(path, "it is not a string");
+export function writeText(state: WriteState, text: unknown): void {
+  if (typeof text !== "string") throw unencodableHere(state, "it is not a string");
   if (!(text as unknown as WellFormedText).isWellFormed()) {
-    throw unencodable(path, "it holds a lone surrogate");
+    throw unencodableHere(state, "it holds a lone surrogate");
   }
   state.writer.string(text);
 }
