@@ -1,0 +1,98 @@
+/**
+ * The wire on a typical text stream: our decode + enforce + expand + order + encode beside what the
+ * official client does with the same bytes (parse, enforce, expand, verify; it encodes nothing).
+ */
+import { enforceEvents, parseSSEStream, transformChunks, verifyEvents } from "@ag-ui/client";
+import { parseJson } from "@countersign/core";
+import type { AgUiEvent } from "@countersign/wire";
+import { createChunkExpander } from "@countersign/wire/chunks";
+import { enforceEvent } from "@countersign/wire/enforce";
+import { createRunAutomaton } from "@countersign/wire/order";
+import { createSseDecoder, encodeSse } from "@countersign/wire/sse";
+import { Subject } from "rxjs";
+import { compare, report } from "./harness.js";
+import type { Case } from "./harness.js";
+
+const DELTAS = 5_000;
+
+/** One run with one long answer, as a model streams it. */
+function textStream(): AgUiEvent[] {
+  const messageId = "8bfc10b0-027e-4f0e-9c3e-2f6f1d7a9b11";
+  const ids = { threadId: "thread_2_1775335498802", runId: "run_3_1775335498802" };
+  const events: AgUiEvent[] = [
+    { type: "RUN_STARTED", ...ids },
+    { type: "STATE_SNAPSHOT", snapshot: {} },
+    { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
+  ];
+  for (let index = 0; index < DELTAS; index++) {
+    events.push({ type: "TEXT_MESSAGE_CONTENT", messageId, delta: ` word${index}` });
+  }
+  events.push({ type: "TEXT_MESSAGE_END", messageId }, { type: "RUN_FINISHED", ...ids });
+  return events;
+}
+
+const events = textStream();
+const bytes = new TextEncoder().encode(
+  events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""),
+);
+
+/** The stream as a network hands it over: pieces of one size, cut anywhere. */
+function pieces(size: number): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length; start += size)
+    parts.push(bytes.slice(start, start + size));
+  return parts;
+}
+
+function runOurs(parts: readonly Uint8Array[]): number {
+  const decoder = createSseDecoder();
+  const expander = createChunkExpander();
+  const automaton = createRunAutomaton();
+  let count = 0;
+  let written = 0;
+  const take = (data: string): void => {
+    const { event } = enforceEvent(parseJson(data));
+    if (event === undefined) return;
+    for (const expanded of expander.push(event)) {
+      if (automaton.push(expanded).length > 0) throw new Error("the stream is valid");
+      written += encodeSse(JSON.stringify(expanded)).length;
+      count += 1;
+    }
+  };
+  for (const part of parts) for (const { data } of decoder.push(part)) take(data);
+  for (const { data } of decoder.end()) take(data);
+  automaton.end();
+  if (count !== events.length || written < count) throw new Error("an event is missing");
+  return count;
+}
+
+type OfficialSource = Parameters<typeof parseSSEStream>[0];
+
+function runOfficial(parts: readonly Uint8Array[]): number {
+  let count = 0;
+  // The client's parser listens at once, so its source must speak only after it was subscribed to.
+  const source = new Subject<unknown>();
+  parseSSEStream(source as unknown as OfficialSource)
+    .pipe(enforceEvents(), transformChunks(), verifyEvents())
+    .subscribe(() => {
+      count += 1;
+    });
+  source.next({ type: "headers", status: 200, headers: new Headers() });
+  for (const data of parts) source.next({ type: "data", data });
+  source.complete();
+  if (count !== events.length) throw new Error(`the official client saw ${count} events`);
+  return count;
+}
+
+function variants(size: number): Case<Uint8Array[]>[] {
+  const prepare = (): Uint8Array[] => pieces(size);
+  return [
+    { name: "@ag-ui/client 1.0.0: parse, enforce, expand, verify", prepare, run: runOfficial },
+    { name: "countersign: decode, enforce, expand, order, encode", prepare, run: runOurs },
+  ];
+}
+
+report("wire", "A text stream from bytes to judged events", {
+  "pieces of 64 KiB": compare(variants(65_536)),
+  "one event per piece": compare(variants(150)),
+});
