@@ -142,11 +142,11 @@ function byteOffset(text: string, at: number, offset: number, ascii: boolean): n
   return offset + (ascii ? at : utf8Length(text, at));
 }
 
-/** The end of the last complete line in a chunk: the index after its ending, or 0. */
-export function afterLastLine(chunk: Uint8Array): number {
-  for (let end = chunk.length; end > 0; end--) {
-    const byte = chunk[end - 1];
+/** The end of the last complete line between two places: the index after its ending, or `from`. */
+export function afterLastLine(bytes: Uint8Array, from: number, to: number): number {
+  for (let end = to; end > from; end--) {
+    const byte = bytes[end - 1];
     if (byte === LF || byte === CR) return end;
   }
-  return 0;
+  return from;
 }

@@ -14,7 +14,7 @@ import { TailBuffer } from "./tail.js";
 
 const LF = 10;
 const CR = 13;
-const NOTHING = new Uint8Array();
+const LINE_END = Uint8Array.of(LF);
 
 /** How a decoder treats what it cannot decide alone. */
 export interface SseDecoderOptions extends Partial<Limits> {
@@ -86,65 +86,80 @@ class Decoder implements SseDecoder {
   }
 
   push(chunk: Uint8Array): SseMessage[] {
-    return this.#guarded((messages) => this.#take(chunk, messages));
-  }
-
-  end(): SseMessage[] {
-    return this.#guarded((messages) => {
-      this.#ended = true;
-      const open = this.#tail.length > 0 || this.#blocks.open;
-      if (open && this.#unterminated === "refuse") {
-        const offset = this.#offset + this.#tail.length;
-        throw new CountersignError("ERR_SSE_UNTERMINATED", "the stream ends inside an event", {
-          offset,
-        });
-      }
-      if (!open || this.#unterminated === "drop") return;
-      if (this.#tail.length > 0) this.#region(this.#tail.take(Uint8Array.of(LF)), messages);
-      this.#blocks.dispatch(messages);
-    });
-  }
-
-  #guarded(step: (messages: SseMessage[]) => void): SseMessage[] {
-    if (this.failure !== undefined) throw this.failure;
-    if (this.#ended) throw new TypeError("the SSE decoder has ended");
+    this.#assertAlive();
     const messages: SseMessage[] = [];
     try {
-      step(messages);
+      this.#take(chunk, messages);
     } catch (error) {
-      if (!isCountersignError(error)) throw error;
-      this.failure = error;
-      this.#tail.clear();
-      if (messages.length === 0) throw error;
+      this.#fail(error, messages);
     }
     return messages;
   }
 
-  #take(input: Uint8Array, messages: SseMessage[]): void {
-    let chunk = input;
-    if (this.#afterCr && chunk.length > 0) {
+  end(): SseMessage[] {
+    this.#assertAlive();
+    this.#ended = true;
+    const messages: SseMessage[] = [];
+    try {
+      this.#finish(messages);
+    } catch (error) {
+      this.#fail(error, messages);
+    }
+    return messages;
+  }
+
+  #assertAlive(): void {
+    if (this.failure !== undefined) throw this.failure;
+    if (this.#ended) throw new TypeError("the SSE decoder has ended");
+  }
+
+  #fail(error: unknown, messages: readonly SseMessage[]): void {
+    if (!isCountersignError(error)) throw error;
+    this.failure = error;
+    this.#tail.clear();
+    // Nothing calls again after the end, so there the error cannot wait for a next call.
+    if (messages.length === 0 || this.#ended) throw error;
+  }
+
+  #finish(messages: SseMessage[]): void {
+    const open = this.#tail.length > 0 || this.#blocks.open;
+    if (open && this.#unterminated === "refuse") {
+      const offset = this.#offset + this.#tail.length;
+      throw new CountersignError("ERR_SSE_UNTERMINATED", "the stream ends inside an event", {
+        offset,
+      });
+    }
+    if (!open || this.#unterminated === "drop") return;
+    if (this.#tail.length > 0) {
+      this.#tail.append(LINE_END, 0, 1);
+      this.#region(this.#tail.take(), messages);
+    }
+    this.#blocks.dispatch(messages);
+  }
+
+  #take(chunk: Uint8Array, messages: SseMessage[]): void {
+    const length = chunk.length;
+    let start = 0;
+    if (this.#afterCr && length > 0) {
       // A CR at the end of a read closed its line already; the LF of a cut CRLF is only skipped.
       this.#afterCr = false;
       if (chunk[0] === LF) {
-        chunk = chunk.subarray(1);
+        start = 1;
         this.#offset++;
       }
     }
-    const end = afterLastLine(chunk);
-    if (end > 0) {
-      this.#afterCr = chunk[end - 1] === CR && end === chunk.length;
-      const lines = end === chunk.length ? chunk : chunk.subarray(0, end);
-      this.#region(this.#tail.length === 0 ? lines : this.#tail.take(lines), messages);
-      if (end === chunk.length) return;
-      chunk = chunk.subarray(end);
+    const end = afterLastLine(chunk, start, length);
+    if (end > start) {
+      this.#afterCr = end === length && chunk[end - 1] === CR;
+      if (this.#tail.length > 0) {
+        this.#tail.append(chunk, start, end);
+        this.#region(this.#tail.take(), messages);
+      } else this.#region(end - start === length ? chunk : chunk.subarray(start, end), messages);
     }
-    assertWithin(
-      "maxLineBytes",
-      this.#tail.length + chunk.length,
-      this.#limits.maxLineBytes,
-      this.#offset,
-    );
-    this.#tail.append(chunk);
+    if (end === length) return;
+    const held = this.#tail.length + length - end;
+    assertWithin("maxLineBytes", held, this.#limits.maxLineBytes, this.#offset);
+    this.#tail.append(chunk, end, length);
   }
 
   /** Reads bytes that end with a line ending; only at such a place is UTF-8 surely not cut. */
@@ -152,9 +167,8 @@ class Decoder implements SseDecoder {
     const text = decodeUtf8(bytes);
     if (text === undefined) {
       const bad = invalidUtf8Offset(bytes);
-      const good = afterLastLine(bytes.subarray(0, bad));
       const offset = this.#offset + bad;
-      this.#region(good > 0 ? bytes.subarray(0, good) : NOTHING, messages);
+      this.#region(bytes.subarray(0, afterLastLine(bytes, 0, bad)), messages);
       throw new CountersignError("ERR_SSE_UTF8", `not UTF-8 at byte ${offset}`, { offset });
     }
     const ascii = text.length === bytes.length;

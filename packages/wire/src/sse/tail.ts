@@ -4,21 +4,30 @@ export class TailBuffer {
   /** The number of bytes held. */
   length = 0;
 
-  /** Keeps a copy of the bytes: the caller's buffer may be reused after `push` returns. */
-  append(bytes: Uint8Array): void {
-    const needed = this.length + bytes.length;
+  /**
+   * Keeps a copy of the bytes between two places: the caller's buffer may be reused after `push`.
+   *
+   * Short pieces are copied by a loop, since making a view costs more (about 0.1 µs) than 64 steps.
+   */
+  append(bytes: Uint8Array, from: number, to: number): void {
+    const needed = this.length + to - from;
     if (needed > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2, 64));
+      const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2, 1024));
       grown.set(this.#bytes.subarray(0, this.length));
       this.#bytes = grown;
     }
-    this.#bytes.set(bytes, this.length);
+    if (to - from > 64) this.#bytes.set(bytes.subarray(from, to), this.length);
+    else {
+      const held = this.#bytes;
+      for (let read = from, write = this.length; read < to; read++, write++) {
+        held[write] = bytes[read] ?? 0;
+      }
+    }
     this.length = needed;
   }
 
-  /** The bytes held and then these, as one view that is valid until the next `append`. */
-  take(more: Uint8Array): Uint8Array {
-    this.append(more);
+  /** All bytes held, as a view that is valid until the next `append`; the buffer is empty then. */
+  take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.length);
     this.length = 0;
     // One long line must not pin its memory for the life of a connection.
