@@ -2,15 +2,32 @@ import * as fc from "fast-check";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { arbitraryJson } from "./json.js";
 
-const KINDS = ["drop", "null", "replace", "extra", "tag", "prototype", "repeat", "wrap"] as const;
+const KINDS = [
+  "drop",
+  "null",
+  "replace",
+  "extra",
+  "tag",
+  "prototype",
+  "repeat",
+  "wrap",
+  "empty",
+] as const;
 
 /** One change of a JSON tree: `where` picks the node, `value` is what a replacement puts there. */
-type Mutation = { kind: (typeof KINDS)[number]; where: number; value: JsonValue; key: string };
+type Mutation = {
+  kind: (typeof KINDS)[number];
+  where: number;
+  choice: number;
+  value: JsonValue;
+  key: string;
+};
 
 const arbitraryMutation: fc.Arbitrary<Mutation> = fc.record(
   {
     kind: fc.constantFrom(...KINDS),
     where: fc.nat({ max: 1_000_000 }),
+    choice: fc.nat({ max: 1_000_000 }),
     value: fc.oneof(
       arbitraryJson,
       fc.constantFrom<JsonValue[]>(
@@ -49,6 +66,17 @@ const arbitraryMutation: fc.Arbitrary<Mutation> = fc.record(
 );
 
 const PROTOTYPE_NAMES = ["toString", "constructor", "valueOf", "hasOwnProperty", "isPrototypeOf"];
+const TAG_VALUES = [
+  "future",
+  "toString",
+  "constructor",
+  "success",
+  "url",
+  "text",
+  "user",
+  "move",
+  "RAW",
+];
 const TAGS = ["type", "role", "op", "status", "subtype"];
 
 type Slot = { holder: JsonObject | JsonValue[]; key: string };
@@ -67,6 +95,13 @@ function objectsOf(value: JsonValue, objects: JsonObject[]): JsonObject[] {
   if (!Array.isArray(value)) objects.push(value);
   for (const key of Object.keys(value)) objectsOf((value as JsonObject)[key] as JsonValue, objects);
   return objects;
+}
+
+function listsOf(root: JsonValue): JsonValue[][] {
+  return slotsOf(root, []).flatMap(({ holder, key }) => {
+    const value = (holder as JsonObject)[key];
+    return Array.isArray(value) ? [value] : [];
+  });
 }
 
 function pick<T>(list: readonly T[], where: number): T | undefined {
@@ -95,17 +130,22 @@ function apply(root: JsonValue, mutation: Mutation): void {
       return;
     case "tag": {
       const tag = TAGS.find((name) => Object.hasOwn(object, name)) ?? "type";
-      object[tag] = "future";
+      object[tag] = pick(TAG_VALUES, mutation.choice) as string;
       return;
     }
     case "prototype":
-      object[pick(PROTOTYPE_NAMES, where) as string] = structuredClone(value);
+      object[pick(PROTOTYPE_NAMES, mutation.choice) as string] = structuredClone(value);
       return;
     case "repeat":
       if (Array.isArray(slot.holder)) {
         slot.holder.push(structuredClone(slot.holder[Number(slot.key)] as JsonValue));
       }
       return;
+    case "empty": {
+      const list = pick(listsOf(root), where);
+      if (list !== undefined) list.length = 0;
+      return;
+    }
     case "wrap":
       holder[slot.key] = [holder[slot.key] as JsonValue];
   }
@@ -113,7 +153,7 @@ function apply(root: JsonValue, mutation: Mutation): void {
 
 /**
  * Damaged copies of a JSON value: keys dropped, nulls, other types, extra keys, unknown union members,
- * keys named like members of `Object.prototype`, repeated and wrapped values; one to three of them.
+ * keys named like members of `Object.prototype`, repeated, wrapped and emptied values; one to three of them.
  */
 export function mutateJson(value: JsonValue): fc.Arbitrary<JsonValue> {
   return fc.array(arbitraryMutation, { minLength: 1, maxLength: 3 }).map((mutations) => {
