@@ -15,6 +15,9 @@ test("limits not given come from the defaults, which cannot be changed", () => {
   expect(resolveLimits()).toBe(DEFAULT_LIMITS);
   expect(resolveLimits({ maxDepth: 3 })).toEqual({ ...DEFAULT_LIMITS, maxDepth: 3 });
   expect(Object.isFrozen(DEFAULT_LIMITS)).toBe(true);
+  const resolved = resolveLimits({ maxDepth: 3 });
+  expect(Object.isFrozen(resolved)).toBe(true);
+  expect(resolveLimits(resolved)).toBe(resolved);
 });
 
 test("a limit that is unknown or no positive integer is the caller's mistake", () => {

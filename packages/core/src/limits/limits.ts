@@ -53,13 +53,17 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxIdLength: 1024,
 });
 
+const RESOLVED = new WeakSet<object>([DEFAULT_LIMITS]);
+
 /**
- * Fills missing limits from the defaults.
+ * Fills missing limits from the defaults. What it returned before is returned as it is, so that a
+ * function called for each frame may resolve the same limits at no cost.
  *
  * @throws TypeError when a given limit is not a positive integer (a caller's mistake).
  */
 export function resolveLimits(limits?: Partial<Limits>): Limits {
   if (limits === undefined) return DEFAULT_LIMITS;
+  if (RESOLVED.has(limits)) return limits as Limits;
   const resolved: Record<string, number> = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(limits)) {
     if (value === undefined) continue;
@@ -67,6 +71,7 @@ export function resolveLimits(limits?: Partial<Limits>): Limits {
     assertPositiveInteger(name, value);
     resolved[name] = value;
   }
+  RESOLVED.add(Object.freeze(resolved));
   return resolved as unknown as Limits;
 }
 

@@ -1,0 +1,69 @@
+import { CountersignError, decodeBase64Url, decodeUtf8, encodeBase64Url } from "@countersign/core";
+import "./errors.js";
+
+/** The sub-protocol name that AgentCore clients offer; the server selects this one, never the token. */
+export const BEARER_SUBPROTOCOL = "base64UrlBearerAuthorization";
+
+const PREFIX = `${BEARER_SUBPROTOCOL}.`;
+
+// RFC 6750 §2.1, b64token.
+const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+/** A bearer token that came in the offered sub-protocols. */
+export interface BearerSubprotocol {
+  /** The token itself. Never log it, nor the offered list. */
+  readonly token: string;
+  /** What the server answers in `Sec-WebSocket-Protocol`. */
+  readonly select: typeof BEARER_SUBPROTOCOL;
+}
+
+/**
+ * The bearer token among the sub-protocols a client offers, or `undefined` when there is none.
+ *
+ * Browsers cannot set headers on a WebSocket, so AgentCore clients put the token there (base64url,
+ * without padding because `=` may not stand in a sub-protocol name).
+ *
+ * @param offered the `Sec-WebSocket-Protocol` header, one or several, or the names already split
+ * @throws CountersignError `ERR_WEBSOCKET_BEARER` on two tokens, on a token that is not strict base64url
+ *   of a bearer token, or when the plain name is not offered beside it (selecting the name with the
+ *   token would echo the token)
+ */
+export function parseBearerSubprotocol(
+  offered: string | readonly string[],
+): BearerSubprotocol | undefined {
+  const list = typeof offered === "string" ? [offered] : offered;
+  const names = list.flatMap((entry) => entry.split(",")).map((name) => name.trim());
+  const carriers = names.filter((name) => name.startsWith(PREFIX));
+  const [carrier] = carriers;
+  if (carrier === undefined) return undefined;
+  if (carriers.length > 1) throw bearerError("repeated");
+  if (!names.includes(BEARER_SUBPROTOCOL)) throw bearerError("marker-missing");
+  return { token: decodeToken(carrier.slice(PREFIX.length)), select: BEARER_SUBPROTOCOL };
+}
+
+/**
+ * The sub-protocols to offer so that a bearer token reaches the server.
+ *
+ * @throws TypeError when the token is not a bearer token (RFC 6750); the message does not repeat it
+ */
+export function buildBearerSubprotocols(token: string): [string, typeof BEARER_SUBPROTOCOL] {
+  if (!BEARER_TOKEN.test(token)) throw new TypeError("not a bearer token (RFC 6750)");
+  return [PREFIX + encodeBase64Url(new TextEncoder().encode(token)), BEARER_SUBPROTOCOL];
+}
+
+function decodeToken(encoded: string): string {
+  let token: string | undefined;
+  try {
+    token = decodeUtf8(decodeBase64Url(encoded));
+  } catch {
+    // The cause would name a place inside a secret.
+  }
+  if (token === undefined || !BEARER_TOKEN.test(token)) throw bearerError("encoding");
+  return token;
+}
+
+function bearerError(reason: "encoding" | "repeated" | "marker-missing"): CountersignError {
+  return new CountersignError("ERR_WEBSOCKET_BEARER", `unusable bearer sub-protocol: ${reason}`, {
+    reason,
+  });
+}
