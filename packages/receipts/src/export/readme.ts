@@ -1,0 +1,72 @@
+import { encodeHex } from "@countersign/core";
+import type { Checkpoint } from "../checkpoint/checkpoint.js";
+import { TILE_WIDTH, tilePath } from "../tiles/path.js";
+
+/** The page an auditor finds in an export: what is here and how to check it with other tools. */
+export function exportReadme(checkpoint: Checkpoint, keyName: string): string {
+  const { origin, size, root } = checkpoint;
+  const last = Math.max(0, size - 1);
+  return `# Receipt log of ${origin}
+
+${size} entries, root hash ${encodeHex(root)}.
+
+| file | content |
+|---|---|
+| \`checkpoint\` | size and root hash, signed by the log (C2SP tlog-checkpoint, a signed note) |
+| \`log.vkey\` | the log's public key, named ${keyName} |
+| \`tile/entries/…\` | the entries: bundles of 256, each entry behind a 16-bit big-endian length (C2SP tlog-tiles) |
+| \`tile/0/…\`, \`tile/1/…\` | the hash tree over the entries (RFC 6962, SHA-256) |
+| \`receipts.jsonl\` | the signed receipts of the entries, one per line, line n+1 for entry n |
+| \`keys.jsonl\` | the keys that signed receipts; each line is signed by the key of the line before |
+| \`proofs/<n>.tlog-proof\` | when asked for: the proof that entry n is in the log (C2SP tlog-proof) |
+
+No payload is in here: a receipt holds the SHA-256 of the canonical JSON (RFC 8785) of the payload.
+
+## Before anything else: whose keys are these?
+
+\`log.vkey\` and \`keys.jsonl\` came with the log, so they show that the log agrees with itself and
+nothing more. Get the log's vkey and the first receipt key from the operator over another channel, and
+compare them with \`log.vkey\` and with the first line of \`keys.jsonl\`.
+
+## With Countersign
+
+    countersign receipts verify . --log-key "<vkey you were given>" --key "<receipt key you were given>"
+
+Exit code 0 is valid, 1 is not valid (the output names the first broken entry), 2 could not be checked.
+
+## With somebody else's tools
+
+**The whole tree** (Tessera, in Go): derives the root again from every entry and tile.
+
+    go run github.com/transparency-dev/tessera/cmd/fsck@latest \\
+      --storage_url=file://$PWD/ --public_key=log.vkey --ui=false
+
+**The checkpoint signature** (Go, golang.org/x/mod/sumdb/note): \`note.NewVerifier\` with the content of
+\`log.vkey\`, then \`note.Open\` with the content of \`checkpoint\`.
+
+**One receipt's signature** (OpenSSL 3 and jq): receipt 0, if its signature starts with \`ed25519:\`.
+The members of our receipts are ASCII names, so \`jq -cS\` writes them in canonical order.
+
+    sed -n 1p receipts.jsonl > receipt.json
+    jq -cjS 'del(.signature)' receipt.json > body.bin
+    jq -r '.signature' receipt.json | sed 's/^ed25519://' | xxd -r -p > signature.bin
+    (echo 302a300506032b6570032100 | xxd -r -p
+     jq -r '.kernel_key' receipt.json | sed 's/^ed25519://' | xxd -r -p) > key.der
+    openssl pkeyutl -verify -pubin -inkey key.der -keyform DER -rawin -in body.bin -sigfile signature.bin
+
+**One payload** (jq): from your own copy of the event's payload, compare with \`payload_hash\`. This is
+exact where numbers are integers and names are ASCII; otherwise use an RFC 8785 library.
+
+    jq -cjS . payload.json | sha256sum
+
+**Anything by hand**: the leaf hash is SHA-256(0x00 || entry), a node SHA-256(0x01 || left || right).
+The leaf hash of entry ${last} is hash ${last % 256} of its tile:
+
+    tail -c +$((${last % 256} * 32 + 1)) ${lastTile(size)} | head -c 32 | xxd -p -c 32
+`;
+}
+
+function lastTile(size: number): string {
+  const index = Math.max(0, Math.ceil(size / TILE_WIDTH) - 1);
+  return tilePath({ level: 0, index, width: Math.max(1, size - index * TILE_WIDTH) });
+}

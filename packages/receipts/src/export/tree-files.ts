@@ -1,0 +1,72 @@
+import { mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { leafHash } from "../merkle/hash.js";
+import { createTreeBuilder } from "../merkle/tree.js";
+import { createTileBuilder } from "../tiles/build.js";
+import { encodeBundle, encodeTile } from "../tiles/bundle.js";
+import { entriesPath, TILE_WIDTH, tilePath } from "../tiles/path.js";
+
+/** Writes one file and waits until it would survive a power cut. */
+export async function writeDurable(path: string, content: Uint8Array | string): Promise<void> {
+  const file = await open(path, "wx");
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a rename or a new file name itself survive a power cut. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes entries as bundles and tiles, holding one bundle and one tile per level. */
+export type TreeFiles = {
+  append(entry: Uint8Array): Promise<void>;
+  /** Writes the partial bundle and tiles; gives size and root. */
+  finish(): Promise<{ size: number; root: Uint8Array }>;
+};
+
+/** Starts the tile layout of a log below a directory. */
+export function createTreeFiles(directory: string): TreeFiles {
+  const tree = createTreeBuilder();
+  const tiles = createTileBuilder();
+  const made = new Set<string>();
+  let bundle: Uint8Array[] = [];
+  let bundles = 0;
+  const write = async (path: string, content: Uint8Array): Promise<void> => {
+    const file = join(directory, path);
+    const folder = dirname(file);
+    if (!made.has(folder)) {
+      await mkdir(folder, { recursive: true });
+      made.add(folder);
+    }
+    await writeDurable(file, content);
+  };
+  const flush = async (): Promise<void> => {
+    await write(entriesPath(bundles, bundle.length), encodeBundle(bundle));
+    bundle = [];
+    bundles += 1;
+  };
+  return {
+    async append(entry) {
+      const leaf = leafHash(entry);
+      tree.append(leaf);
+      bundle.push(entry);
+      if (bundle.length === TILE_WIDTH) await flush();
+      for (const tile of tiles.append(leaf)) await write(tilePath(tile), encodeTile(tile.hashes));
+    },
+    async finish() {
+      if (bundle.length > 0) await flush();
+      for (const tile of tiles.partials()) await write(tilePath(tile), encodeTile(tile.hashes));
+      return { size: tree.size, root: tree.root() };
+    },
+  };
+}

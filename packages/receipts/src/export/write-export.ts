@@ -1,0 +1,118 @@
+import { access, mkdir, mkdtemp, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { equalBytes } from "@countersign/core";
+import { parseCheckpoint } from "../checkpoint/checkpoint.js";
+import type { Checkpoint } from "../checkpoint/checkpoint.js";
+import { decodeEntry } from "../entry/decode-entry.js";
+import { parseNote } from "../note/note.js";
+import { parseVkey } from "../note/vkey.js";
+import { encodeReceipt } from "../receipt/encode-receipt.js";
+import { TILE_WIDTH } from "../tiles/path.js";
+import { EXPORT_FILES } from "../verify/reader.js";
+import { exportReadme } from "./readme.js";
+import { exportError } from "./errors.js";
+import { writeProofs } from "./write-proofs.js";
+import { createTreeFiles, syncDirectory, writeDurable } from "./tree-files.js";
+
+/** What an export is made of. */
+export type ExportSource = {
+  /** The signed checkpoint that says how many entries there are and what they hash to. */
+  readonly checkpoint: string;
+  /** The log's vkey. */
+  readonly vkey: string;
+  /** The content of `keys.jsonl`. */
+  readonly keys: string;
+  /** Leaf bytes of entry 0 up to the size of the checkpoint; further ones are not read. */
+  readonly entries: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+};
+
+/** What to write beside the log itself. */
+export type WriteExportOptions = {
+  /** Entries that get a `.tlog-proof` file each. */
+  proofs?: readonly number[];
+  /** Called about every bundle with the entries written so far. */
+  onProgress?: (done: number, total: number) => void;
+};
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function writeEntries(
+  directory: string,
+  source: ExportSource,
+  checkpoint: Checkpoint,
+  options: WriteExportOptions,
+): Promise<void> {
+  const files = createTreeFiles(directory);
+  const handle = await open(join(directory, EXPORT_FILES.receipts), "wx");
+  let lines = "";
+  let done = 0;
+  try {
+    if (checkpoint.size > 0) {
+      for await (const bytes of source.entries) {
+        lines += `${encodeReceipt(decodeEntry(bytes).receipt)}\n`;
+        await files.append(bytes);
+        done += 1;
+        if (done % TILE_WIDTH === 0 || done === checkpoint.size) {
+          await handle.appendFile(lines);
+          lines = "";
+          options.onProgress?.(done, checkpoint.size);
+        }
+        if (done === checkpoint.size) break;
+      }
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  const { size, root } = await files.finish();
+  if (size !== checkpoint.size || !equalBytes(root, checkpoint.root)) {
+    const reason = size === checkpoint.size ? "another root" : `only ${size} entries`;
+    throw exportError("ERR_EXPORT_MISMATCH", `the entries do not fit the checkpoint: ${reason}`, {
+      size: checkpoint.size,
+      reason,
+    });
+  }
+}
+
+/**
+ * Writes a log as a directory that anybody can verify. The directory appears under its name whole or
+ * not at all; memory does not grow with the log.
+ */
+export async function writeExport(
+  directory: string,
+  source: ExportSource,
+  options: WriteExportOptions = {},
+): Promise<void> {
+  const target = resolve(directory);
+  if (await exists(target)) {
+    throw exportError("ERR_EXPORT_EXISTS", "the export directory is there already", { directory });
+  }
+  const checkpoint = parseCheckpoint(parseNote(source.checkpoint).text);
+  const key = parseVkey(source.vkey);
+  const parent = dirname(target);
+  await mkdir(parent, { recursive: true });
+  const draft = await mkdtemp(join(parent, `.${basename(target)}-`));
+  try {
+    await writeEntries(draft, source, checkpoint, options);
+    const proofs = options.proofs ?? [];
+    if (proofs.length > 0) await writeProofs(draft, source.checkpoint, checkpoint.size, proofs);
+    await writeDurable(join(draft, EXPORT_FILES.keys), source.keys);
+    await writeDurable(join(draft, EXPORT_FILES.vkey), `${source.vkey.trim()}\n`);
+    await writeDurable(join(draft, EXPORT_FILES.readme), exportReadme(checkpoint, key.name));
+    // Last, as in a live log: whoever sees the checkpoint sees everything it commits to.
+    await writeDurable(join(draft, EXPORT_FILES.checkpoint), source.checkpoint);
+    await syncDirectory(draft);
+    await rename(draft, target);
+    await syncDirectory(parent);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
