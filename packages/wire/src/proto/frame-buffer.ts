@@ -4,7 +4,7 @@ import { CountersignError } from "@countersign/core";
 export const HEADER_BYTES = 4;
 
 /** One whole frame without its header; valid until the next call of `add` or `take`. */
-export type Frame = { readonly bytes: Uint8Array; readonly offset: number };
+type Frame = { readonly bytes: Uint8Array; readonly offset: number };
 
 /** Cuts a stream of bytes into frames. */
 export type FrameBuffer = {
