@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { assertPositiveInteger, CountersignError, DEFAULT_LIMITS } from "@countersign/core";
 import type {
   AgUiEvent,
   ReasoningMessageChunkEvent,
@@ -34,14 +34,10 @@ export type ChunkExpander = {
   openStreams(): OpenStream[];
 };
 
-const DEFAULT_MAX_LANES = 256;
-
 /** Creates an expander for one stream of events. */
 export function createChunkExpander(options: ChunkExpanderOptions = {}): ChunkExpander {
-  const limit = options.maxLanes ?? DEFAULT_MAX_LANES;
-  if (!Number.isSafeInteger(limit) || limit < 1) {
-    throw new TypeError("maxLanes must be a positive integer");
-  }
+  const limit = options.maxLanes ?? DEFAULT_LIMITS.maxLanes;
+  assertPositiveInteger("maxLanes", limit);
   return new Expander(limit);
 }
 

@@ -1,3 +1,4 @@
+import { assertPositiveInteger, DEFAULT_LIMITS } from "@countersign/core";
 import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
 import { EVENT_RULES } from "./event-rules.js";
@@ -40,18 +41,18 @@ export type RunAutomaton = {
 };
 
 const NONE: readonly Violation[] = Object.freeze([]);
-const DEFAULTS: OrderLimits = { maxOpenUnits: 10_000, maxStateSize: 16 * 1024 * 1024 };
+const DEFAULTS: OrderLimits = {
+  maxOpenUnits: DEFAULT_LIMITS.maxOpenUnits,
+  maxStateSize: 16 * 1024 * 1024,
+};
 const REMEMBERED_CHARACTERS = 1024 * 1024;
 const MAX_SUBJECT = 200;
 
 /** Creates the automaton for one stream. */
 export function createRunAutomaton(options: RunAutomatonOptions = {}): RunAutomaton {
   const limits: OrderLimits = { ...DEFAULTS, ...options.limits };
-  for (const limit of [limits.maxOpenUnits, limits.maxStateSize]) {
-    if (!Number.isSafeInteger(limit) || limit < 1) {
-      throw new TypeError("limits must be positive integers");
-    }
-  }
+  assertPositiveInteger("maxOpenUnits", limits.maxOpenUnits);
+  assertPositiveInteger("maxStateSize", limits.maxStateSize);
   return new Automaton(options.input, options.strict === true, limits);
 }
 

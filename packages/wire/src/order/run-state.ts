@@ -23,7 +23,7 @@ export type SubagentState = "tagged" | "active" | "closed";
 
 /** Bounds of the automaton. */
 export type OrderLimits = {
-  /** Units open at once. Default 10,000. */
+  /** Units open at once. Default 1,024. */
   maxOpenUnits: number;
   /** Characters of ids remembered in one run, 64 more for each id. Default 16 Mi. */
   maxStateSize: number;

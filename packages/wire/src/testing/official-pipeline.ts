@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import { defaultApplyEvents, transformChunks, verifyEvents } from "@ag-ui/client";
-import { from, lastValueFrom, tap } from "rxjs";
+import { from, tap } from "rxjs";
 import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
 import type { Message } from "../model/message.js";
@@ -70,13 +70,17 @@ export async function officialResult(
     source as unknown as ApplyParameters[1],
     agent as unknown as ApplyParameters[2],
     [subscriber],
-  ).pipe(
-    tap((mutation) => {
-      if (mutation.messages !== undefined) result.messages = mutation.messages as Message[];
-      if (mutation.state !== undefined) result.state = mutation.state as JsonValue;
-    }),
   );
-  await lastValueFrom(applied, { defaultValue: undefined });
+  await new Promise<void>((resolve, reject) => {
+    applied.subscribe({
+      next: (mutation) => {
+        if (mutation.messages !== undefined) result.messages = mutation.messages as Message[];
+        if (mutation.state !== undefined) result.state = mutation.state as JsonValue;
+      },
+      error: reject,
+      complete: resolve,
+    });
+  });
   result.pendingInterrupts = agent.pendingInterrupts;
   return result;
 }

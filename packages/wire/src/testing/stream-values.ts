@@ -32,27 +32,36 @@ export function randomObject(random: Random, depth = 2): JsonObject {
   return value;
 }
 
-/** A pointer that often resolves: keys from the small pool, low array indices, `-`. */
-export function randomPointer(random: Random): string {
+/** A pointer into the document: an existing place, a new key, or (rarely) nowhere. */
+export function randomPointer(random: Random, document: JsonValue | undefined): string {
   let pointer = "";
-  for (let count = random.below(4); count > 0; count--) {
-    const token = random.chance(0.6) ? random.pick(KEYS) : random.pick(["0", "1", "2", "-"]);
+  let value = document;
+  for (let depth = random.below(4); depth > 0; depth--) {
+    if (typeof value !== "object" || value === null) {
+      if (value !== undefined || random.chance(0.7)) break;
+      return `${pointer}/nowhere`;
+    }
+    const token = Array.isArray(value)
+      ? random.pick(["0", "1", "2", "-"])
+      : random.pick([...Object.keys(value), random.pick(KEYS)]);
     pointer += `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    value = (value as JsonObject)[token];
   }
   return pointer;
 }
 
-/** An RFC 6902 patch, about half of them applicable. */
-export function randomPatch(random: Random, below = ""): JsonPatch {
-  return Array.from({ length: random.below(4) }, () => randomOperation(random, below));
+/** An RFC 6902 patch for the document, most of them applicable. */
+export function randomPatch(random: Random, document: JsonValue | undefined): JsonPatch {
+  return Array.from({ length: random.below(4) }, () => randomOperation(random, document));
 }
 
-function randomOperation(random: Random, below: string): JsonPatchOperation {
-  const path = below + randomPointer(random);
+function randomOperation(random: Random, document: JsonValue | undefined): JsonPatchOperation {
+  const path = randomPointer(random, document);
   const op = random.weighted({ add: 6, replace: 3, remove: 2, test: 1, copy: 1, move: 1 });
   if (op === "remove") return { op, path };
-  if (op === "copy" || op === "move") return { op, path, from: below + randomPointer(random) };
-  return { op, path, value: randomValue(random) };
+  if (op === "copy" || op === "move") return { op, path, from: randomPointer(random, document) };
+  const value = path === "" && random.chance(0.9) ? randomObject(random) : randomValue(random);
+  return { op, path, value };
 }
 
 /** A message of any role, with ids from the given pools. */

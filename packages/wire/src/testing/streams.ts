@@ -1,6 +1,9 @@
+import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent, TextMessageRole } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
+import type { JsonPatch } from "../model/patch.js";
 import type { RunFinishedOutcome } from "../model/run.js";
+import { applyJsonPatch } from "../reduce/index.js";
 import { Random } from "./random.js";
 import { randomMessage, randomObject, randomPatch, randomValue } from "./stream-values.js";
 
@@ -73,9 +76,12 @@ class Walk {
   #subagents: string[] = [];
   #usedSubagents = new Set<string>();
   #owners = new Map<string, string | undefined>();
+  /** Roughly what the stream's documents hold, so that most patches have something to patch. */
+  readonly #documents = new Map<string, JsonValue>();
 
-  constructor(random: Random) {
+  constructor(random: Random, state: JsonValue) {
     this.#random = random;
+    this.#documents.set("state", state);
   }
 
   run(threadId: string, runId: string, length: number): void {
@@ -349,12 +355,15 @@ class Walk {
       case "stateSnapshot":
         this.#emit({
           type: "STATE_SNAPSHOT",
-          snapshot: random.chance(0.9) ? randomObject(random) : randomValue(random),
+          snapshot: this.#remember(
+            "state",
+            random.chance(0.9) ? randomObject(random) : randomValue(random),
+          ),
           ...owner,
         });
         return;
       case "stateDelta":
-        this.#emit({ type: "STATE_DELTA", delta: randomPatch(random), ...owner });
+        this.#emit({ type: "STATE_DELTA", delta: this.#patch("state"), ...owner });
         return;
       case "messagesSnapshot":
         this.#snapshot();
@@ -364,7 +373,7 @@ class Walk {
           type: "ACTIVITY_SNAPSHOT",
           messageId,
           activityType,
-          content: randomObject(random),
+          content: this.#remember(messageId, randomObject(random)),
           ...(random.chance(0.3) && { replace: random.chance(0.5) }),
           ...tagged(this.#ownerOf("activity", messageId, owner.subagentRunId)),
         });
@@ -374,7 +383,7 @@ class Walk {
           type: "ACTIVITY_DELTA",
           messageId,
           activityType,
-          patch: randomPatch(random, random.pick(["/a", "/b", "/list"])),
+          patch: this.#patch(messageId),
         });
         return;
       case "raw":
@@ -383,6 +392,19 @@ class Walk {
       default:
         this.#emit({ type: "CUSTOM", name: "vendor:x", value: randomValue(random), ...owner });
     }
+  }
+
+  #remember<Value extends JsonValue>(name: string, document: Value): Value {
+    this.#documents.set(name, document);
+    return document;
+  }
+
+  #patch(name: string): JsonPatch {
+    const document = this.#documents.get(name) ?? {};
+    const patch = randomPatch(this.#random, document);
+    const result = applyJsonPatch(document, patch);
+    if (result.applied) this.#documents.set(name, result.document);
+    return patch;
   }
 
   #snapshot(): void {
@@ -451,7 +473,6 @@ function pickFree(
 /** A stream of one to three mostly legal runs; the same seed gives the same stream. */
 export function generateStream(seed: number): GeneratedStream {
   const random = new Random(seed);
-  const walk = new Walk(random);
   const input: RunAgentInput = {
     threadId: "t1",
     runId: "run1",
@@ -460,6 +481,7 @@ export function generateStream(seed: number): GeneratedStream {
     ),
     state: randomObject(random),
   };
+  const walk = new Walk(random, input.state ?? {});
   const runs = random.pick([1, 1, 1, 2, 3]);
   for (let run = 1; run <= runs; run++) walk.run("t1", `run${run}`, 3 + random.below(40));
   return { input, events: walk.events };

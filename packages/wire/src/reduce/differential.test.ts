@@ -1,0 +1,136 @@
+import type { JsonValue } from "@countersign/core";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { AgUiEvent } from "../model/event.js";
+import type { RunAgentInput } from "../model/input.js";
+import type { JsonPatch } from "../model/patch.js";
+import { officialPatch } from "../testing/official-patch.js";
+import { officialResult, officialVerdict } from "../testing/official-pipeline.js";
+import { mutateStream } from "../testing/stream-mutations.js";
+import { generateStream } from "../testing/streams.js";
+import { applyJsonPatch } from "./json-patch.js";
+import { createReducer, reduceEvents } from "./reducer.js";
+
+// The official reducer copies the conversation at every event (about 5 ms a stream), so few by default.
+const RUNS = Math.ceil(Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 800) / 2);
+const TIMEOUT = 30_000 + RUNS * 50;
+
+beforeEach(() => {
+  // The official client warns about everything it skips.
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  // In a test environment it also copies and freezes everything before each event.
+  vi.stubEnv("NODE_ENV", "production");
+  vi.stubEnv("VITEST_WORKER_ID", "");
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+type Comparable = { messages: unknown; state: unknown; interrupts: unknown; pending: unknown };
+
+function ours(input: RunAgentInput, events: readonly AgUiEvent[]): Comparable {
+  const view = reduceEvents(events, {
+    messages: input.messages,
+    ...(input.state !== undefined && { state: input.state }),
+  });
+  return {
+    messages: view.messages,
+    state: view.state,
+    interrupts: view.pendingInterrupts,
+    pending: view.status === "finished" ? view.pendingToolCallIds : undefined,
+  };
+}
+
+async function official(
+  input: RunAgentInput,
+  events: readonly AgUiEvent[],
+  status: unknown,
+): Promise<Comparable> {
+  const result = await officialResult(input, events);
+  return {
+    messages: result.messages,
+    state: result.state,
+    interrupts: result.pendingInterrupts,
+    pending: status === undefined ? undefined : result.pendingToolCallIds,
+  };
+}
+
+async function difference(input: RunAgentInput, events: readonly AgUiEvent[]): Promise<unknown> {
+  const left = ours(input, events);
+  const right = await official(input, events, left.pending);
+  try {
+    expect(left).toEqual(right);
+    return undefined;
+  } catch {
+    return { ours: left, official: right };
+  }
+}
+
+async function minimise(input: RunAgentInput, events: readonly AgUiEvent[]): Promise<unknown> {
+  let smallest = [...events];
+  for (let index = smallest.length - 1; index >= 0; index--) {
+    const shorter = smallest.toSpliced(index, 1);
+    if ((await difference(input, shorter)) !== undefined) smallest = shorter;
+  }
+  return { input, stream: smallest, difference: await difference(input, smallest) };
+}
+
+/** Whether some patch of the stream is one of the written differences (json-patch.test.ts). */
+function patchesDiffer(input: RunAgentInput, events: readonly AgUiEvent[]): boolean {
+  const reducer = createReducer({ messages: input.messages, state: input.state ?? {} });
+  for (const event of events) {
+    const view = reducer.snapshot();
+    if (event.type === "STATE_DELTA" && patchDiffers(view.state, event.delta)) return true;
+    if (event.type === "ACTIVITY_DELTA") {
+      const target = view.messages.find((message) => message.id === event.messageId);
+      if (target?.role === "activity" && patchDiffers(target.content, event.patch)) return true;
+    }
+    reducer.push(event);
+  }
+  return false;
+}
+
+function patchDiffers(document: JsonValue, patch: JsonPatch): boolean {
+  const ours = applyJsonPatch(document, patch);
+  const theirs = officialPatch(document, patch);
+  if (!ours.applied || theirs === undefined) return ours.applied !== (theirs !== undefined);
+  return !isObject(ours.document) && isObject(document);
+}
+
+function isObject(value: JsonValue): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function differences(mutated: boolean): Promise<{ compared: number; found: unknown[] }> {
+  const found: unknown[] = [];
+  let compared = 0;
+  for (let seed = 0; seed < RUNS && found.length < 2; seed++) {
+    const { input, events } = generateStream(seed);
+    // What both refuse is compared by the order stage; here, what passed up to there.
+    const { passed } = officialVerdict(mutated ? mutateStream(seed, events) : events);
+    if (patchesDiffer(input, passed)) continue;
+    compared++;
+    if ((await difference(input, passed)) !== undefined) found.push(await minimise(input, passed));
+  }
+  return { compared, found };
+}
+
+test(
+  "generated streams reduce to the messages and state of the official client",
+  { timeout: TIMEOUT },
+  async () => {
+    const { compared, found } = await differences(false);
+    expect(found).toEqual([]);
+    expect(compared).toBeGreaterThan(RUNS * 0.7);
+  },
+);
+
+test(
+  "mutated streams, up to where they are refused, reduce to the messages and state of the official client",
+  { timeout: TIMEOUT },
+  async () => {
+    const { compared, found } = await differences(true);
+    expect(found).toEqual([]);
+    expect(compared).toBeGreaterThan(RUNS * 0.7);
+  },
+);

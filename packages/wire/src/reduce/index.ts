@@ -1,0 +1,8 @@
+export type { ReduceErrorCode } from "./errors.js";
+export { applyJsonPatch, DEFAULT_PATCH_LIMITS } from "./json-patch.js";
+export type { PatchLimits, PatchRefusal, PatchResult } from "./json-patch.js";
+export type { ReduceLimits } from "./limits.js";
+export { createReducer, reduceEvents } from "./reducer.js";
+export type { Reducer } from "./reducer.js";
+export type { ReducerInitial } from "./run-model.js";
+export type { RunStatus, RunView, StepView, SubagentView } from "./view.js";
