@@ -72,7 +72,7 @@ afterAll(() => {
 test("the real 0.0.55 and 0.0.59 clients read every downgraded stream that the 1.0.0 client reads", async () => {
   let legal = 0;
   let fatalAsIs = 0;
-  for (let seed = 1; seed <= 250; seed++) {
+  for (let seed = 1; seed <= 150; seed++) {
     const { events } = generateStream(seed);
     if ("failed" in (await readWith("1.0", events))) continue;
     legal += 1;
@@ -82,7 +82,7 @@ test("the real 0.0.55 and 0.0.59 clients read every downgraded stream that the 1
       expect(older, `seed ${seed} for ${target}`).not.toHaveProperty("failed");
     }
   }
-  expect(legal).toBeGreaterThan(75);
+  expect(legal).toBeGreaterThan(45);
   expect(fatalAsIs).toBeGreaterThan(10);
 }, 120_000);
 

@@ -6,6 +6,7 @@ import { openEnvelopeRun, upgradeEnvelope } from "./envelope/translate.js";
 import { isEventType } from "../model/table.js";
 import { createFieldReader } from "./fields.js";
 import { isJsonObject, ownMember } from "./json-object.js";
+import { isPlainEvent } from "./legacy/plain.js";
 import { createLegacyUpgrader } from "./legacy/upgrade.js";
 import { createNoteSink } from "./note.js";
 import type { DialectNote } from "./note.js";
@@ -101,6 +102,8 @@ export function createUpgrader(options: UpgradeOptions): Upgrader {
     push(value) {
       if (failure !== undefined) throw failure;
       eventNumber += 1;
+      const plain = family === "native" && isJsonObject(value) && isPlainEvent(value);
+      if (plain) return { events: [value], notes: [] };
       const notes: DialectNote[] = [];
       try {
         if (!isJsonObject(value)) {
