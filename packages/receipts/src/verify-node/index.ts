@@ -1,0 +1,36 @@
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { createDirectoryReader } from "../export/directory-reader.js";
+import type { ExportOptions } from "../verify/export.js";
+import { verifyExport } from "../verify/export.js";
+import type { Verification } from "../verify/result.js";
+import { loadFastVerifier } from "./ed25519.js";
+import { verifyBundlesOnThreads } from "./pool.js";
+
+export { loadFastVerifier } from "./ed25519.js";
+
+/** How a directory is verified; the signature check is chosen here. */
+export type DirectoryOptions = Omit<ExportOptions, "verifyBundles" | "verifySignature"> & {
+  /** Threads that verify; all cores by default, 1 stays on the calling thread. */
+  threads?: number;
+  /** The compiled worker, when this module was bundled away from it. */
+  workerScript?: URL;
+};
+
+/** Verifies an export in a directory on all cores. The answer is that of `verifyExport`. */
+export async function verifyExportDirectory(
+  directory: string,
+  options: DirectoryOptions = {},
+): Promise<Verification> {
+  const { threads = availableParallelism(), workerScript, ...rest } = options;
+  const path = resolve(directory);
+  const reader = createDirectoryReader(path);
+  const verifySignature = await loadFastVerifier();
+  if (threads <= 1) return verifyExport(reader, { ...rest, verifySignature });
+  const script = workerScript ?? new URL("./worker.js", import.meta.url);
+  return verifyExport(reader, {
+    ...rest,
+    verifySignature,
+    verifyBundles: (plan) => verifyBundlesOnThreads(script, path, plan, threads),
+  });
+}

@@ -1,0 +1,58 @@
+import { Worker } from "node:worker_threads";
+import type { BundleReport } from "../verify/bundle.js";
+import type { BundlePlan } from "../verify/export.js";
+import type { WorkerAnswer, WorkerSetup } from "./protocol.js";
+
+/** Bundles a worker has waiting, so that it never waits for the main thread itself. */
+const AHEAD = 4;
+
+type Waiting = { resolve(report: BundleReport): void; reject(error: unknown): void };
+
+/** Verifies bundles on several threads and gives the reports in order. */
+export async function* verifyBundlesOnThreads(
+  script: URL,
+  directory: string,
+  plan: BundlePlan,
+  threads: number,
+): AsyncGenerator<BundleReport> {
+  const setup: WorkerSetup = { directory, size: plan.size, periods: plan.periods };
+  const waiting = new Map<number, Waiting>();
+  const count = Math.max(1, Math.min(threads, plan.bundles));
+  const workers = Array.from({ length: count }, () => new Worker(script, { workerData: setup }));
+  const failAll = (error: unknown): void => {
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  for (const worker of workers) {
+    worker.on("message", (answer: WorkerAnswer) => {
+      const index = "report" in answer ? answer.report.index : answer.index;
+      const waiter = waiting.get(index);
+      waiting.delete(index);
+      if ("report" in answer) waiter?.resolve(answer.report);
+      else waiter?.reject(answer.error);
+    });
+    worker.on("error", failAll);
+  }
+  const ask = (index: number): Promise<BundleReport> => {
+    const report = new Promise<BundleReport>((resolve, reject) => {
+      waiting.set(index, { resolve, reject });
+    });
+    workers[index % count]?.postMessage(index);
+    // A rejection is looked at when its turn comes; until then it is not unhandled.
+    report.catch(() => {});
+    return report;
+  };
+  try {
+    const queue: Promise<BundleReport>[] = [];
+    for (let next = 0; next < plan.bundles || queue.length > 0;) {
+      while (next < plan.bundles && queue.length < count * AHEAD) {
+        queue.push(ask(next));
+        next += 1;
+      }
+      const report = await queue.shift();
+      if (report !== undefined) yield report;
+    }
+  } finally {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+}
