@@ -88,6 +88,16 @@ test("every value has the text that the independent canonicalize gives it", () =
   );
 });
 
+test("objects of any size are sorted, whatever order their keys came in", () => {
+  const keys = fc.uniqueArray(fc.string({ unit: "binary", maxLength: 3 }), { maxLength: 40 });
+  fc.assert(
+    fc.property(keys, (names) => {
+      const value = Object.fromEntries(names.map((name, index) => [name, index]));
+      expect(canonicalJson(value)).toBe(canonicalize(value));
+    }),
+  );
+});
+
 test("the canonical text of a parsed value is a fixed point", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), (text) => {

@@ -12,6 +12,16 @@ const MAX_DEPTH = 128;
 // Anything but the characters that stand for themselves: controls, quote, backslash, surrogates.
 const NEEDS_CARE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
+/** Up to here sorting by insertion beats the engine's sort, which first copies the keys. */
+const INSERTION_KEYS = 12;
+
+// Events share a few dozen keys; remembering their quoted form together with the insertion sort halves
+// the time (snapshot of 975 bytes: 16.0 → 9.5 µs, JSON.stringify 8.6). Hostile keys can fill the table,
+// which only takes the gain away.
+const CACHED_KEYS = 512;
+const CACHED_KEY_LENGTH = 32;
+const quotedKeys = new Map<string, string>();
+
 /**
  * The canonical JSON text of a value (RFC 8785): sorted keys, no spaces, one spelling of each number
  * and string. Written by hand because the libraries of the field overflow their stack on deep values.
@@ -53,14 +63,38 @@ function writeArray(items: readonly unknown[], depth: number): string {
 function writeObject(object: object, depth: number): string {
   const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) throw refusal("prototype");
-  const keys = Object.keys(object);
-  if (keys.length > 1) keys.sort();
+  const keys = sortKeys(Object.keys(object));
   let text = "{";
-  for (const key of keys) {
-    if (text.length > 1) text += ",";
-    text += quote(key) + ":" + write((object as Record<string, unknown>)[key], depth);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] ?? "";
+    if (index > 0) text += ",";
+    text += quoteKey(key) + write((object as Record<string, unknown>)[key], depth);
   }
   return text + "}";
+}
+
+/** By UTF-16 code units (RFC 8785 §3.2.3), which is how both `>` and the bare `sort` compare. */
+function sortKeys(keys: string[]): string[] {
+  if (keys.length > INSERTION_KEYS) return keys.sort();
+  for (let index = 1; index < keys.length; index++) {
+    const key = keys[index] ?? "";
+    let place = index;
+    for (; place > 0; place--) {
+      const before = keys[place - 1] ?? "";
+      if (before < key) break;
+      keys[place] = before;
+    }
+    keys[place] = key;
+  }
+  return keys;
+}
+
+function quoteKey(key: string): string {
+  const known = quotedKeys.get(key);
+  if (known !== undefined) return known;
+  const quoted = `${quote(key)}:`;
+  if (quotedKeys.size < CACHED_KEYS && key.length <= CACHED_KEY_LENGTH) quotedKeys.set(key, quoted);
+  return quoted;
 }
 
 function quote(text: string): string {
