@@ -1,13 +1,21 @@
 import { HttpAgent } from "@ag-ui/client";
-import { EventSchemas as EventSchemas55, HttpAgent as HttpAgent55 } from "ag-ui-client-0.0.55";
-import { EventSchemas as EventSchemas59, HttpAgent as HttpAgent59 } from "ag-ui-client-0.0.59";
+import {
+  EventSchemas as EventSchemas55,
+  HttpAgent as HttpAgent55,
+  RunAgentInputSchema as InputSchema55,
+} from "ag-ui-client-0.0.55";
+import {
+  EventSchemas as EventSchemas59,
+  HttpAgent as HttpAgent59,
+  RunAgentInputSchema as InputSchema59,
+} from "ag-ui-client-0.0.59";
 import type { JsonObject } from "@countersign/core";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { AgUiEvent } from "../model/event.js";
-import { arbitraryEvent } from "../testing/arbitraries.js";
+import { arbitraryEvent, arbitraryInput } from "../testing/arbitraries.js";
 import { generateStream } from "../testing/streams.js";
-import { createDowngrader, createUpgrader } from "./index.js";
+import { createDowngrader, createUpgrader, downgradeInput } from "./index.js";
 import type { LegacyTarget, UpgradeOptions } from "./index.js";
 
 // The real clients, from their HTTP transport to their message list, are the oracle here.
@@ -104,6 +112,20 @@ test.each([
     );
   },
 );
+
+test.each([
+  ["0.0.55", InputSchema55],
+  ["0.0.59", InputSchema59],
+] as const)("the input schema of %s knows every member of a downgraded input", (target, schema) => {
+  fc.assert(
+    fc.property(arbitraryInput(), (input) => {
+      const { body } = downgradeInput(input, target);
+      // The schema removes what it does not know, so an equal result means that nothing was unknown.
+      expect(schema.parse(body)).toEqual(body);
+    }),
+    { numRuns: 500 },
+  );
+});
 
 test.each(["0.0.55", "0.0.59"] as const)(
   "the real %s client ends with the text that the 1.0.0 client ends with",

@@ -149,3 +149,29 @@ test("an older agent gets the lists it requires", () => {
     context: [],
   } as JsonObject);
 });
+
+test("what an older agent's schema does not have leaves its input with a note", () => {
+  const input: RunAgentInput = {
+    threadId: "t",
+    runId: "r",
+    protocolVersion: "1.0",
+    messages: [
+      {
+        id: "u",
+        role: "user",
+        subagentRunId: "s",
+        content: [{ type: "text", text: "x", id: "p", metadata: { a: 1 } }],
+      },
+    ],
+  };
+  const { body, notes } = downgradeInput(input, "0.0.55");
+  expect(body["messages"]).toEqual([
+    { id: "u", role: "user", content: [{ type: "text", text: "x" }] },
+  ]);
+  expect(notes.map(({ rule, path }) => `${rule} ${path}`)).toEqual([
+    "field-dropped /protocolVersion",
+    "field-dropped /messages/0/subagentRunId",
+    "field-dropped /messages/0/content/0/id",
+    "field-dropped /messages/0/content/0/metadata",
+  ]);
+});

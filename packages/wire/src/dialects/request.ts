@@ -3,7 +3,8 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { childPath } from "../enforce/note.js";
 import type { RunAgentInput } from "../model/input.js";
 import { isJsonObject, ownMember } from "./json-object.js";
-import { downgradeRunInput, flattenParts } from "./legacy/downgrade-content.js";
+import { flattenParts } from "./legacy/downgrade-content.js";
+import { downgradeLegacyInput } from "./legacy/downgrade-input.js";
 import type { LegacyTarget } from "./legacy/downgrade.js";
 import { INPUT_POSITION } from "./legacy/positions.js";
 import { normaliseObject } from "./legacy/walk.js";
@@ -83,7 +84,7 @@ export function downgradeInput(
   const notes: DialectNote[] = [];
   const note = createNoteSink(notes, 0);
   if (target !== "0.1.0") {
-    return { body: downgradeRunInput(input, "", note) as unknown as JsonObject, notes };
+    return { body: downgradeLegacyInput(input, target, note), notes };
   }
   const last = input.messages.at(-1);
   // An older message than the last would be answered a second time.
