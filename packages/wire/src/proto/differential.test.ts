@@ -77,6 +77,7 @@ const STRICTER = new Set([
   "ERR_PROTO_INVALID_UTF8",
   "ERR_PROTO_VALUE",
   "ERR_PROTO_SEVERAL_ARMS",
+  "ERR_PROTO_MALFORMED",
 ]);
 
 /** The verdict we should have given: theirs, unless ours is a refusal that may differ. */
