@@ -1,0 +1,185 @@
+import { CountersignError } from "@countersign/core";
+import { MAX_ENTRY_BYTES } from "../entry/entry.js";
+import { canonicalCount, canonicalText } from "../receipt/canonical-text.js";
+import "../receipt/errors.js";
+import type { TimedDraft } from "./draft.js";
+
+/** Bytes kept free for `seq` and the longest signature, so that no signed entry is ever too large. */
+export const SIGNATURE_ALLOWANCE = 1_500;
+
+const LINE_FEED = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+const literal = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
+const DIRECTION = literal('{"direction":');
+const EMITTED = literal(',"emitted_hash":');
+const MODE = literal(',"mode":');
+const POLICY = literal(',"policy_hash":');
+const RECEIPT = literal(',"receipt":\n{"agent_id":');
+const ALLOWED = literal(',"allowed":true,"capability_id":');
+const BLOCKED = literal(',"allowed":false,"capability_id":');
+const CLASSIFICATION = literal(',"classification":');
+const DENIAL = literal(',"denial_reason":');
+const EVENT_ID = literal(',"event_id":');
+const EVENT_TYPE = literal(',"event_type":');
+const CUSTOM = literal('{"custom":');
+const ID = literal(',"id":"agui-');
+const KERNEL_KEY = literal(',"kernel_key":');
+const PAYLOAD_HASH = literal(',"payload_hash":');
+const SESSION = literal(',"session_id":');
+const TARGET = literal(',"target":{');
+const COMPONENT_ID = literal('"component_id":');
+const COMPONENT_TYPE = literal('"component_type":');
+const TIMESTAMP = literal(',"timestamp":');
+const TRANSPORT = literal(',"transport":');
+const RECEIVED = literal(',"received_at":');
+const RULE = literal(',"rule":');
+const RUN = literal(',"run_id":');
+const SEQ = literal(',"seq":\n');
+const THREAD = literal(',"thread_id":');
+
+/**
+ * Writes drafts as the lines a signing thread works on, five for each: entry up to the receipt,
+ * receipt up to its signature, receipt after it, entry up to the value of `seq`, entry after it.
+ * Canonical JSON escapes every control character, so a line feed can only be our separator; lines 2
+ * and 3 joined are the bytes that are signed. Straight into bytes, since ropes of short strings cost
+ * more in garbage collection (4 µs an entry, measured) than in writing.
+ */
+export class DraftLines {
+  #bytes = Buffer.allocUnsafeSlow(1 << 15);
+  #end = 0;
+
+  /** What was written so far; it is the caller's afterwards. */
+  take(): Uint8Array {
+    const taken = this.#bytes.subarray(0, this.#end);
+    this.#bytes = Buffer.allocUnsafeSlow(0);
+    this.#end = 0;
+    return taken;
+  }
+
+  /** Adds a draft, or throws and adds nothing. */
+  add(draft: TimedDraft, kernelKey: string): void {
+    const start = this.#end;
+    try {
+      this.#write(draft, kernelKey);
+    } catch (error) {
+      this.#end = start;
+      throw error;
+    }
+    const limit = MAX_ENTRY_BYTES - SIGNATURE_ALLOWANCE;
+    const size = this.#end - start;
+    if (size > limit) {
+      this.#end = start;
+      throw new CountersignError(
+        "ERR_ENTRY_TOO_LARGE",
+        "a log entry is larger than a bundle allows",
+        {
+          limit,
+          size,
+        },
+      );
+    }
+  }
+
+  #write(draft: TimedDraft, kernelKey: string): void {
+    const { receipt } = draft;
+    this.#member(DIRECTION, "direction", draft.direction);
+    this.#member(EMITTED, "emitted_hash", draft.emitted_hash);
+    this.#member(MODE, "mode", draft.mode);
+    this.#member(POLICY, "policy_hash", draft.policy_hash);
+    this.#member(RECEIPT, "agent_id", receipt.agent_id);
+    this.#member(receipt.allowed ? ALLOWED : BLOCKED, "capability_id", receipt.capability_id);
+    this.#member(CLASSIFICATION, "classification", receipt.classification);
+    this.#member(DENIAL, "denial_reason", receipt.denial_reason);
+    this.#member(EVENT_ID, "event_id", receipt.event_id);
+    if (typeof receipt.event_type === "string") {
+      this.#member(EVENT_TYPE, "event_type", receipt.event_type);
+    } else {
+      this.#literal(EVENT_TYPE);
+      this.#member(CUSTOM, "event_type", receipt.event_type.custom);
+      this.#byte(0x7d);
+    }
+    this.#literal(ID);
+    this.#text("id", receipt.event_id, false);
+    this.#member(KERNEL_KEY, "kernel_key", kernelKey);
+    this.#member(PAYLOAD_HASH, "payload_hash", receipt.payload_hash);
+    this.#member(SESSION, "session_id", receipt.session_id);
+    this.#byte(LINE_FEED);
+    if (receipt.target !== undefined) {
+      this.#literal(TARGET);
+      this.#member(COMPONENT_ID, "target", receipt.target.component_id);
+      if (receipt.target.component_id !== undefined) this.#byte(0x2c);
+      this.#member(COMPONENT_TYPE, "target", receipt.target.component_type);
+      this.#byte(0x7d);
+    }
+    this.#literal(TIMESTAMP);
+    this.#plain(canonicalCount("timestamp", receipt.timestamp));
+    this.#member(TRANSPORT, "transport", receipt.transport);
+    this.#byte(0x7d);
+    this.#byte(LINE_FEED);
+    this.#literal(RECEIVED);
+    this.#plain(canonicalCount("received_at", draft.received_at));
+    this.#member(RULE, "rule", draft.rule);
+    this.#member(RUN, "run_id", draft.run_id);
+    this.#literal(SEQ);
+    this.#member(THREAD, "thread_id", draft.thread_id);
+    this.#byte(0x7d);
+    this.#byte(LINE_FEED);
+  }
+
+  #reserve(length: number): void {
+    if (this.#end + length <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max((this.#end + length) * 2, 1 << 15));
+    this.#bytes.copy(larger, 0, 0, this.#end);
+    this.#bytes = larger;
+  }
+
+  #byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#end] = value;
+    this.#end += 1;
+  }
+
+  #literal(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#end);
+    this.#end += bytes.length;
+  }
+
+  #plain(text: string): void {
+    this.#reserve(text.length);
+    this.#end += this.#bytes.write(text, this.#end, "latin1");
+  }
+
+  #member(name: Uint8Array, member: string, value: string | undefined): void {
+    if (value === undefined) return;
+    this.#literal(name);
+    this.#text(member, value, true);
+  }
+
+  // `opening` false: the opening quote is written already, with something before the value.
+  #text(member: string, value: string, opening: boolean): void {
+    this.#reserve(value.length + 2);
+    const bytes = this.#bytes;
+    let at = this.#end;
+    if (opening) bytes[at++] = QUOTE;
+    for (let index = 0; index < value.length; index += 1) {
+      const unit = value.charCodeAt(index);
+      if (unit < 0x20 || unit > 0x7e || unit === QUOTE || unit === BACKSLASH) {
+        this.#escaped(member, value, opening);
+        return;
+      }
+      bytes[at++] = unit;
+    }
+    bytes[at++] = QUOTE;
+    this.#end = at;
+  }
+
+  #escaped(member: string, value: string, opening: boolean): void {
+    const text = canonicalText(member, value);
+    const written = opening ? text : text.slice(1);
+    this.#reserve(written.length * 3);
+    this.#end += this.#bytes.write(written, this.#end);
+  }
+}

@@ -1,0 +1,46 @@
+import { createPrivateKey, sign as signWithNode } from "node:crypto";
+import type { SignInto } from "./group.js";
+
+/** Which library signs. */
+export type SignLibrary = "libsodium" | "node";
+
+type Sodium = {
+  crypto_sign_seed_keypair(publicKey: Buffer, secretKey: Buffer, seed: Buffer): void;
+  crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secretKey: Buffer): void;
+};
+
+async function loadSodium(): Promise<Sodium | undefined> {
+  // An optional dependency: absent on platforms without a prebuilt binary. The name is a variable so
+  // that neither the compiler nor a bundler insists on it.
+  const name = "sodium-native";
+  try {
+    const module = (await import(name)) as { default?: Sodium } & Sodium;
+    return module.default ?? module;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fastest available Ed25519 signing for a PKCS#8 PEM key: libsodium signs twice as fast. */
+export async function loadSignInto(
+  pem: string,
+  library?: SignLibrary,
+): Promise<{ library: SignLibrary; sign: SignInto }> {
+  const key = createPrivateKey(pem);
+  const sodium = library === "node" ? undefined : await loadSodium();
+  if (sodium === undefined) {
+    return {
+      library: "node",
+      sign: (signature, message) => signature.set(signWithNode(null, message, key)),
+    };
+  }
+  const seed = Buffer.from(key.export({ format: "jwk" }).d ?? "", "base64url");
+  const publicKey = Buffer.alloc(32);
+  const secretKey = Buffer.alloc(64);
+  sodium.crypto_sign_seed_keypair(publicKey, secretKey, seed);
+  seed.fill(0);
+  return {
+    library: "libsodium",
+    sign: (signature, message) => sodium.crypto_sign_detached(signature, message, secretKey),
+  };
+}

@@ -1,0 +1,186 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { decodeHex } from "@countersign/core";
+import { generateKey, importPrivateKey } from "@countersign/core/sign";
+import { verifyEd25519 } from "@countersign/core/verify";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { decodeEntry } from "../entry/decode-entry.js";
+import { encodeEntryText } from "../entry/encode-entry.js";
+import type { EntryDraft } from "../log/draft.js";
+import { DraftLines } from "../log/entry-text.js";
+import { parseBatchSignature } from "../receipt/batch-signature.js";
+import { receiptBody } from "../receipt/encode-receipt.js";
+import { bundleForNode } from "../testing/bundle.js";
+import { withDirectory } from "../testing/directory.js";
+import { draftOf } from "../testing/drafts.js";
+import { RECEIPTS_PER_ROOT } from "./batch-signatures.js";
+import type { SignedGroup, SignMode } from "./group.js";
+import type { GroupSigner } from "./group-signer.js";
+import { createInThreadSigner } from "./in-thread.js";
+import { createSigningPool } from "./pool.js";
+
+let workerFile: URL;
+beforeAll(async () => {
+  workerFile = await bundleForNode("sign/worker.ts");
+});
+afterAll(() => rm(workerFile));
+
+function requestOf(drafts: readonly EntryDraft[], kernelKey: string, mode: SignMode = "each") {
+  const lines = new DraftLines();
+  for (const draft of drafts) lines.add({ received_at: 1, ...draft }, kernelKey);
+  const singles = drafts.flatMap((draft, index) => (draft.receipt.allowed ? [] : [index]));
+  return { lines: lines.take(), count: drafts.length, mode, singles };
+}
+
+function entriesOf(group: SignedGroup) {
+  let start = 0;
+  return Array.from({ length: group.cuts.length / 2 }, (_, index) => {
+    const cut = group.cuts[index * 2]!;
+    const end = group.cuts[index * 2 + 1]!;
+    const text = Buffer.concat([
+      group.bytes.subarray(start, cut),
+      Buffer.from("41"),
+      group.bytes.subarray(cut, end),
+    ]);
+    start = end;
+    return decodeEntry(text);
+  });
+}
+
+const drafts = Array.from({ length: 70 }, (_, number) => draftOf(number));
+
+async function expectValidEach(signer: GroupSigner): Promise<void> {
+  const entries = entriesOf(await signer.sign(requestOf(drafts, signer.kernelKey)));
+  expect(entries.map((entry) => entry.receipt.event_id)).toEqual(
+    drafts.map((draft) => draft.receipt.event_id),
+  );
+  for (const { receipt } of entries.slice(0, 5)) {
+    const key = decodeHex(receipt.kernel_key.slice("ed25519:".length));
+    const signature = decodeHex(receipt.signature.slice("ed25519:".length));
+    expect(await verifyEd25519(key, receiptBody(receipt), signature)).toBe(true);
+  }
+}
+
+test("threads and libraries all give the same signatures, because Ed25519 is deterministic", async () => {
+  const key = importPrivateKey(new Uint8Array(32).fill(7));
+  const signers = await Promise.all([
+    createInThreadSigner(key, { library: "node" }),
+    createInThreadSigner(key),
+    createSigningPool(key, { workers: 2, workerFile }),
+    createSigningPool(key, { workers: 1, workerFile, library: "node" }),
+    createSigningPool(key),
+  ]);
+  const groups = await Promise.all(
+    signers.map(async (signer) =>
+      entriesOf(await signer.sign(requestOf(drafts, signer.kernelKey))),
+    ),
+  );
+  for (const group of groups) expect(group).toEqual(groups[0]);
+  await expectValidEach(signers[2]!);
+  await Promise.all(signers.map((signer) => signer.close()));
+});
+
+test("in batch mode allowed receipts share roots and blocked ones are signed singly", async () => {
+  const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
+  const group = await signer.sign(requestOf(drafts, signer.kernelKey, "batch"));
+  await signer.close();
+  const receipts = entriesOf(group).map((entry) => entry.receipt);
+  for (const receipt of receipts) {
+    expect(receipt.signature.startsWith("ed25519-batch:")).toBe(receipt.allowed);
+  }
+  const sizes = receipts
+    .filter((receipt) => receipt.allowed)
+    .map((receipt) => parseBatchSignature(receipt.signature).size);
+  expect(new Set(sizes)).toEqual(new Set([RECEIPTS_PER_ROOT, 60 - RECEIPTS_PER_ROOT]));
+});
+
+test("a group that cannot be signed is rejected and the thread goes on", async () => {
+  const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
+  const broken = { ...requestOf(drafts, signer.kernelKey), count: 71 };
+  await expect(signer.sign(broken)).rejects.toMatchObject({
+    code: "ERR_SIGN_WORKER",
+    facts: { reason: "failed" },
+  });
+  await expectValidEach(signer);
+  await signer.close();
+});
+
+test("a thread that dies rejects what it held and is replaced", async () => {
+  await withDirectory(async (directory) => {
+    const fragile = join(directory, "fragile.mjs");
+    await writeFile(
+      fragile,
+      `import { parentPort } from "node:worker_threads";
+       parentPort.on("message", (request) => { if (request.count === 13) process.exit(1); });
+       await import(${JSON.stringify(workerFile.href)});`,
+    );
+    const signer = await createSigningPool(generateKey(), {
+      workers: 1,
+      workerFile: pathToFileURL(fragile),
+    });
+    const fatal = requestOf(drafts.slice(0, 13), signer.kernelKey);
+    await expect(signer.sign(fatal)).rejects.toMatchObject({
+      code: "ERR_SIGN_WORKER",
+      facts: { reason: "crashed" },
+    });
+    await expectValidEach(signer);
+    await signer.close();
+  });
+});
+
+test("closing rejects groups under way and all later ones", async () => {
+  const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
+  const request = requestOf(drafts, signer.kernelKey);
+  const underWay = signer.sign(request).then(
+    () => "signed",
+    (error: { code: string }) => error.code,
+  );
+  await signer.close();
+  expect(["signed", "ERR_SIGN_CLOSED"]).toContain(await underWay);
+  await expect(signer.sign(requestOf(drafts, signer.kernelKey))).rejects.toMatchObject({
+    code: "ERR_SIGN_CLOSED",
+  });
+});
+
+test("a signer that cannot start says so instead of hanging", async () => {
+  await expect(
+    createSigningPool(generateKey(), {
+      workers: 1,
+      workerFile: new URL("group.ts", import.meta.url),
+    }),
+  ).rejects.toMatchObject({ code: "ERR_SIGN_WORKER", facts: { reason: "not-started" } });
+});
+
+test("for any texts the woven entry is the canonical encoding of the entry", async () => {
+  const signer = await createInThreadSigner(generateKey());
+  const text = fc.string({ unit: "binary", maxLength: 30 }).filter((value) => value.isWellFormed());
+  await fc.assert(
+    fc.asyncProperty(text, text, text, fc.boolean(), async (one, two, three, allowed) => {
+      const base = draftOf(2, { run_id: one, rule: two, emitted_hash: "ab".repeat(32) });
+      const draft: EntryDraft = {
+        ...base,
+        receipt: {
+          ...base.receipt,
+          allowed,
+          event_id: `e${one}`,
+          agent_id: `a${two}`,
+          event_type: { custom: three },
+          target: { component_type: three },
+          ...(allowed ? {} : { denial_reason: two }),
+        },
+      };
+      const group = await signer.sign(requestOf([draft], signer.kernelKey));
+      const bytes = Buffer.concat([
+        group.bytes.subarray(0, group.cuts[0]),
+        Buffer.from("7"),
+        group.bytes.subarray(group.cuts[0]),
+      ]).toString();
+      const value = JSON.parse(bytes) as ReturnType<typeof decodeEntry>;
+      expect(value).toMatchObject({ ...draft, seq: 7 });
+      expect(encodeEntryText(value)).toBe(bytes);
+    }),
+    { numRuns: 100 },
+  );
+});

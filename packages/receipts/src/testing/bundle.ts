@@ -1,0 +1,31 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const source = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * Compiles one source file with what it imports, so that worker threads and child processes of a
+ * test run the code as it is now and not the last build.
+ */
+export async function bundleForNode(file: string): Promise<URL> {
+  const directory = join(source, "../node_modules/.countersign-test");
+  await mkdir(directory, { recursive: true });
+  const out = join(
+    directory,
+    `${file.replaceAll("/", "-").replace(/\.ts$/, "")}-${process.pid}.mjs`,
+  );
+  await build({
+    entryPoints: [join(source, file)],
+    outfile: out,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    conditions: ["source", "node"],
+    external: ["sodium-native", "@photostructure/sqlite", "pg", "node:*"],
+    logLevel: "error",
+  });
+  return pathToFileURL(out);
+}
