@@ -1,0 +1,137 @@
+import { open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { createSigner, generateKey } from "@countersign/core/sign";
+import { expect, test } from "vitest";
+import { openLog } from "../log/open-log.js";
+import type { LogOptions } from "../log/open-log.js";
+import { createInThreadSigner } from "../sign/in-thread.js";
+import type { ReceiptStore } from "../store/store.js";
+import { checkWholeLog } from "../testing/check-log.js";
+import { withDirectory } from "../testing/directory.js";
+import { draftOf } from "../testing/drafts.js";
+import { openBundles } from "./open-bundles.js";
+import type { BundleOptions } from "./open-bundles.js";
+
+const key = generateKey();
+const checkpointSigner = createSigner(generateKey());
+
+async function fill(
+  options: BundleOptions,
+  count: number,
+  more: Partial<LogOptions> = {},
+): Promise<void> {
+  const store = (await openBundles(options)) as unknown as ReceiptStore;
+  const signer = await createInThreadSigner(key);
+  const log = await openLog({
+    store,
+    signer,
+    checkpointSigner,
+    origin: "test.example/log",
+    checkpointInterval: 0,
+    groupSize: 17,
+    flushSize: 40,
+    ...more,
+  }).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
+  await Promise.all(Array.from({ length: count }, (_, number) => log.append(draftOf(number))));
+  await log.close();
+}
+
+async function reopened(options: BundleOptions): Promise<number> {
+  const files = await openBundles(options);
+  try {
+    return (await checkWholeLog(files)).length;
+  } finally {
+    await files.close();
+  }
+}
+
+function onlySegment(directory: string): string {
+  return join(directory, "segments", `${"0".repeat(16)}.log`);
+}
+
+async function flip(path: string, position: number): Promise<void> {
+  const file = await open(path, "r+");
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, position);
+  buffer[0] = (buffer[0] ?? 0) ^ 1;
+  await file.write(buffer, 0, 1, position);
+  await file.close();
+}
+
+test("a log written in many flushes and many segment files reads back whole", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory, segmentBytes: 50_000 }, 700);
+    expect((await readdir(join(directory, "segments"))).length).toBeGreaterThan(5);
+    expect(await reopened({ directory })).toBe(700);
+    // Going on after a restart joins the same tree.
+    await fill({ directory, segmentBytes: 50_000 }, 300);
+    expect(await reopened({ directory })).toBe(1_000);
+  });
+});
+
+test("every derived file can be lost and is made again from the segments", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 600);
+    for (const name of ["sealed", "hashes"]) {
+      await rm(join(directory, name), { recursive: true });
+      expect(await reopened({ directory })).toBe(600);
+    }
+    expect(await reopened({ directory, rebuild: true })).toBe(600);
+  });
+});
+
+test("a tail torn at any byte of the last flush is cut back to the flush before", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 50, { groupSize: 10, flushSize: 10 });
+    await rm(join(directory, "sealed"));
+    const { size } = await stat(onlySegment(directory));
+    // A flush is about nine kilobytes here: all cuts lie inside the last one.
+    let expected = 40;
+    for (const cut of [1, 43, 44, 45, 1_000, 2_000, 5_000]) {
+      const file = await open(onlySegment(directory), "r+");
+      const now = (await file.stat()).size;
+      if (now > size - cut) await file.truncate(size - cut);
+      await file.close();
+      expect(await reopened({ directory })).toBe(expected);
+      expected = 40;
+    }
+  });
+});
+
+test("a changed byte before a later commit is refused, named, and left as it is", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 50, { groupSize: 10, flushSize: 10 });
+    await rm(join(directory, "sealed"));
+    const { size } = await stat(onlySegment(directory));
+    await flip(onlySegment(directory), Math.floor(size / 2));
+    await expect(openBundles({ directory })).rejects.toMatchObject({
+      code: "ERR_STORE_CORRUPT",
+      facts: { seq: 20 },
+    });
+    expect((await stat(onlySegment(directory))).size).toBe(size);
+  });
+});
+
+test("a log that lost what its checkpoint covers is not signed for again", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 50, { groupSize: 10, flushSize: 10 });
+    await rm(join(directory, "sealed"));
+    const file = await open(onlySegment(directory), "r+");
+    await file.truncate((await file.stat()).size - 100);
+    await file.close();
+    await expect(fill({ directory }, 1)).rejects.toMatchObject({ code: "ERR_LOG_INCONSISTENT" });
+  });
+});
+
+test("one directory has one writer, and readers beside it", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 300);
+    const writer = await openBundles({ directory });
+    await expect(openBundles({ directory })).rejects.toMatchObject({ code: "ERR_STORE_LOCKED" });
+    expect(await reopened({ directory, readOnly: true })).toBe(300);
+    await writer.close();
+    expect(await reopened({ directory })).toBe(300);
+  });
+});

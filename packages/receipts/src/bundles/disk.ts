@@ -1,0 +1,108 @@
+import { constants, mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** One open file; every position is explicit. */
+export type DiskFile = {
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Fewer bytes than asked only at the end of the file. */
+  read(length: number, position: number): Promise<Uint8Array>;
+  size(): Promise<number>;
+  truncate(length: number): Promise<void>;
+  /** Returns when the bytes are on the medium (`fdatasync`). */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The file system as the bundle store uses it: each method that changes something is a write point. */
+export type Disk = {
+  open(path: string, mode: "create" | "write" | "read"): Promise<DiskFile>;
+  readText(path: string): Promise<string | undefined>;
+  list(path: string): Promise<string[]>;
+  makeDirectory(path: string): Promise<void>;
+  /** Replaces a file as a whole: written beside, flushed, renamed, directory flushed. */
+  replace(path: string, text: string): Promise<void>;
+  syncDirectory(path: string): Promise<void>;
+  remove(path: string): Promise<void>;
+};
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  let done = 0;
+  // A nearly full disk takes part of a write without an error.
+  while (done < bytes.length) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+function wrap(handle: FileHandle): DiskFile {
+  return {
+    write: (bytes, position) => writeAll(handle, bytes, position),
+    async read(length, position) {
+      const bytes = Buffer.allocUnsafe(length);
+      let done = 0;
+      while (done < length) {
+        const { bytesRead } = await handle.read(bytes, done, length - done, position + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return bytes.subarray(0, done);
+    },
+    size: async () => (await handle.stat()).size,
+    truncate: (length) => handle.truncate(length),
+    sync: () => handle.datasync(),
+    close: () => handle.close(),
+  };
+}
+
+const FLAGS = {
+  create: constants.O_RDWR | constants.O_CREAT,
+  write: constants.O_RDWR,
+  read: constants.O_RDONLY,
+} as const;
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The real file system. */
+export const nodeDisk: Disk = {
+  open: async (path, mode) => wrap(await open(path, FLAGS[mode], 0o600)),
+  async readText(path) {
+    try {
+      return await readFile(path, "utf8");
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  },
+  list: async (path) => (await readdir(path)).sort(),
+  async makeDirectory(path) {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  },
+  async replace(path, text) {
+    const beside = `${path}.new`;
+    const handle = await open(beside, "w", 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, path);
+    await syncDirectory(dirname(path));
+  },
+  syncDirectory,
+  async remove(path) {
+    await rm(path, { force: true });
+  },
+};

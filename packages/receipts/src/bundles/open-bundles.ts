@@ -1,0 +1,207 @@
+import { join } from "node:path";
+import { frontierRoot } from "../merkle/tree.js";
+import type { Frontier } from "../merkle/tree.js";
+import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
+import type { AppendBatch, Durability } from "../store/store.js";
+import { TILE_WIDTH } from "../tiles/path.js";
+import type { TileName } from "../tiles/path.js";
+import { COMMIT_BYTES, encodeCommit } from "./commit-record.js";
+import { DerivedFiles } from "./derived-files.js";
+import { nodeDisk } from "./disk.js";
+import type { Disk } from "./disk.js";
+import { lockDirectory } from "./lock.js";
+import { readBundle, readEntryBytes } from "./read-entries.js";
+import { isCommitted, recoverTail } from "./recover.js";
+import type { Committed } from "./recover.js";
+import { decodeSealed, encodeSealed } from "./sealed.js";
+import { Segments } from "./segments.js";
+
+/** Options of {@link openBundles}. */
+export type BundleOptions = {
+  readonly directory: string;
+  /** Bytes after which a new segment file is begun; 256 MiB when left out. */
+  readonly segmentBytes?: number;
+  /** Reads only, as of the last checkpoint, beside a process that writes. */
+  readonly readOnly?: boolean;
+  /** Forgets what was derived and reads the whole log again. */
+  readonly rebuild?: boolean;
+  /** The file system; for tests that break it. */
+  readonly disk?: Disk;
+};
+
+/** The append-only files of a log: the entries themselves, their hashes, the checkpoint. */
+export type BundleFiles = {
+  append(build: (head: Frontier) => AppendBatch, durability: Durability): Promise<void>;
+  head(): Promise<Frontier>;
+  /** Position after the last acknowledged byte, for readers that follow the segments. */
+  position(): number;
+  readTile(tile: TileName): Promise<Uint8Array>;
+  readEntries(start: number, end: number): Promise<Uint8Array[]>;
+  /** The bytes of single entries by position, in the order asked. */
+  readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]>;
+  readCheckpoint(): Promise<string | undefined>;
+  writeCheckpoint(text: string, size: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+const EMPTY: Committed = { frontier: { size: 0, hashes: [] }, position: 0 };
+const SEGMENT_BYTES = 256 << 20;
+// How long a relaxed append may stay in the operating system's memory only.
+const RELAXED_SYNC_MS = 200;
+
+/** Opens the files of a log, and settles how far they go. */
+export async function openBundles(options: BundleOptions): Promise<BundleFiles> {
+  const disk = options.disk ?? nodeDisk;
+  const { directory } = options;
+  const readOnly = options.readOnly === true;
+  const segmentDirectory = join(directory, "segments");
+  const hashDirectory = join(directory, "hashes");
+  const checkpointFile = join(directory, "checkpoint");
+  const sealedFile = join(directory, "sealed");
+  if (!readOnly) {
+    await disk.makeDirectory(segmentDirectory);
+    await disk.makeDirectory(hashDirectory);
+  }
+  const unlock = readOnly ? undefined : await lockDirectory(join(directory, "lock"));
+  const segments = await Segments.open(disk, segmentDirectory, readOnly ? "read" : "write");
+  const derived = new DerivedFiles(disk, hashDirectory, readOnly ? "read" : "create");
+
+  const start = async (): Promise<Committed> => {
+    const sealed = decodeSealed(await disk.readText(sealedFile));
+    const known = sealed !== undefined && (await isCommitted(segments, sealed)) ? sealed : EMPTY;
+    if (readOnly) return known;
+    const settled = await recoverTail(segments, derived, options.rebuild === true ? EMPTY : known);
+    // What was read may so far be in the operating system's memory only.
+    if (settled.position > 0) await segments.sync(settled.position - 1);
+    return settled;
+  };
+  let state: Committed;
+  try {
+    state = await start();
+  } catch (error) {
+    await segments.close();
+    await derived.close();
+    await unlock?.();
+    throw readFailure("open", error);
+  }
+  let closed = false;
+  // A write failed: the files may hold bytes that nobody acknowledged.
+  let inDoubt = false;
+  let unsynced = false;
+  let syncTimer: NodeJS.Timeout | undefined;
+
+  const settle = async (): Promise<void> => {
+    if (!inDoubt) return;
+    await segments.cut(state.position);
+    inDoubt = false;
+  };
+  const syncLater = (): void => {
+    unsynced = true;
+    syncTimer ??= setTimeout(() => {
+      syncTimer = undefined;
+      segments.sync(state.position - 1).then(
+        () => {
+          unsynced = syncTimer !== undefined;
+        },
+        // Stays unsynced: the next checkpoint reports it.
+        () => undefined,
+      );
+    }, RELAXED_SYNC_MS).unref();
+  };
+
+  return {
+    async append(build, durability) {
+      if (closed || readOnly) throw closedStore();
+      try {
+        await settle();
+      } catch (error) {
+        throw writeFailure("cut off a failed write", error);
+      }
+      const { frontier: head, position } = state;
+      const batch = build(head);
+      const positions: number[] = [];
+      const records = Buffer.from(
+        batch.records.buffer,
+        batch.records.byteOffset,
+        batch.records.length,
+      );
+      for (let at = 0, seq = head.size; at < records.length; seq += 1) {
+        if (seq % TILE_WIDTH === 0) positions.push(position + at);
+        at += 2 + records.readUInt16BE(at);
+      }
+      const commit = encodeCommit(batch.frontier.size, frontierRoot(batch.frontier));
+      inDoubt = true;
+      try {
+        const limit = options.segmentBytes ?? SEGMENT_BYTES;
+        if (position - segments.startOf(position) >= limit) await segments.roll(position);
+        const bytes = Buffer.concat([records, commit]);
+        const truth = async (): Promise<void> => {
+          await segments.write(bytes, position);
+          if (durability === "strict") await segments.sync(position);
+        };
+        // All are waited for, failed or not: no write of a failed append may come after its cut.
+        const results = await Promise.allSettled([
+          truth(),
+          derived.writeHashes(head.size, batch.leaves, batch.above),
+          derived.writePositions(Math.ceil(head.size / TILE_WIDTH), positions),
+        ]);
+        for (const result of results) if (result.status === "rejected") throw result.reason;
+      } catch (error) {
+        throw writeFailure("append", error);
+      }
+      inDoubt = false;
+      state = { frontier: batch.frontier, position: position + records.length + COMMIT_BYTES };
+      if (durability === "relaxed") syncLater();
+    },
+    async head() {
+      return state.frontier;
+    },
+    position: () => state.position,
+    async readTile(tile) {
+      const size = state.frontier.size;
+      if (tile.level === "entries") {
+        const first = tile.index * TILE_WIDTH;
+        if (first + tile.width > size) throw outOfRange(size);
+        return readBundle(segments, derived, state, first, first + tile.width);
+      }
+      const bytes = await derived.readTile(tile.level, tile.index, tile.width).catch((error) => {
+        throw readFailure("read a tile", error);
+      });
+      if (bytes.length !== tile.width * 32) throw outOfRange(size);
+      return bytes;
+    },
+    async readEntries(from, end) {
+      return readEntryBytes(segments, derived, state, from, end);
+    },
+    async readAt(places) {
+      return Promise.all(places.map(({ position, length }) => segments.read(position + 2, length)));
+    },
+    async readCheckpoint() {
+      return disk.readText(checkpointFile);
+    },
+    async writeCheckpoint(text) {
+      if (closed || readOnly) throw closedStore();
+      const sealing = state;
+      try {
+        if (unsynced && sealing.position > 0) await segments.sync(sealing.position - 1);
+        if (sealing.frontier.size > 0) await derived.sync();
+        await disk.replace(sealedFile, encodeSealed(sealing));
+        await disk.replace(checkpointFile, text);
+      } catch (error) {
+        throw writeFailure("keep a checkpoint", error);
+      }
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      clearTimeout(syncTimer);
+      try {
+        if (unsynced && state.position > 0) await segments.sync(state.position - 1);
+      } finally {
+        await segments.close();
+        await derived.close();
+        await unlock?.();
+      }
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { HASH_BYTES, leafHash, nodeHash } from "../merkle/hash.js";
+import { frontierRoot } from "../merkle/tree.js";
+import type { Frontier } from "../merkle/tree.js";
+import { corrupt } from "../store/failure.js";
+import type { TileHash } from "../store/store.js";
+import { TILE_WIDTH } from "../tiles/path.js";
+import { COMMIT_BYTES, decodeCommit, hasCommitBeforeEnd } from "./commit-record.js";
+import type { DerivedFiles } from "./derived-files.js";
+import type { Segments } from "./segments.js";
+
+/** A state of the log that a commit record vouches for. */
+export type Committed = { readonly frontier: Frontier; readonly position: number };
+
+const CHUNK = 4 << 20;
+
+const TILE_HEIGHT = 8;
+
+// A frontier that grows, and what is to be written about it.
+type Tentative = {
+  size: number;
+  hashes: Uint8Array[];
+  leaves: Uint8Array[];
+  above: TileHash[];
+  positions: number[];
+};
+
+function tentative(from: Frontier): Tentative {
+  return { size: from.size, hashes: [...from.hashes], leaves: [], above: [], positions: [] };
+}
+
+function addLeaf(state: Tentative, leaf: Uint8Array, position: number): void {
+  if (state.size % TILE_WIDTH === 0) state.positions.push(position);
+  state.leaves.push(leaf);
+  let carry = leaf;
+  let height = 0;
+  for (let rest = state.size; rest % 2 === 1; rest = (rest - 1) / 2) {
+    carry = nodeHash(state.hashes.pop() as Uint8Array, carry);
+    height += 1;
+    // A subtree of 256^level leaves is one hash of that tile level.
+    if (height % TILE_HEIGHT === 0) {
+      const index = (state.size + 1) / 2 ** height - 1;
+      state.above.push({ level: height / TILE_HEIGHT, index, hash: carry });
+    }
+  }
+  state.hashes.push(carry);
+  state.size += 1;
+}
+
+/**
+ * Reads the segments on from a committed state, as far as commit records with the right root go, and
+ * writes the derived files for what it read. What follows the last good commit is a torn write and is
+ * cut off; if there is a commit behind the damage it was acknowledged once, and nothing is touched.
+ */
+export async function recoverTail(
+  segments: Segments,
+  derived: DerivedFiles,
+  from: Committed,
+): Promise<Committed> {
+  let good = from;
+  let state = tentative(good.frontier);
+  let buffer: Buffer = Buffer.alloc(0);
+  let bufferStart = good.position;
+  let at = good.position;
+  const fill = async (need: number): Promise<boolean> => {
+    if (at + need <= bufferStart + buffer.length) return true;
+    buffer = await segments.read(at, Math.max(CHUNK, need));
+    bufferStart = at;
+    return buffer.length >= need;
+  };
+  while (await fill(2)) {
+    const length = buffer.readUInt16BE(at - bufferStart);
+    if (length > 0) {
+      if (!(await fill(2 + length))) break;
+      const start = at - bufferStart + 2;
+      addLeaf(state, leafHash(buffer.subarray(start, start + length)), at);
+      at += 2 + length;
+      continue;
+    }
+    const commit = (await fill(COMMIT_BYTES)) ? decodeCommit(buffer, at - bufferStart) : undefined;
+    if (commit === undefined || commit.size !== state.size) break;
+    if (!commit.root.equals(frontierRoot(state))) break;
+    at += COMMIT_BYTES;
+    const first = good.frontier.size;
+    if (state.leaves.length > 0) {
+      await derived.writeHashes(first, Buffer.concat(state.leaves), state.above);
+      await derived.writePositions(Math.ceil(first / TILE_WIDTH), state.positions);
+    }
+    good = { frontier: { size: state.size, hashes: state.hashes }, position: at };
+    state = tentative(good.frontier);
+  }
+  const end = await segments.end();
+  if (end > good.position) {
+    const rest = await segments.read(good.position, end - good.position);
+    const { size } = good.frontier;
+    const laterFile = segments.startOf(end - 1) > segments.startOf(good.position);
+    if (laterFile || hasCommitBeforeEnd(rest, 0, size)) {
+      throw corrupt(size, "bytes changed before a later commit");
+    }
+    await segments.cut(good.position);
+  }
+  return good;
+}
+
+/** Whether the commit record that ends at a position says what a remembered state says. */
+export async function isCommitted(segments: Segments, state: Committed): Promise<boolean> {
+  const { frontier, position } = state;
+  if (frontier.size === 0) return position === 0;
+  const bytes = await segments.read(position - COMMIT_BYTES, COMMIT_BYTES);
+  const commit = decodeCommit(bytes, 0);
+  if (commit === undefined || commit.size !== frontier.size) return false;
+  const hashes = frontier.hashes.every((hash) => hash.length === HASH_BYTES);
+  return hashes && commit.root.equals(frontierRoot(frontier));
+}

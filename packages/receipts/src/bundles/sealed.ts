@@ -1,0 +1,34 @@
+import { decodeHex, encodeHex } from "@countersign/core";
+import type { Committed } from "./recover.js";
+
+/** The state up to which every file was flushed: where the next start begins to read. */
+export function encodeSealed(state: Committed): string {
+  const { frontier, position } = state;
+  return `${JSON.stringify({
+    size: frontier.size,
+    position,
+    hashes: frontier.hashes.map((hash) => encodeHex(hash)),
+  })}\n`;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Reads it back; anything unexpected means "not known", and the log is read from its beginning. */
+export function decodeSealed(text: string | undefined): Committed | undefined {
+  if (text === undefined || text.length > 10_000) return undefined;
+  try {
+    const value = JSON.parse(text) as { size?: unknown; position?: unknown; hashes?: unknown };
+    if (!isCount(value.size) || !isCount(value.position) || !Array.isArray(value.hashes)) {
+      return undefined;
+    }
+    let ones = 0;
+    for (let rest = value.size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;
+    const hashes = value.hashes.map((hash) => decodeHex(String(hash)));
+    if (hashes.length !== ones || hashes.some((hash) => hash.length !== 32)) return undefined;
+    return { frontier: { size: value.size, hashes }, position: value.position };
+  } catch {
+    return undefined;
+  }
+}

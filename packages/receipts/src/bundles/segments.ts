@@ -1,0 +1,130 @@
+import { join } from "node:path";
+import { corrupt } from "../store/failure.js";
+import type { Disk, DiskFile } from "./disk.js";
+
+const NAME = /^(\d{16})\.log$/;
+
+type Segment = { readonly start: number; readonly file: DiskFile };
+
+/**
+ * The append-only byte string that is the log's truth, cut into files named by the position of their
+ * first byte. Positions run on from file to file.
+ */
+export class Segments {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #segments: Segment[] = [];
+
+  private constructor(disk: Disk, directory: string) {
+    this.#disk = disk;
+    this.#directory = directory;
+  }
+
+  /** Opens what is there; the files must follow on one another without a hole. */
+  static async open(disk: Disk, directory: string, mode: "write" | "read"): Promise<Segments> {
+    const segments = new Segments(disk, directory);
+    const starts = (await disk.list(directory)).flatMap((name) => {
+      const match = NAME.exec(name);
+      return match === null ? [] : [Number(match[1])];
+    });
+    for (const start of starts) {
+      const last = segments.#segments.at(-1);
+      if (last !== undefined && last.start + (await last.file.size()) < start) {
+        throw corrupt(0, "a segment file is shorter than its successor's name says");
+      }
+      segments.#segments.push({ start, file: await disk.open(segments.#path(start), mode) });
+    }
+    return segments;
+  }
+
+  #path(start: number): string {
+    return join(this.#directory, `${String(start).padStart(16, "0")}.log`);
+  }
+
+  /** Position after the last stored byte. */
+  async end(): Promise<number> {
+    const last = this.#segments.at(-1);
+    return last === undefined ? 0 : last.start + (await last.file.size());
+  }
+
+  /** First position of the file that holds `position`. */
+  startOf(position: number): number {
+    return this.#segments.findLast((one) => one.start <= position)?.start ?? 0;
+  }
+
+  /** Whether a later file starts at or after `position`. */
+  hasFileFrom(position: number): boolean {
+    return this.#segments.some((one) => one.start > 0 && one.start >= position);
+  }
+
+  async #fileAt(position: number): Promise<Segment> {
+    const found = this.#segments.findLast((one) => one.start <= position);
+    return found ?? this.roll(0);
+  }
+
+  /** Starts a new file at `position`, durable as a name before anything is written to it. */
+  async roll(position: number): Promise<Segment> {
+    const known = this.#segments.find((one) => one.start === position);
+    if (known !== undefined) return known;
+    const file = await this.#disk.open(this.#path(position), "create");
+    try {
+      await file.truncate(0);
+      await this.#disk.syncDirectory(this.#directory);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    const segment = { start: position, file };
+    this.#segments.push(segment);
+    return segment;
+  }
+
+  async write(bytes: Uint8Array, position: number): Promise<void> {
+    const segment = await this.#fileAt(position);
+    await segment.file.write(bytes, position - segment.start);
+  }
+
+  /** Flushes the file that ends at or holds `position`. */
+  async sync(position: number): Promise<void> {
+    await (await this.#fileAt(position)).file.sync();
+  }
+
+  /** Up to `length` bytes from `position`, across files; fewer at the end of the log. */
+  async read(position: number, length: number): Promise<Buffer> {
+    const parts: Uint8Array[] = [];
+    let at = position;
+    for (const [index, { start, file }] of this.#segments.entries()) {
+      const next = this.#segments[index + 1]?.start ?? Number.POSITIVE_INFINITY;
+      if (next <= at || start >= position + length) continue;
+      const part = await file.read(Math.min(position + length, next) - at, at - start);
+      parts.push(part);
+      at += part.length;
+      if (at < Math.min(position + length, next)) break;
+    }
+    const [only] = parts;
+    return parts.length === 1 && only !== undefined
+      ? Buffer.from(only.buffer, only.byteOffset, only.length)
+      : Buffer.concat(parts);
+  }
+
+  /** Cuts everything from `position` on away, durably. */
+  async cut(position: number): Promise<void> {
+    for (let last = this.#segments.at(-1); last !== undefined; last = this.#segments.at(-1)) {
+      if (last.start < position || last.start === 0) {
+        if (last.start + (await last.file.size()) > position) {
+          await last.file.truncate(position - last.start);
+        }
+        await last.file.sync();
+        return;
+      }
+      this.#segments.pop();
+      await last.file.close();
+      await this.#disk.remove(this.#path(last.start));
+      await this.#disk.syncDirectory(this.#directory);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { file } of this.#segments.splice(0)) await file.close();
+  }
+}

@@ -1,0 +1,12 @@
+import "@countersign/core";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** The log holds as many unfinished appends as it may. */
+    ERR_LOG_QUEUE_FULL: { limit: number };
+    /** The log is closed or closing. */
+    ERR_LOG_CLOSED: Record<string, never>;
+    /** The stored tree does not contain what its own signed checkpoint promised. */
+    ERR_LOG_INCONSISTENT: { size: number; reason: string };
+  }
+}

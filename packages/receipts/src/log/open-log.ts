@@ -1,0 +1,250 @@
+import { CountersignError, isCountersignError } from "@countersign/core";
+import type { MessageSigner } from "../note/sign-note.js";
+import type { GroupSigner } from "../sign/group-signer.js";
+import type { SignMode } from "../sign/group.js";
+import { writeFailure } from "../store/failure.js";
+import type { Durability, ReceiptStore } from "../store/store.js";
+import type { AppendedEntry } from "./appended-entry.js";
+import { assertConsistent, makeCheckpoint } from "./checkpoints.js";
+import type { EntryDraft } from "./draft.js";
+import "./errors.js";
+import { createGrower } from "./grow.js";
+import type { GroupToGrow } from "./grow.js";
+import { PendingGroup } from "./pending-group.js";
+import { proveEntry } from "./prove-entry.js";
+
+/** Options of {@link openLog}. */
+export type LogOptions = {
+  readonly store: ReceiptStore;
+  /** Signs receipts; closed together with the log unless `keepSigner`. */
+  readonly signer: GroupSigner;
+  /** Signs checkpoints: a key of its own, named by the origin. */
+  readonly checkpointSigner: MessageSigner;
+  /** Name of the log, `gateway.example.com/log`. */
+  readonly origin: string;
+  /** `strict` when left out. */
+  readonly durability?: Durability;
+  /** `each` when left out. */
+  readonly sign?: SignMode;
+  /** Milliseconds since the epoch; the system's clock when left out. */
+  readonly clock?: () => number;
+  /** Unfinished appends at which further ones are refused; 16,384 when left out. */
+  readonly maxQueue?: number;
+  /** Receipts signed by one message to a thread, at most; 128 when left out. */
+  readonly groupSize?: number;
+  /** Entries made durable by one flush, at most; 2,048 when left out. */
+  readonly flushSize?: number;
+  /** Milliseconds between checkpoints while the log grows; 1,000 when left out, 0 for none. */
+  readonly checkpointInterval?: number;
+  /** Told when a scheduled checkpoint could not be made; the next one is tried all the same. */
+  readonly onCheckpointError?: (error: unknown) => void;
+  readonly keepSigner?: boolean;
+};
+
+/** An open log. */
+export type ReceiptLog = {
+  /** Signs and appends. Resolves when the entry is as durable as the log promises. */
+  append(draft: EntryDraft): Promise<AppendedEntry>;
+  /** Signs a checkpoint of everything acknowledged, at once. */
+  checkpoint(): Promise<string>;
+  /** `.tlog-proof` of one entry against the newest checkpoint (made now if it does not cover it). */
+  proof(seq: number): Promise<string>;
+  /** Appends not settled yet. */
+  readonly pending: number;
+  /** Settles what is under way, signs a last checkpoint, closes signer and store. */
+  close(): Promise<void>;
+};
+
+function countOption(name: string, value: number | undefined, standard: number): number {
+  const count = value ?? standard;
+  if (!Number.isSafeInteger(count) || count < 0) throw new TypeError(`${name} is not a count`);
+  return count;
+}
+
+/** Opens a log over a store, after checking that the store still holds what was signed for. */
+export async function openLog(options: LogOptions): Promise<ReceiptLog> {
+  const { store, signer, origin, checkpointSigner } = options;
+  const clock = options.clock ?? Date.now;
+  const durability = options.durability ?? "strict";
+  const mode = options.sign ?? "each";
+  const maxQueue = countOption("maxQueue", options.maxQueue, 16_384);
+  const groupSize = Math.max(1, countOption("groupSize", options.groupSize, 128));
+  const flushSize = Math.max(1, countOption("flushSize", options.flushSize, 2_048));
+  const interval = countOption("checkpointInterval", options.checkpointInterval, 1_000);
+  const covered = await assertConsistent(store, origin);
+
+  const grow = createGrower();
+  let newest: { size: number; text: string } | undefined;
+  let collecting = new PendingGroup();
+  // Full groups that wait for a free signing thread.
+  const waiting: PendingGroup[] = [];
+  const groups: PendingGroup[] = [];
+  let signing = 0;
+  let pending = 0;
+  let closed = false;
+  let scheduled = false;
+  let flushing = false;
+  let checkpointed = covered?.size ?? -1;
+  let size = (await store.head()).size;
+
+  const sendToSigner = (group: PendingGroup): void => {
+    groups.push(group);
+    signing += 1;
+    signer
+      .sign(group.request(mode))
+      .then(
+        (signed) => {
+          group.signed = signed;
+        },
+        (error: unknown) => {
+          group.failed = true;
+          pending -= group.count;
+          group.reject(error);
+        },
+      )
+      .finally(() => {
+        signing -= 1;
+        void flush();
+        dispatch();
+      });
+  };
+
+  const dispatch = (): void => {
+    if (signing >= signer.parallel) return;
+    let group = waiting.shift();
+    if (group === undefined) {
+      if (collecting.count === 0) return;
+      group = collecting;
+      collecting = new PendingGroup();
+    }
+    sendToSigner(group);
+    dispatch();
+  };
+
+  // Groups signed so far, from the oldest on, without a gap: their order is the order of the log.
+  const takeSigned = (): PendingGroup[] => {
+    const taken: PendingGroup[] = [];
+    let count = 0;
+    while (groups[0] !== undefined && (groups[0].failed || groups[0].signed !== undefined)) {
+      if (count > 0 && count + groups[0].count > flushSize) break;
+      const group = groups.shift() as PendingGroup;
+      if (group.failed) continue;
+      taken.push(group);
+      count += group.count;
+    }
+    return taken;
+  };
+
+  const flush = async (): Promise<void> => {
+    if (flushing) return;
+    flushing = true;
+    for (let taken = takeSigned(); taken.length > 0; taken = takeSigned()) {
+      let first = 0;
+      try {
+        await store.append((head) => {
+          first = head.size;
+          return grow(head, taken as (PendingGroup & GroupToGrow)[]);
+        }, durability);
+      } catch (error) {
+        const failure = isCountersignError(error) ? error : writeFailure("append", error);
+        for (const group of taken) {
+          pending -= group.count;
+          group.reject(failure);
+        }
+        continue;
+      }
+      for (const group of taken) {
+        pending -= group.count;
+        group.resolve(first);
+        first += group.count;
+      }
+      size = first;
+    }
+    flushing = false;
+  };
+
+  const checkpoint = async (): Promise<string> => {
+    const made = await makeCheckpoint(store, origin, checkpointSigner);
+    checkpointed = made.checkpoint.size;
+    newest = { size: made.checkpoint.size, text: made.text };
+    return made.text;
+  };
+  let checkpointing: Promise<unknown> = Promise.resolve();
+  const timer =
+    interval === 0
+      ? undefined
+      : setInterval(() => {
+          if (size === checkpointed) return;
+          checkpointing = checkpointing
+            .then(() => (size === checkpointed ? undefined : checkpoint()))
+            .catch((error: unknown) => options.onCheckpointError?.(error));
+        }, interval);
+  timer?.unref();
+
+  const settle = async (): Promise<void> => {
+    while (pending > 0) {
+      dispatch();
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1);
+      });
+    }
+  };
+
+  return {
+    get pending() {
+      return pending;
+    },
+    append(draft) {
+      if (closed) {
+        return Promise.reject(new CountersignError("ERR_LOG_CLOSED", "the log is closed", {}));
+      }
+      if (pending >= maxQueue) {
+        const facts = { limit: maxQueue };
+        return Promise.reject(
+          new CountersignError("ERR_LOG_QUEUE_FULL", "too many appends are under way", facts),
+        );
+      }
+      const timed =
+        draft.received_at === undefined
+          ? { ...draft, received_at: clock() }
+          : (draft as EntryDraft & { received_at: number });
+      let appended: Promise<AppendedEntry>;
+      try {
+        appended = collecting.add(timed, signer.kernelKey);
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
+      pending += 1;
+      if (collecting.count >= groupSize) {
+        waiting.push(collecting);
+        collecting = new PendingGroup();
+        dispatch();
+      } else if (!scheduled) {
+        scheduled = true;
+        setImmediate(() => {
+          scheduled = false;
+          dispatch();
+        });
+      }
+      return appended;
+    },
+    checkpoint,
+    async proof(seq) {
+      if (newest === undefined || newest.size <= seq) await checkpoint();
+      return proveEntry(store, seq, newest?.text ?? "");
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      clearInterval(timer);
+      await settle();
+      await checkpointing;
+      try {
+        if (size !== checkpointed) await checkpoint();
+      } finally {
+        if (options.keepSigner !== true) await signer.close();
+        await store.close();
+      }
+    },
+  };
+}

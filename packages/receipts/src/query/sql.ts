@@ -1,0 +1,144 @@
+import { invalidQuery } from "./errors.js";
+import { ENTRY_COLUMNS, MAX_COUNT_ROWS, MAX_PAGE } from "./query.js";
+import type { CountRequest, EntryColumn, EntryFilter, PageRequest } from "./query.js";
+
+/** What one SQL store does differently from another. */
+export type SqlDialect = {
+  /** `?` or `$1`. */
+  placeholder(position: number): string;
+  /** How a text is stored in a column; undefined when no entry can hold it. */
+  encode(text: string): string | number | undefined;
+  /** How `allowed` is stored. */
+  flag(value: boolean): boolean | number;
+};
+
+/** A statement and its parameters. */
+export type SqlQuery = { readonly sql: string; readonly parameters: (string | number | boolean)[] };
+
+const MAX_VALUES = 100;
+const COLUMNS: ReadonlySet<string> = new Set(ENTRY_COLUMNS);
+const MEMBERS: ReadonlySet<string> = new Set([...ENTRY_COLUMNS, "id", "since", "until"]);
+const CURSOR = /^([no])(0|[1-9]\d{0,15})$/;
+
+function wholeNumber(member: string, value: unknown, least: number, most: number): number {
+  if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
+    throw invalidQuery(member, `not a whole number from ${least} to ${most}`);
+  }
+  return value as number;
+}
+
+type Builder = {
+  readonly parameters: (string | number | boolean)[];
+  bind(value: string | number | boolean): string;
+};
+
+function createBuilder(dialect: SqlDialect): Builder {
+  const parameters: (string | number | boolean)[] = [];
+  return {
+    parameters,
+    bind(value) {
+      parameters.push(value);
+      return dialect.placeholder(parameters.length);
+    },
+  };
+}
+
+function conditions(filter: EntryFilter, dialect: SqlDialect, builder: Builder): string[] {
+  const found: string[] = [];
+  for (const [member, value] of Object.entries(filter) as [string, unknown][]) {
+    if (value === undefined) continue;
+    if (!MEMBERS.has(member)) throw invalidQuery(member.slice(0, 40), "not a known member");
+    if (member === "since") {
+      found.push(`received_at >= ${builder.bind(wholeNumber(member, value, 0, 2 ** 53 - 1))}`);
+    } else if (member === "until") {
+      found.push(`received_at < ${builder.bind(wholeNumber(member, value, 0, 2 ** 53 - 1))}`);
+    } else if (member === "allowed") {
+      if (typeof value !== "boolean") throw invalidQuery(member, "not true or false");
+      found.push(`allowed = ${builder.bind(dialect.flag(value))}`);
+    } else {
+      const values: unknown[] = Array.isArray(value) ? value : [value];
+      if (values.length > MAX_VALUES) throw invalidQuery(member, "a list of too many values");
+      const encoded = values.flatMap((one) => {
+        if (typeof one !== "string") throw invalidQuery(member, "not text");
+        const stored = member === "id" ? one : dialect.encode(one);
+        return stored === undefined ? [] : [builder.bind(stored)];
+      });
+      const column = member === "id" ? "receipt_id" : member;
+      found.push(encoded.length === 0 ? "1 = 0" : `${column} IN (${encoded.join(", ")})`);
+    }
+  }
+  return found;
+}
+
+function where(found: readonly string[]): string {
+  return found.length === 0 ? "" : ` WHERE ${found.join(" AND ")}`;
+}
+
+/** A page with its defaults filled in. */
+export type PagePlan = {
+  readonly limit: number;
+  readonly newest: boolean;
+  readonly after?: number;
+};
+
+/** Checks a page request. */
+export function planPage(page: PageRequest = {}): PagePlan {
+  const limit = wholeNumber("limit", page.limit ?? 100, 1, MAX_PAGE);
+  const order = page.order ?? "newest";
+  if (order !== "newest" && order !== "oldest") throw invalidQuery("order", "not newest or oldest");
+  const newest = order === "newest";
+  if (page.cursor === undefined) return { limit, newest };
+  const match = CURSOR.exec(page.cursor);
+  if (match === null || (match[1] === "n") !== newest)
+    throw invalidQuery("cursor", "not of this query");
+  return { limit, newest, after: Number(match[2]) };
+}
+
+/** The cursor that goes on after an entry. */
+export function cursorAfter(plan: PagePlan, seq: number): string {
+  return `${plan.newest ? "n" : "o"}${seq}`;
+}
+
+/** Selects one entry more than the page holds, so that the end is known. */
+export function selectEntries(
+  source: { columns: string; table: string; scope?: string },
+  filter: EntryFilter,
+  plan: PagePlan,
+  dialect: SqlDialect,
+): SqlQuery {
+  const builder = createBuilder(dialect);
+  const found = conditions(filter, dialect, builder);
+  if (source.scope !== undefined) found.unshift(source.scope);
+  if (plan.after !== undefined) {
+    found.push(`seq ${plan.newest ? "<" : ">"} ${builder.bind(plan.after)}`);
+  }
+  const order = plan.newest ? "DESC" : "ASC";
+  const sql = `SELECT ${source.columns} FROM ${source.table}${where(found)} ORDER BY seq ${order} LIMIT ${plan.limit + 1}`;
+  return { sql, parameters: builder.parameters };
+}
+
+/** Counts by columns and time buckets. */
+export function selectCounts(
+  source: { table: string; scope?: string },
+  request: CountRequest,
+  dialect: SqlDialect,
+): SqlQuery {
+  const builder = createBuilder(dialect);
+  const by: readonly EntryColumn[] = request.by ?? [];
+  for (const column of by) if (!COLUMNS.has(column)) throw invalidQuery("by", "not a column");
+  if (new Set(by).size !== by.length) throw invalidQuery("by", "the same column twice");
+  const limit = wholeNumber("limit", request.limit ?? MAX_COUNT_ROWS, 1, MAX_COUNT_ROWS);
+  const groups = [...by] as string[];
+  const columns = [...groups];
+  if (request.bucket !== undefined) {
+    const width = wholeNumber("bucket", request.bucket, 1, 366 * 86_400_000);
+    columns.unshift(`received_at - received_at % ${width} AS bucket`);
+    groups.unshift("bucket");
+  }
+  const found = conditions(request.filter ?? {}, dialect, builder);
+  if (source.scope !== undefined) found.unshift(source.scope);
+  const grouped =
+    groups.length === 0 ? "" : ` GROUP BY ${groups.join(", ")} ORDER BY ${groups.join(", ")}`;
+  const sql = `SELECT ${["COUNT(*) AS count", ...columns].join(", ")} FROM ${source.table}${where(found)}${grouped} LIMIT ${limit}`;
+  return { sql, parameters: builder.parameters };
+}
