@@ -1,0 +1,32 @@
+/** The part of `node:sqlite` that is used here. */
+export type Database = {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+};
+
+/** A prepared statement. */
+export type Statement = {
+  run(...parameters: (string | number | null)[]): { changes: number | bigint };
+  get(...parameters: (string | number | null)[]): Record<string, unknown> | undefined;
+  all(...parameters: (string | number | null)[]): Record<string, unknown>[];
+};
+
+type Engine = { DatabaseSync: new (path: string) => Database };
+
+async function load(name: string): Promise<Engine | undefined> {
+  try {
+    return (await import(name)) as Engine;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens a database with the runtime's own SQLite, or with the package of the same interface. */
+export async function openDatabase(path: string): Promise<Database> {
+  // Names as variables: Node 20 has no node:sqlite, and the compiler must not look for it.
+  const builtIn = "node:sqlite";
+  const engine = (await load(builtIn)) ?? (await load("@photostructure/sqlite"));
+  if (engine === undefined) throw new TypeError("this runtime has no SQLite");
+  return new engine.DatabaseSync(path);
+}

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import type { JsonObject } from "@countersign/core";
+import { canonicalJson, parseJson } from "@countersign/core";
+import { planForeign } from "../import/plan.js";
+import type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
+import { openDatabase } from "./engine.js";
+import type { Database } from "./engine.js";
+import { FOREIGN_SCHEMA } from "./schema.js";
+
+/** Foreign receipts in a database of their own: unlike the index it cannot be made again. */
+export class ForeignDatabase {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  static async open(directory: string): Promise<ForeignDatabase> {
+    const database = await openDatabase(join(directory, "foreign.sqlite"));
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    database.exec(FOREIGN_SCHEMA);
+    return new ForeignDatabase(database);
+  }
+
+  /** Adds what is not there yet; tells how many that were. */
+  add(receipts: readonly ForeignReceipt[]): number {
+    const insert = this.#database.prepare(
+      "INSERT INTO foreign_receipts VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    );
+    let added = 0;
+    this.#database.exec("BEGIN");
+    try {
+      for (const one of receipts) {
+        const { changes } = insert.run(
+          one.hash,
+          one.protocol,
+          one.id ?? null,
+          one.session_id ?? null,
+          one.agent_id ?? null,
+          one.at ?? null,
+          one.signer,
+          canonicalJson(one.receipt),
+        );
+        added += Number(changes);
+      }
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      this.#database.exec("ROLLBACK");
+      throw error;
+    }
+    return added;
+  }
+
+  query(filter: ForeignFilter): ForeignReceipt[] {
+    const { conditions, values, limit } = planForeign(filter);
+    const where = conditions.map((column) => `${column} = ?`).join(" AND ");
+    const rows = this.#database
+      .prepare(
+        `SELECT * FROM foreign_receipts WHERE ${where} ORDER BY at IS NULL, at, hash LIMIT ${limit}`,
+      )
+      .all(...values);
+    return rows.map((row) => foreignFromRow(row, parseJson(String(row["body"])) as JsonObject));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** A row of either store as a foreign receipt. */
+export function foreignFromRow(row: Record<string, unknown>, receipt: JsonObject): ForeignReceipt {
+  const text = (name: string): string | undefined =>
+    row[name] === null || row[name] === undefined ? undefined : String(row[name]);
+  const id = text("receipt_id");
+  const session = text("session_id");
+  const agent = text("agent_id");
+  const at = text("at");
+  return {
+    hash: String(row["hash"]),
+    protocol: String(row["protocol"]),
+    ...(id === undefined ? {} : { id }),
+    ...(session === undefined ? {} : { session_id: session }),
+    ...(agent === undefined ? {} : { agent_id: agent }),
+    ...(at === undefined ? {} : { at: Number(at) }),
+    signer: String(row["signer"]),
+    receipt,
+  };
+}

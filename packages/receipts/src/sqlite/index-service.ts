@@ -1,0 +1,84 @@
+import { setImmediate as yieldToLoop } from "node:timers/promises";
+import type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
+import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
+import { sortCounts } from "../query/sort-counts.js";
+import { ForeignDatabase } from "./foreign-database.js";
+import { IndexDatabase } from "./index-database.js";
+import type { FoundEntries, IndexProgress } from "./index-database.js";
+
+/** The index and the foreign receipts, wherever they run: in a thread of their own or in this one. */
+export class IndexService {
+  readonly #index: IndexDatabase;
+  readonly #foreign: ForeignDatabase;
+  #target: IndexProgress;
+  #following: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(index: IndexDatabase, foreign: ForeignDatabase, target: IndexProgress) {
+    this.#index = index;
+    this.#foreign = foreign;
+    this.#target = target;
+  }
+
+  static async open(directory: string, log: IndexProgress): Promise<IndexService> {
+    const foreign = await ForeignDatabase.open(directory);
+    const service = new IndexService(await IndexDatabase.open(directory, log), foreign, log);
+    service.follow(log);
+    return service;
+  }
+
+  /** Says how far the log goes; the index follows when there is time. */
+  follow(log: IndexProgress): void {
+    if (log.position > this.#target.position) this.#target = log;
+    this.#following ??= this.#run().finally(() => {
+      this.#following = undefined;
+    });
+    // A failure is met again, and reported, by the next question.
+    this.#following.catch(() => undefined);
+  }
+
+  async #run(): Promise<void> {
+    await yieldToLoop();
+    while (!this.#closed && this.#index.follow(this.#target)) await yieldToLoop();
+  }
+
+  async #caughtUp(log: IndexProgress): Promise<void> {
+    while (this.#index.progress.position < log.position && !this.#closed) {
+      this.follow(log);
+      await this.#following;
+    }
+  }
+
+  progress(): IndexProgress {
+    return this.#index.progress;
+  }
+
+  async query(
+    filter: EntryFilter,
+    page: PageRequest | undefined,
+    log: IndexProgress,
+  ): Promise<FoundEntries> {
+    await this.#caughtUp(log);
+    return this.#index.query(filter, page);
+  }
+
+  async count(request: CountRequest, log: IndexProgress): Promise<CountRow[]> {
+    await this.#caughtUp(log);
+    return sortCounts(this.#index.count(request));
+  }
+
+  importForeign(receipts: readonly ForeignReceipt[]): number {
+    return this.#foreign.add(receipts);
+  }
+
+  queryForeign(filter: ForeignFilter): ForeignReceipt[] {
+    return this.#foreign.query(filter);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#following?.catch(() => undefined);
+    this.#index.close();
+    this.#foreign.close();
+  }
+}

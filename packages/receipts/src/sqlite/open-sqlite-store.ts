@@ -1,0 +1,83 @@
+import { openBundles } from "../bundles/open-bundles.js";
+import type { BundleOptions } from "../bundles/open-bundles.js";
+import { decodeEntry } from "../entry/decode-entry.js";
+import { closedStore } from "../store/failure.js";
+import type { ReceiptStore } from "../store/store.js";
+import { startIndex } from "./index-client.js";
+import type { IndexClient } from "./index-client.js";
+import type { IndexProgress } from "./index-database.js";
+
+/** Options of {@link openSqliteStore}. */
+export type SqliteStoreOptions = BundleOptions & {
+  /** Where the index worker's JavaScript lies; for tests. */
+  readonly workerFile?: URL;
+};
+
+/** The embedded store, and how far its index has come. */
+export type SqliteStore = ReceiptStore & {
+  /** Entries the index covers; it may be behind the log, and queries wait for what they must see. */
+  indexed(): Promise<number>;
+};
+
+/**
+ * The embedded store: append-only files hold the log, and SQLite indexes them from behind. Deleting
+ * `index.sqlite` loses nothing; it is made again from the files.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  const files = await openBundles(options);
+  const current = async (): Promise<IndexProgress> => ({
+    size: (await files.head()).size,
+    position: files.position(),
+  });
+  let log = await current();
+  let index: IndexClient | undefined;
+  if (options.readOnly !== true) {
+    try {
+      index = await startIndex(options.directory, () => log, options.workerFile);
+    } catch (error) {
+      await files.close();
+      throw error;
+    }
+  }
+  const asked = (): IndexClient => {
+    if (index === undefined) throw closedStore();
+    return index;
+  };
+  let told = false;
+  const tell = (): void => {
+    if (told) return;
+    told = true;
+    // Once per turn at most: the index wants to know how far, not how often.
+    setImmediate(() => {
+      told = false;
+      index?.follow(log);
+    });
+  };
+  return {
+    async append(build, durability) {
+      await files.append(build, durability);
+      log = await current();
+      tell();
+    },
+    head: () => files.head(),
+    readTile: (tile) => files.readTile(tile),
+    readEntries: (start, end) => files.readEntries(start, end),
+    readCheckpoint: () => files.readCheckpoint(),
+    writeCheckpoint: (text, size) => files.writeCheckpoint(text, size),
+    async query(filter, page) {
+      const found = await asked().query(filter, page, log);
+      const bytes = await files.readAt(found.places);
+      const entries = bytes.map((one) => decodeEntry(one));
+      return found.cursor === undefined ? { entries } : { entries, cursor: found.cursor };
+    },
+    count: async (request) => asked().count(request, log),
+    importForeign: async (receipts) => asked().importForeign(receipts),
+    queryForeign: async (filter) => asked().queryForeign(filter),
+    indexed: async () => (await asked().progress()).size,
+    async close() {
+      await index?.close();
+      index = undefined;
+      await files.close();
+    },
+  };
+}
