@@ -1,0 +1,188 @@
+import type { JsonValue } from "@countersign/core";
+import type { AgUiEvent, EventType, Interrupt, RunFinishedEvent } from "@countersign/wire";
+import type { Aspect, EventFacts, ToolCallFacts } from "./facts.js";
+import { applyClaim } from "./claim.js";
+import type { ClassifyContext } from "./context.js";
+import type { Refinements } from "./refinement.js";
+import { NO_REFINEMENTS, refine, strictestFirst } from "./refinement.js";
+import { patchAspects, snapshotAspects } from "./state.js";
+import { CLASSIFICATION_TABLE } from "./table.js";
+import type { ClassificationRow } from "./table.js";
+import { toolAspect, toolCallFacts, toolCallsOfMessages } from "./tool-call.js";
+
+const ROWS: Readonly<Record<EventType, ClassificationRow>> = CLASSIFICATION_TABLE;
+
+// Most of a stream is text and lifecycle whose facts never vary; one frozen object per surface and type.
+const shared = new WeakMap<Refinements, Map<EventType, EventFacts>>();
+
+/** What an event of the agent does to the person's screen. */
+export function classifyEvent(event: AgUiEvent, context: ClassifyContext = {}): EventFacts {
+  const refinements = context.refinements ?? NO_REFINEMENTS;
+  const facts = deriveFacts(event, context, refinements);
+  return context.claim === undefined ? facts : applyClaim(facts, context.claim);
+}
+
+function deriveFacts(
+  event: AgUiEvent,
+  context: ClassifyContext,
+  refinements: Refinements,
+): EventFacts {
+  const row = ROWS[event.type];
+  switch (event.type) {
+    case "TEXT_MESSAGE_START":
+    case "TEXT_MESSAGE_CHUNK":
+      return event.role === undefined || event.role === "assistant"
+        ? plainFacts(event.type, row, refinements)
+        : toFacts(event.type, [
+            { ...rowAspect(row, refinements), classification: "mutate", derived: "mutate" },
+          ]);
+    case "RUN_FINISHED":
+      return event.outcome?.type === "interrupt"
+        ? toFacts(event.type, interruptAspects(event.outcome.interrupts, refinements))
+        : plainFacts(event.type, row, refinements);
+    case "RUN_STARTED":
+      return withCalls(
+        plainFacts(event.type, row, refinements),
+        toolCallsOfMessages(event.input?.messages ?? [], context),
+      );
+    case "MESSAGES_SNAPSHOT":
+      return withCalls(
+        plainFacts(event.type, row, refinements),
+        toolCallsOfMessages(event.messages, context),
+      );
+    case "TOOL_CALL_START":
+      return toolFacts(event.type, event.toolCallId, event.toolCallName, context, refinements);
+    case "TOOL_CALL_CHUNK":
+      return toolFacts(event.type, event.toolCallId, event.toolCallName, context, refinements);
+    case "TOOL_CALL_ARGS":
+    case "TOOL_CALL_END":
+    case "TOOL_CALL_RESULT":
+      return toolFacts(event.type, event.toolCallId, undefined, context, refinements);
+    case "STATE_SNAPSHOT":
+      return toFacts(
+        event.type,
+        snapshotAspects(rowAspect(row, refinements), event.snapshot, refinements.state),
+      );
+    case "STATE_DELTA":
+      return toFacts(
+        event.type,
+        patchAspects(rowAspect(row, refinements), event.delta, refinements.state),
+      );
+    case "ACTIVITY_SNAPSHOT":
+    case "ACTIVITY_DELTA":
+      return toFacts(event.type, [
+        refine(
+          { ...rowAspect(row, refinements), target: { component_type: event.activityType } },
+          refinements.activities.find(event.activityType),
+        ),
+      ]);
+    case "CUSTOM":
+      return toFacts(event.type, [
+        refine(customAspect(event.name, event.value), refinements.custom.find(event.name)),
+      ]);
+    case "RAW":
+      return toFacts(event.type, [
+        refine(customAspect(event.source ?? "raw", null), refinements.raw.find(event.source ?? "")),
+      ]);
+    default:
+      return plainFacts(event.type, row, refinements);
+  }
+}
+
+function rowAspect(row: ClassificationRow, refinements: Refinements): Aspect {
+  return {
+    eventType: row.eventType,
+    ...(row.target === "chat" ? { target: refinements.chat } : {}),
+    classification: row.classification,
+    derived: row.classification,
+  };
+}
+
+function plainFacts(type: EventType, row: ClassificationRow, refinements: Refinements): EventFacts {
+  let byType = shared.get(refinements);
+  if (byType === undefined) {
+    byType = new Map();
+    shared.set(refinements, byType);
+  }
+  let facts = byType.get(type);
+  if (facts === undefined) {
+    facts = Object.freeze(toFacts(type, [rowAspect(row, refinements)]));
+    byType.set(type, facts);
+  }
+  return facts;
+}
+
+function toFacts(type: EventType, aspects: readonly [Aspect, ...Aspect[]]): EventFacts {
+  const [first, ...rest] = aspects;
+  return {
+    source: type,
+    direction: "outbound",
+    ...first,
+    ...(rest.length === 0 ? {} : { also: rest }),
+  };
+}
+
+function withCalls(facts: EventFacts, toolCalls: readonly ToolCallFacts[]): EventFacts {
+  return toolCalls.length === 0 ? facts : { ...facts, toolCalls };
+}
+
+function toolFacts(
+  type: EventType,
+  callId: string | undefined,
+  ownName: string | undefined,
+  context: ClassifyContext,
+  refinements: Refinements,
+): EventFacts {
+  const name = ownName ?? (callId === undefined ? undefined : context.toolNames?.get(callId));
+  const facts = toFacts(type, [toolAspect(name, context, refinements)]);
+  if (name === undefined) return facts;
+  const text = callId === undefined ? undefined : context.toolArguments?.get(callId);
+  return { ...facts, toolCalls: [toolCallFacts(name, text, context)] };
+}
+
+function interruptAspects(
+  interrupts: Extract<RunFinishedEvent["outcome"], { type: "interrupt" }>["interrupts"],
+  refinements: Refinements,
+): [Aspect, ...Aspect[]] {
+  const [first, ...rest] = interrupts.map((interrupt) => interruptAspect(interrupt, refinements));
+  return first === undefined
+    ? [interruptAspect(undefined, refinements)]
+    : strictestFirst([first, ...rest]);
+}
+
+/** The surface an unanswered question of the agent appears on. */
+export const INTERRUPT_COMPONENT = "interrupt";
+
+function interruptAspect(interrupt: Interrupt | undefined, refinements: Refinements): Aspect {
+  const reason = interrupt?.reason ?? "";
+  return refine(
+    {
+      eventType: "form_action",
+      target: {
+        component_type: INTERRUPT_COMPONENT,
+        ...(reason === "" ? {} : { component_id: reason }),
+      },
+      classification: "submit",
+      derived: "submit",
+    },
+    refinements.interrupts.find(reason),
+  );
+}
+
+// Whatever vendor prefix a translator puts before it, a render hint names a component to be created.
+const RENDER_HINT = /(?:^|[.:/])ui[_-]?render[_-]?hint$/i;
+
+function customAspect(name: string, value: JsonValue): Aspect {
+  if (RENDER_HINT.test(name) && value !== null && typeof value === "object") {
+    const component = Array.isArray(value) ? undefined : value["component"];
+    return {
+      eventType: "lifecycle",
+      ...(typeof component === "string" && component !== ""
+        ? { target: { component_type: component } }
+        : {}),
+      classification: "create",
+      derived: "create",
+    };
+  }
+  return { eventType: "custom", customName: name, classification: "mutate", derived: "mutate" };
+}

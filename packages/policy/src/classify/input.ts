@@ -1,0 +1,68 @@
+import type { JsonValue } from "@countersign/core";
+import type { RunAgentInput } from "@countersign/wire";
+import type { Aspect, EventFacts } from "./facts.js";
+import { INTERRUPT_COMPONENT } from "./event.js";
+import { NO_REFINEMENTS, refine, strictestFirst } from "./refinement.js";
+import type { Refinements } from "./refinement.js";
+import { snapshotAspects } from "./state.js";
+import { INPUT_TABLE } from "./table.js";
+import type { ClassificationRow, InputPart } from "./table.js";
+
+const ROWS: Readonly<Record<InputPart, ClassificationRow>> = INPUT_TABLE;
+
+/** What the gateway knows of the thread a request continues. */
+export type InputContext = {
+  readonly refinements?: Refinements;
+  /** The state in the request is the one the agent sent last, so it changes nothing. */
+  readonly stateEchoed?: boolean;
+  /** How many leading messages the gateway has already judged in this thread. */
+  readonly knownMessages?: number;
+};
+
+/** What a client's request does: one aspect per part it carries, the strictest first. */
+export function classifyInput(input: RunAgentInput, context: InputContext = {}): EventFacts {
+  const refinements = context.refinements ?? NO_REFINEMENTS;
+  const aspects: Aspect[] = [partAspect("request", refinements)];
+  const fresh = input.messages.slice(context.knownMessages ?? 0);
+  if (fresh.some((message) => message.role === "user")) {
+    aspects.push(partAspect("user_message", refinements));
+  }
+  if (fresh.some((message) => message.role === "tool")) {
+    aspects.push(partAspect("tool_result", refinements));
+  }
+  if ((input.resume ?? []).length > 0) aspects.push(partAspect("resume", refinements));
+  if ((input.context ?? []).length > 0) aspects.push(partAspect("context", refinements));
+  if (!isEmpty(input.forwardedProps)) aspects.push(partAspect("forwarded_props", refinements));
+  if (input.state !== undefined && !isEmpty(input.state) && context.stateEchoed !== true) {
+    const base = partAspect("state", refinements);
+    aspects.push(...snapshotAspects(base, input.state, refinements.state));
+  }
+  const [first, ...rest] = strictestFirst(aspects as [Aspect, ...Aspect[]]);
+  const declared = (input.tools ?? []).map((tool) => tool.name);
+  return {
+    source: "RUN_AGENT_INPUT",
+    direction: "inbound",
+    ...first,
+    ...(rest.length === 0 ? {} : { also: rest }),
+    ...(declared.length === 0 ? {} : { declaredTools: declared }),
+  };
+}
+
+function partAspect(part: InputPart, refinements: Refinements): Aspect {
+  const row = ROWS[part];
+  const base: Aspect = {
+    eventType: row.eventType,
+    ...(row.eventType === "custom" ? { customName: part } : {}),
+    ...(row.target === "chat" ? { target: refinements.chat } : {}),
+    ...(row.target === "interrupt" ? { target: { component_type: INTERRUPT_COMPONENT } } : {}),
+    classification: row.classification,
+    derived: row.classification,
+  };
+  return refine(base, refinements.input.get(part));
+}
+
+// Clients send `{}` and `null` where they have nothing to say.
+function isEmpty(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}

@@ -1,0 +1,105 @@
+import type { Classification } from "../vocabulary/classification.js";
+import { isAtLeastAsStrict } from "../vocabulary/classification.js";
+import type { NamedEventType } from "../vocabulary/event-type.js";
+import type { Target } from "../vocabulary/target.js";
+import type { NameTable } from "../patterns/name-table.js";
+import { createNameTable } from "../patterns/name-table.js";
+import type { PointerGlob } from "../patterns/pointer-glob.js";
+import { splitPointer } from "../patterns/pointer-glob.js";
+import { readEventType } from "../vocabulary/event-type.js";
+import type { ClassifyBlock, ClassifyEntry, InputClassify } from "../document/model.js";
+import type { Aspect } from "./facts.js";
+import type { InputPart } from "./table.js";
+
+/** What a policy says about a name: the parts it leaves out stay as the table has them. */
+export type Refinement = {
+  readonly type?: NamedEventType;
+  readonly classification?: Classification;
+  readonly target?: Target;
+};
+
+/** The policy's additions to the classification table, ready to be asked. */
+export type Refinements = {
+  readonly chat: Target;
+  readonly tools: NameTable<Refinement>;
+  readonly custom: NameTable<Refinement>;
+  readonly raw: NameTable<Refinement>;
+  readonly activities: NameTable<Refinement>;
+  readonly interrupts: NameTable<Refinement>;
+  readonly state: readonly { readonly glob: PointerGlob; readonly refinement: Refinement }[];
+  readonly input: ReadonlyMap<InputPart, Refinement>;
+};
+
+/** The chat surface where a policy names no other; seed policies call it `chat-window:main`. */
+export const DEFAULT_CHAT: Target = Object.freeze({
+  component_type: "chat-window",
+  component_id: "main",
+});
+
+/** Compiles an `ag_ui_classify` block; without one the table stands alone. */
+export function compileRefinements(block: ClassifyBlock | undefined): Refinements {
+  const active = block === undefined || block.enabled === false ? {} : block;
+  const input = new Map<InputPart, Refinement>();
+  for (const [part, entry] of Object.entries(active.input ?? {}) as [InputPart, InputClassify][]) {
+    input.set(part, readRefinement(entry));
+  }
+  return {
+    chat: active.chat === undefined ? DEFAULT_CHAT : Object.freeze({ ...active.chat }),
+    tools: compileNames(active.tools),
+    custom: compileNames(active.custom),
+    raw: compileNames(active.raw),
+    activities: compileNames(active.activities),
+    interrupts: compileNames(active.interrupts),
+    state: (active.state ?? []).map((entry) => ({
+      glob: splitPointer(entry.match),
+      refinement: readRefinement(entry),
+    })),
+    input,
+  };
+}
+
+/** The table alone. */
+export const NO_REFINEMENTS: Refinements = compileRefinements(undefined);
+
+function compileNames(entries: readonly ClassifyEntry[] | undefined): NameTable<Refinement> {
+  return createNameTable((entries ?? []).map((entry) => [entry.match, readRefinement(entry)]));
+}
+
+function readRefinement(entry: InputClassify): Refinement {
+  const type = readEventType(entry.event_type);
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(entry.classification === undefined ? {} : { classification: entry.classification }),
+    ...(entry.target === undefined ? {} : { target: Object.freeze({ ...entry.target }) }),
+  };
+}
+
+/** Lays a refinement over an aspect of the table. */
+export function refine(base: Aspect, refinement: Refinement | undefined): Aspect {
+  if (refinement === undefined) return base;
+  const classification = refinement.classification ?? base.classification;
+  const type = refinement.type ?? base;
+  const target = refinement.target ?? base.target;
+  return {
+    eventType: type.eventType,
+    ...(type.customName === undefined
+      ? type.eventType === "custom" && base.customName !== undefined
+        ? { customName: base.customName }
+        : {}
+      : { customName: type.customName }),
+    ...(target === undefined ? {} : { target }),
+    classification,
+    derived: classification,
+  };
+}
+
+/** The strictest aspect first, the others behind it: what a receipt shows is the worst an event does. */
+export function strictestFirst(aspects: readonly [Aspect, ...Aspect[]]): [Aspect, ...Aspect[]] {
+  let best = 0;
+  aspects.forEach((aspect, index) => {
+    const current = aspects[best] ?? aspect;
+    if (!isAtLeastAsStrict(current.classification, aspect.classification)) best = index;
+  });
+  const first = aspects[best] ?? aspects[0];
+  return [first, ...aspects.filter((_, index) => index !== best)];
+}

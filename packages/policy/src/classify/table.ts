@@ -1,0 +1,196 @@
+import type { EventType } from "@countersign/wire";
+import type { Classification } from "../vocabulary/classification.js";
+import type { UiEventType } from "../vocabulary/event-type.js";
+
+/** Which surface a native event is about, before a policy says otherwise. */
+export type TargetSource = "none" | "chat" | "activity" | "interrupt" | "component";
+
+/** One native event type in the classification table. */
+export type ClassificationRow = {
+  readonly eventType: UiEventType;
+  readonly classification: Classification;
+  readonly target: TargetSource;
+  /** Which refinement of the policy or of the event itself can change the row. */
+  readonly refinedBy:
+    | "nothing"
+    | "role"
+    | "outcome"
+    | "tool"
+    | "state path"
+    | "activity type"
+    | "custom name"
+    | "raw source";
+  readonly reason: string;
+};
+
+const text = (reason: string): ClassificationRow => ({
+  eventType: "text_stream",
+  classification: "display",
+  target: "chat",
+  refinedBy: "nothing",
+  reason,
+});
+const lifecycle = (reason: string): ClassificationRow => ({
+  eventType: "lifecycle",
+  classification: "display",
+  target: "none",
+  refinedBy: "nothing",
+  reason,
+});
+const tool = (reason: string): ClassificationRow => ({
+  eventType: "custom",
+  classification: "mutate",
+  target: "none",
+  refinedBy: "tool",
+  reason,
+});
+
+/**
+ * Every native AG-UI event with its meaning for the person's screen.
+ *
+ * `docs/classification.md` prints this table and a test compares the two; a new event type breaks the
+ * build here until somebody has decided what it does.
+ */
+export const CLASSIFICATION_TABLE = {
+  RUN_STARTED: lifecycle("Opens a run; shows at most a spinner."),
+  RUN_FINISHED: {
+    ...lifecycle(
+      "Closes a run. With an interrupt outcome it asks the person for an answer, so it is form_action/submit.",
+    ),
+    refinedBy: "outcome",
+  },
+  RUN_ERROR: {
+    ...lifecycle("Tells the person that the run failed; it changes nothing."),
+    eventType: "error",
+  },
+  STEP_STARTED: lifecycle("Progress of the run."),
+  STEP_FINISHED: lifecycle("Progress of the run."),
+  TEXT_MESSAGE_START: {
+    ...text(
+      "Opens a message in the chat. In the name of user, system or developer it rewrites the conversation, so it is mutate.",
+    ),
+    refinedBy: "role",
+  },
+  TEXT_MESSAGE_CONTENT: text("Text for the person to read."),
+  TEXT_MESSAGE_END: text("Closes a message."),
+  TEXT_MESSAGE_CHUNK: {
+    ...text("Opens, continues or closes a message; the role counts as for the start."),
+    refinedBy: "role",
+  },
+  TOOL_CALL_START: tool(
+    "A tool the client advertised runs on the person's side; what it does only the policy's tool table can say. The agent's own tools are lifecycle/display in the chat.",
+  ),
+  TOOL_CALL_ARGS: tool("Belongs to its call and is classified as its start."),
+  TOOL_CALL_END: tool("Belongs to its call; from here on the client acts on the arguments."),
+  TOOL_CALL_CHUNK: tool("Opens, continues or closes a call; classified as its start."),
+  TOOL_CALL_RESULT: tool(
+    "Belongs to its call. For a tool of the client it claims an answer only the client can give.",
+  ),
+  REASONING_START: text("Opens a span of reasoning in the chat."),
+  REASONING_MESSAGE_START: text("Opens a reasoning message."),
+  REASONING_MESSAGE_CONTENT: text("Reasoning for the person to read."),
+  REASONING_MESSAGE_END: text("Closes a reasoning message."),
+  REASONING_MESSAGE_CHUNK: text("Opens, continues or closes a reasoning message."),
+  REASONING_END: text("Closes a span of reasoning."),
+  REASONING_ENCRYPTED_VALUE: text("An opaque value kept with a message; nothing of it is shown."),
+  STATE_SNAPSHOT: {
+    eventType: "state_update",
+    classification: "mutate",
+    target: "none",
+    refinedBy: "state path",
+    reason: "Replaces the state the application renders from.",
+  },
+  STATE_DELTA: {
+    eventType: "state_update",
+    classification: "mutate",
+    target: "none",
+    refinedBy: "state path",
+    reason: "Changes the state the application renders from, path by path.",
+  },
+  MESSAGES_SNAPSHOT: {
+    eventType: "state_update",
+    classification: "mutate",
+    target: "chat",
+    refinedBy: "nothing",
+    reason: "Replaces the whole conversation, also what the person said.",
+  },
+  ACTIVITY_SNAPSHOT: {
+    eventType: "lifecycle",
+    classification: "create",
+    target: "activity",
+    refinedBy: "activity type",
+    reason: "Puts a component of the agent's choice on the screen.",
+  },
+  ACTIVITY_DELTA: {
+    eventType: "state_update",
+    classification: "mutate",
+    target: "activity",
+    refinedBy: "activity type",
+    reason: "Changes a component that is on the screen.",
+  },
+  SUBAGENT_STARTED: lifecycle("Shows that another agent takes part."),
+  SUBAGENT_FINISHED: lifecycle(
+    "Shows that a subagent is done; its questions come with RUN_FINISHED.",
+  ),
+  SUBAGENT_ERROR: {
+    ...lifecycle("Tells the person that a subagent failed."),
+    eventType: "error",
+  },
+  RAW: {
+    eventType: "custom",
+    classification: "mutate",
+    target: "none",
+    refinedBy: "raw source",
+    reason: "A foreign event nobody here can read; the client may act on it.",
+  },
+  CUSTOM: {
+    eventType: "custom",
+    classification: "mutate",
+    target: "none",
+    refinedBy: "custom name",
+    reason:
+      "An application's own event. A render hint (UI_RENDER_HINT of the 0.1.0 dialect) is lifecycle/create on its component.",
+  },
+} as const satisfies Record<EventType, ClassificationRow>;
+
+/** What a part of a client's request does. */
+export type InputPart =
+  | "request"
+  | "user_message"
+  | "tool_result"
+  | "resume"
+  | "state"
+  | "context"
+  | "forwarded_props";
+
+/** The parts of a `RunAgentInput`, classified like events so that one policy covers both directions. */
+export const INPUT_TABLE = {
+  request: lifecycle("Asks for a run; every request does at least this."),
+  user_message: text("The person speaks."),
+  tool_result: {
+    ...tool("The client answers a tool call of its own; the agent acts on the answer."),
+    refinedBy: "nothing",
+  },
+  resume: {
+    eventType: "form_action",
+    classification: "submit",
+    target: "interrupt",
+    refinedBy: "nothing",
+    reason: "Answers a question the agent asked, for example an approval.",
+  },
+  state: {
+    eventType: "state_update",
+    classification: "mutate",
+    target: "none",
+    refinedBy: "state path",
+    reason: "Changes the state the agent works on; an unchanged echo does not count.",
+  },
+  context: text("Background text for the model."),
+  forwarded_props: {
+    eventType: "custom",
+    classification: "mutate",
+    target: "none",
+    refinedBy: "nothing",
+    reason: "Integrations take user ids, models and commands from it.",
+  },
+} as const satisfies Record<InputPart, ClassificationRow>;

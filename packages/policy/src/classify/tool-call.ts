@@ -1,0 +1,73 @@
+import type { JsonValue } from "@countersign/core";
+import { isCountersignError, parseJson } from "@countersign/core";
+import type { Message } from "@countersign/wire";
+import type { Aspect, ToolCallFacts } from "./facts.js";
+import type { ClassifyContext } from "./context.js";
+import { refine } from "./refinement.js";
+import type { Refinements } from "./refinement.js";
+
+/** The name of an event that belongs to a call whose start nobody saw. */
+const UNKNOWN_TOOL = "unknown tool call";
+
+/** The agent's own tools show up as progress in the chat; the client's act on the person's side. */
+export function toolAspect(
+  name: string | undefined,
+  context: ClassifyContext,
+  refinements: Refinements,
+): Aspect {
+  const own: boolean = name !== undefined && context.clientTools?.has(name) === false;
+  const base: Aspect = own
+    ? {
+        eventType: "lifecycle",
+        target: refinements.chat,
+        classification: "display",
+        derived: "display",
+      }
+    : {
+        eventType: "custom",
+        customName: name ?? UNKNOWN_TOOL,
+        classification: "mutate",
+        derived: "mutate",
+      };
+  return name === undefined ? base : refine(base, refinements.tools.find(name));
+}
+
+/** What the tool rules need to know of the call an event belongs to. */
+export function toolCallFacts(
+  name: string,
+  argumentText: string | undefined,
+  context: ClassifyContext,
+): ToolCallFacts {
+  const byClient = context.clientTools?.has(name) !== false;
+  if (argumentText === undefined) return { name, byClient, state: "partial" };
+  const parsed = parseArguments(argumentText);
+  return parsed === undefined
+    ? { name, byClient, state: "unparsable" }
+    : { name, byClient, state: "whole", arguments: parsed };
+}
+
+/** Tool calls inside a list of messages: the way around a filter that only reads TOOL_CALL_* events. */
+export function toolCallsOfMessages(
+  messages: readonly Message[],
+  context: ClassifyContext,
+): ToolCallFacts[] {
+  const calls: ToolCallFacts[] = [];
+  for (const message of messages) {
+    if (message.role !== "assistant") continue;
+    for (const call of message.toolCalls ?? []) {
+      calls.push(toolCallFacts(call.function.name, call.function.arguments, context));
+    }
+  }
+  return calls;
+}
+
+function parseArguments(text: string): JsonValue | undefined {
+  // Models send an empty text for a tool without parameters, and every client reads it as {}.
+  if (text === "") return {};
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (isCountersignError(error)) return undefined;
+    throw error;
+  }
+}

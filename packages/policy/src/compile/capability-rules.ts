@@ -1,0 +1,159 @@
+import type { Aspect, EventFacts } from "../classify/facts.js";
+import type { AgUiBlock, InboundBlock, OnBlock, PolicyDocument } from "../document/model.js";
+import type { Classification } from "../vocabulary/classification.js";
+import {
+  CLASSIFICATION_BIT,
+  CLASSIFICATION_TITLE,
+  CLASSIFICATIONS,
+  classificationBits,
+} from "../vocabulary/classification.js";
+import { formatTarget } from "../vocabulary/target.js";
+import { STATUS_REASONS } from "./capability-status.js";
+import type { Denial } from "./decision.js";
+import type { CapabilityFacts, CapabilityStatus, DecisionFacts } from "./facts.js";
+import type { DenialMaker, Rule } from "./rule.js";
+import { blockSettings, denials, isActive } from "./rule.js";
+import { scopeSetOf } from "./scope-set.js";
+
+/** Restricted unless a policy says otherwise: everything but display, alert included. */
+export const DEFAULT_RESTRICTED: readonly Classification[] = CLASSIFICATIONS.filter(
+  (name) => name !== "display",
+);
+
+/** Which classes need a token, in either direction. */
+export function compileCapabilityRules(document: PolicyDocument, block: AgUiBlock): Rule[] {
+  const restricted = classificationBits(block.restricted_classifications ?? DEFAULT_RESTRICTED);
+  const open = block.allow_display_without_capability === true;
+  const inbound: InboundBlock | undefined = document.rules.ag_ui_inbound;
+  const rules = [outboundRule(document, block, restricted, open, !isActive(inbound))];
+  if (isActive(inbound)) rules.push(inboundRule(document, inbound, restricted, open));
+  return rules;
+}
+
+function outboundRule(
+  document: PolicyDocument,
+  block: AgUiBlock,
+  restricted: number,
+  open: boolean,
+  bothDirections: boolean,
+): Rule {
+  const { mode, onBlock } = blockSettings(document, block);
+  const gate = createGate("ag_ui.capability", onBlock);
+  return {
+    id: "ag_ui.capability",
+    block: "ag_ui",
+    mode,
+    perAspect: true,
+    check(facts, aspect) {
+      if (facts.event.direction === "inbound" && !bothDirections) return undefined;
+      if ((bitsOf(aspect) & restricted) !== 0) return gate.scoped(facts, aspect);
+      return open ? undefined : gate.present(facts);
+    },
+    saw,
+  };
+}
+
+function inboundRule(
+  document: PolicyDocument,
+  block: InboundBlock,
+  restricted: number,
+  open: boolean,
+): Rule {
+  const { mode, onBlock } = blockSettings(document, block);
+  const gate = createGate("ag_ui_inbound", onBlock);
+  const allowed = classificationBits(block.allow_classifications ?? []);
+  const blocking = block.default !== "allow";
+  return {
+    id: "ag_ui_inbound",
+    block: "ag_ui_inbound",
+    mode,
+    perAspect: true,
+    check(facts, aspect) {
+      if (facts.event.direction !== "inbound") return undefined;
+      const unlisted = bitsOf(aspect) & ~allowed;
+      if (unlisted === 0) return undefined;
+      if (blocking || (unlisted & restricted) !== 0) return gate.scoped(facts, aspect);
+      return open ? undefined : gate.present(facts);
+    },
+    saw,
+  };
+}
+
+// A claim may raise the class, but must not carry an event out of a restricted one: both count.
+function bitsOf(aspect: Aspect): number {
+  return CLASSIFICATION_BIT[aspect.classification] | CLASSIFICATION_BIT[aspect.derived];
+}
+
+type Gate = {
+  /** A valid token whose scopes cover the event. */
+  scoped(facts: DecisionFacts, aspect: Aspect): Denial | undefined;
+  /** Any valid token. */
+  present(facts: DecisionFacts): Denial | undefined;
+};
+
+function createGate(rule: string, onBlock: OnBlock): Gate {
+  const make = denials(rule, onBlock);
+  const missing = make("capability_missing", "no capability token provided");
+  const unauthorized = make(
+    "scope_not_authorized",
+    "capability scope does not authorize this AG-UI event",
+  );
+  const required = new Map<Classification, Denial>(
+    CLASSIFICATIONS.map((name) => [
+      name,
+      make("capability_required", `capability required for ${CLASSIFICATION_TITLE[name]} events`),
+    ]),
+  );
+  const invalid = statusDenials(make);
+  return {
+    scoped(facts, aspect) {
+      const { capability } = facts;
+      if (capability === undefined) return required.get(aspect.classification);
+      if (capability.status !== "valid") return invalid(capability);
+      const bit = CLASSIFICATION_BIT[aspect.classification];
+      if (!scopeSetOf(capability.scopes).covers(bit, aspect.target)) return unauthorized;
+      return constraint(capability, facts.event, aspect, make);
+    },
+    present({ capability }) {
+      if (capability === undefined) return missing;
+      return capability.status === "valid" ? undefined : invalid(capability);
+    },
+  };
+}
+
+function constraint(
+  capability: CapabilityFacts,
+  event: EventFacts,
+  aspect: Aspect,
+  make: DenialMaker,
+): Denial | undefined {
+  const refusal = capability.authorize?.(event, aspect);
+  return refusal === undefined ? undefined : make("scope_not_authorized", refusal);
+}
+
+function statusDenials(make: DenialMaker): (capability: CapabilityFacts) => Denial {
+  const byStatus = new Map<CapabilityStatus, Denial>(
+    Object.entries(STATUS_REASONS).map(([status, [code, reason]]) => [
+      status as CapabilityStatus,
+      make(code, reason),
+    ]),
+  );
+  const rejected = make(...STATUS_REASONS.rejected);
+  return ({ status, reason }) =>
+    status === "rejected" && reason !== undefined
+      ? make("capability_rejected", reason)
+      : (byStatus.get(status) ?? rejected);
+}
+
+function saw(facts: DecisionFacts, aspect: Aspect): ReturnType<Rule["saw"]> {
+  const { capability } = facts;
+  return {
+    direction: facts.event.direction,
+    classification: aspect.classification,
+    derived: aspect.derived,
+    target: formatTarget(aspect.target),
+    capability: capability?.id ?? "<none>",
+    status: capability?.status ?? "none",
+    scopes: [...(capability?.scopes ?? [])],
+  };
+}

@@ -1,0 +1,165 @@
+import type { Refinements } from "../classify/refinement.js";
+import { compileRefinements } from "../classify/refinement.js";
+import type { LoadedPolicy } from "../document/load.js";
+import { hashDocument } from "../document/load.js";
+import type { AgUiBlock, OnBlock, PolicyDocument, PolicyMode } from "../document/model.js";
+import { speaksAboutAgUi } from "../document/model.js";
+import { matchesGlob } from "../patterns/glob.js";
+import { compileCapabilityRules } from "./capability-rules.js";
+import { compileComponentRule } from "./component-rule.js";
+import { compileConditionRules } from "./condition-rules.js";
+import type { Decision, Denial } from "./decision.js";
+import { ALLOW, observed } from "./decision.js";
+import { compileExactScopeRule } from "./exact-scope-rule.js";
+import { explainRules } from "./explain.js";
+import type { Trace } from "./explain.js";
+import type { DecisionFacts } from "./facts.js";
+import type { Rule } from "./rule.js";
+import { blockSettings, denials, isActive } from "./rule.js";
+import { compileStreamRules, DEFAULT_EVENTS_PER_SECOND } from "./stream-rules.js";
+import { compileToolRules } from "./tool-rules.js";
+import { compileVelocity } from "./velocity-rules.js";
+import type { VelocityLimit } from "./velocity-rules.js";
+
+/** What a counter has to count for a policy. */
+export type PolicyCounterLimits = {
+  readonly maxEventsPerSecond: number;
+  readonly velocity: readonly VelocityLimit[];
+};
+
+/** A policy as a function. Pure and synchronous; never throws on data; one shared object for every allow. */
+export type CompiledPolicy = {
+  /** SHA-256 (hex) of the resolved document, for log entries. */
+  readonly hash: string;
+  readonly name: string | undefined;
+  readonly mode: PolicyMode;
+  readonly onBlock: OnBlock;
+  readonly document: PolicyDocument;
+  /** The policy's additions to the classification table, for `classifyEvent`. */
+  readonly refinements: Refinements;
+  readonly limits: PolicyCounterLimits;
+  /** Ids of all rules, in the order they are asked. */
+  readonly rules: readonly string[];
+  evaluate(facts: DecisionFacts): Decision;
+  /** The same decision with every rule, what it saw and what it said. */
+  explain(facts: DecisionFacts): Trace;
+  /** Whether a call of this tool has to be held until its arguments are whole. */
+  needsArguments(toolName: string): boolean;
+};
+
+/**
+ * Compiles a policy.
+ *
+ * @throws TypeError or RangeError when a document was not loaded with `loadPolicy` and holds an
+ * expression that does not compile
+ */
+export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPolicy {
+  const document = "document" in source ? source.document : source;
+  const hash = "document" in source ? source.hash : hashDocument(source);
+  const { mode, onBlock } = blockSettings(document, undefined);
+  const tools = compileToolRules(document);
+  const velocity = compileVelocity(document);
+  const rules = compileRules(document, tools.rules, velocity.rules);
+  const failed = denials("policy", onBlock)(
+    "evaluation_failed",
+    "the policy could not be evaluated",
+  );
+  const heldTools = (document.rules.ag_ui_conditions?.rules ?? []).flatMap(({ match }) =>
+    match?.tool === undefined ? [] : [match.tool],
+  );
+  const evaluate = createEvaluator(rules, failed, mode);
+  return {
+    hash,
+    name: document.name,
+    mode,
+    onBlock,
+    document,
+    refinements: compileRefinements(document.rules.ag_ui_classify),
+    limits: {
+      maxEventsPerSecond: document.rules.ag_ui?.max_events_per_second ?? DEFAULT_EVENTS_PER_SECOND,
+      velocity: velocity.limits,
+    },
+    rules: rules.map((rule) => rule.id),
+    evaluate,
+    explain: (facts) => explainRules(rules, facts, evaluate(facts)),
+    needsArguments: (name) =>
+      tools.schemas.has(name) || heldTools.some((pattern) => matchesGlob(pattern, name)),
+  };
+}
+
+// The order only decides which of several reasons a blocked event gets.
+function compileRules(
+  document: PolicyDocument,
+  tools: readonly Rule[],
+  velocity: readonly Rule[],
+): readonly Rule[] {
+  const block = agUiBlock(document);
+  if (!isActive(block)) return [denyAll(document)];
+  return [
+    ...compileStreamRules(document, block),
+    ...compileComponentRule(document),
+    ...compileCapabilityRules(document, block),
+    ...compileExactScopeRule(document, block),
+    ...velocity,
+    ...tools,
+    ...compileConditionRules(document),
+  ];
+}
+
+/**
+ * A fragment about components or tools alone still speaks about AG-UI: the defaults of `ag_ui` hold, and
+ * they ask for a capability. A document without any such block says nothing, so nothing is allowed.
+ */
+function agUiBlock(document: PolicyDocument): AgUiBlock | undefined {
+  const { rules } = document;
+  if (rules.ag_ui !== undefined) return rules.ag_ui;
+  return speaksAboutAgUi(rules) ? {} : undefined;
+}
+
+function denyAll(document: PolicyDocument): Rule {
+  const { mode, onBlock } = blockSettings(document, undefined);
+  const denial = denials("policy", onBlock)("no_rules", "the policy has no enabled ag_ui block");
+  return {
+    id: "policy",
+    block: "ag_ui",
+    mode,
+    perAspect: false,
+    check: () => denial,
+    saw: () => ({ ag_ui: false }),
+  };
+}
+
+function createEvaluator(
+  rules: readonly Rule[],
+  failed: Denial,
+  mode: PolicyMode,
+): (facts: DecisionFacts) => Decision {
+  return (facts) => {
+    const observing = facts.mode === "observe";
+    let remembered: Denial | undefined;
+    try {
+      for (const rule of rules) {
+        const denial = checkRule(rule, facts);
+        if (denial === undefined) continue;
+        if (rule.mode === "enforce" && !observing) return denial;
+        remembered ??= denial;
+      }
+    } catch {
+      // Undecided is denied, unless nothing is enforced at all.
+      if (mode === "enforce" && !observing) return failed;
+      remembered ??= failed;
+    }
+    return remembered === undefined ? ALLOW : observed(remembered);
+  };
+}
+
+function checkRule(rule: Rule, facts: DecisionFacts): Denial | undefined {
+  const { event } = facts;
+  const denial = rule.check(facts, event);
+  if (denial !== undefined || !rule.perAspect || event.also === undefined) return denial;
+  for (const aspect of event.also) {
+    const further = rule.check(facts, aspect);
+    if (further !== undefined) return further;
+  }
+  return undefined;
+}

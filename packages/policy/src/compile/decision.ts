@@ -1,0 +1,68 @@
+import type { OnBlock } from "../document/model.js";
+
+/** Why an event is blocked, for queries; `reason` is the sentence for people. */
+export type ReasonCode =
+  | "no_rules"
+  | "transport_not_allowed"
+  | "order_violation"
+  | "rate_exceeded"
+  | "claim_mismatch"
+  | "unknown_component_type"
+  | "unknown_component_id"
+  | "component_blocked"
+  | "component_required"
+  | "capability_required"
+  | "capability_missing"
+  | "capability_expired"
+  | "capability_not_yet_valid"
+  | "capability_revoked"
+  | "capability_untrusted"
+  | "capability_bad_signature"
+  | "capability_malformed"
+  | "capability_wrong_session"
+  | "capability_wrong_agent"
+  | "capability_exhausted"
+  | "capability_rejected"
+  | "scope_not_authorized"
+  | "exact_scope_required"
+  | "velocity_exceeded"
+  | "tool_not_allowed"
+  | "tool_not_advertised"
+  | "tool_result_forged"
+  | "tool_declaration_not_allowed"
+  | "tool_arguments_incomplete"
+  | "tool_arguments_unparsable"
+  | "tool_arguments_invalid"
+  | "condition"
+  | "condition_failed"
+  | "evaluation_failed";
+
+/** A block: which rule, why, and what the client sees of it. */
+export type Denial = {
+  readonly allow: false;
+  readonly rule: string;
+  readonly reason: string;
+  readonly reasonCode: ReasonCode;
+  readonly onBlock: OnBlock;
+};
+
+/** A pass; `observed` is the block that a rule in observe mode would have made. */
+export type Permit = { readonly allow: true; readonly observed?: Denial };
+
+/** What is to happen to an event. */
+export type Decision = Permit | Denial;
+
+/** The one object every plain allow returns. */
+export const ALLOW: Permit = Object.freeze({ allow: true });
+
+const permits = new WeakMap<Denial, Permit>();
+
+/** A pass that remembers the block; the same object every time. */
+export function observed(denial: Denial): Permit {
+  let permit = permits.get(denial);
+  if (permit === undefined) {
+    permit = Object.freeze({ allow: true, observed: denial });
+    permits.set(denial, permit);
+  }
+  return permit;
+}

@@ -1,0 +1,30 @@
+import type { Aspect, EventFacts } from "../classify/facts.js";
+import type { EventMatch } from "../document/model.js";
+import { matchesGlob } from "../patterns/glob.js";
+import { readEventType } from "../vocabulary/event-type.js";
+
+/** Whether a rule looks at one thing an event does. */
+export type CompiledMatch = (event: EventFacts, aspect: Aspect) => boolean;
+
+/** Compiles a `match`; without one, or with an empty one, a rule looks at everything. */
+export function compileMatch(match: EventMatch | undefined): CompiledMatch {
+  if (match === undefined) return () => true;
+  const type = readEventType(match.event_type);
+  const { classification, component_type, component_id, direction, tool } = match;
+  return (event, aspect) =>
+    (direction === undefined || event.direction === direction) &&
+    (type === undefined ||
+      (aspect.eventType === type.eventType &&
+        (type.customName === undefined || aspect.customName === type.customName))) &&
+    (classification === undefined || aspect.classification === classification) &&
+    (component_type === undefined || aspect.target?.component_type === component_type) &&
+    (component_id === undefined || aspect.target?.component_id === component_id) &&
+    (tool === undefined ||
+      (event.toolCalls?.some((call) => matchesGlob(tool, call.name)) ?? false));
+}
+
+/** Whether any of the things an event does is looked at. */
+export function matchesAny(match: CompiledMatch, event: EventFacts): boolean {
+  if (match(event, event)) return true;
+  return event.also?.some((aspect) => match(event, aspect)) ?? false;
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from "@countersign/core";
+import type { Aspect, EventFacts } from "../classify/facts.js";
+import type { PolicyMode } from "../document/model.js";
+
+/** What came of looking at a presented capability token. */
+export type CapabilityStatus =
+  | "valid"
+  | "expired"
+  | "not_yet_valid"
+  | "revoked"
+  | "untrusted_issuer"
+  | "bad_signature"
+  | "malformed"
+  | "wrong_session"
+  | "wrong_agent"
+  | "exhausted"
+  | "rejected";
+
+/** A capability as the decision sees it: already verified, one way or the other. */
+export type CapabilityFacts = {
+  readonly id: string;
+  readonly status: CapabilityStatus;
+  /** `ui:<classification>:<component_type>[:<component_id>]`, `*` allowed. Keep one array per token: it is compiled once. */
+  readonly scopes: readonly string[];
+  /** The sentence for `rejected`. */
+  readonly reason?: string;
+  /** Further claims for conditions, e.g. `sub`. */
+  readonly claims?: JsonObject;
+  /** Constraints a scope string cannot say; a sentence denies. */
+  readonly authorize?: (event: EventFacts, aspect: Aspect) => string | undefined;
+};
+
+/** Numbers a counter book hands to the decision, each with the event in question counted in. */
+export type CounterFacts = {
+  readonly eventsInSecond: number;
+  /** One number per velocity rule of the policy, in its order; 0 where the rule does not look at the event. */
+  readonly velocity: ArrayLike<number>;
+};
+
+/** A violation the run automaton found at this event. */
+export type ViolationFacts = { readonly rule: string; readonly severity: "error" | "warning" };
+
+/** The transport an event travels on. */
+export type Transport = "sse" | "websocket";
+
+/** Everything one decision rests on. */
+export type DecisionFacts = {
+  readonly event: EventFacts;
+  readonly transport: Transport;
+  readonly counters: CounterFacts;
+  readonly capability?: CapabilityFacts | undefined;
+  readonly violations?: readonly ViolationFacts[] | undefined;
+  /** `observe` turns every block of this decision into a remark; `enforce` changes nothing. */
+  readonly mode?: PolicyMode | undefined;
+  /** Values for conditions. */
+  readonly variables?: ConditionValues | undefined;
+};
+
+/** What conditions may read beside the facts. */
+export type ConditionValues = {
+  readonly event?: JsonObject;
+  readonly message?: JsonObject;
+  readonly session?: JsonObject;
+};
+
+/** For tools that judge one event out of its stream: it is the first and only one. */
+export const NO_COUNTERS: CounterFacts = Object.freeze({
+  eventsInSecond: 1,
+  velocity: Object.freeze(Array.from({ length: 32 }, () => 0)),
+});

@@ -1,0 +1,100 @@
+import type { AgUiBlock, OrderBlock, PolicyDocument } from "../document/model.js";
+import type { DenialMaker, Rule } from "./rule.js";
+import { blockSettings, denials, isActive } from "./rule.js";
+
+/** Events per second and connection where a policy gives no number. */
+export const DEFAULT_EVENTS_PER_SECOND = 1000;
+
+/** Rules about the stream as such: its transport, its rate, its order, its honesty. */
+export function compileStreamRules(document: PolicyDocument, block: AgUiBlock): Rule[] {
+  return [
+    ...transportRule(document, block),
+    ...orderRule(document),
+    rateRule(document, block),
+    claimRule(document, block),
+  ];
+}
+
+function transportRule(document: PolicyDocument, block: AgUiBlock): Rule[] {
+  const wanted = block.transport ?? "any";
+  if (wanted === "any") return [];
+  const { mode, onBlock } = blockSettings(document, block);
+  const denial = denials("ag_ui.transport", onBlock)(
+    "transport_not_allowed",
+    `this policy is for ${wanted} only`,
+  );
+  return [
+    {
+      id: "ag_ui.transport",
+      block: "ag_ui",
+      mode,
+      perAspect: false,
+      check: (facts) => (facts.transport === wanted ? undefined : denial),
+      saw: (facts) => ({ transport: facts.transport, wanted }),
+    },
+  ];
+}
+
+function orderRule(document: PolicyDocument): Rule[] {
+  const block: OrderBlock = document.rules.ag_ui_order ?? {};
+  if (!isActive(block)) return [];
+  const { mode, onBlock } = blockSettings(document, block);
+  const make: DenialMaker = denials("ag_ui_order", onBlock);
+  const byRule = new Map(Object.entries(block.rules ?? {}));
+  const onError = block.on_error ?? "block";
+  const onWarning = block.on_warning ?? "allow";
+  return [
+    {
+      id: "ag_ui_order",
+      block: "ag_ui_order",
+      mode,
+      perAspect: false,
+      check(facts) {
+        const { violations } = facts;
+        if (violations === undefined) return undefined;
+        for (const { rule, severity } of violations) {
+          const action = byRule.get(rule) ?? (severity === "error" ? onError : onWarning);
+          if (action === "block") {
+            return make("order_violation", `event breaks the protocol's order: ${rule}`);
+          }
+        }
+        return undefined;
+      },
+      saw: (facts) => ({ violations: (facts.violations ?? []).map(({ rule }) => rule) }),
+    },
+  ];
+}
+
+function rateRule(document: PolicyDocument, block: AgUiBlock): Rule {
+  const { mode, onBlock } = blockSettings(document, block);
+  const limit = block.max_events_per_second ?? DEFAULT_EVENTS_PER_SECOND;
+  const denial = denials("ag_ui.max_events_per_second", onBlock)(
+    "rate_exceeded",
+    `more than ${limit} events in one second`,
+  );
+  return {
+    id: "ag_ui.max_events_per_second",
+    block: "ag_ui",
+    mode,
+    perAspect: false,
+    // Written so that NaN denies.
+    check: (facts) => (facts.counters.eventsInSecond <= limit ? undefined : denial),
+    saw: (facts) => ({ events_in_second: facts.counters.eventsInSecond, limit }),
+  };
+}
+
+function claimRule(document: PolicyDocument, block: AgUiBlock): Rule {
+  const { mode, onBlock } = blockSettings(document, block);
+  const make = denials("ag_ui.classification", onBlock);
+  return {
+    id: "ag_ui.classification",
+    block: "ag_ui",
+    mode,
+    perAspect: false,
+    check(facts) {
+      const { mismatch } = facts.event;
+      return mismatch === undefined ? undefined : make("claim_mismatch", mismatch);
+    },
+    saw: ({ event }) => ({ derived: event.derived, claimed: event.claimed ?? null }),
+  };
+}

@@ -1,0 +1,108 @@
+import type { JsonObject } from "@countersign/core";
+import type { EventFacts, ToolCallFacts } from "../classify/facts.js";
+import type { NameLists, PolicyDocument, ToolsBlock } from "../document/model.js";
+import { createNameTable } from "../patterns/name-table.js";
+import { compileArgumentSchema } from "../tools/argument-schema.js";
+import type { ArgumentCheck } from "../tools/argument-schema.js";
+import type { Denial } from "./decision.js";
+import type { Rule } from "./rule.js";
+import { blockSettings, denials, isActive } from "./rule.js";
+
+/** The rules about tools, and which tools have a schema. */
+export type CompiledTools = { readonly rules: Rule[]; readonly schemas: ReadonlySet<string> };
+
+/** Compiles `ag_ui_tools`. */
+export function compileToolRules(document: PolicyDocument): CompiledTools {
+  const block: ToolsBlock | undefined = document.rules.ag_ui_tools;
+  if (!isActive(block)) return { rules: [], schemas: new Set() };
+  const { mode, onBlock } = blockSettings(document, block);
+  const schemas = new Map<string, ArgumentCheck>();
+  for (const [tool, schema] of Object.entries(block.arguments ?? {})) {
+    schemas.set(tool, compileArgumentSchema(schema as JsonObject));
+  }
+  const judge = createCallJudge(block, schemas, denials("ag_ui_tools.call", onBlock));
+  const mayDeclare = compileLists(block.declare);
+  const undeclared = denials("ag_ui_tools.declare", onBlock)(
+    "tool_declaration_not_allowed",
+    "tool may not be declared by this client",
+  );
+  const rules: Rule[] = [
+    {
+      id: "ag_ui_tools.call",
+      block: "ag_ui_tools",
+      mode,
+      perAspect: false,
+      check({ event }) {
+        const { toolCalls } = event;
+        if (toolCalls === undefined) return undefined;
+        for (const call of toolCalls) {
+          const denial = judge(event, call);
+          if (denial !== undefined) return denial;
+        }
+        return undefined;
+      },
+      saw: ({ event }) => ({
+        tools: (event.toolCalls ?? []).map(({ name, byClient, state }) => ({
+          name,
+          by_client: byClient,
+          arguments: state,
+          schema: schemas.has(name),
+        })),
+      }),
+    },
+    {
+      id: "ag_ui_tools.declare",
+      block: "ag_ui_tools",
+      mode,
+      perAspect: false,
+      check: ({ event }) =>
+        event.declaredTools?.every((name) => mayDeclare(name)) === false ? undeclared : undefined,
+      saw: ({ event }) => ({ declared: [...(event.declaredTools ?? [])] }),
+    },
+  ];
+  return { rules, schemas: new Set(schemas.keys()) };
+}
+
+function createCallJudge(
+  block: ToolsBlock,
+  schemas: ReadonlyMap<string, ArgumentCheck>,
+  make: ReturnType<typeof denials>,
+): (event: EventFacts, call: ToolCallFacts) => Denial | undefined {
+  const mayCall = compileLists(block.call);
+  const notAllowed = make("tool_not_allowed", "tool may not be called");
+  const notAdvertised = make("tool_not_advertised", "tool was not advertised by the client");
+  const forged = make("tool_result_forged", "only the client can answer this tool");
+  const incomplete = make("tool_arguments_incomplete", "tool arguments are not complete");
+  const unparsable = make("tool_arguments_unparsable", "tool arguments are not valid JSON");
+  const invalid = make("tool_arguments_invalid", "tool arguments do not fit their schema");
+  return (event, call) => {
+    if (!mayCall(call.name)) return notAllowed;
+    if (block.require_advertised === true && !call.byClient) return notAdvertised;
+    if (
+      event.source === "TOOL_CALL_RESULT" &&
+      call.byClient &&
+      block.allow_agent_results !== true
+    ) {
+      return forged;
+    }
+    const check = schemas.get(call.name);
+    if (check === undefined) return undefined;
+    if (call.state === "whole") return check(call.arguments ?? null) ? undefined : invalid;
+    if (call.state === "unparsable") return unparsable;
+    // The start carries the verdict for the whole call; a call whose arguments are unknown has none.
+    return event.source === "TOOL_CALL_START" || event.source === "TOOL_CALL_CHUNK"
+      ? incomplete
+      : undefined;
+  };
+}
+
+function compileLists(lists: NameLists | undefined): (name: string) => boolean {
+  if (lists === undefined) return () => true;
+  const blocked = createNameTable((lists.block ?? []).map((name) => [name, true]));
+  const allowed = createNameTable((lists.allow ?? []).map((name) => [name, true]));
+  const open = lists.default === "allow";
+  return (name) => {
+    if (blocked.find(name) === true) return false;
+    return open || allowed.find(name) === true;
+  };
+}

@@ -1,0 +1,42 @@
+/** A token bucket: `max` events per window on average, `capacity` at once. */
+export type BucketCounter = {
+  /** How full the bucket's debt is, from 0 (all tokens there) to `capacity` (none). */
+  used(now: number): number;
+  add(now: number): void;
+  isIdle(now: number): boolean;
+  toJSON(): BucketSnapshot;
+};
+
+/** The state of a bucket. */
+export type BucketSnapshot = { readonly debt: number; readonly at: number };
+
+/** Starts full of tokens, or where a snapshot stopped. */
+export function createBucketCounter(
+  max: number,
+  windowMs: number,
+  snapshot?: BucketSnapshot,
+): BucketCounter {
+  const perMs = max / windowMs;
+  let debt = snapshot?.debt ?? 0;
+  let at = snapshot?.at ?? 0;
+  const refill = (now: number): void => {
+    if (!(now > at)) return;
+    debt = Math.max(0, debt - (now - at) * perMs);
+    at = now;
+  };
+  return {
+    used(now) {
+      refill(now);
+      return debt;
+    },
+    add(now) {
+      refill(now);
+      debt += 1;
+    },
+    isIdle(now) {
+      refill(now);
+      return debt === 0;
+    },
+    toJSON: () => ({ debt, at }),
+  };
+}

@@ -1,0 +1,108 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { AG_UI_BLOCKS } from "../schema/policy-schema.js";
+import type { FileDocument } from "./fragment.js";
+import { asObject } from "./json-object.js";
+import type { PolicyNote, PolicyNoteCode } from "./note.js";
+import type { PositionTable } from "./source.js";
+import { childPointer, issueAt } from "./source.js";
+
+/** Remarks on a file that loads: blocks without effect, entries that can never match, weak settings. */
+export function lintFile(document: FileDocument, positions: PositionTable): PolicyNote[] {
+  const notes: PolicyNote[] = [];
+  const add = (path: readonly (string | number)[], code: PolicyNoteCode, message: string): void => {
+    const pointer = path.reduce<string>(childPointer, document.rulesPointer);
+    notes.push({ ...issueAt(positions, pointer, "bad-value", message), code });
+  };
+  const { rules } = document;
+  for (const block of Object.keys(rules)) {
+    if (!Object.hasOwn(AG_UI_BLOCKS, block)) {
+      const hint = block === "tool_access" ? " (calls on the stream: ag_ui_tools)" : "";
+      add([block], "no-effect", `${block} has no effect on AG-UI events${hint}`);
+    }
+  }
+  lintComponents(asObject(rules["ag_ui_components"]), add);
+  lintAgUi(asObject(rules["ag_ui"]), add);
+  for (const rule of velocityRules(rules["velocity"])) {
+    if (rule["max_spend_per_window"] !== undefined) {
+      add(["velocity"], "no-effect", "max_spend_per_window has no effect: events carry no price");
+    }
+  }
+  return notes;
+}
+
+type Add = (path: readonly (string | number)[], code: PolicyNoteCode, message: string) => void;
+
+function lintComponents(block: JsonObject | undefined, add: Add): void {
+  if (block === undefined) return;
+  const types = strings(block["allow_components"]);
+  if (types.length > 0) {
+    strings(block["allow_ids"]).forEach((id, index) => {
+      const type = id.slice(0, id.indexOf(":"));
+      const covered = types.some(
+        (name) => name === type || (name.endsWith("*") && type.startsWith(name.slice(0, -1))),
+      );
+      if (!covered) {
+        add(
+          ["ag_ui_components", "allow_ids", index],
+          "unreachable",
+          `"${id}" can never match: "${type}" is not in allow_components`,
+        );
+      }
+    });
+  }
+  if (block["default"] === "allow") {
+    for (const key of ["allow_components", "allow_ids"]) {
+      if (strings(block[key]).length > 0) {
+        add(["ag_ui_components", key], "no-effect", `${key} has no effect with default: allow`);
+      }
+    }
+  }
+}
+
+function lintAgUi(block: JsonObject | undefined, add: Add): void {
+  if (block === undefined) return;
+  const restricted = block["restricted_classifications"];
+  if (Array.isArray(restricted) && block["allow_display_without_capability"] === true) {
+    const open = ["submit", "navigate"].filter((name) => !restricted.includes(name));
+    if (open.length > 0) {
+      add(
+        ["ag_ui", "restricted_classifications"],
+        "weak",
+        `${open.join(" and ")} events pass without a capability`,
+      );
+    }
+  }
+  const scopes = block["capability_scopes"];
+  if (!Array.isArray(scopes)) return;
+  scopes.forEach((scope, index) => {
+    const entry = asObject(scope);
+    const id = entry?.["scope_id"];
+    if (typeof id !== "string") return;
+    const [, , type = "*", ...rest] = id.split(":");
+    const component = rest.length === 0 ? "*" : rest.join(":");
+    const targets = entry?.["allow_targets"];
+    if (!Array.isArray(targets)) return;
+    targets.forEach((target, position) => {
+      const value = asObject(target);
+      const fits =
+        (type === "*" || value?.["component_type"] === type) &&
+        (component === "*" || value?.["component_id"] === component);
+      if (!fits) {
+        add(
+          ["ag_ui", "capability_scopes", index, "allow_targets", position],
+          "unreachable",
+          `nothing opens this target: the scope ${id} does not cover it`,
+        );
+      }
+    });
+  });
+}
+
+function velocityRules(value: JsonValue | undefined): JsonObject[] {
+  const list = Array.isArray(value) ? value : [value];
+  return list.map(asObject).filter((rule) => rule !== undefined);
+}
+
+function strings(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : [];
+}

@@ -1,0 +1,58 @@
+export { classifyEnvelope, ENVELOPE_TABLE } from "./classify/envelope.js";
+export { classifyEvent, INTERRUPT_COMPONENT } from "./classify/event.js";
+export type { Claim, ClassifyContext } from "./classify/context.js";
+export type {
+  Aspect,
+  Direction,
+  EventFacts,
+  FactsSource,
+  ToolCallFacts,
+} from "./classify/facts.js";
+export { classifyInput } from "./classify/input.js";
+export type { InputContext } from "./classify/input.js";
+export { DEFAULT_CHAT } from "./classify/refinement.js";
+export type { Refinements } from "./classify/refinement.js";
+export { CLASSIFICATION_TABLE, INPUT_TABLE } from "./classify/table.js";
+export type { ClassificationRow, InputPart } from "./classify/table.js";
+export { compilePolicy } from "./compile/compile.js";
+export type { CompiledPolicy, PolicyCounterLimits } from "./compile/compile.js";
+export { ALLOW } from "./compile/decision.js";
+export type { Decision, Denial, Permit, ReasonCode } from "./compile/decision.js";
+export type { Trace, TraceStep } from "./compile/explain.js";
+export { NO_COUNTERS } from "./compile/facts.js";
+export type {
+  CapabilityFacts,
+  CapabilityStatus,
+  ConditionValues,
+  CounterFacts,
+  DecisionFacts,
+  Transport,
+  ViolationFacts,
+} from "./compile/facts.js";
+export type { VelocityLimit, VelocityScope } from "./compile/velocity-rules.js";
+export { createCounterBook } from "./counters/book.js";
+export type {
+  CounterBook,
+  CounterBookOptions,
+  CounterBookSnapshot,
+  CounterKeys,
+} from "./counters/book.js";
+export { BUILTIN_POLICIES } from "./document/builtin.js";
+export { formatIssue } from "./document/issue.js";
+export type { PolicyIssue, PolicyIssueCode } from "./document/issue.js";
+export { DEFAULT_POLICY_LIMITS } from "./document/limits.js";
+export type { PolicyLimits } from "./document/limits.js";
+export { hashDocument, loadPolicy, readPolicy } from "./document/load.js";
+export type { LoadedPolicy, LoadOptions, LoadResult, PolicyReader } from "./document/load.js";
+export type { OnBlock, PolicyDocument, PolicyMode, PolicyRules } from "./document/model.js";
+export { formatNote } from "./document/note.js";
+export type { PolicyNote, PolicyNoteCode } from "./document/note.js";
+export { createPolicyHolder } from "./holder/holder.js";
+export type { PolicyHolder, ReplaceResult } from "./holder/holder.js";
+export { POLICY_SCHEMA } from "./schema/policy-schema.js";
+export { CLASSIFICATIONS, isClassification } from "./vocabulary/classification.js";
+export type { Classification } from "./vocabulary/classification.js";
+export { eventTypeToJson, readEventType, UI_EVENT_TYPES } from "./vocabulary/event-type.js";
+export type { NamedEventType, UiEventType } from "./vocabulary/event-type.js";
+export { formatTarget, parseTarget } from "./vocabulary/target.js";
+export type { Target } from "./vocabulary/target.js";

@@ -1,0 +1,39 @@
+/**
+ * Matches a whole name against a pattern in which `*` stands for any run of characters and `?` for one.
+ *
+ * Two pointers and one remembered star: at most pattern × name steps, whatever the pattern (a regular
+ * expression built from it could be made to backtrack).
+ */
+export function matchesGlob(pattern: string, name: string): boolean {
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  let position = 0;
+  while (position < name.length) {
+    const code = at < pattern.length ? pattern.charCodeAt(at) : -1;
+    if (code === STAR) {
+      star = at;
+      at += 1;
+      resume = position;
+    } else if (code === QUESTION || (code !== -1 && code === name.charCodeAt(position))) {
+      at += 1;
+      position += 1;
+    } else if (star === -1) {
+      return false;
+    } else {
+      at = star + 1;
+      resume += 1;
+      position = resume;
+    }
+  }
+  while (at < pattern.length && pattern.charCodeAt(at) === STAR) at += 1;
+  return at === pattern.length;
+}
+
+const STAR = 42;
+const QUESTION = 63;
+
+/** Whether a pattern has a wildcard at all. */
+export function isGlob(pattern: string): boolean {
+  return pattern.includes("*") || pattern.includes("?");
+}

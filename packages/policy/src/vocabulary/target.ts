@@ -1,0 +1,18 @@
+/** The part of the screen an event is about. Spelled as on the wire, because it goes into receipts as is. */
+export type Target = { readonly component_type: string; readonly component_id?: string };
+
+/** `type` or `type:id`, for people to read. */
+export function formatTarget(target: Target | undefined): string {
+  if (target === undefined) return "no target";
+  return target.component_id === undefined
+    ? target.component_type
+    : `${target.component_type}:${target.component_id}`;
+}
+
+/** Reads `type` or `type:id`; only the first colon separates, ids may contain more. */
+export function parseTarget(text: string): Target | undefined {
+  const colon = text.indexOf(":");
+  if (colon === -1) return text === "" ? undefined : { component_type: text };
+  if (colon === 0 || colon === text.length - 1) return undefined;
+  return { component_type: text.slice(0, colon), component_id: text.slice(colon + 1) };
+}
