@@ -5,6 +5,7 @@ import * as nodeSign from "./sign.js";
 import * as webSign from "./sign-webcrypto.js";
 import * as nodeVerify from "./verify.js";
 import * as webVerify from "./verify-webcrypto.js";
+import { supported } from "./webcrypto.js";
 
 // RFC 8032 §7.1: seed, public key, message, signature.
 const VECTORS = [
@@ -157,6 +158,12 @@ function holds<Key extends { publicKey: Uint8Array }>(
     expect(JSON.stringify(await importPrivateKey(PRIVATE_PEM))).not.toContain("1O5y2");
   });
 }
+
+test("a runtime without Ed25519 is named as such, other failures stay what they are", async () => {
+  const unknown = Promise.reject(new DOMException("", "NotSupportedError"));
+  await expect(supported(unknown)).rejects.toMatchObject({ code: "ERR_ED25519_UNAVAILABLE" });
+  await expect(supported(Promise.reject(new RangeError("other")))).rejects.toThrow(RangeError);
+});
 
 test("more keys than the cache holds still verify", async () => {
   for (let round = 0; round < 70; round++) {

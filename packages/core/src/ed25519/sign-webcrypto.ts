@@ -1,6 +1,6 @@
 import { decodeBase64Url } from "../bytes/base64.js";
 import { assertLength, decodePem, encodeDer, encodePem } from "./encoding.js";
-import { asSource, subtle } from "./webcrypto.js";
+import { asSource, subtle, supported } from "./webcrypto.js";
 import type { WebCryptoKey } from "./webcrypto.js";
 
 /** A private key held by WebCrypto, with its raw public key. */
@@ -37,7 +37,7 @@ export interface Signer {
 
 /** A fresh key from the runtime's randomness. */
 export async function generateKey(): Promise<Ed25519Key> {
-  const pair = await subtle().generateKey("Ed25519", true, ["sign", "verify"]);
+  const pair = await supported(subtle().generateKey("Ed25519", true, ["sign", "verify"]));
   if (!("privateKey" in pair)) throw new TypeError("WebCrypto made no key pair");
   return new Ed25519Key(
     pair.privateKey,
@@ -54,7 +54,7 @@ export async function importPrivateKey(pemOrSeed: string | Uint8Array): Promise<
   const seed = typeof pemOrSeed === "string" ? decodePem("PRIVATE KEY", pemOrSeed) : pemOrSeed;
   assertLength("private key", seed);
   const der = asSource(encodeDer("PRIVATE KEY", seed));
-  const key = await subtle().importKey("pkcs8", der, "Ed25519", true, ["sign"]);
+  const key = await supported(subtle().importKey("pkcs8", der, "Ed25519", true, ["sign"]));
   // WebCrypto derives the public half only when it writes the key as a JWK.
   const { x = "" } = await subtle().exportKey("jwk", key);
   return new Ed25519Key(key, decodeBase64Url(x));

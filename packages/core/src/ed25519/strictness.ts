@@ -1,4 +1,5 @@
 import { decodeHex } from "../bytes/hex.js";
+import { assertLength } from "./encoding.js";
 
 // The y coordinates of the eight points of small order (the sign bit of x is ignored when comparing).
 const SMALL_ORDER_Y: readonly Uint8Array[] = [
@@ -22,8 +23,19 @@ export function isWeakPublicKey(key: Uint8Array): boolean {
   return SMALL_ORDER_Y.some((y) => sameY(key, y)) || isNonCanonicalY(key);
 }
 
+/**
+ * Whether a signature can be valid at all, decided before any curve arithmetic and alike everywhere.
+ *
+ * @throws CountersignError `ERR_ED25519_LENGTH` unless the key has 32 and the signature 64 bytes
+ */
+export function isStrict(publicKey: Uint8Array, signature: Uint8Array): boolean {
+  assertLength("public key", publicKey);
+  assertLength("signature", signature);
+  return !isWeakPublicKey(publicKey) && hasCanonicalScalar(signature);
+}
+
 /** Whether the scalar half of a signature is below the group order (RFC 8032 §5.1.7, step 1). */
-export function hasCanonicalScalar(signature: Uint8Array): boolean {
+function hasCanonicalScalar(signature: Uint8Array): boolean {
   for (let index = 31; index >= 0; index--) {
     const scalar = signature[32 + index] ?? 0;
     const bound = GROUP_ORDER[index] ?? 0;

@@ -1,6 +1,5 @@
-import { assertLength } from "./encoding.js";
-import { hasCanonicalScalar, isWeakPublicKey } from "./strictness.js";
-import { asSource, subtle } from "./webcrypto.js";
+import { isStrict } from "./strictness.js";
+import { asSource, subtle, supported } from "./webcrypto.js";
 import type { WebCryptoKey } from "./webcrypto.js";
 
 export { exportPublicKeyPem, importPublicKeyPem } from "./public-key.js";
@@ -17,9 +16,7 @@ export function verifyEd25519(
   message: Uint8Array,
   signature: Uint8Array,
 ): boolean | Promise<boolean> {
-  assertLength("public key", publicKey);
-  assertLength("signature", signature);
-  if (isWeakPublicKey(publicKey) || !hasCanonicalScalar(signature)) return false;
+  if (!isStrict(publicKey, signature)) return false;
   return verify(asSource(publicKey), asSource(message), asSource(signature));
 }
 
@@ -29,7 +26,7 @@ async function verify(publicKey: Source, message: Source, signature: Source): Pr
   const crypto = subtle();
   let key: WebCryptoKey;
   try {
-    key = await crypto.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
+    key = await supported(crypto.importKey("raw", publicKey, "Ed25519", false, ["verify"]));
   } catch (error) {
     // Some runtimes refuse bytes that are no curve point here, others on verifying: the same "no".
     if (error instanceof DOMException && error.name === "DataError") return false;

@@ -1,8 +1,8 @@
 import { createPublicKey, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { encodeHex } from "../bytes/hex.js";
-import { assertLength, encodeDer } from "./encoding.js";
-import { hasCanonicalScalar, isWeakPublicKey } from "./strictness.js";
+import { encodeDer } from "./encoding.js";
+import { isStrict } from "./strictness.js";
 
 export { exportPublicKeyPem, importPublicKeyPem } from "./public-key.js";
 
@@ -23,9 +23,7 @@ export function verifyEd25519(
   message: Uint8Array,
   signature: Uint8Array,
 ): boolean | Promise<boolean> {
-  assertLength("public key", publicKey);
-  assertLength("signature", signature);
-  if (isWeakPublicKey(publicKey) || !hasCanonicalScalar(signature)) return false;
+  if (!isStrict(publicKey, signature)) return false;
   return verify(null, message, keyObject(publicKey), signature);
 }
 

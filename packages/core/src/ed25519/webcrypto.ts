@@ -11,13 +11,30 @@ export type WebCryptoKey = Parameters<Subtle["verify"]>[1];
 export function subtle(): Subtle {
   const crypto: typeof globalThis.crypto | undefined = globalThis.crypto;
   const found: Subtle | undefined = crypto?.subtle;
-  if (found === undefined) {
-    throw new CountersignError("ERR_ED25519_UNAVAILABLE", "this runtime has no WebCrypto", {});
-  }
+  if (found === undefined) throw unavailable();
   return found;
+}
+
+/** The result of an operation, or `ERR_ED25519_UNAVAILABLE` where WebCrypto does not know Ed25519. */
+export async function supported<T>(operation: Promise<T>): Promise<T> {
+  try {
+    return await operation;
+  } catch (error) {
+    const unknown = error instanceof DOMException && error.name === "NotSupportedError";
+    throw unknown ? unavailable(error) : error;
+  }
 }
 
 /** A copy whose buffer cannot change while an asynchronous operation reads it. */
 export function asSource(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
+}
+
+function unavailable(cause?: unknown): CountersignError {
+  return new CountersignError(
+    "ERR_ED25519_UNAVAILABLE",
+    "this runtime has no Ed25519",
+    {},
+    { cause },
+  );
 }
