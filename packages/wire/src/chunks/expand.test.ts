@@ -134,6 +134,12 @@ test("the end of the stream makes no END up and names what was open", () => {
   expect(() => expander.push(text({ messageId: "b" }))).toThrow(TypeError);
 });
 
+test("difference C1: what the schema does not know does not ride on the expanded events", () => {
+  const [start, content] = expand(text({ messageId: "a", delta: "x", vendor: 1 }));
+  expect(start).not.toHaveProperty("vendor");
+  expect(content).not.toHaveProperty("vendor");
+});
+
 test("a limit that is no positive integer is the caller's mistake", () => {
   expect(() => createChunkExpander({ maxLanes: 0 })).toThrow(TypeError);
 });
