@@ -6,10 +6,16 @@ const PAIRWISE_KEYS = 24;
 /** Literals up to this length without an exponent are below 10^15, and so safe. */
 const SHORT_LITERAL = 15;
 
-/** Key positions of the open objects, the innermost last; grows with use, never shrinks below this. */
+/** Key positions of the open objects, the innermost last: at most PAIRWISE_KEYS for each level. */
 const starts: number[] = [];
 const ends: number[] = [];
 const bases: number[] = [];
+
+/**
+ * Character comparisons left. Keys of one length with long common beginnings would make the pairwise
+ * comparison eleven times as long as the text; then the reporting parser, which hashes, is cheaper.
+ */
+let budget = 0;
 
 /**
  * Proves that a text has nothing the strict parser would refuse, provided that it is well-formed
@@ -22,6 +28,7 @@ const bases: number[] = [];
  */
 export function provesStrict(text: string, maxDepth: number): boolean {
   const length = text.length;
+  budget = 64 + (length >> 1);
   // Searched for again only once passed: asking anew for each string would be quadratic.
   let escape = nextEscape(text, 0);
   let depth = 0;
@@ -148,6 +155,7 @@ function afterEscape(text: string, escape: number): number {
   return second >= 0xdc00 && second < 0xe000 ? escape + 12 : -1;
 }
 
+/** Whether a key equals one of the object's earlier keys, or might. */
 function repeats(text: string, start: number, end: number, from: number, to: number): boolean {
   const length = end - start;
   for (let key = from; key < to; key++) {
@@ -157,7 +165,8 @@ function repeats(text: string, start: number, end: number, from: number, to: num
     while (index < length && text.charCodeAt(start + index) === text.charCodeAt(other + index)) {
       index++;
     }
-    if (index === length) return true;
+    budget -= index;
+    if (index === length || budget < 0) return true;
   }
   return false;
 }

@@ -14,8 +14,10 @@ const COLON = 58;
 export class BlockReader {
   readonly #maxLine: number;
   readonly #maxFrame: number;
-  #data = "";
-  #dataLines = 0;
+  /** The first line of data; nearly every block has only this one. */
+  #first: string | undefined;
+  /** Further lines, joined at the end: as one rope, two million empty lines would take 128 MB. */
+  #rest: string[] | undefined;
   #event: string | undefined;
   #id: string | undefined;
   #retry: number | undefined;
@@ -32,7 +34,7 @@ export class BlockReader {
 
   /** Whether lines were read that no blank line has closed yet. */
   get open(): boolean {
-    return this.#dataLines > 0 || this.#event !== undefined || this.#id !== undefined;
+    return this.#first !== undefined || this.#event !== undefined || this.#id !== undefined;
   }
 
   /**
@@ -61,14 +63,14 @@ export class BlockReader {
 
   /** Ends a block, as a blank line does: a message when there was data, and a clean slate. */
   dispatch(messages: SseMessage[]): void {
-    if (this.#dataLines > 0) {
-      const message: SseMessage = { data: this.#data };
+    if (this.#first !== undefined) {
+      const message: SseMessage = { data: this.#joined(this.#first) };
       if (this.#event !== undefined) message.event = this.#event;
       if (this.#id !== undefined) message.id = this.#id;
       if (this.#retry !== undefined) message.retry = this.#retry;
       messages.push(message);
-      this.#data = "";
-      this.#dataLines = 0;
+      this.#first = undefined;
+      this.#rest = undefined;
     }
     this.#event = undefined;
     this.#id = undefined;
@@ -93,7 +95,7 @@ export class BlockReader {
       if (this.#estimated) {
         // From here on every line is measured; measuring the whole each time would be quadratic.
         this.#estimated = false;
-        this.#dataBytes = utf8Length(this.#data);
+        this.#dataBytes = utf8Length(this.#joined(this.#first ?? ""));
       }
       const at = byteOffset(text, start, offset, ascii);
       assertWithin("maxFrameBytes", this.#dataBytes, this.#maxFrame, at);
@@ -102,13 +104,18 @@ export class BlockReader {
 
   #append(value: string): void {
     const bytes = this.#estimated ? value.length : utf8Length(value);
-    if (this.#dataLines++ === 0) {
-      this.#data = value;
+    if (this.#first === undefined) {
+      this.#first = value;
       this.#dataBytes = bytes;
     } else {
-      this.#data += `\n${value}`;
+      this.#rest ??= [];
+      this.#rest.push(value);
       this.#dataBytes += bytes + 1;
     }
+  }
+
+  #joined(first: string): string {
+    return this.#rest === undefined ? first : `${first}\n${this.#rest.join("\n")}`;
   }
 
   #field(line: string): void {
