@@ -1,8 +1,12 @@
 import type { JsonValue } from "@countersign/core";
-import type { AgUiEvent, EventType, Interrupt, RunFinishedEvent } from "@countersign/wire";
+import { isCountersignError } from "@countersign/core";
+import type { AgUiEvent, EventOf, EventType, Interrupt, RunFinishedEvent } from "@countersign/wire";
+import { ENVELOPE_NAME, UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
+import { asObject } from "../document/json-object.js";
 import type { Aspect, EventFacts, ToolCallFacts } from "./facts.js";
 import { applyClaim } from "./claim.js";
 import type { ClassifyContext } from "./context.js";
+import { classifyEnvelope } from "./envelope.js";
 import type { Refinements } from "./refinement.js";
 import { NO_REFINEMENTS, refine, strictestFirst } from "./refinement.js";
 import { patchAspects, snapshotAspects } from "./state.js";
@@ -77,12 +81,10 @@ function deriveFacts(
         ),
       ]);
     case "CUSTOM":
-      return toFacts(event.type, [
-        refine(customAspect(event.name, event.value), refinements.custom.find(event.name)),
-      ]);
+      return customFacts(event, refinements);
     case "RAW":
       return toFacts(event.type, [
-        refine(customAspect(event.source ?? "raw", null), refinements.raw.find(event.source ?? "")),
+        refine(customAspect(event.source ?? "raw"), refinements.raw.find(event.source ?? "")),
       ]);
     default:
       return plainFacts(event.type, row, refinements);
@@ -169,20 +171,42 @@ function interruptAspect(interrupt: Interrupt | undefined, refinements: Refineme
   );
 }
 
-// Whatever vendor prefix a translator puts before it, a render hint names a component to be created.
-const RENDER_HINT = /(?:^|[.:/])ui[_-]?render[_-]?hint$/i;
-
-function customAspect(name: string, value: JsonValue): Aspect {
-  if (RENDER_HINT.test(name) && value !== null && typeof value === "object") {
-    const component = Array.isArray(value) ? undefined : value["component"];
-    return {
-      eventType: "lifecycle",
-      ...(typeof component === "string" && component !== ""
-        ? { target: { component_type: component } }
-        : {}),
-      classification: "create",
-      derived: "create",
-    };
+function customFacts(event: EventOf<"CUSTOM">, refinements: Refinements): EventFacts {
+  const { name, value } = event;
+  const refinement = refinements.custom.find(name);
+  if (name === ENVELOPE_NAME && refinement === undefined) {
+    const carried = carriedEnvelope(value, refinements);
+    if (carried !== undefined) return { ...carried, source: event.type };
   }
+  const base = name === UI_RENDER_HINT_NAME ? renderHint(value) : customAspect(name);
+  return toFacts(event.type, [refine(base, refinement)]);
+}
+
+// A translator puts envelopes without a native form into this event. An agent can write one itself, and
+// gains nothing: it is judged by the same rules as the envelope it imitates.
+function carriedEnvelope(value: JsonValue, refinements: Refinements): EventFacts | undefined {
+  const envelope = asObject(value);
+  if (envelope === undefined) return undefined;
+  try {
+    return classifyEnvelope(envelope, "outbound", refinements);
+  } catch (error) {
+    if (isCountersignError(error, "ERR_POLICY_ENVELOPE")) return undefined;
+    throw error;
+  }
+}
+
+function renderHint(value: JsonValue): Aspect {
+  const component = asObject(value)?.["component"];
+  return {
+    eventType: "lifecycle",
+    ...(typeof component === "string" && component !== ""
+      ? { target: { component_type: component } }
+      : {}),
+    classification: "create",
+    derived: "create",
+  };
+}
+
+function customAspect(name: string): Aspect {
   return { eventType: "custom", customName: name, classification: "mutate", derived: "mutate" };
 }

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { RunAgentInput } from "@countersign/wire";
+import { classifyInput } from "./input.js";
+
+const input = (fields: Partial<RunAgentInput>): RunAgentInput => ({
+  threadId: "t",
+  runId: "r",
+  messages: [],
+  ...fields,
+});
+const classes = (fields: Partial<RunAgentInput>, context = {}): string[] => {
+  const facts = classifyInput(input(fields), context);
+  return [facts, ...(facts.also ?? [])].map((aspect) => aspect.classification);
+};
+
+test("an empty request is display, also with the empty members clients send", () => {
+  expect(classes({ state: {}, forwardedProps: {}, tools: [], context: [] })).toEqual(["display"]);
+});
+
+test("the strictest thing a request does comes first", () => {
+  expect(
+    classes({
+      messages: [{ id: "1", role: "user", content: "yes" }],
+      resume: [{ interruptId: "i", status: "resolved" }],
+      forwardedProps: { model: "x" },
+    }),
+  ).toEqual(["submit", "display", "display", "mutate"]);
+});
+
+test("state the agent sent itself is no change", () => {
+  expect(classes({ state: { a: 1 } })).toContain("mutate");
+  expect(classes({ state: { a: 1 } }, { stateEchoed: true })).toEqual(["display"]);
+});
+
+test("messages the gateway has judged before are not judged again", () => {
+  const messages = [{ id: "1", role: "tool" as const, toolCallId: "c", content: "x" }];
+  expect(classes({ messages })).toContain("mutate");
+  expect(classes({ messages }, { knownMessages: 1 })).toEqual(["display"]);
+});
+
+test("declared tools are named", () => {
+  expect(
+    classifyInput(input({ tools: [{ name: "open", description: "" }] })).declaredTools,
+  ).toEqual(["open"]);
+});
