@@ -52,8 +52,7 @@ export function assertEntry(value: JsonValue): asserts value is LogEntry {
   assertReceipt(ownMember(value, "receipt"));
 }
 
-/** Reads leaf bytes back. Only the canonical bytes of a valid entry are accepted. */
-export function decodeEntry(bytes: Uint8Array): LogEntry {
+function decodeText(bytes: Uint8Array): { text: string; entry: LogEntry } {
   if (bytes.length > MAX_ENTRY_BYTES) {
     throw formatError("ERR_ENTRY_TOO_LARGE", "a log entry is larger than a bundle allows", {
       limit: MAX_ENTRY_BYTES,
@@ -76,5 +75,34 @@ export function decodeEntry(bytes: Uint8Array): LogEntry {
   assertEntry(value);
   // The leaf hash names bytes, not a value: a second spelling of the same entry is not the entry.
   if (encodeEntryText(value) !== text) throw refuse("entry", "not canonical");
-  return value;
+  return { text, entry: value };
+}
+
+/** Reads leaf bytes back. Only the canonical bytes of a valid entry are accepted. */
+export function decodeEntry(bytes: Uint8Array): LogEntry {
+  return decodeText(bytes).entry;
+}
+
+/** An entry with the canonical texts inside it, cut out instead of written again. */
+export type DecodedEntry = {
+  readonly entry: LogEntry;
+  /** What `encodeReceipt` would write. */
+  readonly receiptText: string;
+  /** What `encodeReceiptBody` would write: the signed text. */
+  readonly bodyText: string;
+};
+
+/**
+ * Reads leaf bytes back together with the signed text. A quote inside a JSON string is escaped, so
+ * the member names searched for can only be the members themselves.
+ */
+export function decodeEntryTexts(bytes: Uint8Array): DecodedEntry {
+  const { text, entry } = decodeText(bytes);
+  const start = text.indexOf(',"receipt":{') + ',"receipt":'.length;
+  const receiptText = text.slice(start, text.indexOf(',"received_at":', start));
+  const member = receiptText.indexOf(',"signature":"');
+  const after = receiptText.indexOf('"', member + ',"signature":"'.length) + 1;
+  // A signature of one of our two spellings holds no escape; any other fails its check anyway.
+  const bodyText = receiptText.slice(0, member) + receiptText.slice(after);
+  return { entry, receiptText, bodyText };
 }

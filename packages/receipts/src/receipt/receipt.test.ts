@@ -2,7 +2,7 @@ import { canonicalJson, isCountersignError } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeEntry } from "../entry/decode-entry.js";
+import { decodeEntry, decodeEntryTexts } from "../entry/decode-entry.js";
 import { encodeEntry } from "../entry/encode-entry.js";
 import type { LogEntry } from "../entry/entry.js";
 import { assertReceipt, assertReceivedReceipt } from "./check-receipt.js";
@@ -119,6 +119,13 @@ test("an entry is canonical JSON and reads back as it was", () => {
       const bytes = encodeEntry(entry);
       expect(new TextDecoder().decode(bytes)).toBe(canonicalJson(entry));
       expect(decodeEntry(bytes)).toEqual(entry);
+      const receiptText = encodeReceipt(entry.receipt);
+      const bodyText = encodeReceiptBody(entry.receipt);
+      const { signature } = entry.receipt;
+      const isPlain = JSON.stringify(signature) === `"${signature}"`;
+      expect(decodeEntryTexts(bytes)).toMatchObject(
+        isPlain ? { entry, receiptText, bodyText } : { entry, receiptText },
+      );
     }),
     { numRuns: 300 },
   );

@@ -1,9 +1,9 @@
 import { equalBytes, sha256Hex } from "@countersign/core";
-import { decodeEntry } from "../entry/decode-entry.js";
-import type { LogEntry } from "../entry/entry.js";
+import type { DecodedEntry } from "../entry/decode-entry.js";
+import { decodeEntryTexts } from "../entry/decode-entry.js";
 import type { KeyPeriod } from "../keys/verify-history.js";
 import { HASH_BYTES, leafHash, rootOfLevel } from "../merkle/hash.js";
-import { encodeReceipt, receiptBody } from "../receipt/encode-receipt.js";
+import { utf8 } from "../receipt/canonical-text.js";
 import { MAX_BUNDLE_BYTES, splitBundle } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import type { ExportReader } from "./reader.js";
@@ -34,15 +34,15 @@ export type BundleContext = {
 };
 
 async function checkSigned(
-  entry: LogEntry,
+  decoded: DecodedEntry,
   index: number,
   context: BundleContext,
   tallies: Tallies,
 ): Promise<void> {
-  const { receipt } = entry;
+  const { receipt } = decoded.entry;
   const { kernel_key: key, signature } = receipt;
   try {
-    if (await context.signatures.verify(receiptBody(receipt), key, signature)) {
+    if (await context.signatures.verify(utf8(decoded.bodyText), key, signature)) {
       countHeld(tallies, "receipt-signature");
     } else countFailed(tallies, "receipt-signature", index, "the signature is not valid");
   } catch (error) {
@@ -111,13 +111,14 @@ export async function verifyBundle(
       else countFailed(tallies, "leaf-tiles", at, "the entry does not hash to its leaf");
     }
     try {
-      const entry = decodeEntry(bytes);
+      const decoded = decodeEntryTexts(bytes);
+      const { entry } = decoded;
       countHeld(tallies, "entry-format");
       if (entry.seq === at) countHeld(tallies, "entry-sequence");
       else countFailed(tallies, "entry-sequence", at, `it says ${entry.seq}`);
       keys.add(entry.receipt.kernel_key);
-      lines += `${encodeReceipt(entry.receipt)}\n`;
-      await checkSigned(entry, at, context, tallies);
+      lines += `${decoded.receiptText}\n`;
+      await checkSigned(decoded, at, context, tallies);
     } catch (error) {
       countFailedBy(tallies, "entry-format", at, error);
       isWhole = false;
