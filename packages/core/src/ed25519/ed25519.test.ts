@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeHex, encodeHex } from "../bytes/hex.js";
-import * as nodeSign from "./sign.js";
+import * as nodeSign from "./sign-node.js";
 import * as webSign from "./sign-webcrypto.js";
-import * as nodeVerify from "./verify.js";
+import * as nodeVerify from "./verify-node.js";
 import * as webVerify from "./verify-webcrypto.js";
 import { supported } from "./webcrypto.js";
 
