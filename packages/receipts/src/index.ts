@@ -7,6 +7,16 @@ export { decodeEntry } from "./entry/decode-entry.js";
 export { encodeEntry } from "./entry/encode-entry.js";
 export { MAX_ENTRY_BYTES } from "./entry/entry.js";
 export type { Direction, LogEntry, PolicyMode } from "./entry/entry.js";
+export { encodeKeyRecord, parseKeyHistory } from "./keys/history.js";
+export type { KeyRecord, KeyRecordBody } from "./keys/history.js";
+export {
+  encodeKeyText,
+  encodeSignatureText,
+  parseKeyText,
+  parseSignatureText,
+} from "./keys/key-text.js";
+export { extendKeyHistory, startKeyHistory } from "./keys/rotate.js";
+export type { KeyRecordFacts } from "./keys/rotate.js";
 export { EMPTY_ROOT, leafHash, nodeHash } from "./merkle/hash.js";
 export { proveConsistency, proveInclusion, rootFromNodes } from "./merkle/prove.js";
 export type { NodeReader } from "./merkle/prove.js";
@@ -21,11 +31,14 @@ export { verifyNote } from "./note/verify-note.js";
 export type { SignatureVerifier, VerifiedNote } from "./note/verify-note.js";
 export { createNoteKey, encodeVkey, parseVkey } from "./note/vkey.js";
 export type { NoteKey } from "./note/vkey.js";
+export { encodeProof, parseProof } from "./proof/tlog-proof.js";
+export type { TlogProof } from "./proof/tlog-proof.js";
 export { MAX_BATCH_SIZE, parseBatchSignature } from "./receipt/batch-signature.js";
 export type { BatchSignature } from "./receipt/batch-signature.js";
 export { buildBatch, prepareBatch } from "./receipt/build-batch.js";
 export type { PreparedBatch } from "./receipt/build-batch.js";
 export { encodeReceipt, encodeReceiptBody, receiptBody } from "./receipt/encode-receipt.js";
+export { eventPayload, payloadHash } from "./receipt/payload.js";
 export { NO_CAPABILITY } from "./receipt/receipt.js";
 export type {
   AgUiReceipt,
