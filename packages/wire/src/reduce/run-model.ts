@@ -109,12 +109,10 @@ export class RunModel {
 
   /** The view: the same object until something changes. */
   view(): RunView {
-    return (this.#view ??= {
-      ...(this.threadId !== undefined && { threadId: this.threadId }),
-      ...(this.runId !== undefined && { runId: this.runId }),
+    if (this.#view !== undefined) return this.#view;
+    // Plain assignments: conditional spreads here cost 20 times the rest of a text delta.
+    const view: { -readonly [Key in keyof RunView]: RunView[Key] } = {
       status: this.status,
-      ...(this.error !== undefined && { error: this.error }),
-      ...(this.result !== undefined && { result: this.result }),
       messages: this.store.view(),
       state: this.state,
       steps: this.steps,
@@ -122,6 +120,12 @@ export class RunModel {
       pendingInterrupts: this.pendingInterrupts,
       pendingToolCallIds: this.pendingToolCallIds,
       usage: this.usage,
-    });
+    };
+    if (this.threadId !== undefined) view.threadId = this.threadId;
+    if (this.runId !== undefined) view.runId = this.runId;
+    if (this.error !== undefined) view.error = this.error;
+    if (this.result !== undefined) view.result = this.result;
+    this.#view = view;
+    return view;
   }
 }
