@@ -1,0 +1,20 @@
+import { CountersignError } from "@countersign/core";
+import type { Readable } from "node:stream";
+
+/** Reads a whole request body, refusing it as soon as it is over the limit. */
+export async function readBody(request: Readable, maxBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  for await (const part of request) {
+    const bytes = part as Uint8Array;
+    total += bytes.byteLength;
+    if (total > maxBytes) {
+      throw new CountersignError("ERR_LIMIT_EXCEEDED", `the request is over ${maxBytes} bytes`, {
+        limit: "maxInputBytes",
+        allowed: maxBytes,
+      });
+    }
+    parts.push(bytes);
+  }
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+}

@@ -1,0 +1,32 @@
+import type { HttpAnswer } from "./http-sink.js";
+
+/** A refusal before any stream: RFC 9457 with a stable code. */
+export type Problem = {
+  status: number;
+  code: string;
+  title: string;
+  detail?: string;
+};
+
+/** Answers with a problem document. */
+export function sendProblem(
+  answer: HttpAnswer,
+  problem: Problem,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const { status, code, title, detail } = problem;
+  const body = JSON.stringify({
+    type: `urn:countersign:problem:${code}`,
+    title,
+    status,
+    code,
+    ...(detail === undefined ? {} : { detail }),
+  });
+  answer.writeHead(status, {
+    ...headers,
+    "content-type": "application/problem+json",
+    "cache-control": "no-store",
+    "content-length": String(Buffer.byteLength(body)),
+  });
+  answer.end(body);
+}

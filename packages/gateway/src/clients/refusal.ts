@@ -1,0 +1,38 @@
+import { isCountersignError } from "@countersign/core";
+import type { ErrorCode } from "@countersign/core";
+import type { Problem } from "./problem.js";
+
+type Status = { readonly status: number; readonly title: string };
+
+const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };
+
+/** What each refusal before a stream answers; everything else that is coded is a bad request. */
+const STATUSES: Partial<Record<ErrorCode, Status>> = {
+  ERR_LIMIT_EXCEEDED: { status: 413, title: "The request is over a limit" },
+  ERR_INBOUND_BLOCKED: { status: 403, title: "The policy does not allow this request" },
+  ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
+  ERR_RUN_ACTIVE: { status: 409, title: "The thread has a run open" },
+  ERR_UPSTREAM_UNREACHABLE: { status: 502, title: "The agent could not be reached" },
+  ERR_UPSTREAM_STATUS: { status: 502, title: "The agent refused the request" },
+  ERR_UPSTREAM_NOT_A_STREAM: {
+    status: 502,
+    title: "The agent did not answer with an AG-UI stream",
+  },
+  ERR_UPSTREAM_ENCODING: { status: 502, title: "The agent's stream cannot be inspected" },
+  ERR_UPSTREAM_TIMEOUT: { status: 504, title: "The agent took too long" },
+  ERR_LOG_QUEUE_FULL: { status: 503, title: "The receipt log is overloaded" },
+  ERR_LOG_CLOSED: { status: 503, title: "The gateway is stopping" },
+};
+
+/** The answer to a request that was refused before its stream began. */
+export function problemOf(error: unknown): Problem {
+  if (!isCountersignError(error)) {
+    return { status: 503, code: "ERR_INTERNAL", title: "The gateway could not record the request" };
+  }
+  const { status, title } =
+    STATUSES[error.code] ??
+    (error.code.startsWith("ERR_STORE")
+      ? { status: 503, title: "The receipt store is unavailable" }
+      : BAD_REQUEST);
+  return { status, title, code: error.code, detail: error.message };
+}

@@ -1,0 +1,26 @@
+import type { AgUiEvent } from "@countersign/wire";
+
+/** The transport a receipt names. */
+export type ReceiptTransport = "sse" | "websocket";
+
+/**
+ * One person's end of a stream.
+ *
+ * `send` never blocks; a caller that sees `isSlow` waits for `drained`, so that a slow reader makes
+ * only its own agent wait.
+ */
+export type ClientSink = {
+  readonly transport: ReceiptTransport;
+  /** Aborts when the person goes away. */
+  readonly gone: AbortSignal;
+  /** Whether the peer is behind; the caller waits for `drained` before it sends more. */
+  readonly isSlow: boolean;
+  /** Writes events in order, in one piece. */
+  send(events: readonly AgUiEvent[]): void;
+  /** Resolves when the peer has caught up or is gone. */
+  drained(): Promise<void>;
+  /** Keeps the connection warm; never an event. */
+  heartbeat(): void;
+  /** Ends the stream; for a socket that carries several runs, ends this run only. */
+  end(): void;
+};

@@ -1,0 +1,43 @@
+import type { WebSocket } from "ws";
+import type { AgUiEvent } from "@countersign/wire";
+import { encodeTextFrame } from "@countersign/wire/websocket";
+import type { ClientSink } from "./sink.js";
+
+/** Bytes a socket may hold back before its reader counts as slow. */
+const SLOW_BYTES = 256 * 1024;
+
+/** One run's end on a socket; the socket itself stays open for the next run. */
+export function createSocketSink(socket: WebSocket, onEnd: () => void): ClientSink {
+  const gone = new AbortController();
+  socket.once("close", () => gone.abort());
+  let waiting: (() => void)[] = [];
+  const wake = (): void => {
+    const resolved = waiting;
+    waiting = [];
+    for (const resolve of resolved) resolve();
+  };
+  gone.signal.addEventListener("abort", wake, { once: true });
+  const isSlow = (): boolean => socket.bufferedAmount > SLOW_BYTES && !gone.signal.aborted;
+  const send = (event: AgUiEvent): void => {
+    socket.send(encodeTextFrame(JSON.stringify(event), "json"), () => {
+      if (!isSlow()) wake();
+    });
+  };
+  return {
+    transport: "websocket",
+    gone: gone.signal,
+    get isSlow() {
+      return isSlow();
+    },
+    send: (events) => {
+      if (gone.signal.aborted) return;
+      for (const event of events) send(event);
+    },
+    drained: () =>
+      isSlow() ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve(),
+    heartbeat: () => {
+      if (!gone.signal.aborted) socket.ping();
+    },
+    end: onEnd,
+  };
+}

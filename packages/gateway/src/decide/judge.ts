@@ -1,0 +1,92 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type {
+  CapabilityFacts,
+  CompiledPolicy,
+  CounterBook,
+  CounterKeys,
+  Decision,
+  DecisionFacts,
+  EventFacts,
+  ViolationFacts,
+} from "@countersign/policy";
+import type { Capabilities } from "../capabilities/capabilities.js";
+import type { ReceiptTransport } from "../clients/sink.js";
+import type { Clock } from "../ports.js";
+
+/** A decision and the token it rests on. */
+export type Judgement = { readonly decision: Decision; readonly capability?: CapabilityFacts };
+
+/** What the decision is asked about. */
+export type Question = {
+  readonly facts: EventFacts;
+  /** A part of a unit that was counted when it opened. */
+  readonly isContinuation?: boolean;
+  readonly violation?: ViolationFacts | undefined;
+  /** A token that came with this very event. */
+  readonly presented?: JsonValue | undefined;
+  /** The event itself, for conditions. */
+  readonly event?: JsonObject;
+};
+
+/** Where a judge stands: one connection of one session. */
+export type Bench = {
+  readonly policy: CompiledPolicy;
+  readonly book: CounterBook;
+  readonly keys: CounterKeys;
+  readonly capabilities: Capabilities;
+  readonly transport: ReceiptTransport;
+  readonly clock: Clock;
+  readonly session: JsonObject;
+};
+
+/** Asks the policy, with and without the tokens at hand, and keeps the counters. */
+export function createJudge(bench: Bench): (question: Question) => Judgement {
+  const { policy, book, keys, capabilities, transport, clock, session } = bench;
+  // A continuation is no new event for a cap over a window: its unit was counted when it opened.
+  const uncounted = new Float64Array(policy.limits.velocity.length);
+
+  const ask = (
+    question: Question,
+    counters: DecisionFacts["counters"],
+    token?: CapabilityFacts,
+  ): Decision =>
+    policy.evaluate({
+      event: question.facts,
+      transport,
+      counters,
+      capability: token,
+      violations: question.violation === undefined ? undefined : [question.violation],
+      variables: question.event === undefined ? { session } : { event: question.event, session },
+    });
+
+  const decide = (question: Question, counters: DecisionFacts["counters"]): Judgement => {
+    if (question.presented !== undefined) {
+      const token = capabilities.presented(question.presented);
+      return { decision: ask(question, counters, token), capability: token };
+    }
+    const bare = ask(question, counters);
+    if (bare.allow && bare.observed === undefined) return { decision: bare };
+    let first: Judgement | undefined;
+    for (const token of capabilities.session()) {
+      const decision = ask(question, counters, token);
+      if (decision.allow && decision.observed === undefined) return { decision, capability: token };
+      first ??= { decision, capability: token };
+    }
+    return first ?? { decision: bare };
+  };
+
+  return (question) => {
+    const now = clock.now();
+    const counted = book.peek(question.facts, keys, now);
+    const continues = question.isContinuation === true;
+    const judgement = decide(
+      question,
+      continues ? { eventsInSecond: counted.eventsInSecond, velocity: uncounted } : counted,
+    );
+    if (judgement.decision.allow) {
+      if (!continues) book.commit(question.facts, keys, now);
+      if (judgement.capability !== undefined) capabilities.spend(judgement.capability.id);
+    }
+    return judgement;
+  };
+}

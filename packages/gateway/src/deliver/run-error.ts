@@ -1,0 +1,47 @@
+import { isCountersignError } from "@countersign/core";
+import type { ErrorCode } from "@countersign/core";
+
+/** A failure in words for the person and a code for programs. */
+export type Failure = { readonly code: string; readonly message: string };
+
+/** The person pressed stop, or somebody did for them. */
+export const STOPPED: Failure = { code: "RUN_STOPPED", message: "the run was stopped" };
+
+/** A block that ends the run. */
+export const BLOCKED: Failure = {
+  code: "BLOCKED_BY_POLICY",
+  message: "the run was ended by policy",
+};
+
+const MALFORMED: Failure = {
+  code: "AGENT_MALFORMED_EVENT",
+  message: "the agent sent something that is not valid AG-UI",
+};
+
+/** What the person is told for each way an agent's stream can fail. Messages carry no payload. */
+const FAILURES: Partial<Record<ErrorCode, Failure>> = {
+  ERR_UPSTREAM_UNREACHABLE: {
+    code: "AGENT_UNREACHABLE",
+    message: "the agent could not be reached",
+  },
+  ERR_UPSTREAM_STATUS: { code: "AGENT_REFUSED", message: "the agent refused the request" },
+  ERR_UPSTREAM_NOT_A_STREAM: {
+    code: "AGENT_NOT_AG_UI",
+    message: "the agent answered with something that is not an AG-UI stream",
+  },
+  ERR_UPSTREAM_ENCODING: {
+    code: "AGENT_NOT_AG_UI",
+    message: "the agent's stream is encoded in a way that cannot be inspected",
+  },
+  ERR_UPSTREAM_TIMEOUT: { code: "AGENT_TIMEOUT", message: "the agent took too long" },
+  ERR_UPSTREAM_BROKEN: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
+  ERR_LIMIT_EXCEEDED: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
+};
+
+/** The failure an error stands for; anything unforeseen about the stream counts as malformed. */
+export function failureOf(error: unknown): Failure {
+  if (!isCountersignError(error)) {
+    return { code: "GATEWAY_FAILURE", message: "the gateway could not handle the stream" };
+  }
+  return FAILURES[error.code] ?? MALFORMED;
+}

@@ -1,0 +1,22 @@
+import { enforceEvent, enforceInput } from "@countersign/wire/enforce";
+import type { Stage } from "../pipeline/stage.js";
+
+/** Holds every event to the AG-UI 1.0 schema: unknown material is dropped and noted, malformed is fatal. */
+export const enforce: Stage = {
+  name: "enforce",
+  open: (run, next) => ({
+    push: (passage) => {
+      if (passage.value === undefined) return;
+      const { event, notes } = enforceEvent(passage.value);
+      if (notes.length > 0) run.observer.notes(notes);
+      if (event === undefined) return;
+      passage.event = event;
+      next.push(passage);
+    },
+    end: (end) => next.end(end),
+  }),
+  admit: (request) => {
+    if (request.value === undefined) return;
+    request.input = enforceInput(request.value).input;
+  },
+};

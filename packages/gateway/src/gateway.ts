@@ -1,0 +1,108 @@
+import { resolveLimits } from "@countersign/core";
+import type { Limits } from "@countersign/core";
+import { createCounterBook } from "@countersign/policy";
+import type { CompiledPolicy, CounterBook, PolicyHolder } from "@countersign/policy";
+import type { Server } from "node:net";
+import { createHeartbeats } from "./clients/heartbeats.js";
+import { Feed } from "./control/feed.js";
+import { createDataPlane } from "./listen/data-plane.js";
+import type { TlsOptions } from "./listen/data-plane.js";
+import { SYSTEM_CLOCK } from "./ports.js";
+import type { Clock } from "./ports.js";
+import type { Recorder } from "./record/recorder.js";
+import { createWatchedRecorder } from "./record/watched-recorder.js";
+import { createMint } from "./runs/mint.js";
+import type { Journal, Surroundings, TokenVerifier } from "./runs/surroundings.js";
+import { Sessions } from "./sessions/sessions.js";
+import { Threads } from "./sessions/thread.js";
+import { createUpstream } from "./upstream/connect.js";
+import { createAgents } from "./upstream/targets.js";
+import type { UpstreamTarget } from "./upstream/upstream.js";
+
+/** What a gateway is made of. */
+export type GatewayOptions = {
+  readonly agents: readonly UpstreamTarget[];
+  /** The agent that paths without a name mean; the first one when left out. */
+  readonly fallbackAgent?: string;
+  readonly policy: PolicyHolder;
+  readonly recorder: Recorder;
+  readonly tokens?: TokenVerifier;
+  readonly origins?: readonly string[];
+  readonly tls?: TlsOptions;
+  readonly limits?: Partial<Limits>;
+  readonly clock?: Clock;
+  readonly journal?: Journal;
+  readonly heartbeatMs?: number;
+};
+
+/** A gateway; its listener is not bound yet. */
+export type Gateway = {
+  readonly dataPlane: Server;
+  readonly surroundings: Surroundings;
+  isReady(): boolean;
+  /** Ends every run honestly and lets go of the agents. */
+  close(): Promise<void>;
+};
+
+const SILENT: Journal = { info: () => {}, warn: () => {} };
+
+/** Trusts no issuer: every token is refused until one is configured. */
+const NO_TOKENS: TokenVerifier = {
+  evaluate: () => ({ id: "<unverified>", status: "untrusted_issuer", scopes: [] }),
+  spend: () => {},
+};
+
+/** Puts a gateway together. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const clock = options.clock ?? SYSTEM_CLOCK;
+  const books = new WeakMap<CompiledPolicy, CounterBook>();
+  const upstreams = options.agents.map(createUpstream);
+  const heartbeats = createHeartbeats(options.heartbeatMs);
+  const recorder = createWatchedRecorder(options.recorder);
+  const surroundings: Surroundings = {
+    agents: createAgents(upstreams, options.fallbackAgent),
+    policy: () => options.policy.current,
+    book: (policy) => {
+      let book = books.get(policy);
+      if (book === undefined) {
+        book = createCounterBook(policy.limits);
+        books.set(policy, book);
+      }
+      return book;
+    },
+    tokens: options.tokens ?? NO_TOKENS,
+    recorder,
+    sessions: new Sessions(clock),
+    threads: new Threads(),
+    feed: new Feed(),
+    heartbeats,
+    journal: options.journal ?? SILENT,
+    limits: resolveLimits(options.limits),
+    clock,
+    mintId: createMint(clock),
+  };
+  const dataPlane = createDataPlane(surroundings, {
+    tls: options.tls,
+    isReady: () => recorder.isHealthy,
+    origins: new Set(options.origins ?? []),
+  });
+  return {
+    dataPlane,
+    surroundings,
+    isReady: () => recorder.isHealthy,
+    close: async () => {
+      heartbeats.stop();
+      for (const run of surroundings.sessions.openRuns()) run.stop("the gateway is stopping");
+      await new Promise<void>((resolve) => {
+        dataPlane.close(() => resolve());
+        if ("closeAllConnections" in dataPlane) {
+          setTimeout(
+            () => (dataPlane as { closeAllConnections(): void }).closeAllConnections(),
+            200,
+          ).unref();
+        }
+      });
+      for (const upstream of upstreams) upstream.close();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { JsonValue, Limits } from "@countersign/core";
+import type { CompiledPolicy, Decision, EventFacts } from "@countersign/policy";
+import type { RunAgentInput } from "@countersign/wire";
+import type { ReceiptTransport } from "../clients/sink.js";
+import type { Judgement, Question } from "../decide/judge.js";
+import type { Clock, MintId } from "../ports.js";
+import type { Recorder } from "../record/recorder.js";
+
+/** One request of a browser on its way to the agent; each stage fills in what it finds out. */
+export type InboundRequest = {
+  readonly agent: string;
+  readonly sessionId: string;
+  readonly transport: ReceiptTransport;
+  readonly receivedAt: number;
+  readonly policy: CompiledPolicy;
+  readonly judge: (question: Question) => Judgement;
+  readonly recorder: Recorder;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly mintId: MintId;
+  /** Throws when the input's thread has a run open, or its run id was used before. */
+  readonly assertNewRun: (input: RunAgentInput) => void;
+  /** Before decode: the body or frame as it came. */
+  readonly bytes: Uint8Array | string;
+  /** After decode. */
+  value?: JsonValue;
+  /** After enforce. */
+  input?: RunAgentInput;
+  /** After classify. */
+  facts?: EventFacts;
+  /** After decide. */
+  decision?: Decision;
+  /** After decide: the token that was considered. */
+  capabilityId?: string;
+  /** After record. */
+  receiptId?: string;
+  /** After record: its place in the log. */
+  seq?: number;
+  /** After deliver: the text that goes to the agent, serialised here. */
+  body?: string;
+};
+
+/** The parsed input; a stage that asks before enforce has run is a defect of ours. */
+export function assertInput(request: InboundRequest): RunAgentInput {
+  if (request.input === undefined) throw new TypeError("the request was not parsed yet");
+  return request.input;
+}

@@ -1,0 +1,132 @@
+import { createServer } from "node:http";
+import { createSecureServer } from "node:http2";
+import type { Server } from "node:net";
+import type { HttpAnswer } from "../clients/http-sink.js";
+import { sendProblem } from "../clients/problem.js";
+import type { Surroundings } from "../runs/surroundings.js";
+import type { Upstream } from "../upstream/upstream.js";
+import { routeRequest } from "./path.js";
+import { refuse, serveRun } from "./run-route.js";
+import type { HttpQuestion } from "./run-route.js";
+import { attachSockets } from "./socket-route.js";
+import { serveStop } from "./stop-route.js";
+import { serveStream } from "./stream-route.js";
+
+/** Certificates; with them the listener speaks HTTP/2 and HTTP/1.1 over TLS. */
+export type TlsOptions = { readonly cert: string; readonly key: string };
+
+/** What the data plane needs beside the runs themselves. */
+export type DataPlaneOptions = {
+  readonly tls?: TlsOptions | undefined;
+  /** Whether decisions can be recorded now. */
+  isReady(): boolean;
+  /** Origins of pages that may call us from a browser. */
+  readonly origins: ReadonlySet<string>;
+};
+
+const MAX_HEADER_BYTES = 16 * 1024;
+const HEADERS_TIMEOUT_MS = 10_000;
+
+/** The listener agents' clients connect to. */
+export function createDataPlane(around: Surroundings, options: DataPlaneOptions): Server {
+  const handle = (question: HttpQuestion, answer: HttpAnswer): void => {
+    serve(around, options, question, answer).catch((error: unknown) => refuse(answer, error));
+  };
+  const server =
+    options.tls === undefined
+      ? createServer(
+          { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, noDelay: true },
+          handle,
+        )
+      : createSecureServer({ ...options.tls, allowHTTP1: true }, handle);
+  attachSockets(around, server, options.origins);
+  return server;
+}
+
+async function serve(
+  around: Surroundings,
+  options: DataPlaneOptions,
+  question: HttpQuestion,
+  answer: HttpAnswer,
+): Promise<void> {
+  const url = new URL(question.url ?? "/", "http://gateway.invalid");
+  allowOrigin(question, answer, options.origins);
+  if (question.method === "OPTIONS") {
+    answer.writeHead(204).end();
+    return;
+  }
+  const route = routeRequest(question.method ?? "GET", url.pathname);
+  switch (route.kind) {
+    case "run": {
+      const upstream = findAgent(around, route.agent ?? url.searchParams.get("agent"));
+      if (upstream === undefined) return unknownAgent(answer);
+      return serveRun(around, upstream, question, answer, url);
+    }
+    case "stream": {
+      const upstream = findAgent(around, url.searchParams.get("agent"));
+      if (upstream === undefined) return unknownAgent(answer);
+      return serveStream(around, upstream, question, answer, url);
+    }
+    case "stop":
+      return serveStop(around, question, answer, url);
+    case "ping":
+      return sendJson(answer, 200, {
+        status: "Healthy",
+        time_of_last_update: Math.floor(around.clock.now() / 1000),
+      });
+    case "health":
+      return sendJson(answer, 200, { status: "ok" });
+    case "ready":
+      return sendJson(answer, options.isReady() ? 200 : 503, {
+        status: options.isReady() ? "ready" : "receipts unavailable",
+      });
+    case "method":
+      return sendProblem(
+        answer,
+        { status: 405, code: "ERR_METHOD", title: `Use ${route.allow} here` },
+        { allow: route.allow },
+      );
+    default:
+      return sendProblem(answer, {
+        status: 404,
+        code: "ERR_NOT_FOUND",
+        title: "There is nothing here",
+      });
+  }
+}
+
+function findAgent(around: Surroundings, name: string | null): Upstream | undefined {
+  return name === null ? around.agents.fallback : around.agents.find(name);
+}
+
+function unknownAgent(answer: HttpAnswer): void {
+  sendProblem(answer, {
+    status: 404,
+    code: "ERR_AGENT_UNKNOWN",
+    title: "No agent of that name is configured",
+  });
+}
+
+function sendJson(answer: HttpAnswer, status: number, value: object): void {
+  answer.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
+  answer.end(JSON.stringify(value));
+}
+
+/** Browsers may call from the origins the configuration lists; nobody else's page gets an answer it can read. */
+function allowOrigin(
+  question: HttpQuestion,
+  answer: HttpAnswer,
+  origins: ReadonlySet<string>,
+): void {
+  const { origin } = question.headers;
+  if (origin === undefined) return;
+  answer.setHeader("vary", "origin");
+  if (!origins.has(origin)) return;
+  answer.setHeader("access-control-allow-origin", origin);
+  answer.setHeader("access-control-allow-methods", "GET, POST, OPTIONS");
+  answer.setHeader(
+    "access-control-allow-headers",
+    "content-type, accept, authorization, countersign-dialect, x-amzn-bedrock-agentcore-runtime-session-id",
+  );
+  answer.setHeader("access-control-max-age", "600");
+}

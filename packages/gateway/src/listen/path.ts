@@ -1,0 +1,52 @@
+/** Where a request goes, by method and path alone. */
+export type DataRoute =
+  | { kind: "run"; agent: string | undefined }
+  | { kind: "stream" }
+  | { kind: "stop" }
+  | { kind: "ping" }
+  | { kind: "health" }
+  | { kind: "ready" }
+  | { kind: "method"; allow: string }
+  | { kind: "unknown" };
+
+/** Where a WebSocket goes. */
+export type SocketRoute = { kind: "socket"; agent: string | undefined } | { kind: "unknown" };
+
+const AGENT = /^\/agents\/([^/]+)$/;
+const AGENT_SOCKET = /^\/agents\/([^/]+)\/ws$/;
+
+const FIXED: ReadonlyMap<string, { method: string; route: DataRoute }> = new Map([
+  ["/ag-ui/run", { method: "POST", route: { kind: "run", agent: undefined } }],
+  ["/invocations", { method: "POST", route: { kind: "run", agent: undefined } }],
+  ["/ag-ui/stream", { method: "GET", route: { kind: "stream" } }],
+  ["/ag-ui/stop", { method: "POST", route: { kind: "stop" } }],
+  ["/ping", { method: "GET", route: { kind: "ping" } }],
+  ["/healthz", { method: "GET", route: { kind: "health" } }],
+  ["/readyz", { method: "GET", route: { kind: "ready" } }],
+] as const);
+
+/** Finds the route of a request. */
+export function routeRequest(method: string, path: string): DataRoute {
+  const agent = AGENT.exec(path)?.[1];
+  const found =
+    agent === undefined
+      ? FIXED.get(path)
+      : { method: "POST", route: { kind: "run" as const, agent: decodeName(agent) } };
+  if (found === undefined) return { kind: "unknown" };
+  return method === found.method ? found.route : { kind: "method", allow: found.method };
+}
+
+/** Finds the route of a WebSocket upgrade. */
+export function routeSocket(path: string): SocketRoute {
+  if (path === "/ag-ui" || path === "/ws") return { kind: "socket", agent: undefined };
+  const agent = AGENT_SOCKET.exec(path)?.[1];
+  return agent === undefined ? { kind: "unknown" } : { kind: "socket", agent: decodeName(agent) };
+}
+
+function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,59 @@
+import { isCountersignError, parseJson } from "@countersign/core";
+import { readBody } from "../clients/body.js";
+import type { HttpAnswer } from "../clients/http-sink.js";
+import { sendProblem } from "../clients/problem.js";
+import type { Surroundings } from "../runs/surroundings.js";
+import type { RunHandle } from "../sessions/session.js";
+import type { HttpQuestion } from "./run-route.js";
+import { sessionOf } from "./session-id.js";
+
+const MAX_STOP_BYTES = 4096;
+
+/** `POST /ag-ui/stop` with `{ threadId?, runId? }` and the session: cancels what is running. */
+export async function serveStop(
+  around: Surroundings,
+  question: HttpQuestion,
+  answer: HttpAnswer,
+  url: URL,
+): Promise<void> {
+  let wanted: { threadId?: unknown; runId?: unknown };
+  try {
+    const bytes = await readBody(question, MAX_STOP_BYTES);
+    wanted = bytes.byteLength === 0 ? {} : (parseJson(bytes) as typeof wanted);
+  } catch (error) {
+    const detail = isCountersignError(error) ? error.message : "the body could not be read";
+    sendProblem(answer, {
+      status: 400,
+      code: "ERR_STOP_BODY",
+      title: "The stop is not valid",
+      detail,
+    });
+    return;
+  }
+  const sessionId = sessionOf(question, url);
+  const candidates =
+    sessionId === undefined
+      ? around.sessions.openRuns()
+      : [...(around.sessions.find(sessionId)?.runs.values() ?? [])];
+  const stopped = candidates.filter((run) => matches(run, wanted, sessionId));
+  for (const run of stopped) run.stop("stop was asked for");
+  const body = JSON.stringify({ stopped: stopped.map(({ runId }) => runId) });
+  answer.writeHead(200, { "content-type": "application/json" });
+  answer.end(body);
+}
+
+/** Without a session, a run is stopped only by somebody who knows both its thread and its id. */
+function matches(
+  run: RunHandle,
+  wanted: { threadId?: unknown; runId?: unknown },
+  sessionId: string | undefined,
+): boolean {
+  if (run.status !== "running") return false;
+  if (sessionId === undefined && (wanted.threadId === undefined || wanted.runId === undefined)) {
+    return false;
+  }
+  return (
+    (wanted.threadId === undefined || wanted.threadId === run.threadId) &&
+    (wanted.runId === undefined || wanted.runId === run.runId)
+  );
+}

@@ -1,0 +1,54 @@
+import { createHttpSink } from "../clients/http-sink.js";
+import type { HttpAnswer } from "../clients/http-sink.js";
+import { sendProblem } from "../clients/problem.js";
+import { startRun } from "../runs/start-run.js";
+import type { Surroundings } from "../runs/surroundings.js";
+import type { Upstream } from "../upstream/upstream.js";
+import { clientDialectOf } from "./client-dialect.js";
+import { refuse } from "./run-route.js";
+import type { HttpQuestion } from "./run-route.js";
+import { sessionOf } from "./session-id.js";
+
+/**
+ * `GET` for a plain `EventSource`: no body, so the session is all there is to go by.
+ *
+ * An `EventSource` comes back by itself when a stream ends; that must not start the run again.
+ */
+export async function serveStream(
+  around: Surroundings,
+  upstream: Upstream,
+  question: HttpQuestion,
+  answer: HttpAnswer,
+  url: URL,
+): Promise<void> {
+  const sessionId = sessionOf(question, url);
+  if (sessionId === undefined) {
+    sendProblem(answer, {
+      status: 400,
+      code: "ERR_SESSION_MISSING",
+      title: "The stream needs ?session=, 1 to 256 letters, digits or any of . : @ _ -",
+    });
+    return;
+  }
+  const runId = url.searchParams.get("run") ?? `stream-${sessionId}`;
+  const session = around.sessions.find(sessionId);
+  if (question.headers["last-event-id"] !== undefined || session?.runs.has(runId) === true) {
+    // 204 tells an EventSource to stop coming back.
+    answer.writeHead(204).end();
+    return;
+  }
+  const input = { threadId: sessionId, runId, protocolVersion: "1.0", messages: [] };
+  try {
+    const { done } = await startRun(around, {
+      upstream,
+      bytes: JSON.stringify(input),
+      sessionId,
+      transport: "sse",
+      clientDialect: clientDialectOf(question, url),
+      openSink: () => createHttpSink(answer, "sse"),
+    });
+    await done;
+  } catch (error) {
+    refuse(answer, error);
+  }
+}

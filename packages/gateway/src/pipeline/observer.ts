@@ -1,0 +1,13 @@
+import type { DialectNote } from "@countersign/wire/dialects";
+import type { EnforceNote } from "@countersign/wire/enforce";
+import type { Passage } from "./passage.js";
+
+/** Hears what happens on the road: metrics, the live feed and logs listen here. It decides nothing. */
+export type Observer = {
+  /** Something was dropped or translated. */
+  notes(notes: readonly (EnforceNote | DialectNote)[]): void;
+  /** A decision is on record. */
+  recorded(passage: Passage): void;
+  /** The run failed with a code the person was told; the cause is for the operator's log. */
+  failed(code: string, cause: unknown): void;
+};

@@ -1,0 +1,44 @@
+import type { Limits } from "@countersign/core";
+import type { CompiledPolicy } from "@countersign/policy";
+import type { RunAgentInput } from "@countersign/wire";
+import type { Dialect, DowngradeTarget } from "@countersign/wire/dialects";
+import type { ClientSink } from "../clients/sink.js";
+import type { Judgement, Question } from "../decide/judge.js";
+import type { Clock, MintId } from "../ports.js";
+import type { RunCounters } from "../sessions/counters.js";
+import type { Recorder } from "../record/recorder.js";
+import type { WithheldRegister } from "../withhold/register.js";
+import type { Backlog } from "./backlog.js";
+import type { Observer } from "./observer.js";
+
+/** What the client asked to be served in; `envelope` is the event shape of the agent's own envelopes. */
+export type ClientDialect = DowngradeTarget | "envelope";
+
+/** Everything the stages share about one run. */
+export type Run = {
+  readonly agent: string;
+  readonly agentDialect: Dialect | "auto";
+  readonly clientDialect: ClientDialect;
+  /** Whether the agent was told the ids it should answer with; a `GET` cannot tell it. */
+  readonly agentReadsInput: boolean;
+  readonly sessionId: string;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly input: RunAgentInput;
+  /** The policy is pinned when the run starts: one run, one hash. */
+  readonly policy: CompiledPolicy;
+  /** Asks the policy, with the tokens and counters of this connection. */
+  readonly judge: (question: Question) => Judgement;
+  readonly counters: RunCounters;
+  readonly recorder: Recorder;
+  readonly backlog: Backlog;
+  /** What this thread's person must not see, from this run and earlier ones. */
+  readonly withheld: WithheldRegister;
+  readonly sink: ClientSink;
+  readonly observer: Observer;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly mintId: MintId;
+  /** Ends the agent's side; the first reason wins. */
+  readonly cancel: (reason: string) => void;
+};

@@ -1,0 +1,6 @@
+import type { EntryDraft } from "@countersign/receipts/log";
+
+/** What the record stage needs of a log: an append that resolves when the entry is durable. */
+export type Recorder = {
+  append(draft: EntryDraft): Promise<{ readonly seq: number; readonly id: string }>;
+};

@@ -1,0 +1,10 @@
+import "@countersign/core";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** A client asked for a run under an id that was used before. */
+    ERR_RUN_ID_REUSED: Record<string, never>;
+    /** A client asked for a run on a thread whose last run is still open. */
+    ERR_RUN_ACTIVE: Record<string, never>;
+  }
+}

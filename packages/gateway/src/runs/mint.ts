@@ -1,0 +1,17 @@
+import type { Clock, MintId } from "../ports.js";
+import { createUlid } from "./ulid.js";
+
+const PREFIXES = {
+  event: "evt_",
+  thread: "thread_",
+  run: "run_",
+  message: "msg_",
+  toolCall: "call_",
+  session: "sess_",
+} as const;
+
+/** Makes the gateway's own identifiers: a word that says what it is, then a ULID. */
+export function createMint(clock: Clock): MintId {
+  const ulid = createUlid(() => clock.now());
+  return (kind) => PREFIXES[kind] + ulid();
+}

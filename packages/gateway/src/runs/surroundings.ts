@@ -1,0 +1,39 @@
+import type { JsonValue, Limits } from "@countersign/core";
+import type { CapabilityFacts, CompiledPolicy, CounterBook } from "@countersign/policy";
+import type { Heartbeats } from "../clients/heartbeats.js";
+import type { Feed } from "../control/feed.js";
+import type { Clock, MintId } from "../ports.js";
+import type { Recorder } from "../record/recorder.js";
+import type { Sessions } from "../sessions/sessions.js";
+import type { Threads } from "../sessions/thread.js";
+import type { Agents } from "../upstream/targets.js";
+
+/** Looks at tokens; synchronous, because a decision never waits. */
+export type TokenVerifier = {
+  evaluate(token: JsonValue, context: { agent: string; sessionId: string }): CapabilityFacts;
+  spend(id: string): void;
+};
+
+/** What the gateway tells its operator. */
+export type Journal = {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+};
+
+/** Everything runs share in one gateway. */
+export type Surroundings = {
+  readonly agents: Agents;
+  /** The policy for a run that starts now. */
+  policy(): CompiledPolicy;
+  book(policy: CompiledPolicy): CounterBook;
+  readonly tokens: TokenVerifier;
+  readonly recorder: Recorder;
+  readonly sessions: Sessions;
+  readonly threads: Threads;
+  readonly feed: Feed;
+  readonly heartbeats: Heartbeats;
+  readonly journal: Journal;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly mintId: MintId;
+};

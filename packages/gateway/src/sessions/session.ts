@@ -1,0 +1,40 @@
+import type { RunCounters } from "./counters.js";
+
+/** How a run stands. */
+export type RunStatus = "running" | "finished" | "failed" | "stopped";
+
+/** One run as the control plane shows it and the stop button reaches it. */
+export type RunHandle = {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly agent: string;
+  readonly transport: "sse" | "websocket";
+  readonly startedAt: number;
+  readonly counters: RunCounters;
+  status: RunStatus;
+  endedAt?: number;
+  /** Cancels the agent's side; the person is told honestly. */
+  stop(reason: string): void;
+};
+
+/** One person's session: the runs it has open and the tokens that arrived for it. */
+export type Session = {
+  readonly id: string;
+  readonly createdAt: number;
+  lastSeen: number;
+  readonly runs: Map<string, RunHandle>;
+  readonly counters: RunCounters;
+  /** Tokens presented for the session through the control API, newest last. */
+  readonly tokens: string[];
+};
+
+/** Finished runs kept per session for the control plane to show. */
+export const MAX_RUNS_SHOWN = 20;
+
+/** Drops the oldest finished runs over the bound. */
+export function pruneRuns(session: Session): void {
+  for (const [id, run] of session.runs) {
+    if (session.runs.size <= MAX_RUNS_SHOWN) return;
+    if (run.status !== "running") session.runs.delete(id);
+  }
+}

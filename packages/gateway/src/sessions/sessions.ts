@@ -1,0 +1,80 @@
+import type { Clock } from "../ports.js";
+import { createRunCounters } from "./counters.js";
+import type { RunHandle, Session } from "./session.js";
+import { pruneRuns } from "./session.js";
+
+/** Sessions kept at once; the one seen longest ago goes first, never one with a run open. */
+const MAX_SESSIONS = 50_000;
+/** Tokens kept per session. */
+const MAX_TOKENS = 16;
+
+/** The sessions of a gateway, bounded. */
+export class Sessions {
+  readonly #sessions = new Map<string, Session>();
+  readonly #clock: Clock;
+  readonly #limit: number;
+
+  constructor(clock: Clock, limit: number = MAX_SESSIONS) {
+    this.#clock = clock;
+    this.#limit = limit;
+  }
+
+  /** The session of that id, made when it is new. */
+  open(id: string): Session {
+    const now = this.#clock.now();
+    const session = this.#sessions.get(id) ?? {
+      id,
+      createdAt: now,
+      lastSeen: now,
+      runs: new Map<string, RunHandle>(),
+      counters: createRunCounters(),
+      tokens: [],
+    };
+    session.lastSeen = now;
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    if (this.#sessions.size > this.#limit) this.#forgetOne();
+    return session;
+  }
+
+  /** The session of that id, if it is known. */
+  find(id: string): Session | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** All sessions, the one used last first. */
+  list(): Session[] {
+    return [...this.#sessions.values()].toReversed();
+  }
+
+  /** Keeps a token for the session's events. */
+  addToken(id: string, token: string): void {
+    const { tokens } = this.open(id);
+    tokens.push(token);
+    if (tokens.length > MAX_TOKENS) tokens.shift();
+  }
+
+  /** Enters a run; it shows in the session until newer ones push it out. */
+  addRun(id: string, run: RunHandle): Session {
+    const session = this.open(id);
+    session.runs.set(run.runId, run);
+    pruneRuns(session);
+    return session;
+  }
+
+  /** Runs still open, over all sessions. */
+  openRuns(): RunHandle[] {
+    return [...this.#sessions.values()].flatMap((session) =>
+      [...session.runs.values()].filter((run) => run.status === "running"),
+    );
+  }
+
+  #forgetOne(): void {
+    for (const [id, session] of this.#sessions) {
+      if ([...session.runs.values()].every((run) => run.status !== "running")) {
+        this.#sessions.delete(id);
+        return;
+      }
+    }
+  }
+}

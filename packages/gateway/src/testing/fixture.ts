@@ -1,0 +1,100 @@
+import type { EntryDraft } from "@countersign/receipts/log";
+import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
+import type { FakeScript } from "@countersign/testkit";
+import { startFakeAgent } from "@countersign/testkit";
+import type { AddressInfo } from "node:net";
+import { createGateway } from "../gateway.js";
+import type { Gateway, GatewayOptions } from "../gateway.js";
+import type { UpstreamTarget } from "../upstream/upstream.js";
+
+/** A recorder that keeps its drafts, for tests that look at them. */
+export type MemoryRecorder = {
+  readonly drafts: EntryDraft[];
+  fail: boolean;
+  append(draft: EntryDraft): Promise<{ seq: number; id: string }>;
+};
+
+/** Records in memory; with `fail` every append is refused. */
+export function createMemoryRecorder(): MemoryRecorder {
+  const drafts: EntryDraft[] = [];
+  const recorder: MemoryRecorder = {
+    drafts,
+    fail: false,
+    append: async (draft) => {
+      if (recorder.fail) throw new Error("the store is down");
+      drafts.push(draft);
+      return { seq: drafts.length - 1, id: `agui-${draft.receipt.event_id}` };
+    },
+  };
+  return recorder;
+}
+
+/** A policy under which plain chat passes and everything else needs a capability. */
+export const CHAT_POLICY = `hushspec: "0.1.0"
+name: chat
+rules:
+  ag_ui:
+    enabled: true
+    allow_display_without_capability: true
+  ag_ui_inbound:
+    enabled: true
+    default: allow
+`;
+
+/** A gateway in front of a scripted agent, on free ports. */
+export type Fixture = {
+  url: string;
+  webSocketUrl: string;
+  gateway: Gateway;
+  recorder: MemoryRecorder;
+  agentRequests: { body: string; signal: AbortSignal }[];
+  stop(): Promise<void>;
+};
+
+/** What a test may choose. */
+export type FixtureOptions = {
+  policy?: string;
+  target?: Partial<UpstreamTarget>;
+  gateway?: Partial<GatewayOptions>;
+};
+
+/** Starts both. */
+export async function startFixture(
+  script: FakeScript,
+  options: FixtureOptions = {},
+): Promise<Fixture> {
+  const agent = await startFakeAgent(script);
+  const recorder = createMemoryRecorder();
+  const isSocket = options.target?.transport === "websocket";
+  const gateway = createGateway({
+    agents: [
+      {
+        name: "support",
+        url: new URL(isSocket ? agent.webSocketUrl : agent.url),
+        transport: "post-sse",
+        headers: {},
+        frames: "json",
+        dialect: "auto",
+        answerTimeoutMs: 5000,
+        idleTimeoutMs: 5000,
+        ...options.target,
+      },
+    ],
+    policy: createPolicyHolder(compilePolicy(loadPolicy(options.policy ?? CHAT_POLICY))),
+    recorder,
+    ...options.gateway,
+  });
+  await new Promise<void>((resolve) => gateway.dataPlane.listen(0, "127.0.0.1", resolve));
+  const { port } = gateway.dataPlane.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    webSocketUrl: `ws://127.0.0.1:${port}`,
+    gateway,
+    recorder,
+    agentRequests: agent.requests,
+    stop: async () => {
+      await gateway.close();
+      await agent.stop();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { createUpgrader, upgradeInput } from "@countersign/wire/dialects";
+import type { Stage } from "../pipeline/stage.js";
+
+/** Whatever dialect the agent speaks becomes AG-UI 1.0; what has no defined translation is refused. */
+export const translate: Stage = {
+  name: "translate",
+  open: (run, next) => {
+    const upgrader = createUpgrader({
+      dialect: run.agentDialect,
+      threadId: run.threadId,
+      runId: run.runId,
+      mintId: run.mintId,
+    });
+    return {
+      push: (passage) => {
+        if (passage.value === undefined) return;
+        const { events, notes, claim } = upgrader.push(passage.value);
+        if (notes.length > 0) run.observer.notes(notes);
+        for (const value of events) {
+          next.push({
+            receivedAt: passage.receivedAt,
+            value,
+            ...(claim === undefined ? {} : { claim }),
+          });
+        }
+      },
+      end: (end) => next.end(end),
+    };
+  },
+  admit: (request) => {
+    if (request.value === undefined) return;
+    const { input } = upgradeInput(request.value, {
+      dialect: "auto",
+      threadId: request.sessionId,
+      mintId: request.mintId,
+    });
+    request.value = input;
+  },
+};

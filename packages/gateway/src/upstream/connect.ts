@@ -1,0 +1,28 @@
+import { createHttpPool, openHttpStream } from "./http.js";
+import type { Upstream, UpstreamTarget } from "./upstream.js";
+import { openWebSocketStream } from "./websocket.js";
+
+/** Makes the way to one agent, over the transport the configuration names. */
+export function createUpstream(target: UpstreamTarget): Upstream {
+  if (target.transport === "websocket") {
+    return { target, open: (request) => openWebSocketStream(target, request), close: () => {} };
+  }
+  const pool = createHttpPool(target);
+  if (target.transport === "post-sse") {
+    return {
+      target,
+      open: (request) => openHttpStream(target, pool, request, "POST"),
+      close: () => pool.close(),
+    };
+  }
+  return {
+    target,
+    open: (request) => {
+      // A GET has no body: the session is all an agent on this transport can be told.
+      const url = new URL(target.url);
+      url.searchParams.set("session", request.sessionId);
+      return openHttpStream({ ...target, url }, pool, request, "GET");
+    },
+    close: () => pool.close(),
+  };
+}

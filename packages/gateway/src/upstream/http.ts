@@ -1,0 +1,156 @@
+import { CountersignError } from "@countersign/core";
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import "./errors.js";
+import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "./media-type.js";
+import type { UpstreamPiece, UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
+
+/** Pooled connections to one origin. Node's client follows no redirect, which is what we want. */
+export type HttpPool = { agent: HttpAgent | HttpsAgent; close(): void };
+
+/** Makes the pool for a target. */
+export function createHttpPool(target: UpstreamTarget): HttpPool {
+  const options = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 64 };
+  const agent = target.url.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
+  return { agent, close: () => agent.destroy() };
+}
+
+/** Sends one request and returns the stream, or throws why there is none. */
+export async function openHttpStream(
+  target: UpstreamTarget,
+  pool: HttpPool,
+  request: UpstreamRequest,
+  method: "GET" | "POST",
+): Promise<UpstreamStream> {
+  const response = await exchange(target, pool, request, method);
+  const kind = streamKindOf(target, response);
+  return { headers: response.headers, pieces: readPieces(target, response, kind, request.signal) };
+}
+
+function exchange(
+  target: UpstreamTarget,
+  pool: HttpPool,
+  request: UpstreamRequest,
+  method: "GET" | "POST",
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const body = method === "POST" ? Buffer.from(request.body) : undefined;
+    const options: RequestOptions = {
+      method,
+      agent: pool.agent,
+      signal: request.signal,
+      headers: {
+        ...target.headers,
+        // Explicit and without a wildcard: a producer may answer protobuf to anything that admits it.
+        accept: `${SSE_MEDIA_TYPE}, ${PROTO_MEDIA_TYPE};q=0.5`,
+        "accept-encoding": "identity",
+        ...(body === undefined
+          ? {}
+          : { "content-type": "application/json", "content-length": String(body.byteLength) }),
+      },
+    };
+    const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
+    const outgoing: ClientRequest = send(target.url, options);
+    const timer = setTimeout(() => {
+      outgoing.destroy(
+        new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not answer`, {
+          agent: target.name,
+          phase: "answer",
+          milliseconds: target.answerTimeoutMs,
+        }),
+      );
+    }, target.answerTimeoutMs);
+    outgoing.on("response", (response) => {
+      clearTimeout(timer);
+      resolve(response);
+    });
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      reject(error instanceof CountersignError ? error : unreachable(target, error));
+    });
+    outgoing.end(body);
+  });
+}
+
+function unreachable(target: UpstreamTarget, error: NodeJS.ErrnoException): CountersignError {
+  const reason = error.code ?? error.name;
+  return new CountersignError(
+    "ERR_UPSTREAM_UNREACHABLE",
+    `agent ${target.name} could not be reached (${reason})`,
+    { agent: target.name, reason },
+    { cause: error },
+  );
+}
+
+function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" | "proto" {
+  const refuse = (error: CountersignError): never => {
+    response.destroy();
+    throw error;
+  };
+  const status = response.statusCode ?? 0;
+  if (status !== 200) {
+    return refuse(
+      new CountersignError("ERR_UPSTREAM_STATUS", `agent ${target.name} answered ${status}`, {
+        agent: target.name,
+        status,
+      }),
+    );
+  }
+  const encoding = response.headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity") {
+    return refuse(
+      new CountersignError(
+        "ERR_UPSTREAM_ENCODING",
+        `agent ${target.name} compressed its stream although identity was asked for`,
+        { agent: target.name, encoding },
+      ),
+    );
+  }
+  const contentType = mediaTypeOf(response.headers["content-type"]);
+  if (contentType === SSE_MEDIA_TYPE) return "sse";
+  if (contentType === PROTO_MEDIA_TYPE) return "proto";
+  return refuse(
+    new CountersignError(
+      "ERR_UPSTREAM_NOT_A_STREAM",
+      `agent ${target.name} answered ${contentType === "" ? "without a content type" : contentType}, not an event stream`,
+      { agent: target.name, contentType },
+    ),
+  );
+}
+
+async function* readPieces(
+  target: UpstreamTarget,
+  response: IncomingMessage,
+  kind: "sse" | "proto",
+  signal: AbortSignal,
+): AsyncGenerator<UpstreamPiece> {
+  const idle = setTimeout(() => {
+    response.destroy(
+      new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} fell silent`, {
+        agent: target.name,
+        phase: "idle",
+        milliseconds: target.idleTimeoutMs,
+      }),
+    );
+  }, target.idleTimeoutMs);
+  try {
+    for await (const chunk of response) {
+      idle.refresh();
+      yield { kind, bytes: chunk as Uint8Array };
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error instanceof CountersignError) throw error;
+    const reason = (error as NodeJS.ErrnoException).code ?? "unknown";
+    throw new CountersignError(
+      "ERR_UPSTREAM_BROKEN",
+      `the stream of agent ${target.name} broke off (${reason})`,
+      { agent: target.name, reason },
+      { cause: error },
+    );
+  } finally {
+    clearTimeout(idle);
+    response.destroy();
+  }
+}

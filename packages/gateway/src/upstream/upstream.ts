@@ -1,0 +1,51 @@
+import type { Dialect } from "@countersign/wire/dialects";
+import type { IncomingHttpHeaders } from "node:http";
+
+/** How the agent is spoken to. */
+export type UpstreamTransport = "post-sse" | "get-sse" | "websocket";
+
+/** How an agent on a WebSocket writes its frames. */
+export type FrameStyle = "json" | "data";
+
+/** One agent as the configuration names it: nothing a peer sends ever changes where we connect. */
+export type UpstreamTarget = {
+  name: string;
+  url: URL;
+  transport: UpstreamTransport;
+  /** Sent with every request, for example the agent's own credentials. */
+  headers: Readonly<Record<string, string>>;
+  /** Only for `websocket`. */
+  frames: FrameStyle;
+  /** What the agent speaks; `auto` finds out from the stream. */
+  dialect: Dialect | "auto";
+  answerTimeoutMs: number;
+  idleTimeoutMs: number;
+};
+
+/** What a run sends up: one serialised RunAgentInput. */
+export type UpstreamRequest = {
+  body: string;
+  sessionId: string;
+  signal: AbortSignal;
+};
+
+/** Bytes or frames as they arrived; their meaning is the decode stage's affair. */
+export type UpstreamPiece =
+  | { kind: "sse"; bytes: Uint8Array }
+  | { kind: "proto"; bytes: Uint8Array }
+  | { kind: "frame"; text: string };
+
+/** An open stream. Iterating pulls: a reader that waits makes the agent wait. */
+export type UpstreamStream = {
+  headers: IncomingHttpHeaders;
+  pieces: AsyncIterable<UpstreamPiece>;
+  /** Sends a message of the client up; only where the transport is a WebSocket. */
+  send?(text: string): void;
+};
+
+/** Opens streams to one agent. */
+export type Upstream = {
+  target: UpstreamTarget;
+  open(request: UpstreamRequest): Promise<UpstreamStream>;
+  close(): void;
+};

@@ -1,0 +1,49 @@
+import type { AssistantMessage, Message, ToolCall } from "@countersign/wire";
+import type { WithheldRegister } from "./register.js";
+import { callKey, messageKey } from "./unit.js";
+
+/** Judges what a list of messages brings that was never judged as a stream. */
+export type MessageJudge = {
+  /** Whether a message itself may be shown. */
+  allowsMessage(message: Message): boolean;
+  /** Whether a tool call inside an assistant message may be shown. */
+  allowsCall(call: ToolCall, message: AssistantMessage): boolean;
+};
+
+/** The messages a person may see; the very same array when all of them may be seen. */
+export function filterMessages(
+  messages: readonly Message[],
+  register: WithheldRegister,
+  judge: MessageJudge,
+): readonly Message[] {
+  let changed = false;
+  const kept: Message[] = [];
+  for (const message of messages) {
+    const seen = filterMessage(message, register, judge);
+    if (seen !== message) changed = true;
+    if (seen !== undefined) kept.push(seen);
+  }
+  return changed ? kept : messages;
+}
+
+function filterMessage(
+  message: Message,
+  register: WithheldRegister,
+  judge: MessageJudge,
+): Message | undefined {
+  if (register.find(messageKey(message.id)) !== undefined) return undefined;
+  if (message.role === "tool") {
+    if (register.find(callKey(message.toolCallId)) !== undefined) return undefined;
+    return judge.allowsMessage(message) ? message : undefined;
+  }
+  if (!judge.allowsMessage(message)) return undefined;
+  if (message.role !== "assistant" || message.toolCalls === undefined) return message;
+  const calls = message.toolCalls.filter(
+    (call) => register.find(callKey(call.id)) === undefined && judge.allowsCall(call, message),
+  );
+  if (calls.length === message.toolCalls.length) return message;
+  if (calls.length > 0) return { ...message, toolCalls: calls };
+  const { toolCalls: _withheld, ...rest } = message;
+  // A message that was only there for its calls goes with them.
+  return rest.content === undefined ? undefined : rest;
+}
