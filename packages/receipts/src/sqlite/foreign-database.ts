@@ -3,6 +3,7 @@ import type { JsonObject } from "@countersign/core";
 import { canonicalJson, parseJson } from "@countersign/core";
 import { planForeign } from "../import/plan.js";
 import type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
+import { foreignFromRow } from "../import/rows.js";
 import { openDatabase } from "./engine.js";
 import type { Database } from "./engine.js";
 import { FOREIGN_SCHEMA } from "./schema.js";
@@ -65,24 +66,4 @@ export class ForeignDatabase {
   close(): void {
     this.#database.close();
   }
-}
-
-/** A row of either store as a foreign receipt. */
-export function foreignFromRow(row: Record<string, unknown>, receipt: JsonObject): ForeignReceipt {
-  const text = (name: string): string | undefined =>
-    row[name] === null || row[name] === undefined ? undefined : String(row[name]);
-  const id = text("receipt_id");
-  const session = text("session_id");
-  const agent = text("agent_id");
-  const at = text("at");
-  return {
-    hash: String(row["hash"]),
-    protocol: String(row["protocol"]),
-    ...(id === undefined ? {} : { id }),
-    ...(session === undefined ? {} : { session_id: session }),
-    ...(agent === undefined ? {} : { agent_id: agent }),
-    ...(at === undefined ? {} : { at: Number(at) }),
-    signer: String(row["signer"]),
-    receipt,
-  };
 }

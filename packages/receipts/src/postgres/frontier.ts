@@ -1,0 +1,20 @@
+import type { Frontier } from "../merkle/tree.js";
+import { corrupt } from "../store/failure.js";
+
+const HASH_BYTES = 32;
+
+/** The hashes of a frontier side by side, largest subtree first. */
+export function encodeFrontier(frontier: Frontier): Buffer {
+  return Buffer.concat(frontier.hashes);
+}
+
+/** Reads them back; a frontier that cannot belong to its size is damage. */
+export function decodeFrontier(size: number, bytes: Buffer): Frontier {
+  let ones = 0;
+  for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;
+  if (bytes.length !== ones * HASH_BYTES) throw corrupt(size, "frontier does not fit the size");
+  const hashes = Array.from({ length: ones }, (_, index) =>
+    bytes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+  );
+  return { size, hashes };
+}

@@ -1,0 +1,204 @@
+import type { JsonObject } from "@countersign/core";
+import { canonicalJson, parseJson } from "@countersign/core";
+import { Pool } from "pg";
+import type { PoolClient } from "pg";
+import { decodeEntry } from "../entry/decode-entry.js";
+import { planForeign } from "../import/plan.js";
+import { foreignFromRow } from "../import/rows.js";
+import type { CountRow } from "../query/query.js";
+import { sortCounts } from "../query/sort-counts.js";
+import { cursorAfter, planPage, selectCounts, selectEntries } from "../query/sql.js";
+import type { SqlDialect } from "../query/sql.js";
+import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
+import { MAX_READ_ENTRIES } from "../store/store.js";
+import type { ReceiptStore } from "../store/store.js";
+import { encodeBundle } from "../tiles/bundle.js";
+import { TILE_WIDTH } from "../tiles/path.js";
+import { appendRows } from "./append-rows.js";
+import { decodeFrontier } from "./frontier.js";
+import { PG_SCHEMA } from "./schema.js";
+
+/** Options of {@link openPostgresStore}. */
+export type PostgresStoreOptions = {
+  readonly url: string;
+  /** Name of the log inside the database; gateways that share a log give the same name. */
+  readonly log: string;
+  /** Connections at most; 4 when left out. One is enough for appending. */
+  readonly connections?: number;
+};
+
+const DIALECT: SqlDialect = {
+  placeholder: (position) => `$${position}`,
+  encode: (text) => text,
+  flag: (value) => value,
+};
+// Two gateways that start together must not both create the tables.
+const SCHEMA_LOCK = 7_301_990_245;
+const TABLE = "countersign_entries";
+
+async function prepareLog(pool: Pool, name: string): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+    await client.query(PG_SCHEMA);
+    await client.query("INSERT INTO countersign_logs (name) VALUES ($1) ON CONFLICT DO NOTHING", [
+      name,
+    ]);
+    const { rows } = await client.query("SELECT log_id FROM countersign_logs WHERE name = $1", [
+      name,
+    ]);
+    await client.query("COMMIT");
+    client.release();
+    return Number((rows as { log_id: number }[])[0]?.log_id);
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+/** The shared store: many gateways append to one log in one PostgreSQL database. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<ReceiptStore> {
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.connections ?? 4,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; the next call meets the cause itself.
+  pool.on("error", () => undefined);
+  // A connection in use reports its end twice: to the query, and as an event that would end the process.
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  const logId = await prepareLog(pool, options.log).catch(async (error: unknown) => {
+    await pool.end();
+    throw readFailure("open", error);
+  });
+  let closed = false;
+
+  const read = async <Row>(operation: string, sql: string, values: unknown[]): Promise<Row[]> => {
+    if (closed) throw closedStore();
+    try {
+      return (await pool.query(sql, values)).rows as Row[];
+    } catch (error) {
+      throw readFailure(operation, error);
+    }
+  };
+  const head: ReceiptStore["head"] = async () => {
+    const sql = "SELECT size, frontier FROM countersign_logs WHERE log_id = $1";
+    const [row] = await read<{ size: string; frontier: Buffer }>("read the head", sql, [logId]);
+    if (row === undefined) throw readFailure("read the head", new Error("the log's row is gone"));
+    return decodeFrontier(Number(row.size), row.frontier);
+  };
+  const readEntries: ReceiptStore["readEntries"] = async (start, end) => {
+    if (end - start > MAX_READ_ENTRIES) throw new TypeError("too many entries asked for at once");
+    const sql = `SELECT body FROM ${TABLE} WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`;
+    const rows = await read<{ body: Buffer }>("read entries", sql, [logId, start, end]);
+    if (start < 0 || rows.length !== end - start) throw outOfRange((await head()).size);
+    return rows.map((row) => row.body);
+  };
+
+  return {
+    async append(build, durability) {
+      if (closed) throw closedStore();
+      let client: PoolClient | undefined;
+      try {
+        client = await pool.connect();
+        await appendRows(client, logId, build, durability);
+        client.release();
+      } catch (error) {
+        // Whatever the transaction's state is, ending the connection settles it on the server.
+        client?.release(true);
+        throw writeFailure("append", error);
+      }
+    },
+    head,
+    readEntries,
+    async readTile({ level, index, width }) {
+      const first = index * TILE_WIDTH;
+      if (level === "entries") return encodeBundle(await readEntries(first, first + width));
+      const sql =
+        level === 0
+          ? `SELECT leaf AS hash FROM ${TABLE} WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`
+          : `SELECT hash FROM countersign_hashes WHERE log_id = $1 AND position >= $2 AND position < $3 AND level = ${Number(level)} ORDER BY position`;
+      const rows = await read<{ hash: Buffer }>("read a tile", sql, [logId, first, first + width]);
+      if (rows.length !== width) throw outOfRange((await head()).size);
+      return Buffer.concat(rows.map((row) => row.hash));
+    },
+    async readCheckpoint() {
+      const sql = "SELECT checkpoint FROM countersign_logs WHERE log_id = $1";
+      const [row] = await read<{ checkpoint: string | null }>("read a checkpoint", sql, [logId]);
+      return row?.checkpoint ?? undefined;
+    },
+    async writeCheckpoint(text, size) {
+      if (closed) throw closedStore();
+      try {
+        await pool.query(
+          "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3",
+          [logId, text, size],
+        );
+      } catch (error) {
+        throw writeFailure("keep a checkpoint", error);
+      }
+    },
+    async query(filter, page) {
+      const plan = planPage(page);
+      const source = { columns: "seq, body", table: TABLE, scope: `log_id = ${logId}` };
+      const { sql, parameters } = selectEntries(source, filter, plan, DIALECT);
+      const rows = await read<{ seq: string; body: Buffer }>("query", sql, parameters);
+      const shown = rows.slice(0, plan.limit);
+      const entries = shown.map((row) => decodeEntry(row.body));
+      const last = shown.at(-1);
+      if (rows.length <= plan.limit || last === undefined) return { entries };
+      return { entries, cursor: cursorAfter(plan, Number(last.seq)) };
+    },
+    async count(request) {
+      const source = { table: TABLE, scope: `log_id = ${logId}` };
+      const { sql, parameters } = selectCounts(source, request, DIALECT);
+      const rows = await read<Record<string, string | boolean | null>>("count", sql, parameters);
+      return sortCounts(
+        rows.map((row): CountRow => {
+          const group = (request.by ?? []).map((column) => row[column] ?? null);
+          const count = Number(row["count"]);
+          return request.bucket === undefined
+            ? { count, group }
+            : { count, from: Number(row["bucket"]), group };
+        }),
+      );
+    },
+    async importForeign(receipts) {
+      if (closed) throw closedStore();
+      const column = <Value>(pick: (one: (typeof receipts)[number]) => Value): Value[] =>
+        receipts.map(pick);
+      try {
+        const result = await pool.query(
+          "INSERT INTO countersign_foreign SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[]) ON CONFLICT DO NOTHING",
+          [
+            logId,
+            column((one) => one.hash),
+            column((one) => one.protocol),
+            column((one) => one.id ?? null),
+            column((one) => one.session_id ?? null),
+            column((one) => one.agent_id ?? null),
+            column((one) => one.at ?? null),
+            column((one) => one.signer),
+            column((one) => canonicalJson(one.receipt)),
+          ],
+        );
+        return result.rowCount ?? 0;
+      } catch (error) {
+        throw writeFailure("import", error);
+      }
+    },
+    async queryForeign(filter) {
+      const { conditions, values, limit } = planForeign(filter);
+      const where = conditions.map((name, index) => `${name} = $${index + 2}`).join(" AND ");
+      const sql = `SELECT * FROM countersign_foreign WHERE log_id = $1 AND ${where} ORDER BY at NULLS LAST, hash LIMIT ${limit}`;
+      const rows = await read<Record<string, unknown>>("query", sql, [logId, ...values]);
+      return rows.map((row) => foreignFromRow(row, parseJson(String(row["body"])) as JsonObject));
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { Disk, DiskFile } from "../bundles/disk.js";
+import { nodeDisk } from "../bundles/disk.js";
+
+/** What happens at the chosen write point. */
+export type Fault =
+  /** Nothing reaches the disk, and that is reported. */
+  | "lost"
+  /** Everything reaches the disk, and failure is reported. */
+  | "persisted"
+  /** Half of a write reaches the disk. */
+  | "torn"
+  /** No room for it. */
+  | "full";
+
+/** A disk that fails once, at its n-th write point; or from there on for good. */
+export type FaultyDisk = Disk & {
+  /** Write points met so far. */
+  readonly points: number;
+  /** Names of the operations at the points. */
+  readonly names: readonly string[];
+};
+
+class DiskError extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(`injected ${code}`);
+    this.code = code;
+  }
+}
+
+/** Wraps the real disk. `point` 0 never fails. */
+export function createFaultyDisk(point: number, fault: Fault, forGood = false): FaultyDisk {
+  const names: string[] = [];
+  let dead = false;
+  const guard = async (
+    name: string,
+    act: () => Promise<void>,
+    tear?: () => Promise<void>,
+  ): Promise<void> => {
+    if (dead) throw new DiskError("EIO");
+    names.push(name);
+    if (names.length !== point) {
+      await act();
+      return;
+    }
+    dead = forGood;
+    if (fault === "persisted") await act();
+    if (fault === "torn" || fault === "full") await tear?.();
+    throw new DiskError(fault === "full" ? "ENOSPC" : "EIO");
+  };
+  const wrap = (file: DiskFile): DiskFile => ({
+    ...file,
+    write: (bytes, position) =>
+      guard(
+        "write",
+        () => file.write(bytes, position),
+        () => file.write(bytes.subarray(0, bytes.length >> 1), position),
+      ),
+    truncate: (length) => guard("truncate", () => file.truncate(length)),
+    sync: () => guard("sync", () => file.sync()),
+  });
+  return {
+    ...nodeDisk,
+    get points() {
+      return names.length;
+    },
+    names,
+    open: async (path, mode) => {
+      if (mode !== "read") await guard("open", async () => undefined);
+      return wrap(await nodeDisk.open(path, mode));
+    },
+    makeDirectory: (path) => guard("makeDirectory", () => nodeDisk.makeDirectory(path)),
+    replace: (path, text) => guard("replace", () => nodeDisk.replace(path, text)),
+    syncDirectory: (path) => guard("syncDirectory", () => nodeDisk.syncDirectory(path)),
+    remove: (path) => guard("remove", () => nodeDisk.remove(path)),
+  };
+}
