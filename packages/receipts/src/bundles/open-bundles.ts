@@ -85,6 +85,7 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
     throw readFailure("open", error);
   }
   let closed = false;
+  let checkpointSize = -1;
   // A write failed: the files may hold bytes that nobody acknowledged.
   let inDoubt = false;
   let unsynced = false;
@@ -179,14 +180,16 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
     async readCheckpoint() {
       return disk.readText(checkpointFile);
     },
-    async writeCheckpoint(text) {
+    async writeCheckpoint(text, size) {
       if (closed || readOnly) throw closedStore();
+      if (size < checkpointSize) return;
       const sealing = state;
       try {
         if (unsynced && sealing.position > 0) await segments.sync(sealing.position - 1);
         if (sealing.frontier.size > 0) await derived.sync();
         await disk.replace(sealedFile, encodeSealed(sealing));
         await disk.replace(checkpointFile, text);
+        checkpointSize = size;
       } catch (error) {
         throw writeFailure("keep a checkpoint", error);
       }

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { decodeHex } from "@countersign/core";
 import { generateKey, importPrivateKey } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
-import fc from "fast-check";
+import { assert, asyncProperty, boolean, string } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { encodeEntryText } from "../entry/encode-entry.js";
@@ -155,9 +155,11 @@ test("a signer that cannot start says so instead of hanging", async () => {
 
 test("for any texts the woven entry is the canonical encoding of the entry", async () => {
   const signer = await createInThreadSigner(generateKey());
-  const text = fc.string({ unit: "binary", maxLength: 30 }).filter((value) => value.isWellFormed());
-  await fc.assert(
-    fc.asyncProperty(text, text, text, fc.boolean(), async (one, two, three, allowed) => {
+  const text = string({ unit: "binary", maxLength: 30 }).filter(
+    (value) => !/\p{Surrogate}/u.test(value),
+  );
+  await assert(
+    asyncProperty(text, text, text, boolean(), async (one, two, three, allowed) => {
       const base = draftOf(2, { run_id: one, rule: two, emitted_hash: "ab".repeat(32) });
       const draft: EntryDraft = {
         ...base,
