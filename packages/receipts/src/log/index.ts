@@ -4,4 +4,16 @@ export type { EntryDraft, ReceiptDraft } from "./draft.js";
 export { openLog } from "./open-log.js";
 export type { LogOptions, ReceiptLog } from "./open-log.js";
 export { proveEntry, proveGrowth } from "./prove-entry.js";
-export type { Durability, ReceiptStore } from "../store/store.js";
+export { importReceipt } from "../import/import-foreign.js";
+export type { ForeignShape } from "../import/import-foreign.js";
+export type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
+export { ENTRY_COLUMNS } from "../query/query.js";
+export type {
+  CountRequest,
+  CountRow,
+  EntryColumn,
+  EntryFilter,
+  EntryPage,
+  PageRequest,
+} from "../query/query.js";
+export type { AppendBatch, Durability, ReceiptStore, TileHash } from "../store/store.js";
