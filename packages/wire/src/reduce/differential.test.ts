@@ -123,6 +123,22 @@ async function differences(mutated: boolean): Promise<{ compared: number; found:
   return { compared, found };
 }
 
+test("differences R1 and R2 are differences: the client stores a number as activity content, and patches no absent state", async () => {
+  const input: RunAgentInput = { threadId: "t", runId: "r", messages: [] };
+  const { messages, state } = await officialResult(input, [
+    { type: "ACTIVITY_SNAPSHOT", messageId: "a", activityType: "plan", content: { x: 1 } },
+    {
+      type: "ACTIVITY_DELTA",
+      messageId: "a",
+      activityType: "form",
+      patch: [{ op: "replace", path: "", value: 5 }],
+    },
+    { type: "STATE_DELTA", delta: [{ op: "add", path: "/a", value: 1 }] },
+  ]);
+  expect(messages).toEqual([{ id: "a", role: "activity", activityType: "form", content: 5 }]);
+  expect(state).toBeUndefined();
+});
+
 test("difference R5: of two messages with one id, text after a snapshot reaches only the first", async () => {
   const twin: Message = { id: "m", role: "assistant", content: "" };
   const input: RunAgentInput = {
