@@ -4,6 +4,7 @@ import { assertReceipt, isJsonObject, memberChecks, ownMember } from "../receipt
 import { encodeEntryText } from "./encode-entry.js";
 import type { LogEntry } from "./entry.js";
 import { MAX_ENTRY_BYTES } from "./entry.js";
+import { matchPlainEntry } from "./plain-entry.js";
 import { formatError } from "../receipt/errors.js";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -63,6 +64,8 @@ function decodeText(bytes: Uint8Array): { text: string; entry: LogEntry } {
   let value: JsonValue;
   try {
     text = decoder.decode(bytes);
+    const plain = matchPlainEntry(text);
+    if (plain !== undefined) return { text, entry: plain };
     value = parseJson(text);
   } catch (cause) {
     throw formatError(

@@ -1,10 +1,11 @@
-import { canonicalJson, isCountersignError } from "@countersign/core";
+import { canonicalJson, isCountersignError, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeEntry, decodeEntryTexts } from "../entry/decode-entry.js";
 import { encodeEntry } from "../entry/encode-entry.js";
 import type { LogEntry } from "../entry/entry.js";
+import { matchPlainEntry } from "../entry/plain-entry.js";
 import { assertReceipt, assertReceivedReceipt } from "./check-receipt.js";
 import { encodeReceipt, encodeReceiptBody, receiptBody } from "./encode-receipt.js";
 import { eventPayload, payloadHash } from "./payload.js";
@@ -129,6 +130,36 @@ test("an entry is canonical JSON and reads back as it was", () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test("the short way to read an entry finds what the general reader finds, or nothing", () => {
+  const plain = fc.string({ unit: fc.constantFrom(..."ab {}[]:,0'/é\"\\\\"), maxLength: 8 });
+  const changed = fc.record({
+    entry: entries,
+    rule: plain,
+    at: fc.nat(),
+    bit: fc.integer({ min: 0, max: 6 }),
+  });
+  fc.assert(
+    fc.property(changed, ({ entry, rule, at, bit }) => {
+      const value = { ...entry, rule };
+      const bytes = encodeEntry(value);
+      expect([value, undefined]).toContainEqual(matchPlainEntry(new TextDecoder().decode(bytes)));
+      bytes[at % bytes.length]! ^= 1 << bit;
+      const text = new TextDecoder().decode(bytes);
+      const found = matchPlainEntry(text);
+      const parsed = found === undefined ? undefined : parseJson(text);
+      expect(found).toEqual(parsed);
+      expect(found === undefined || canonicalJson(found) === text).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+  expect(matchPlainEntry(canonicalJson(sample))).toEqual(sample);
+  for (const number of ["01", "-1", "1.0", "1e3", "9007199254740992"]) {
+    expect(matchPlainEntry(canonicalJson(sample).replace('"seq":3', `"seq":${number}`))).toBe(
+      undefined,
+    );
+  }
 });
 
 test("text that has no canonical form and numbers that are not whole are refused", () => {

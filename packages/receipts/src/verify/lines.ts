@@ -22,35 +22,35 @@ export type LineGroups = {
 export function createLineGroups(source: AsyncIterable<Uint8Array>): LineGroups {
   const iterator = source[Symbol.asyncIterator]();
   let rest: Uint8Array = new Uint8Array(0);
+  let searched = 0;
   let isDone = false;
-  const nextLine = async (): Promise<Uint8Array | undefined> => {
-    let searched = 0;
-    for (;;) {
-      const end = rest.indexOf(LINE_FEED, searched);
-      if (end >= 0) {
-        const line = rest.subarray(0, end + 1);
-        rest = rest.subarray(end + 1);
-        return line;
-      }
-      if (isDone || rest.length > MAX_ENTRY_BYTES) {
-        const line = rest;
-        isDone = true;
-        rest = new Uint8Array(0);
-        return line.length === 0 ? undefined : line;
-      }
-      searched = rest.length;
-      const piece = await iterator.next();
-      if (piece.done === true) isDone = true;
-      else rest = rest.length === 0 ? piece.value : concatBytes(rest, piece.value);
-    }
+  const cut = (length: number): Uint8Array => {
+    const line = rest.subarray(0, length);
+    rest = rest.subarray(length);
+    searched = 0;
+    return line;
+  };
+  /** A line that is there whole, without waiting; this runs once per entry. */
+  const readyLine = (): Uint8Array | undefined => {
+    const end = rest.indexOf(LINE_FEED, searched);
+    if (end >= 0) return cut(end + 1);
+    searched = rest.length;
+    if (rest.length > MAX_ENTRY_BYTES) isDone = true;
+    return isDone && rest.length > 0 ? cut(rest.length) : undefined;
+  };
+  const readMore = async (): Promise<void> => {
+    const piece = await iterator.next();
+    if (piece.done === true) isDone = true;
+    else rest = rest.length === 0 ? piece.value : concatBytes(rest, piece.value);
   };
   return {
     async take(count) {
       const lines: Uint8Array[] = [];
       while (lines.length < count) {
-        const line = await nextLine();
-        if (line === undefined) break;
-        lines.push(line);
+        const line = readyLine();
+        if (line !== undefined) lines.push(line);
+        else if (isDone) break;
+        else await readMore();
       }
       return { count: lines.length, hash: sha256Hex(concatBytes(...lines)), lines };
     },
