@@ -26,6 +26,10 @@ export const BLOCK_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...HUSHSPEC_BLOCKS,
 };
 
+const BLOCK_REFERENCES: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+  Object.keys(BLOCK_SCHEMAS).map((name) => [name, { $ref: `#/$defs/${name}` }]),
+);
+
 /** The name of the grammar. Editors take the file that `countersign policy schema` prints. */
 export const POLICY_SCHEMA_ID = "urn:countersign:policy:v1";
 
@@ -50,10 +54,10 @@ export const POLICY_SCHEMA: JsonSchema = {
     ]),
     mode: { $ref: "#/$defs/mode" },
     on_block: { $ref: "#/$defs/on_block" },
-    rules: closed("The blocks of the policy.", BLOCK_SCHEMAS),
+    rules: closed("The blocks of the policy.", BLOCK_REFERENCES),
     extensions: EXTENSIONS,
     metadata: METADATA,
-    ...BLOCK_SCHEMAS,
+    ...BLOCK_REFERENCES,
   }),
-  $defs: SHARED_DEFINITIONS,
+  $defs: { ...SHARED_DEFINITIONS, ...BLOCK_SCHEMAS },
 };

@@ -1,0 +1,232 @@
+import { expect, test } from "vitest";
+import { classifyEvent } from "../classify/event.js";
+import { classifyInput } from "../classify/input.js";
+import { eventOf, factsOf, policyOf, token, verdict } from "../testing/judge.js";
+import { ALLOW } from "./decision.js";
+
+const OPEN = "ag_ui:\n  allow_display_without_capability: true\n";
+const TEXT = "text_stream display chat-window:main";
+
+test.each([
+  ["a document without blocks", 'hushspec: "0.1.0"\n'],
+  ["empty rules", 'hushspec: "0.1.0"\nrules: {}\n'],
+  ["a disabled ag_ui block", "ag_ui: { enabled: false, allow_display_without_capability: true }\n"],
+  ["blocks of other guards only", "egress: { allow: ['*'] }\n"],
+  ["the built-in panic", 'hushspec: "0.1.0"\nextends: panic\n'],
+])("%s denies everything", (_, text) => {
+  const policy = policyOf(text);
+  expect(verdict(policy, TEXT, { capability: token("*") })).toBe(
+    "the policy has no enabled ag_ui block",
+  );
+});
+
+test("alert is restricted by default", () => {
+  expect(verdict(policyOf(OPEN), "notification alert toast")).toBe(
+    "capability required for Alert events",
+  );
+});
+
+test("every allow is the same object", () => {
+  const policy = policyOf(OPEN);
+  expect(policy.evaluate(factsOf(TEXT))).toBe(ALLOW);
+  const block = factsOf("navigation navigate");
+  expect(policy.evaluate(block)).toBe(policy.evaluate(block));
+});
+
+test("a weaker claim is blocked, a stricter one does not leave a restricted class", () => {
+  const policy = policyOf(
+    "ag_ui: { allow_display_without_capability: true, restricted_classifications: [mutate] }\n",
+  );
+  expect(verdict(policy, "state_update display")).toBe(
+    "event classification mismatch: supplied Display, derived Mutate",
+  );
+  expect(verdict(policy, "state_update submit")).toBe("capability required for Submit events");
+  expect(verdict(policy, "form_action submit")).toBe("allow");
+});
+
+test("all things an event does must be allowed", () => {
+  const policy = policyOf(
+    `${OPEN}ag_ui_classify:\n  state:\n    - { match: /theme, classification: display }\n    - { match: /url, classification: navigate }\n`,
+  );
+  const delta = (...paths: string[]) =>
+    classifyEvent(
+      { type: "STATE_DELTA", delta: paths.map((path) => ({ op: "add", path, value: 1 })) },
+      { refinements: policy.refinements },
+    );
+  expect(verdict(policy, delta("/theme"))).toBe("allow");
+  expect(verdict(policy, delta("/theme", "/url"))).toBe("capability required for Navigate events");
+  const capability = token("ui:navigate:*");
+  expect(verdict(policy, delta("/theme", "/url"), { capability })).toBe("allow");
+  expect(verdict(policy, delta("/theme", "/url", "/other"), { capability })).toBe(
+    "capability scope does not authorize this AG-UI event",
+  );
+});
+
+test("order: errors block, warnings pass, one rule can be set apart", () => {
+  const plain = policyOf(OPEN);
+  const error = { violations: [{ rule: "R1", severity: "error" as const }] };
+  const warning = { violations: [{ rule: "R2", severity: "warning" as const }] };
+  expect(verdict(plain, TEXT, error)).toBe("event breaks the protocol's order: R1");
+  expect(verdict(plain, TEXT, warning)).toBe("allow");
+  const set = policyOf(`${OPEN}ag_ui_order: { on_warning: block, rules: { R1: allow } }\n`);
+  expect(verdict(set, TEXT, error)).toBe("allow");
+  expect(verdict(set, TEXT, warning)).toBe("event breaks the protocol's order: R2");
+});
+
+test("components: globs, block lists and default allow", () => {
+  const capability = token("*");
+  const policy = policyOf(
+    `${OPEN}ag_ui_components:\n  allow_components: [card-*, modal]\n  allow_ids: ["card-a:*", "modal:ok-*"]\n  block_ids: ["modal:ok-not"]\n`,
+  );
+  const ask = (target: string) => verdict(policy, `lifecycle create ${target}`, { capability });
+  expect(ask("card-a")).toBe("allow");
+  expect(ask("card-a:9")).toBe("allow");
+  expect(ask("card-b:9")).toBe("unknown component id");
+  expect(ask("modal:ok-1")).toBe("allow");
+  expect(ask("modal:ok-not")).toBe("component is blocked");
+  expect(ask("card:1")).toBe("unknown component type");
+  const open = policyOf(
+    `${OPEN}ag_ui_components: { default: allow, block_components: [login*] }\n`,
+  );
+  expect(verdict(open, "lifecycle create anything", { capability })).toBe("allow");
+  expect(verdict(open, "lifecycle create login-form", { capability })).toBe("component is blocked");
+});
+
+const TOOLS = `${OPEN}ag_ui_tools:
+  call: { allow: [show_*, refund], block: [show_all] }
+  declare: { allow: [refund] }
+  arguments:
+    refund: { type: object, properties: { amount: { type: number, maximum: 50 } }, required: [amount] }
+`;
+
+test.each([
+  ["show_one", undefined, "allow"],
+  ["show_all", undefined, "tool may not be called"],
+  ["rm", undefined, "tool may not be called"],
+  ["refund", '{"amount":42.5}', "allow"],
+  ["refund", '{"amount":425}', "tool arguments do not fit their schema"],
+  ["refund", '{"amount":', "tool arguments are not valid JSON"],
+  ["refund", undefined, "tool arguments are not complete"],
+])("a call of %s with %s: %s", (name, text, expected) => {
+  const policy = policyOf(TOOLS);
+  const facts = classifyEvent(
+    { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: name },
+    { clientTools: new Set(), toolArguments: new Map(text === undefined ? [] : [["c", text]]) },
+  );
+  expect(verdict(policy, facts)).toBe(expected);
+  expect(policy.needsArguments(name)).toBe(name === "refund");
+});
+
+test("only declared tools that are listed are accepted", () => {
+  const policy = policyOf(TOOLS);
+  const request = (...names: string[]) =>
+    classifyInput({
+      threadId: "t",
+      runId: "r",
+      messages: [],
+      tools: names.map((name) => ({ name, description: "" })),
+    });
+  expect(verdict(policy, request("refund"))).toBe("allow");
+  expect(verdict(policy, request("refund", "exfiltrate"))).toBe(
+    "tool may not be declared by this client",
+  );
+});
+
+test("the agent cannot answer a tool of the client", () => {
+  const policy = policyOf(`${OPEN}ag_ui_tools: {}\n`);
+  const facts = classifyEvent(
+    { type: "TOOL_CALL_RESULT", messageId: "m", toolCallId: "c", content: "yes" },
+    { clientTools: new Set(["ask"]), toolNames: new Map([["c", "ask"]]) },
+  );
+  expect(verdict(policy, facts, { capability: token("*") })).toBe(
+    "only the client can answer this tool",
+  );
+});
+
+const CONDITIONS = `${OPEN}ag_ui_conditions:
+  rules:
+    - id: no-links
+      match: { event_type: text_stream }
+      when: has(event.delta) && event.delta.matches("https?://")
+      reason: links are not shown
+    - id: business-hours
+      match: { event_type: notification }
+      when: session.hour >= 8 && session.hour < 18
+      effect: allow
+      reason: no notifications at night
+`;
+
+test("conditions block when true, or allow only when true, and block when they fail", () => {
+  const policy = policyOf(CONDITIONS);
+  const say = (delta: string) => verdict(policy, TEXT, { variables: { event: { delta } } });
+  expect(say("hello")).toBe("allow");
+  expect(say("see http://x")).toBe("links are not shown");
+  const capability = token("*");
+  const notify = (session: object) =>
+    verdict(policy, "notification alert toast", {
+      capability,
+      variables: { session: session as never },
+    });
+  expect(notify({ hour: 9 })).toBe("allow");
+  expect(notify({ hour: 20 })).toBe("no notifications at night");
+  expect(notify({})).toBe("condition business-hours could not be evaluated");
+});
+
+test("what we derived lies over what the event says of itself", () => {
+  const policy = policyOf(
+    `${OPEN}ag_ui_conditions: { rules: [{ id: a, when: 'event.classification == "display"' }] }\n`,
+  );
+  const variables = { event: { classification: "submit" } };
+  expect(verdict(policy, TEXT, { variables })).toBe("blocked by condition a");
+});
+
+test("a block in observe mode remembers, an enforced one after it still blocks", () => {
+  const policy = policyOf(
+    `${OPEN}ag_ui_components: { allow_components: [toast], mode: observe }\nag_ui_conditions: { rules: [{ id: a, when: 'event.direction == "inbound"', on_block: end }] }\n`,
+  );
+  expect(verdict(policy, TEXT)).toBe("observed: unknown component type");
+  expect(policy.evaluate(factsOf(eventOf(TEXT, "inbound")))).toMatchObject({
+    allow: false,
+    rule: "ag_ui_conditions.a",
+    onBlock: "end",
+  });
+  expect(verdict(policy, eventOf(TEXT, "inbound"), { mode: "observe" })).toContain("observed:");
+});
+
+test("a constraint of the token that fails, or throws, denies", () => {
+  const policy = policyOf(OPEN);
+  const event = "form_action submit modal:x";
+  const refusing = { ...token("*"), authorize: () => "capability scope constraint failed: size" };
+  expect(verdict(policy, event, { capability: refusing })).toBe(
+    "capability scope constraint failed: size",
+  );
+  const broken = {
+    ...token("*"),
+    authorize: (): string => {
+      throw new Error("bug");
+    },
+  };
+  expect(verdict(policy, event, { capability: broken })).toBe("the policy could not be evaluated");
+});
+
+test("explain names every rule with what it saw, also behind the one that blocked", () => {
+  const policy = policyOf(TOOLS);
+  const { decision, steps } = policy.explain(factsOf("form_action submit modal:x"));
+  expect(decision).toMatchObject({ allow: false, rule: "ag_ui.capability" });
+  expect(steps.map((step) => step.rule)).toEqual(policy.rules);
+  expect(steps.find((step) => step.rule === "ag_ui.capability")).toMatchObject({
+    outcome: "blocked",
+    reason: "capability required for Submit events",
+    saw: { classification: "submit", target: "modal:x", capability: "<none>" },
+  });
+});
+
+test("Chio's velocity is a token bucket per scope", () => {
+  const policy = policyOf(
+    `${OPEN}velocity: { max_requests_per_session: 10, max_requests_per_agent: 100, window_secs: 10, burst_factor: 2 }\n`,
+  );
+  expect(policy.limits.velocity).toMatchObject([
+    { id: "rule-1-agent", scope: "agent", kind: "bucket", capacity: 200 },
+    { id: "rule-1-session", scope: "session", kind: "bucket", max: 10, capacity: 20 },
+  ]);
+});

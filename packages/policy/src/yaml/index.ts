@@ -1,0 +1,9 @@
+/** Strict YAML with places, for other documents of the product that are written and checked the same way. */
+export { formatIssue } from "../document/issue.js";
+export type { PolicyIssue as DocumentIssue } from "../document/issue.js";
+export { DEFAULT_POLICY_LIMITS as DEFAULT_DOCUMENT_LIMITS } from "../document/limits.js";
+export { readYaml } from "../document/read-yaml.js";
+export { issueAt } from "../document/source.js";
+export { validateAgainstSchema } from "../document/validate.js";
+export { choice, closed, flag, list, text } from "../schema/json-schema.js";
+export type { JsonSchema } from "../schema/json-schema.js";
