@@ -1,0 +1,54 @@
+import { isCountersignError } from "@countersign/core";
+import { expect, test } from "vitest";
+import { loadConfig } from "./load.js";
+
+const load = (text: string, environment: Record<string, string> = {}) =>
+  loadConfig(text, { file: "/srv/countersign.yaml", environment });
+
+test("one agent is enough: the defaults are loopback, strict and SQLite beside the file", () => {
+  const config = load("agents:\n  support:\n    url: http://127.0.0.1:9000/\n");
+  expect(config.listen).toEqual({ host: "127.0.0.1", port: 8080 });
+  expect(config.control).toEqual({ host: "127.0.0.1", port: 8081 });
+  expect(config.receipts).toMatchObject({
+    store: "sqlite:/srv/.countersign/receipts",
+    durability: "strict",
+    sign: "each",
+  });
+  expect(config.agents[0]).toMatchObject({
+    name: "support",
+    transport: "post-sse",
+    dialect: "auto",
+  });
+});
+
+test("a header takes its secret from the environment, and says so when it is not set", () => {
+  const text =
+    'agents:\n  a:\n    url: http://h/\n    headers: { Authorization: "Bearer ${TOKEN}" }\n';
+  expect(load(text, { TOKEN: "secret" }).agents[0]?.headers).toEqual({
+    authorization: "Bearer secret",
+  });
+  expect(() => load(text)).toThrow(/TOKEN, which is not set/);
+});
+
+test.each([
+  [
+    "agents:\n  a:\n    ur: http://h/\n",
+    /countersign\.yaml:3:5: unknown key "ur".*did you mean "url"/,
+  ],
+  ["agents: {}\n", /at least one agent/],
+  ["agents:\n  a:\n    url: /relative\n", /3:10: url is not an absolute address/],
+  ["agents:\n  a:\n    url: http://h/\n    transport: websocket\n", /must start with ws:/],
+  ["agents:\n  a:\n    url: http://h/\ndefault_agent: b\n", /4:16: no agent is named b/],
+  ["listen:\n  port: 70000\nagents:\n  a:\n    url: http://h/\n", /2:9: .*at most 65535/],
+])("%j is refused with its place and a remedy", (text, message) => {
+  const failure = (() => {
+    try {
+      load(text);
+    } catch (error) {
+      return error;
+    }
+    return undefined;
+  })();
+  expect(isCountersignError(failure, "ERR_CONFIG_INVALID")).toBe(true);
+  expect(String(failure)).toMatch(message);
+});

@@ -1,0 +1,170 @@
+import { CountersignError } from "@countersign/core";
+import {
+  DEFAULT_DOCUMENT_LIMITS,
+  formatIssue,
+  issueAt,
+  readYaml,
+  validateAgainstSchema,
+} from "@countersign/policy/yaml";
+import type { DocumentIssue } from "@countersign/policy/yaml";
+import { dirname, resolve } from "node:path";
+import type { UpstreamTarget } from "../upstream/upstream.js";
+import type { GatewayConfig } from "./config.js";
+import "./errors.js";
+import { CONFIG_SCHEMA } from "./schema.js";
+
+/** What loading needs beside the text. */
+export type ConfigOptions = {
+  /** The file's path: messages name it and relative paths start from its folder. */
+  readonly file: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+type AgentBlock = {
+  url: string;
+  transport?: UpstreamTarget["transport"];
+  frames?: UpstreamTarget["frames"];
+  dialect?: "auto" | "1.0" | "0.0" | "0.1.0" | "envelope";
+  headers?: Record<string, string>;
+  answer_timeout?: number;
+  idle_timeout?: number;
+};
+
+type ConfigDocument = {
+  listen?: { host?: string; port?: number; tls?: { cert: string; key: string } };
+  control?: { host?: string; port?: number };
+  agents: Record<string, AgentBlock>;
+  default_agent?: string;
+  policy?: string;
+  origins?: string[];
+  receipts?: Partial<GatewayConfig["receipts"]>;
+  keys?: { directory?: string };
+  capabilities?: { issuers?: string[]; revocations?: string };
+};
+
+const LOOPBACK = "127.0.0.1";
+const DATA_DIRECTORY = ".countersign";
+
+/** Reads `countersign.yaml`; every problem is told with file, line and column. */
+export function loadConfig(text: string, options: ConfigOptions): GatewayConfig {
+  const { file } = options;
+  const read = readYaml(text, file, DEFAULT_DOCUMENT_LIMITS);
+  if (read.value === undefined) throw invalid(file, read.issues);
+  const issues = validateAgainstSchema(
+    CONFIG_SCHEMA,
+    read.value,
+    read.positions,
+    DEFAULT_DOCUMENT_LIMITS.maxIssues,
+  );
+  if (issues.length > 0) throw invalid(file, issues);
+  const document = read.value as unknown as ConfigDocument;
+  const extra = checkMeaning(document, (pointer, message) =>
+    issueAt(read.positions, pointer, "bad-value", message),
+  );
+  if (extra.length > 0) throw invalid(file, extra);
+  return resolveConfig(document, options);
+}
+
+/** What a grammar cannot say. */
+function checkMeaning(
+  document: ConfigDocument,
+  issue: (pointer: string, message: string) => DocumentIssue,
+): DocumentIssue[] {
+  const found: DocumentIssue[] = [];
+  const names = Object.keys(document.agents);
+  if (names.length === 0) found.push(issue("/agents", "agents needs at least one agent"));
+  for (const name of names) {
+    const { url, transport } = document.agents[name] as AgentBlock;
+    const at = `/agents/${name}/url`;
+    const schemes = transport === "websocket" ? ["ws:", "wss:"] : ["http:", "https:"];
+    if (!URL.canParse(url)) found.push(issue(at, "url is not an absolute address"));
+    else if (!schemes.includes(new URL(url).protocol)) {
+      found.push(issue(at, `url must start with ${schemes.join("// or ")}//`));
+    }
+  }
+  const { default_agent: chosen } = document;
+  if (chosen !== undefined && !names.includes(chosen)) {
+    found.push(issue("/default_agent", `no agent is named ${chosen}`));
+  }
+  return found;
+}
+
+function resolveConfig(document: ConfigDocument, options: ConfigOptions): GatewayConfig {
+  const folder = dirname(resolve(options.file));
+  const path = (value: string): string => resolve(folder, value);
+  const { listen, control, receipts, capabilities } = document;
+  const names = Object.keys(document.agents);
+  return {
+    file: options.file,
+    listen: {
+      host: listen?.host ?? LOOPBACK,
+      port: listen?.port ?? 8080,
+      ...(listen?.tls === undefined
+        ? {}
+        : { tls: { cert: path(listen.tls.cert), key: path(listen.tls.key) } }),
+    },
+    control: { host: control?.host ?? LOOPBACK, port: control?.port ?? 8081 },
+    agents: names.map((name) => targetOf(name, document.agents[name] as AgentBlock, options)),
+    defaultAgent: document.default_agent ?? (names[0] as string),
+    policyFile: document.policy === undefined ? undefined : path(document.policy),
+    origins: document.origins ?? [],
+    receipts: {
+      store: storeOf(receipts?.store, path),
+      durability: receipts?.durability ?? "strict",
+      sign: receipts?.sign ?? "each",
+      origin: receipts?.origin ?? "countersign.local/log",
+    },
+    keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),
+    issuers: capabilities?.issuers ?? [],
+    revocationFile:
+      capabilities?.revocations === undefined ? undefined : path(capabilities.revocations),
+  };
+}
+
+function storeOf(store: string | undefined, path: (value: string) => string): string {
+  if (store === undefined) return `sqlite:${path(`${DATA_DIRECTORY}/receipts`)}`;
+  return store.startsWith("sqlite:") ? `sqlite:${path(store.slice("sqlite:".length))}` : store;
+}
+
+function targetOf(name: string, block: AgentBlock, options: ConfigOptions): UpstreamTarget {
+  const headers: Record<string, string> = {};
+  for (const [header, value] of Object.entries(block.headers ?? {})) {
+    headers[header.toLowerCase()] = expand(value, options);
+  }
+  const dialect = block.dialect ?? "auto";
+  return {
+    name,
+    url: new URL(block.url),
+    transport: block.transport ?? "post-sse",
+    headers,
+    frames: block.frames ?? "json",
+    dialect: dialect === "envelope" ? "chio" : dialect,
+    answerTimeoutMs: (block.answer_timeout ?? 30) * 1000,
+    idleTimeoutMs: (block.idle_timeout ?? 120) * 1000,
+  };
+}
+
+/** Secrets stay out of the file: `${NAME}` is taken from the environment, and must be set. */
+function expand(value: string, { file, environment }: ConfigOptions): string {
+  return value.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_match, name: string) => {
+    const found = environment[name];
+    if (found === undefined) {
+      throw new CountersignError(
+        "ERR_CONFIG_VARIABLE",
+        `${file} uses the environment variable ${name}, which is not set`,
+        { file, variable: name },
+      );
+    }
+    return found;
+  });
+}
+
+function invalid(file: string, issues: readonly DocumentIssue[]): CountersignError {
+  const [first] = issues;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  return new CountersignError(
+    "ERR_CONFIG_INVALID",
+    first === undefined ? `${file} does not load` : `${formatIssue(first)}${more}`,
+    { file, issues },
+  );
+}

@@ -1,0 +1,87 @@
+import { choice, closed, list, text } from "@countersign/policy/yaml";
+import type { JsonSchema } from "@countersign/policy/yaml";
+
+const port: JsonSchema = {
+  type: "integer",
+  description: "TCP port; 0 takes a free one",
+  minimum: 0,
+  maximum: 65_535,
+};
+const seconds = (description: string): JsonSchema => ({
+  type: "number",
+  description,
+  minimum: 0.1,
+  maximum: 86_400,
+});
+
+const listener = closed("Where clients connect", {
+  host: text("Address to bind; loopback when left out"),
+  port,
+  tls: closed(
+    "Certificate and key in PEM; with them HTTP/2 is spoken too",
+    {
+      cert: text("Path of the certificate chain", 4096),
+      key: text("Path of the private key", 4096),
+    },
+    ["cert", "key"],
+  ),
+});
+
+const agent = closed(
+  "One agent the gateway stands in front of",
+  {
+    url: text("Where the agent listens", 2048),
+    transport: choice("How the agent is spoken to", ["post-sse", "get-sse", "websocket"]),
+    frames: choice("How a WebSocket agent writes its frames", ["json", "data"]),
+    dialect: choice("What the agent speaks", ["auto", "1.0", "0.0", "0.1.0", "envelope"]),
+    headers: {
+      type: "object",
+      description: "Sent with every request; ${NAME} takes the value of an environment variable",
+      additionalProperties: text("Header value", 8192),
+      maxProperties: 64,
+    },
+    answer_timeout: seconds("Seconds until the agent must answer"),
+    idle_timeout: seconds("Seconds an open stream may be silent"),
+  },
+  ["url"],
+);
+
+/** The grammar of `countersign.yaml`; editors complete and check by it. */
+export const CONFIG_SCHEMA: JsonSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "countersign.yaml",
+  ...closed(
+    "Configuration of a Countersign gateway",
+    {
+      listen: listener,
+      control: closed("Where operators connect", { host: text("Address to bind"), port }),
+      agents: {
+        type: "object",
+        description: "The agents by name",
+        additionalProperties: agent,
+        maxProperties: 1000,
+      },
+      default_agent: text("The agent that paths without a name mean; the first when left out"),
+      policy: text("Path of the policy file", 4096),
+      origins: list(
+        "Origins of pages that may call the gateway from a browser",
+        text("Origin", 512),
+        256,
+      ),
+      receipts: closed("Where receipts go", {
+        store: text("sqlite:DIRECTORY or a postgres:// address", 4096),
+        durability: choice("What an append survives", ["strict", "relaxed"]),
+        sign: choice("A signature for each receipt, or one per group", ["each", "batch"]),
+        origin: text("Name of the log", 255),
+      }),
+      keys: closed("Where the gateway keeps its keys", {
+        directory: text("Directory of the key files", 4096),
+      }),
+      capabilities: closed("Whose tokens count", {
+        issuers: list("Public keys of trusted issuers", text("ed25519:HEX", 512), 256),
+        revocations: text("Path of the revocation list", 4096),
+      }),
+    },
+    ["agents"],
+  ),
+};
