@@ -10,6 +10,8 @@ declare module "@countersign/core" {
     ERR_CHUNK_AMBIGUOUS: { type: string; lanes: number; eventNumber: number };
     /** More lanes are assembling at once than allowed. */
     ERR_CHUNK_TOO_MANY_LANES: { limit: number; eventNumber: number };
+    /** The ids and names of the open streams take more memory than allowed. */
+    ERR_CHUNK_HELD_TOO_LARGE: { limit: number; eventNumber: number };
   }
 }
 

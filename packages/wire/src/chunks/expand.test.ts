@@ -126,6 +126,14 @@ test("lanes are bounded: the limit passes, one more is refused, and the expander
   expect(codeOf(() => expander.push({ type: "RAW", event: 1 }))).toBe("ERR_CHUNK_TOO_MANY_LANES");
 });
 
+test("what open streams hold is bounded: the limit passes, one more is refused, and closing gives room", () => {
+  const expander = createChunkExpander({ maxHeldCharacters: 10 });
+  expander.push(text({ messageId: "12345" }));
+  for (let times = 0; times < 9; times++) expander.push(text({ messageId: `${times}`.repeat(10) }));
+  const tagged = text({ messageId: "1", subagentRunId: "" });
+  expect(codeOf(() => expander.push(tagged))).toBe("ERR_CHUNK_HELD_TOO_LARGE");
+});
+
 test("the end of the stream makes no END up and names what was open", () => {
   const expander = createChunkExpander();
   expander.push(text({ messageId: "a", subagentRunId: "s" }));

@@ -7,7 +7,7 @@ import type {
 } from "../model/event.js";
 import { LANE_EFFECTS } from "./lane-effect.js";
 import { Lanes } from "./lanes.js";
-import type { LaneKey, OpenStream, PendingStream } from "./lanes.js";
+import type { LaneKey, LaneLimits, OpenStream, PendingStream } from "./lanes.js";
 import { contentOf, endOf, startOf } from "./synthesize.js";
 
 type ChunkEvent = TextMessageChunkEvent | ToolCallChunkEvent | ReasoningMessageChunkEvent;
@@ -16,6 +16,8 @@ type ChunkEvent = TextMessageChunkEvent | ToolCallChunkEvent | ReasoningMessageC
 export type ChunkExpanderOptions = {
   /** Chunk streams that may be open at once, one per lane. Default 256. */
   maxLanes?: number;
+  /** Characters of ids and names that open streams may hold together. Default 1 Mi. */
+  maxHeldCharacters?: number;
 };
 
 /** Turns chunk events into START, CONTENT or ARGS, and END. */
@@ -36,9 +38,12 @@ export type ChunkExpander = {
 
 /** Creates an expander for one stream of events. */
 export function createChunkExpander(options: ChunkExpanderOptions = {}): ChunkExpander {
-  const limit = options.maxLanes ?? DEFAULT_LIMITS.maxLanes;
-  assertPositiveInteger("maxLanes", limit);
-  return new Expander(limit);
+  const limits = {
+    maxLanes: options.maxLanes ?? DEFAULT_LIMITS.maxLanes,
+    maxHeldCharacters: options.maxHeldCharacters ?? 1024 * 1024,
+  };
+  for (const [name, limit] of Object.entries(limits)) assertPositiveInteger(name, limit);
+  return new Expander(limits);
 }
 
 class Expander implements ChunkExpander {
@@ -47,8 +52,8 @@ class Expander implements ChunkExpander {
   #failure: unknown;
   #ended = false;
 
-  constructor(limit: number) {
-    this.#lanes = new Lanes(limit);
+  constructor(limits: LaneLimits) {
+    this.#lanes = new Lanes(limits);
   }
 
   push(event: AgUiEvent): AgUiEvent[] {

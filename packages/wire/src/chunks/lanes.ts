@@ -33,6 +33,18 @@ export type LaneQuery = {
   eventNumber: number;
 };
 
+/** Bounds of the lanes. */
+export type LaneLimits = { maxLanes: number; maxHeldCharacters: number };
+
+/** What an open stream keeps in memory: text itself is never held. */
+function charactersOf(stream: PendingStream): number {
+  const { id, subagentRunId, name, toolCallName, parentMessageId } = stream;
+  return [id, subagentRunId, name, toolCallName, parentMessageId].reduce(
+    (sum, text) => sum + (text?.length ?? 0),
+    0,
+  );
+}
+
 /**
  * The streams under assembly, at most one per lane.
  *
@@ -40,10 +52,11 @@ export type LaneQuery = {
  */
 export class Lanes {
   readonly #lanes = new Map<LaneKey, PendingStream>();
-  readonly #limit: number;
+  readonly #limits: LaneLimits;
+  #held = 0;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(limits: LaneLimits) {
+    this.#limits = limits;
   }
 
   get size(): number {
@@ -56,11 +69,20 @@ export class Lanes {
 
   /** Opens a stream in a lane that holds none. */
   open(lane: LaneKey, stream: PendingStream, eventNumber: number): void {
-    if (this.#lanes.size >= this.#limit) {
+    const { maxLanes, maxHeldCharacters } = this.#limits;
+    if (this.#lanes.size >= maxLanes) {
       throw new CountersignError(
         "ERR_CHUNK_TOO_MANY_LANES",
-        `more than ${this.#limit} chunk streams are open at once`,
-        { limit: this.#limit, eventNumber },
+        `more than ${maxLanes} chunk streams are open at once`,
+        { limit: maxLanes, eventNumber },
+      );
+    }
+    this.#held += charactersOf(stream);
+    if (this.#held > maxHeldCharacters) {
+      throw new CountersignError(
+        "ERR_CHUNK_HELD_TOO_LARGE",
+        `the open chunk streams hold more than ${maxHeldCharacters} characters of ids and names`,
+        { limit: maxHeldCharacters, eventNumber },
       );
     }
     this.#lanes.set(lane, stream);
@@ -69,7 +91,9 @@ export class Lanes {
   /** Takes the stream out of a lane. */
   take(lane: LaneKey): PendingStream | undefined {
     const stream = this.#lanes.get(lane);
-    if (stream !== undefined) this.#lanes.delete(lane);
+    if (stream === undefined) return undefined;
+    this.#lanes.delete(lane);
+    this.#held -= charactersOf(stream);
     return stream;
   }
 
@@ -80,6 +104,7 @@ export class Lanes {
 
   clear(): void {
     this.#lanes.clear();
+    this.#held = 0;
   }
 
   /** The lane a chunk belongs to; an id is stronger than a tag, a tag stronger than a guess. */

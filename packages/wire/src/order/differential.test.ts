@@ -10,7 +10,7 @@ import { ORDER_RULES } from "./rules.js";
 import type { Violation } from "./violation.js";
 
 // Half of them as generated, half mutated.
-const RUNS = Math.ceil(Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 4000) / 2);
+const RUNS = Math.ceil(Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 3000) / 2);
 const TIMEOUT = 30_000 + RUNS * 20;
 
 type Verdict = { passed: AgUiEvent[]; failedAt: number | undefined; rule: string | undefined };

@@ -12,7 +12,7 @@ import { applyJsonPatch } from "./json-patch.js";
 import { createReducer, reduceEvents } from "./reducer.js";
 
 // The official reducer copies the conversation at every event (about 5 ms a stream), so few by default.
-const RUNS = Math.ceil(Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 800) / 2);
+const RUNS = Math.ceil(Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 600) / 2);
 const TIMEOUT = 30_000 + RUNS * 50;
 
 beforeEach(() => {
