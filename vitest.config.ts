@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-// `source` resolves our packages to src/*.ts, so that tests never run against a stale build.
-const conditions = ["source", "module", "node", "import", "default"];
+// `@countersign/source` resolves our packages to src/*.ts, so that tests never run against a stale build.
+const conditions = ["@countersign/source", "module", "node", "import", "default"];
 
 export default defineConfig({
   resolve: { conditions },
