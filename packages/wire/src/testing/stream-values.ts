@@ -33,7 +33,7 @@ export function randomObject(random: Random, depth = 2): JsonObject {
 }
 
 /** A pointer into the document: an existing place, a new key, or (rarely) nowhere. */
-export function randomPointer(random: Random, document: JsonValue | undefined): string {
+function randomPointer(random: Random, document: JsonValue | undefined): string {
   let pointer = "";
   let value = document;
   for (let depth = random.below(4); depth > 0; depth--) {
