@@ -44,20 +44,37 @@ export class BlockReader {
    * @param ascii whether one character is one byte
    */
   read(text: string, offset: number, ascii: boolean, messages: SseMessage[]): void {
+    if (text.includes("\r")) this.#readAnyEnding(text, offset, ascii, messages);
+    else this.#readLines(text, offset, ascii, messages);
+  }
+
+  /** LF only, as nearly every server writes: the engine's own search finds the ends. */
+  #readLines(text: string, offset: number, ascii: boolean, messages: SseMessage[]): void {
     const length = text.length;
     let at = 0;
-    // Each search resumes only when passed: searching both for each line would be quadratic.
-    let lf = text.indexOf("\n");
-    let cr = text.indexOf("\r");
     while (at < length) {
-      if (lf < at && lf >= 0) lf = text.indexOf("\n", at);
-      if (cr < at && cr >= 0) cr = text.indexOf("\r", at);
-      const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
+      const end = text.indexOf("\n", at);
       if (end < 0) return;
       if (end === at) this.dispatch(messages);
       else this.#line(text, at, end, offset, ascii);
       at = end + 1;
-      if (end === cr && text.charCodeAt(at) === LF) at++;
+    }
+  }
+
+  /**
+   * LF, CRLF and CR in any mix, unit by unit. Two searches that each wait until they are passed would
+   * look linear, but V8 moves a pure `indexOf` into the loop: a scan of the rest for every line.
+   */
+  #readAnyEnding(text: string, offset: number, ascii: boolean, messages: SseMessage[]): void {
+    const length = text.length;
+    let at = 0;
+    for (let end = 0; end < length; end++) {
+      const unit = text.charCodeAt(end);
+      if (unit !== LF && unit !== CR) continue;
+      if (end === at) this.dispatch(messages);
+      else this.#line(text, at, end, offset, ascii);
+      if (unit === CR && text.charCodeAt(end + 1) === LF) end++;
+      at = end + 1;
     }
   }
 
