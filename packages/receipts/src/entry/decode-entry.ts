@@ -5,6 +5,7 @@ import { encodeEntryText } from "./encode-entry.js";
 import type { LogEntry } from "./entry.js";
 import { MAX_ENTRY_BYTES } from "./entry.js";
 import { matchPlainEntry } from "./plain-entry.js";
+import { utf8 } from "../receipt/canonical-text.js";
 import { formatError } from "../receipt/errors.js";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -89,8 +90,8 @@ export function decodeEntry(bytes: Uint8Array): LogEntry {
 /** An entry with the canonical texts inside it, cut out instead of written again. */
 export type DecodedEntry = {
   readonly entry: LogEntry;
-  /** What `encodeReceipt` would write. */
-  readonly receiptText: string;
+  /** What `encodeReceipt` would write, as bytes. */
+  readonly receiptBytes: Uint8Array;
   /** What `encodeReceiptBody` would write: the signed text. */
   readonly bodyText: string;
 };
@@ -102,10 +103,14 @@ export type DecodedEntry = {
 export function decodeEntryTexts(bytes: Uint8Array): DecodedEntry {
   const { text, entry } = decodeText(bytes);
   const start = text.indexOf(',"receipt":{') + ',"receipt":'.length;
-  const receiptText = text.slice(start, text.indexOf(',"received_at":', start));
+  const end = text.indexOf(',"received_at":', start);
+  const receiptText = text.slice(start, end);
   const member = receiptText.indexOf(',"signature":"');
   const after = receiptText.indexOf('"', member + ',"signature":"'.length) + 1;
   // A signature of one of our two spellings holds no escape; any other fails its check anyway.
   const bodyText = receiptText.slice(0, member) + receiptText.slice(after);
-  return { entry, receiptText, bodyText };
+  // Where every character is one byte, the receipt is a part of the entry's own bytes.
+  const isAscii = text.length === bytes.length;
+  const receiptBytes = isAscii ? bytes.subarray(start, end) : utf8(receiptText);
+  return { entry, receiptBytes, bodyText };
 }

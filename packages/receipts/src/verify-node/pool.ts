@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { BundleReport } from "../verify/bundle.js";
 import type { BundlePlan } from "../verify/export.js";
-import type { WorkerAnswer, WorkerSetup } from "./protocol.js";
+import type { WorkerAnswer, WorkerQuestion, WorkerSetup } from "./protocol.js";
 
 /** Bundles a worker has waiting, so that it never waits for the main thread itself. */
 const AHEAD = 4;
@@ -33,11 +33,12 @@ export async function* verifyBundlesOnThreads(
     });
     worker.on("error", failAll);
   }
-  const ask = (index: number): Promise<BundleReport> => {
+  const ask = (index: number, lines: Uint8Array | undefined): Promise<BundleReport> => {
     const report = new Promise<BundleReport>((resolve, reject) => {
       waiting.set(index, { resolve, reject });
     });
-    workers[index % count]?.postMessage(index);
+    const question: WorkerQuestion = { index, lines };
+    workers[index % count]?.postMessage(question);
     // A rejection is looked at when its turn comes; until then it is not unhandled.
     report.catch(() => {});
     return report;
@@ -46,7 +47,7 @@ export async function* verifyBundlesOnThreads(
     const queue: Promise<BundleReport>[] = [];
     for (let next = 0; next < plan.bundles || queue.length > 0;) {
       while (next < plan.bundles && queue.length < count * AHEAD) {
-        queue.push(ask(next));
+        queue.push(ask(next, await plan.nextLines(next)));
         next += 1;
       }
       const report = await queue.shift();

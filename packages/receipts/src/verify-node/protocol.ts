@@ -8,7 +8,10 @@ export type WorkerSetup = {
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
 };
 
-/** What a worker answers to the number of a bundle. */
+/** Which bundle to verify, and the lines of `receipts.jsonl` that belong to it. */
+export type WorkerQuestion = { readonly index: number; readonly lines: Uint8Array | undefined };
+
+/** What a worker answers. */
 export type WorkerAnswer =
   | { readonly report: BundleReport }
   | { readonly index: number; readonly error: unknown };

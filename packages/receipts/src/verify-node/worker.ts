@@ -4,7 +4,7 @@ import { verifyBundle } from "../verify/bundle.js";
 import { bundleWidth } from "../verify/export.js";
 import { createReceiptSignatures } from "../verify/signature.js";
 import { loadFastVerifier } from "./ed25519.js";
-import type { WorkerAnswer, WorkerSetup } from "./protocol.js";
+import type { WorkerAnswer, WorkerQuestion, WorkerSetup } from "./protocol.js";
 
 const { directory, size, periods } = workerData as WorkerSetup;
 const context = {
@@ -13,14 +13,14 @@ const context = {
   periods,
 };
 
-async function answer(index: number): Promise<WorkerAnswer> {
+async function answer({ index, lines }: WorkerQuestion): Promise<WorkerAnswer> {
   try {
-    return { report: await verifyBundle(index, bundleWidth(index, size), context) };
+    return { report: await verifyBundle(index, bundleWidth(index, size), context, lines) };
   } catch (error) {
     return { index, error };
   }
 }
 
-parentPort?.on("message", (index: number) => {
-  void answer(index).then((result) => parentPort?.postMessage(result));
+parentPort?.on("message", (question: WorkerQuestion) => {
+  void answer(question).then((result) => parentPort?.postMessage(result));
 });

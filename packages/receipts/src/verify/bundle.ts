@@ -1,4 +1,4 @@
-import { equalBytes, sha256Hex } from "@countersign/core";
+import { equalBytes } from "@countersign/core";
 import type { DecodedEntry } from "../entry/decode-entry.js";
 import { decodeEntryTexts } from "../entry/decode-entry.js";
 import type { KeyPeriod } from "../keys/verify-history.js";
@@ -8,6 +8,7 @@ import { MAX_BUNDLE_BYTES, splitBundle } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import type { ExportReader } from "./reader.js";
 import { readTileFile } from "./reader.js";
+import { createLineComparison } from "./receipts-file.js";
 import type { ReceiptSignatures } from "./signature.js";
 import { isBatchSignature } from "./signature.js";
 import type { Tallies, Tally } from "./tally.js";
@@ -20,8 +21,6 @@ export type BundleReport = {
   /** Root of a full bundle, or the leaf hashes of the last, partial one. */
   readonly root?: Uint8Array;
   readonly leaves?: readonly Uint8Array[];
-  /** Hash of the lines `receipts.jsonl` must have for these entries; absent when some are broken. */
-  readonly linesHash?: string;
   readonly keys: readonly string[];
 };
 
@@ -72,11 +71,12 @@ async function readLeafTile(
   return file.bytes.length === expected ? file.bytes : undefined;
 }
 
-/** Verifies one bundle: its entries, their signatures, and its leaf tile. */
+/** Verifies one bundle: entries, signatures, leaf tile, and its lines of `receipts.jsonl`. */
 export async function verifyBundle(
   index: number,
   width: number,
   context: BundleContext,
+  lines?: Uint8Array,
 ): Promise<BundleReport> {
   const tallies: Tallies = new Map();
   const keys = new Set<string>();
@@ -99,8 +99,7 @@ export async function verifyBundle(
     countFailed(tallies, "entries-complete", start + entries.length, detail);
   }
   const leaves: Uint8Array[] = [];
-  let lines = "";
-  let isWhole = !isCut;
+  const comparison = createLineComparison(lines, tallies);
   for (const [offset, bytes] of entries.entries()) {
     const at = start + offset;
     const leaf = leafHash(bytes);
@@ -117,11 +116,11 @@ export async function verifyBundle(
       if (entry.seq === at) countHeld(tallies, "entry-sequence");
       else countFailed(tallies, "entry-sequence", at, `it says ${entry.seq}`);
       keys.add(entry.receipt.kernel_key);
-      lines += `${decoded.receiptText}\n`;
+      comparison.compare(at, decoded.receiptBytes);
       await checkSigned(decoded, at, context, tallies);
     } catch (error) {
       countFailedBy(tallies, "entry-format", at, error);
-      isWhole = false;
+      comparison.compare(at, undefined);
     }
   }
   return {
@@ -129,6 +128,5 @@ export async function verifyBundle(
     tallies: [...tallies.values()],
     keys: [...keys],
     ...(leaves.length === TILE_WIDTH ? { root: rootOfLevel(leaves) } : { leaves }),
-    ...(isWhole ? { linesHash: sha256Hex(lines) } : {}),
   };
 }

@@ -13,7 +13,7 @@ import { checkCheckpoint } from "./checkpoint.js";
 import type { ExportReader } from "./reader.js";
 import { EXPORT_FILES } from "./reader.js";
 import { normalKey } from "./receipt.js";
-import { createReceiptsFileCheck } from "./receipts-file.js";
+import { openReceiptsFile } from "./receipts-file.js";
 import type { Check, CheckId, SignerTrust, Verification } from "./result.js";
 import { conclude, failed, failedBy, held, skipped } from "./result.js";
 import { createReceiptSignatures } from "./signature.js";
@@ -26,6 +26,8 @@ export type BundlePlan = {
   readonly size: number;
   readonly bundles: number;
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
+  /** The lines of `receipts.jsonl` for the next bundle; to be called once per bundle, in order. */
+  nextLines(index: number): Promise<Uint8Array | undefined>;
 };
 
 /** Whom the verifier trusts, and how the work is done. */
@@ -85,7 +87,8 @@ async function* verifyInOrder(
   const signatures = createReceiptSignatures(options.verifySignature);
   const context: BundleContext = { reader, signatures, periods: plan.periods };
   for (let index = 0; index < plan.bundles; index += 1) {
-    yield await verifyBundle(index, bundleWidth(index, plan.size), context);
+    const lines = await plan.nextLines(index);
+    yield await verifyBundle(index, bundleWidth(index, plan.size), context, lines);
   }
 }
 
@@ -98,6 +101,7 @@ const TALLIED: readonly CheckId[] = [
   "entry-key",
   "leaf-tiles",
   "upper-tiles",
+  "receipts-file",
 ];
 
 function tallyChecks(tallies: Tallies): Check[] {
@@ -129,29 +133,33 @@ export async function verifyExport(
   // Without a signed size there is no telling which entries there should be.
   if (checkpoint === undefined) return conclude(checks, log.signers);
   const { size } = checkpoint;
+  const receipts = await openReceiptsFile(reader);
   const plan: BundlePlan = {
     size,
+    nextLines: (index) => receipts.next(bundleWidth(index, size)),
     bundles: Math.ceil(size / TILE_WIDTH),
     periods: keys.records === undefined ? undefined : keyPeriods(keys.records),
   };
   const tallies: Tallies = new Map();
   const tree = createExportTree(reader, tallies);
-  const lines = await createReceiptsFileCheck(reader, size);
   const used = new Set<string>();
   const reports = options.verifyBundles?.(plan) ?? verifyInOrder(plan, reader, options);
-  for await (const report of reports) {
-    mergeTallies(tallies, report.tallies);
-    for (const key of report.keys) used.add(key);
-    await tree.append(report);
-    await lines.append(report);
-    options.onProgress?.(Math.min(size, (report.index + 1) * TILE_WIDTH), size);
+  try {
+    for await (const report of reports) {
+      mergeTallies(tallies, report.tallies);
+      for (const key of report.keys) used.add(key);
+      await tree.append(report);
+      options.onProgress?.(Math.min(size, (report.index + 1) * TILE_WIDTH), size);
+    }
+    await receipts.finish(size, tallies);
+  } finally {
+    await receipts.close();
   }
   const root = await tree.finish();
   checks.push(...tallyChecks(tallies));
   if (root === undefined) checks.push(skipped("tree-root", "entries are missing"));
   else if (equalBytes(root, checkpoint.root)) checks.push(held("tree-root", `${size} entries`));
   else checks.push(failed("tree-root", "the entries hash to another root than the signed one"));
-  checks.push(await lines.finish());
   const trusted = anchors && trustedThroughHistory(keys.records ?? [], new Set(anchors));
   const signers = [...used].map((key): SignerTrust => ({
     key,

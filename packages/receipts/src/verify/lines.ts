@@ -1,19 +1,12 @@
-import { concatBytes, sha256Hex } from "@countersign/core";
+import { concatBytes } from "@countersign/core";
 import { MAX_ENTRY_BYTES } from "../entry/entry.js";
-
-/** A run of lines, each with its line feed, and how many there were. */
-export type LineGroup = {
-  readonly count: number;
-  readonly hash: string;
-  readonly lines: Uint8Array[];
-};
 
 const LINE_FEED = 0x0a;
 
 /** Takes lines off a stream of bytes in groups, holding no more than one group. */
 export type LineGroups = {
-  /** The next `count` lines, fewer at the end. A line that is too long ends the file. */
-  take(count: number): Promise<LineGroup>;
+  /** The next `count` lines with their line feeds, fewer at the end; a line too long ends the file. */
+  take(count: number): Promise<Uint8Array>;
   /** Lets go of the file. */
   close(): Promise<void>;
 };
@@ -52,7 +45,7 @@ export function createLineGroups(source: AsyncIterable<Uint8Array>): LineGroups 
         else if (isDone) break;
         else await readMore();
       }
-      return { count: lines.length, hash: sha256Hex(concatBytes(...lines)), lines };
+      return concatBytes(...lines);
     },
     async close() {
       await iterator.return?.();

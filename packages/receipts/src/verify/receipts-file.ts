@@ -1,77 +1,68 @@
 import { equalBytes } from "@countersign/core";
-import { decodeEntry } from "../entry/decode-entry.js";
-import { utf8 } from "../receipt/canonical-text.js";
-import { encodeReceipt } from "../receipt/encode-receipt.js";
-import { MAX_BUNDLE_BYTES, splitBundle } from "../tiles/bundle.js";
-import { TILE_WIDTH } from "../tiles/path.js";
-import type { BundleReport } from "./bundle.js";
-import type { LineGroup } from "./lines.js";
 import { createLineGroups } from "./lines.js";
 import type { ExportReader } from "./reader.js";
-import { EXPORT_FILES, readTileFile } from "./reader.js";
-import type { Check } from "./result.js";
-import { failed, held, skipped } from "./result.js";
+import { EXPORT_FILES } from "./reader.js";
+import type { Tallies } from "./tally.js";
+import { countFailed, countHeld } from "./tally.js";
 
-/** Compares `receipts.jsonl` with the entries, one bundle's worth of lines at a time. */
-export type ReceiptsFileCheck = {
-  append(report: BundleReport): Promise<void>;
-  finish(): Promise<Check>;
+/** Hands out the lines of `receipts.jsonl` bundle by bundle. */
+export type ReceiptsFile = {
+  /** The lines of the next `count` entries; undefined when there is no such file. */
+  next(count: number): Promise<Uint8Array | undefined>;
+  /** Reports lines that belong to no entry of a log of this size. */
+  finish(size: number, tallies: Tallies): Promise<void>;
+  /** Lets go of the file, read to its end or not. */
+  close(): Promise<void>;
 };
 
 const ID = "receipts-file";
+const LINE_FEED = 0x0a;
 
-/** The first line of a group that is not the receipt of its entry. */
-async function firstDifference(
-  reader: ExportReader,
-  bundle: number,
-  width: number,
-  group: LineGroup,
-): Promise<number> {
-  const file = await readTileFile(
-    reader,
-    { level: "entries", index: bundle, width },
-    MAX_BUNDLE_BYTES,
-  );
-  const { entries } = splitBundle(file?.bytes ?? new Uint8Array(0), TILE_WIDTH);
-  for (const [offset, bytes] of entries.slice(0, width).entries()) {
-    const line = group.lines[offset];
-    const expected = utf8(`${encodeReceipt(decodeEntry(bytes).receipt)}\n`);
-    if (line === undefined || !equalBytes(line, expected)) return bundle * TILE_WIDTH + offset;
-  }
-  return bundle * TILE_WIDTH + width;
-}
-
-/** Opens `receipts.jsonl` for comparison; an export without the file is still a log. */
-export async function createReceiptsFileCheck(
-  reader: ExportReader,
-  size: number,
-): Promise<ReceiptsFileCheck> {
+/** Opens `receipts.jsonl`; an export without the file is still a log. */
+export async function openReceiptsFile(reader: ExportReader): Promise<ReceiptsFile> {
   const source = await reader.stream(EXPORT_FILES.receipts);
   if (source === undefined) {
-    return {
-      append: async () => {},
-      finish: async () => skipped(ID, "the file is not there"),
-    };
+    return { next: async () => undefined, finish: async () => {}, close: async () => {} };
   }
   const lines = createLineGroups(source);
-  let compared = 0;
-  let unread = 0;
-  let broken: number | undefined;
   return {
-    async append(report) {
-      const width = Math.min(TILE_WIDTH, size - report.index * TILE_WIDTH);
-      const group = await lines.take(width);
-      if (report.linesHash === undefined) unread += width;
-      else if (group.hash === report.linesHash) compared += width;
-      else broken ??= await firstDifference(reader, report.index, width, group);
-    },
-    async finish() {
+    next: (count) => lines.take(count),
+    async finish(size, tallies) {
       const more = await lines.take(1);
-      await lines.close();
-      if (broken !== undefined) return failed(ID, `line ${broken + 1} differs`, broken);
-      if (more.count > 0) return failed(ID, "more lines than entries", size);
-      if (unread > 0) return skipped(ID, `${unread} entries could not be read to compare`);
-      return held(ID, `${compared} lines`);
+      if (more.length > 0) countFailed(tallies, ID, size, "more lines than entries");
+    },
+    close: () => lines.close(),
+  };
+}
+
+/** Compares lines with receipts, one after the other. */
+export type LineComparison = {
+  /** The receipt of the next entry; undefined when that entry could not be read. */
+  compare(index: number, receipt: Uint8Array | undefined): void;
+};
+
+/** Walks through the lines of one bundle. */
+export function createLineComparison(
+  lines: Uint8Array | undefined,
+  tallies: Tallies,
+): LineComparison {
+  let at = 0;
+  return {
+    compare(index, receipt) {
+      if (lines === undefined) return;
+      const end = receipt === undefined ? -1 : at + receipt.length;
+      const isEqual =
+        receipt !== undefined &&
+        lines[end] === LINE_FEED &&
+        equalBytes(lines.subarray(at, end), receipt);
+      if (isEqual) {
+        countHeld(tallies, ID);
+        at = end + 1;
+        return;
+      }
+      if (receipt !== undefined) countFailed(tallies, ID, index, "the line is not the receipt");
+      const next = lines.indexOf(LINE_FEED, at);
+      at = next < 0 ? lines.length : next + 1;
     },
   };
 }
