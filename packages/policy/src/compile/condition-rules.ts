@@ -1,7 +1,11 @@
-import type { JsonObject } from "@countersign/core";
+import type { CelInput } from "@bufbuild/cel";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type { EventFacts } from "../classify/facts.js";
 import { compileCondition } from "../conditions/expression.js";
-import type { ConditionBindings } from "../conditions/expression.js";
+import type { ConditionBindings, ConditionVariable } from "../conditions/expression.js";
 import type { ConditionRule, ConditionsBlock, PolicyDocument } from "../document/model.js";
+import type { Overlay } from "../conditions/json-view.js";
+import { layered, toCelInput } from "../conditions/json-view.js";
 import { eventTypeToJson } from "../vocabulary/event-type.js";
 import { compileMatch, matchesAny } from "./event-match.js";
 import type { DecisionFacts } from "./facts.js";
@@ -48,36 +52,53 @@ function conditionRule(
   };
 }
 
-/** The values behind a condition's names. What we derived lies over what the event says of itself. */
+/** The values behind a condition's names. */
 export function bindingsOf(facts: DecisionFacts): ConditionBindings {
-  const { event, capability, counters, variables } = facts;
-  return {
-    event: {
-      ...variables?.event,
-      event_type: eventTypeToJson(event),
-      classification: event.classification,
-      direction: event.direction,
-      target: { ...event.target } as JsonObject,
-      tools: (event.toolCalls ?? []).map((call) => ({
+  return (name) => SOURCES[name](facts);
+}
+
+// What we derived lies over what the event says of itself.
+const DERIVED: Overlay<EventFacts> = new Map<string, (event: EventFacts) => JsonValue>([
+  ["event_type", eventTypeToJson],
+  ["classification", (event) => event.classification],
+  ["direction", (event) => event.direction],
+  ["target", (event) => ({ ...event.target })],
+  [
+    "tools",
+    (event) =>
+      (event.toolCalls ?? []).map((call) => ({
         name: call.name,
         by_client: call.byClient,
         arguments: call.arguments ?? null,
       })),
-    },
-    message: variables?.message,
-    session: variables?.session,
-    capability:
-      capability === undefined
-        ? { id: "<none>", status: "none", scopes: [], claims: {} }
-        : {
-            id: capability.id,
-            status: capability.status,
-            scopes: [...capability.scopes],
-            claims: capability.claims ?? {},
-          },
-    counters: {
-      events_in_second: counters.eventsInSecond,
-      velocity: Array.from(counters.velocity),
-    },
+  ],
+]);
+
+const NOTHING: JsonObject = {};
+
+const SOURCES: Readonly<Record<ConditionVariable, (facts: DecisionFacts) => CelInput | undefined>> =
+  {
+    event: ({ event, variables }) => layered(variables?.event ?? NOTHING, DERIVED, event),
+    message: ({ variables }) => view(variables?.message),
+    session: ({ variables }) => view(variables?.session),
+    capability: ({ capability }) =>
+      view(
+        capability === undefined
+          ? { id: "<none>", status: "none", scopes: [], claims: {} }
+          : {
+              id: capability.id,
+              status: capability.status,
+              scopes: [...capability.scopes],
+              claims: capability.claims ?? {},
+            },
+      ),
+    counters: ({ counters }) =>
+      view({
+        events_in_second: counters.eventsInSecond,
+        velocity: Array.from(counters.velocity),
+      }),
   };
+
+function view(value: JsonObject | undefined): CelInput | undefined {
+  return value === undefined ? undefined : toCelInput(value);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@countersign/core";
+import type { CelInput } from "@bufbuild/cel";
 import { celEnv, celFunc, celMethod, CelScalar, isCelError, parse, plan } from "@bufbuild/cel";
 import type { LinearPattern } from "../patterns/regular-expression.js";
 import { compilePattern } from "../patterns/regular-expression.js";
@@ -15,10 +15,11 @@ export const CONDITION_VARIABLES = [
   "counters",
 ] as const;
 
-/** Values for the names; a missing one reads as an empty map. */
-export type ConditionBindings = Partial<
-  Record<(typeof CONDITION_VARIABLES)[number], JsonObject | undefined>
->;
+/** A name a condition may use. */
+export type ConditionVariable = (typeof CONDITION_VARIABLES)[number];
+
+/** Gives the value of a name; asked only for names the condition reads. `undefined` reads as an empty map. */
+export type ConditionBindings = (name: ConditionVariable) => CelInput | undefined;
 
 /** A condition ready to be asked; `undefined` means it could not be evaluated. */
 export type CompiledCondition = { evaluate(bindings: ConditionBindings): boolean | undefined };
@@ -81,17 +82,15 @@ export function compileCondition(source: string): CompiledCondition {
     (name) => OPERATORS.has(name) || environment.funcs.find(name) !== undefined,
   );
   for (const pattern of inspection.patterns) patterns.set(pattern, compilePattern(pattern));
+  const used = CONDITION_VARIABLES.filter((name) => inspection.used.has(name));
   const run = plan(environment, parsed);
   return {
     evaluate(bindings) {
       meter.reset();
-      const input = {
-        event: bindings.event === undefined ? EMPTY : toCelInput(bindings.event),
-        message: bindings.message === undefined ? EMPTY : toCelInput(bindings.message),
-        session: bindings.session === undefined ? EMPTY : toCelInput(bindings.session),
-        capability: bindings.capability === undefined ? EMPTY : toCelInput(bindings.capability),
-        counters: bindings.counters === undefined ? EMPTY : toCelInput(bindings.counters),
-      };
+      const input: Record<string, CelInput> = {};
+      for (const name of used) {
+        input[name] = bindings(name) ?? EMPTY;
+      }
       try {
         const result = run(input);
         if (meter.exhausted || isCelError(result) || typeof result !== "boolean") return undefined;

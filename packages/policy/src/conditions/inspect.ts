@@ -12,7 +12,11 @@ export const MAX_LOOP_NESTING = 3;
 export const MAX_EXPRESSION_NODES = 2000;
 
 /** What a walk over an expression found. */
-export type Inspection = { readonly patterns: readonly string[] };
+export type Inspection = {
+  readonly patterns: readonly string[];
+  /** The variables that are read: only these need a value. */
+  readonly used: ReadonlySet<string>;
+};
 
 /**
  * Checks an expression before it ever runs and makes its loops count: names of variables and functions
@@ -24,6 +28,7 @@ export function inspectExpression(
   isFunction: (name: string) => boolean,
 ): Inspection {
   const patterns: string[] = [];
+  const used = new Set<string>();
   let nodes = 0;
 
   const visitAll = (expressions: readonly (Expr | undefined)[], scope: Scope): void => {
@@ -40,6 +45,7 @@ export function inspectExpression(
         if (!scope.names.has(kind.value.name) && !TYPE_NAMES.has(kind.value.name)) {
           throw new TypeError(unknown("variable", kind.value.name, variables));
         }
+        used.add(kind.value.name);
         return;
       case "selectExpr":
         visit(kind.value.operand, scope);
@@ -77,7 +83,7 @@ export function inspectExpression(
   };
 
   visit(root, { names: variables, loops: 0 });
-  return { patterns };
+  return { patterns, used };
 }
 
 type Scope = { readonly names: ReadonlySet<string>; readonly loops: number };
