@@ -9,7 +9,7 @@ const used = new Set();
 
 for (const path of sources) {
   const text = read(path);
-  for (const block of text.matchAll(/interface ErrorFacts \{([\s\S]*?)\n\s*\}\n/g)) {
+  for (const block of text.matchAll(/interface (?:Core)?ErrorFacts (?:extends CoreErrorFacts )?\{([\s\S]*?)\n\s*\}\n/g)) {
     for (const [, code] of block[1].matchAll(/^\s*(ERR_[A-Z0-9_]+)\??:/gm))
       declared.set(code, path);
   }

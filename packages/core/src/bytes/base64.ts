@@ -1,4 +1,3 @@
-import "./errors.js";
 import { CountersignError } from "../errors/error.js";
 
 const COMMON = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

@@ -1,4 +1,3 @@
-import "./errors.js";
 import { CountersignError } from "../errors/error.js";
 
 const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =>

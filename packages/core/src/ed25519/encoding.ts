@@ -2,7 +2,6 @@ import { decodeBase64, encodeBase64 } from "../bytes/base64.js";
 import { concatBytes, equalBytes } from "../bytes/bytes.js";
 import { decodeHex } from "../bytes/hex.js";
 import { CountersignError } from "../errors/error.js";
-import "./errors.js";
 
 /** What the PEM label says the text holds. */
 export type PemLabel = "PUBLIC KEY" | "PRIVATE KEY";

@@ -1,6 +1,5 @@
 import { CountersignError } from "../errors/error.js";
 import { assertLength, decodePem, encodePem } from "./encoding.js";
-import "./errors.js";
 import { isWeakPublicKey } from "./strictness.js";
 
 /**

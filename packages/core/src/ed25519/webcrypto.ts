@@ -1,5 +1,4 @@
 import { CountersignError } from "../errors/error.js";
-import "./errors.js";
 
 /** WebCrypto as the type library at hand declares it: the browser's or Node's. */
 type Subtle = typeof globalThis.crypto.subtle;

@@ -1,3 +1,5 @@
+import type { CoreErrorFacts } from "./core-facts.js";
+
 /**
  * Facts that travel with each error code.
  *
@@ -12,10 +14,7 @@
  * }
  * ```
  */
-export interface ErrorFacts {
-  /** A bounded buffer, count or time went over its limit. */
-  ERR_LIMIT_EXCEEDED: { limit: string; allowed: number; offset?: number };
-}
+export interface ErrorFacts extends CoreErrorFacts {}
 
 /** Every stable error code of the product. */
 export type ErrorCode = keyof ErrorFacts;

@@ -1,5 +1,5 @@
 import { CountersignError } from "../errors/error.js";
-import type { NotCanonicalReason } from "./errors.js";
+import type { NotCanonicalReason } from "../errors/core-facts.js";
 import { isWellFormed } from "./well-formed.js";
 import type { JsonValue } from "./value.js";
 

@@ -1,6 +1,5 @@
 import { CountersignError } from "../errors/error.js";
 import { assertPositiveInteger, DEFAULT_LIMITS } from "../limits/limits.js";
-import "./errors.js";
 import { provesStrict } from "./proof.js";
 import { parseReporting } from "./report.js";
 import { decodeUtf8, invalidUtf8Offset, utf8Length } from "./utf8.js";

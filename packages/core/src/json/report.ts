@@ -1,5 +1,4 @@
 import { CountersignError } from "../errors/error.js";
-import "./errors.js";
 import { isSafeNumber } from "./number.js";
 import { utf8Length } from "./utf8.js";
 import type { JsonObject, JsonValue } from "./value.js";
