@@ -8,7 +8,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 /** Each area and the programs that measure it, in order. */
 const AREAS = {
-  wire: ["wire", "enforce", "proto"],
+  wire: ["wire", "enforce", "proto", "reduce"],
   receipts: ["receipts"],
   policy: ["policy"],
   gateway: ["gateway"],
