@@ -1,6 +1,5 @@
 import type { CountersignError } from "@countersign/core";
 import { concatBytes, decodeBase64Url, decodeHex } from "@countersign/core";
-import { rootFromInclusion } from "../merkle/verify-proof.js";
 import { utf8 } from "./canonical-text.js";
 import { formatError } from "./errors.js";
 
@@ -21,7 +20,8 @@ export type BatchSignature = {
 // never a receipt body, a key record or a checkpoint.
 const DOMAIN = utf8("countersign.receipt-batch.v1\0");
 const PATTERN = /^ed25519-batch:(0|[1-9]\d{0,4})\/([1-9]\d{0,4}):([0-9a-f]{128}):([A-Za-z0-9_-]*)$/;
-const HASH_CHARACTERS = 43;
+/** Characters of one hash in a path: 32 bytes in base64url. */
+export const PATH_HASH_CHARACTERS = 43;
 
 /** The bytes the root signature covers: domain, group size as 32-bit big-endian, root hash. */
 export function batchRootMessage(size: number, root: Uint8Array): Uint8Array {
@@ -37,26 +37,42 @@ function malformed(reason: string): CountersignError {
   });
 }
 
-/** Reads `ed25519-batch:<index>/<size>:<root signature>:<path>`. */
-export function parseBatchSignature(text: string): BatchSignature {
+/** The parts of a batch signature, its path still text. */
+export type BatchSignatureParts = {
+  readonly index: number;
+  readonly size: number;
+  /** 128 hex digits. */
+  readonly rootSignature: string;
+  /** Hashes of 43 characters each. */
+  readonly path: string;
+};
+
+/** Takes `ed25519-batch:<index>/<size>:<root signature>:<path>` apart. */
+export function splitBatchSignature(text: string): BatchSignatureParts {
   const match = PATTERN.exec(text);
   if (match === null) throw malformed("grammar");
-  const [, index = "", size = "", signature = "", encoded = ""] = match;
+  const [, index = "", size = "", rootSignature = "", path = ""] = match;
   if (Number(size) > MAX_BATCH_SIZE) throw malformed("group size");
   if (Number(index) >= Number(size)) throw malformed("index outside the group");
-  if (encoded.length % HASH_CHARACTERS !== 0) throw malformed("path length");
-  const path: Uint8Array[] = [];
-  for (let offset = 0; offset < encoded.length; offset += HASH_CHARACTERS) {
-    try {
-      path.push(decodeBase64Url(encoded.slice(offset, offset + HASH_CHARACTERS)));
-    } catch {
-      throw malformed("path base64url");
-    }
-  }
-  return { index: Number(index), size: Number(size), rootSignature: decodeHex(signature), path };
+  if (path.length % PATH_HASH_CHARACTERS !== 0) throw malformed("path length");
+  return { index: Number(index), size: Number(size), rootSignature, path };
 }
 
-/** The root a receipt's leaf leads to along its path; undefined when the path does not fit. */
-export function batchRoot(leaf: Uint8Array, batch: BatchSignature): Uint8Array | undefined {
-  return rootFromInclusion(leaf, batch.index, batch.size, batch.path);
+/** The first hash of a path. */
+export function decodePathHash(path: string): Uint8Array {
+  try {
+    return decodeBase64Url(path.slice(0, PATH_HASH_CHARACTERS));
+  } catch {
+    throw malformed("path base64url");
+  }
+}
+
+/** Reads a batch signature. */
+export function parseBatchSignature(text: string): BatchSignature {
+  const { index, size, rootSignature, path } = splitBatchSignature(text);
+  const hashes: Uint8Array[] = [];
+  for (let offset = 0; offset < path.length; offset += PATH_HASH_CHARACTERS) {
+    hashes.push(decodePathHash(path.slice(offset)));
+  }
+  return { index, size, rootSignature: decodeHex(rootSignature), path: hashes };
 }
