@@ -1,0 +1,127 @@
+import type { JsonObject } from "@countersign/core";
+import type { PolicyIssue } from "../document/issue.js";
+import { DEFAULT_POLICY_LIMITS } from "../document/limits.js";
+import { readYaml } from "../document/read-yaml.js";
+import { validateAgainstSchema } from "../document/validate.js";
+import type { CapabilityStatus, Transport } from "../compile/facts.js";
+import type { JsonSchema } from "../schema/json-schema.js";
+import { choice, closed, list, text } from "../schema/json-schema.js";
+
+/** What a case expects. */
+export type Expectation = {
+  decision: "allow" | "block" | "observe";
+  rule?: string;
+  reason?: string;
+  reason_code?: string;
+};
+
+/** One case: an event, what surrounds it, and what the policy has to say. */
+export type PolicyCase = {
+  name: string;
+  event: JsonObject;
+  capability?: { id?: string; status?: CapabilityStatus; scopes?: string[] };
+  transport?: Transport;
+  direction?: "outbound" | "inbound";
+  client_tools?: string[];
+  tool?: { name: string; arguments?: string };
+  session?: JsonObject;
+  message?: JsonObject;
+  violations?: { rule: string; severity: "error" | "warning" }[];
+  repeat?: number;
+  interval_ms?: number;
+  expect: Expectation;
+};
+
+/** A file of cases; `policy` names the policy it is for, relative to it. */
+export type CaseFile = { policy?: string; cases: PolicyCase[] };
+
+const open: JsonSchema = { type: "object", additionalProperties: true };
+const count: JsonSchema = { type: "integer", minimum: 1, maximum: 10_000 };
+
+const policyCase = closed(
+  "One case.",
+  {
+    name: text("What the case shows.", 200),
+    event: { ...open, description: "An AG-UI event, an envelope or a RunAgentInput." },
+    capability: closed("The token presented; absent means none.", {
+      id: text("Its id."),
+      status: choice("What verification says of it.", [
+        "valid",
+        "expired",
+        "not_yet_valid",
+        "revoked",
+        "untrusted_issuer",
+        "bad_signature",
+        "malformed",
+        "wrong_session",
+        "wrong_agent",
+        "exhausted",
+        "rejected",
+      ]),
+      scopes: list("Its scopes.", text("A scope.", 600), 1000),
+    }),
+    transport: choice("The transport.", ["sse", "websocket"]),
+    direction: choice("Of an envelope; native events and requests know theirs.", [
+      "outbound",
+      "inbound",
+    ]),
+    client_tools: list("Tools the client advertised.", text("A name."), 1000),
+    tool: closed(
+      "The call an event belongs to.",
+      {
+        name: text("The tool's name."),
+        arguments: { type: "string", description: "The whole text of its arguments." },
+      },
+      ["name"],
+    ),
+    session: open,
+    message: open,
+    violations: list(
+      "What the run automaton found.",
+      closed(
+        "One violation.",
+        { rule: text("Its rule."), severity: choice("How bad.", ["error", "warning"]) },
+        ["rule", "severity"],
+      ),
+      16,
+    ),
+    repeat: { ...count, description: "Send the event so often; the last one is expected." },
+    interval_ms: { ...count, maximum: 86_400_000, description: "Time between repetitions." },
+    expect: closed(
+      "What the policy has to say.",
+      {
+        decision: choice("The decision.", ["allow", "block", "observe"]),
+        rule: text("The rule that blocks."),
+        reason: text("The reason.", 1000),
+        reason_code: text("Its code."),
+      },
+      ["decision"],
+    ),
+  },
+  ["name", "event", "expect"],
+);
+
+/** The grammar of files with cases. */
+export const CASE_FILE_SCHEMA: JsonSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "Countersign policy cases",
+  ...closed(
+    "Events with the decisions a policy has to make.",
+    {
+      policy: text("The policy file, relative to this one.", 1024),
+      cases: list("The cases.", policyCase, 5000),
+    },
+    ["cases"],
+  ),
+};
+
+/** Reads a file of cases and reports problems with their places. */
+export function readCaseFile(
+  source: string,
+  file: string,
+): { file?: CaseFile; issues: readonly PolicyIssue[] } {
+  const read = readYaml(source, file, DEFAULT_POLICY_LIMITS);
+  if (read.value === undefined) return { issues: read.issues };
+  const issues = validateAgainstSchema(CASE_FILE_SCHEMA, read.value, read.positions, 50);
+  return issues.length > 0 ? { issues } : { file: read.value as unknown as CaseFile, issues };
+}

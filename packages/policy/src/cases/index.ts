@@ -1,0 +1,10 @@
+export { CASE_FILE_SCHEMA, readCaseFile } from "./case-file.js";
+export type { CaseFile, Expectation, PolicyCase } from "./case-file.js";
+export { readRecording } from "./recording.js";
+export type { RecordedSubject, Recording } from "./recording.js";
+export { replayRecording } from "./replay.js";
+export type { ReplayChange, ReplayOptions, ReplayReport } from "./replay.js";
+export { runCases } from "./run-cases.js";
+export type { CaseReport, CaseResult } from "./run-cases.js";
+export { readSubject } from "./subject.js";
+export type { Subject, SubjectContext, SubjectResult } from "./subject.js";

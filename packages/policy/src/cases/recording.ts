@@ -1,0 +1,147 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type { EventFacts } from "../classify/facts.js";
+import type { Refinements } from "../classify/refinement.js";
+import { asObject } from "../document/json-object.js";
+import { isClassification } from "../vocabulary/classification.js";
+import { readEventType } from "../vocabulary/event-type.js";
+import type { Transport } from "../compile/facts.js";
+import type { Subject } from "./subject.js";
+import { readSubject } from "./subject.js";
+
+/** One thing of a recording to be judged again. */
+export type RecordedSubject = Subject & {
+  /** Where it stands: the line of a capture, the sequence number of a log entry. */
+  readonly position: number;
+  readonly transport: Transport;
+  /** The decision at the time, where the recording has one; captures hold only what was delivered. */
+  readonly allowed?: boolean;
+  /** The token at the time; its scopes are not recorded. */
+  readonly capabilityId?: string;
+  /** The payload is missing, so that only class, type and target can be judged again. */
+  readonly isPartial: boolean;
+};
+
+/** A recording read: its subjects, and the lines that could not be used. */
+export type Recording = {
+  readonly subjects: readonly RecordedSubject[];
+  readonly skipped: readonly { readonly position: number; readonly problem: string }[];
+};
+
+/**
+ * Makes a recording judgeable. A line is a native event, an envelope, a request, one of these under
+ * `event`, `data` or `input`, or a log entry with its `receipt`.
+ */
+export function readRecording(lines: readonly JsonValue[], refinements: Refinements): Recording {
+  const calls = collectCalls(lines);
+  const subjects: RecordedSubject[] = [];
+  const skipped: { position: number; problem: string }[] = [];
+  lines.forEach((line, index) => {
+    const position = index + 1;
+    const object = asObject(line);
+    const entry = object === undefined ? undefined : readEntry(object, position);
+    if (entry !== undefined) {
+      subjects.push(entry);
+      return;
+    }
+    const value = unwrap(line);
+    const { subject, problem } = readSubject(value, { ...calls, refinements });
+    if (subject === undefined) skipped.push({ position, problem });
+    else subjects.push({ ...subject, position, transport: transportOf(object), isPartial: false });
+  });
+  return { subjects, skipped };
+}
+
+type Calls = {
+  readonly clientTools?: ReadonlySet<string>;
+  readonly toolNames: ReadonlyMap<string, string>;
+  readonly toolArguments: ReadonlyMap<string, string>;
+};
+
+// A recording is whole: the arguments that follow a start are known when the start is judged.
+function collectCalls(lines: readonly JsonValue[]): Calls {
+  const toolNames = new Map<string, string>();
+  const toolArguments = new Map<string, string>();
+  let clientTools: Set<string> | undefined;
+  let openId: string | undefined;
+  for (const line of lines) {
+    const value = asObject(unwrap(line));
+    if (value === undefined) continue;
+    const type = text(value["type"]) ?? "";
+    if (type === "TOOL_CALL_START" || type === "TOOL_CALL_CHUNK" || type === "TOOL_CALL_ARGS") {
+      openId = text(value["toolCallId"]) ?? openId;
+      if (openId === undefined) continue;
+      const name = text(value["toolCallName"]);
+      if (name !== undefined && !toolNames.has(openId)) toolNames.set(openId, name);
+      toolArguments.set(openId, (toolArguments.get(openId) ?? "") + (text(value["delta"]) ?? ""));
+    }
+    const input =
+      type === "RUN_STARTED" ? asObject(value["input"]) : type === "" ? value : undefined;
+    const tools = input?.["tools"];
+    if (Array.isArray(tools)) {
+      clientTools ??= new Set();
+      for (const tool of tools) {
+        const name = text(asObject(tool)?.["name"]);
+        if (name !== undefined) clientTools.add(name);
+      }
+    }
+  }
+  return { toolNames, toolArguments, ...(clientTools === undefined ? {} : { clientTools }) };
+}
+
+function unwrap(line: JsonValue): JsonValue {
+  const object = asObject(line);
+  if (object === undefined || typeof object["type"] === "string" || "event_type" in object) {
+    // RAW carries its foreign event under `event` too, but has a type of its own.
+    return line;
+  }
+  for (const key of ["event", "data", "input"]) {
+    const inner = asObject(object[key]);
+    if (inner !== undefined) return inner;
+  }
+  return line;
+}
+
+function readEntry(entry: JsonObject, position: number): RecordedSubject | undefined {
+  const receipt = asObject(entry["receipt"]);
+  if (receipt === undefined) return undefined;
+  const type = readEventType(receipt["event_type"]);
+  const classification = receipt["classification"];
+  if (type === undefined || !isClassification(classification)) return undefined;
+  const target = asObject(receipt["target"]);
+  const componentType = text(target?.["component_type"]);
+  const componentId = text(target?.["component_id"]);
+  const facts: EventFacts = {
+    source: "ENVELOPE",
+    direction: entry["direction"] === "inbound" ? "inbound" : "outbound",
+    ...type,
+    classification,
+    derived: classification,
+    ...(componentType === undefined
+      ? {}
+      : {
+          target: {
+            component_type: componentType,
+            ...(componentId === undefined ? {} : { component_id: componentId }),
+          },
+        }),
+  };
+  const capabilityId = text(receipt["capability_id"]);
+  return {
+    facts,
+    value: receipt,
+    position: typeof entry["seq"] === "number" ? entry["seq"] : position,
+    transport: transportOf(receipt),
+    allowed: receipt["allowed"] === true,
+    ...(capabilityId === undefined || capabilityId === "<none>" ? {} : { capabilityId }),
+    isPartial: true,
+  };
+}
+
+function transportOf(value: JsonObject | undefined): Transport {
+  const transport = value?.["transport"];
+  return transport === "websocket" || transport === "web_socket" ? "websocket" : "sse";
+}
+
+function text(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
