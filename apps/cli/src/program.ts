@@ -1,4 +1,6 @@
 import { Command } from "commander";
+import { registerDemo } from "./commands/demo.js";
+import { registerServe } from "./commands/serve.js";
 import { VERSION } from "./version.js";
 
 /** The whole command: one group of verbs per area, each registered by its own folder. */
@@ -9,5 +11,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(run with --help for the options and an example)")
     .exitOverride()
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
+  registerDemo(program);
+  registerServe(program);
   return program;
 }

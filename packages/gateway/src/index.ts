@@ -1,7 +1,15 @@
+export type { GatewayConfig } from "./config/config.js";
+export { loadConfig } from "./config/load.js";
+export type { ConfigOptions } from "./config/load.js";
+export { CONFIG_SCHEMA } from "./config/schema.js";
+export type { FeedItem } from "./control/feed-item.js";
 export { createGateway } from "./gateway.js";
 export type { Gateway, GatewayOptions } from "./gateway.js";
-export type { FeedItem } from "./control/feed-item.js";
+export { openAdminToken, openKey } from "./keys/key-directory.js";
+export type { AdminToken, KeyPurpose } from "./keys/key-directory.js";
 export type { Clock } from "./ports.js";
 export type { Recorder } from "./record/recorder.js";
 export type { Journal, TokenVerifier } from "./runs/surroundings.js";
+export { startGateway } from "./serve/serve.js";
+export type { RunningGateway, ServeOptions } from "./serve/serve.js";
 export type { FrameStyle, UpstreamTarget, UpstreamTransport } from "./upstream/upstream.js";

@@ -2,7 +2,8 @@ import { addDecision, addUnguarded, clearFeed } from "./feed.js";
 import { runAgent } from "./stream.js";
 import { execute, resetScreen, TOOLS } from "./tools.js";
 
-const settings = await (await fetch("settings.json")).json();
+const session = crypto.randomUUID();
+const settings = await (await fetch(`settings.json?session=${session}`)).json();
 const list = document.querySelector("#messages");
 const composer = document.querySelector("#composer");
 const field = document.querySelector("#text");
@@ -46,7 +47,8 @@ async function executeCall(id, name, text, answers) {
     return;
   }
   const result = await execute(name, args);
-  if (result !== undefined) answers.push({ id: crypto.randomUUID(), role: "tool", toolCallId: id, content: result });
+  if (result !== undefined)
+    answers.push({ id: crypto.randomUUID(), role: "tool", toolCallId: id, content: result });
 }
 
 async function runOnce() {
@@ -86,7 +88,11 @@ async function runOnce() {
         id: event.toolCallId,
         role: "assistant",
         toolCalls: [
-          { id: event.toolCallId, type: "function", function: { name: call.name, arguments: call.text } },
+          {
+            id: event.toolCallId,
+            type: "function",
+            function: { name: call.name, arguments: call.text },
+          },
         ],
       });
       await executeCall(event.toolCallId, call.name, call.text, answers);
@@ -111,7 +117,8 @@ async function say(text) {
   thread.messages.push({ id: crypto.randomUUID(), role: "user", content: text });
   running = new AbortController();
   stop.hidden = false;
-  for (const button of document.querySelectorAll(".prompts button, .composer .primary")) button.disabled = true;
+  for (const button of document.querySelectorAll(".prompts button, .composer .primary"))
+    button.disabled = true;
   try {
     while (await runOnce());
   } catch (error) {
@@ -119,7 +126,8 @@ async function say(text) {
   } finally {
     running = undefined;
     stop.hidden = true;
-    for (const button of document.querySelectorAll(".prompts button, .composer .primary")) button.disabled = false;
+    for (const button of document.querySelectorAll(".prompts button, .composer .primary"))
+      button.disabled = false;
   }
 }
 
@@ -144,7 +152,8 @@ for (const choice of document.querySelectorAll("[name=mode]")) {
 
 const feed = new EventSource("feed");
 feed.addEventListener("message", (message) => {
-  if (mode === "guarded") addDecision(JSON.parse(message.data));
+  const item = JSON.parse(message.data);
+  if (mode === "guarded" && item.session_id === session) addDecision(item);
 });
 
 startOver();

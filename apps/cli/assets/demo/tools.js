@@ -38,7 +38,8 @@ export const TOOLS = [
 
 /** Does what the agent asked; resolves with the result it is told, or undefined when nothing is to be told. */
 export async function execute(name, args) {
-  if (name === "confirm_refund") return ask(`Refund ${args.amount} for order ${args.order}?`, [], "Confirm refund");
+  if (name === "confirm_refund")
+    return ask(`Refund ${args.amount} for order ${args.order}?`, [], "Confirm refund");
   if (name === "prompt_user") return ask(args.title, args.fields ?? [], "Continue");
   if (name === "navigate") return navigate(args.url);
   if (name === "notify") return notify(args.text);

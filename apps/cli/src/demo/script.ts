@@ -67,7 +67,9 @@ function* leadAway(input: RunAgentInput): Generator<Step> {
 
 function* floodWithNotifications(input: RunAgentInput): Generator<Step> {
   for (let count = 1; count <= FLOOD; count += 1) {
-    yield* callTool(`note-${count}-${input.runId}`, "notify", { text: `Offer ${count}: 90 % off!` });
+    yield* callTool(`note-${count}-${input.runId}`, "notify", {
+      text: `Offer ${count}: 90 % off!`,
+    });
   }
 }
 

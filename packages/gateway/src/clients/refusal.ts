@@ -4,6 +4,8 @@ import type { Problem } from "./problem.js";
 
 type Status = { readonly status: number; readonly title: string };
 
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/;
+
 const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };
 
 /** What each refusal before a stream answers; everything else that is coded is a bad request. */
@@ -27,11 +29,11 @@ const STATUSES: Partial<Record<ErrorCode, Status>> = {
 /** The answer to a request that was refused before its stream began. */
 export function problemOf(error: unknown): Problem {
   if (!isCountersignError(error)) {
-    return { status: 503, code: "ERR_INTERNAL", title: "The gateway could not record the request" };
+    return { status: 503, code: "INTERNAL", title: "The gateway could not record the request" };
   }
   const { status, title } =
     STATUSES[error.code] ??
-    (error.code.startsWith("ERR_STORE")
+    (STORE_CODES.test(error.code)
       ? { status: 503, title: "The receipt store is unavailable" }
       : BAD_REQUEST);
   return { status, title, code: error.code, detail: error.message };

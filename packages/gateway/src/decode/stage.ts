@@ -1,37 +1,32 @@
-import { CountersignError, parseJson } from "@countersign/core";
-import type { JsonObject, JsonValue } from "@countersign/core";
+import { assertWithin, CountersignError, parseJson } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
 import { createProtoDecoder } from "@countersign/wire/proto";
 import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
 import { decodeTextFrame } from "@countersign/wire/websocket";
-import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
+import type { UpstreamPiece } from "../upstream/upstream.js";
 import "./errors.js";
 
 /** Bytes and frames become JSON objects, strictly and within bounds; meaning is for later stages. */
 export const decode: Stage = {
   name: "decode",
   open: (run, next) => {
-    const read = createReader(run);
     let events = 0;
-    const pass = (values: readonly JsonObject[], receivedAt: number): void => {
-      for (const value of values) {
-        events += 1;
-        if (events > run.limits.maxEvents) {
-          throw new CountersignError("ERR_LIMIT_EXCEEDED", "the stream has too many events", {
-            limit: "maxEvents",
-            allowed: run.limits.maxEvents,
-          });
-        }
-        next.push({ receivedAt, value });
-      }
-    };
+    let receivedAt = run.clock.now();
+    const reader = createReader(run, (value) => {
+      events += 1;
+      assertWithin("maxEvents", events, run.limits.maxEvents);
+      next.push({ receivedAt, value });
+    });
     return {
-      push: ({ piece, receivedAt }) => {
-        if (piece !== undefined) pass(read.push(piece), receivedAt);
+      push: (passage) => {
+        if (passage.piece === undefined) return;
+        receivedAt = passage.receivedAt;
+        reader.push(passage.piece);
       },
       end: (end) => {
-        if (end.failure === undefined) pass(read.end(), run.clock.now());
+        if (end.failure === undefined) reader.end();
         next.end(end);
       },
     };
@@ -44,33 +39,36 @@ export const decode: Stage = {
   },
 };
 
-type Reader = {
-  push(piece: NonNullable<Passage["piece"]>): readonly JsonObject[];
-  end(): readonly JsonObject[];
-};
+type Reader = { push(piece: UpstreamPiece): void; end(): void };
 
-function createReader(run: Run): Reader {
+/** Emits each event as soon as it is whole, so that what came before bad bytes is still judged. */
+function createReader(run: Run, emit: (value: JsonObject) => void): Reader {
   const sse = createSseDecoder(run.limits);
   const proto = createProtoDecoder(run.limits);
-  const parse = (text: string): JsonObject[] => {
+  const read = (text: string): void => {
     // Servers in the field close with `[DONE]` and ping with empty data or `{}`; none of them is an event.
-    if (classifySseData(text) !== "event") return [];
-    return [asObject(parseJson(text, { maxDepth: run.limits.maxDepth }))];
+    if (classifySseData(text) !== "event") return;
+    const value = parseJson(text, { maxDepth: run.limits.maxDepth });
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new CountersignError("ERR_DECODE_NOT_OBJECT", "an event must be a JSON object", {});
+    }
+    emit(value);
   };
   return {
     push: (piece) => {
-      if (piece.kind === "sse") return sse.push(piece.bytes).flatMap(({ data }) => parse(data));
-      if (piece.kind === "proto") return proto.push(piece.bytes);
-      return decodeTextFrame(piece.text).flatMap(parse);
+      if (piece.kind === "frame") {
+        for (const text of decodeTextFrame(piece.text)) read(text);
+      } else if (piece.kind === "sse") {
+        for (const { data } of sse.push(piece.bytes)) read(data);
+        if (sse.failure !== undefined) throw sse.failure;
+      } else {
+        for (const value of proto.push(piece.bytes)) emit(value);
+        if (proto.error !== undefined) throw proto.error;
+      }
     },
     end: () => {
       proto.end();
-      return sse.end().flatMap(({ data }) => parse(data));
+      for (const { data } of sse.end()) read(data);
     },
   };
-}
-
-function asObject(value: JsonValue): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new CountersignError("ERR_DECODE_NOT_OBJECT", "an event must be a JSON object", {});
 }

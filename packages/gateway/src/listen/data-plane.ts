@@ -83,13 +83,13 @@ async function serve(
     case "method":
       return sendProblem(
         answer,
-        { status: 405, code: "ERR_METHOD", title: `Use ${route.allow} here` },
+        { status: 405, code: "METHOD_NOT_ALLOWED", title: `Use ${route.allow} here` },
         { allow: route.allow },
       );
     default:
       return sendProblem(answer, {
         status: 404,
-        code: "ERR_NOT_FOUND",
+        code: "NOT_FOUND",
         title: "There is nothing here",
       });
   }
@@ -102,7 +102,7 @@ function findAgent(around: Surroundings, name: string | null): Upstream | undefi
 function unknownAgent(answer: HttpAnswer): void {
   sendProblem(answer, {
     status: 404,
-    code: "ERR_AGENT_UNKNOWN",
+    code: "AGENT_UNKNOWN",
     title: "No agent of that name is configured",
   });
 }

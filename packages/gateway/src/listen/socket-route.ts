@@ -97,7 +97,7 @@ function serveSocket(
   socket.on("error", () => socket.terminate());
   socket.on("close", () => current?.stop("the client went away"));
   socket.on("message", (data, isBinary) => {
-    if (isBinary) return fail(socket, "ERR_FRAME_BINARY", "text frames only", CLOSE.unreadable);
+    if (isBinary) return fail(socket, "FRAME_BINARY", "text frames only", CLOSE.unreadable);
     const text = data.toString();
     const message = readMessage(text, socket);
     if (message === undefined) return undefined;
@@ -122,7 +122,7 @@ function readMessage(text: string, socket: WebSocket): JsonValue | undefined {
     const [first] = decodeTextFrame(text);
     return parseJson(first ?? "");
   } catch (error) {
-    const code = isCountersignError(error) ? error.code : "ERR_FRAME_UNREADABLE";
+    const code = isCountersignError(error) ? error.code : "FRAME_UNREADABLE";
     fail(socket, code, "the frame is not readable JSON", CLOSE.unreadable);
     return undefined;
   }

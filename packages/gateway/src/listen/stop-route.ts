@@ -24,7 +24,7 @@ export async function serveStop(
     const detail = isCountersignError(error) ? error.message : "the body could not be read";
     sendProblem(answer, {
       status: 400,
-      code: "ERR_STOP_BODY",
+      code: "STOP_UNREADABLE",
       title: "The stop is not valid",
       detail,
     });

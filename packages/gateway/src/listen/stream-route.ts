@@ -25,7 +25,7 @@ export async function serveStream(
   if (sessionId === undefined) {
     sendProblem(answer, {
       status: 400,
-      code: "ERR_SESSION_MISSING",
+      code: "SESSION_MISSING",
       title: "The stream needs ?session=, 1 to 256 letters, digits or any of . : @ _ -",
     });
     return;

@@ -1,0 +1,55 @@
+import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import pc from "picocolors";
+import { startDemo } from "../demo/start-demo.js";
+import { printJson, printLine } from "../output/print.js";
+
+type DemoFlags = { port: number; json?: boolean };
+
+const EXAMPLE = `
+Example:
+  $ countersign demo
+  $ countersign demo --port 4000
+`;
+
+/** Adds `countersign demo`, which `npm start` runs. */
+export function registerDemo(program: Command): void {
+  program
+    .command("demo")
+    .description(
+      "a support agent that misbehaves, the gateway in front of it, and a page to watch both",
+    )
+    .option("-p, --port <number>", "port of the page", readPort, 8090)
+    .option("--json", "print the addresses for machines")
+    .addHelpText("after", EXAMPLE)
+    .action(demo);
+}
+
+async function demo(flags: DemoFlags): Promise<void> {
+  const running = await startDemo(flags.port);
+  if (flags.json === true) {
+    printJson({
+      page: running.url,
+      gateway: running.running.dataUrl,
+      control: running.running.controlUrl,
+    });
+  } else {
+    printLine("");
+    printLine(`  ${pc.bold("Countersign demo")}  open ${pc.cyan(running.url)} in a browser`);
+    printLine(`  gateway ${running.running.dataUrl}  control ${running.running.controlUrl}`);
+    printLine(`  ${pc.dim("Ctrl+C stops it")}`);
+    printLine("");
+  }
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
+  await running.close();
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new InvalidArgumentError("a port is a number from 0 to 65535");
+  }
+  return port;
+}

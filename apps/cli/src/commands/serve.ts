@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from "node:fs";
+import { CountersignError } from "@countersign/core";
+import { loadConfig, startGateway } from "@countersign/gateway";
+import type { Journal } from "@countersign/gateway";
+import type { Command } from "commander";
+import pc from "picocolors";
+import { pino } from "pino";
+import { printJson, printLine } from "../output/print.js";
+import "./errors.js";
+
+type ServeFlags = { config: string; check?: boolean; json?: boolean };
+
+const EXAMPLE = `
+Example:
+  $ countersign init
+  $ countersign serve
+  $ countersign serve --config /etc/countersign/countersign.yaml --check
+`;
+
+/** Adds `countersign serve`. */
+export function registerServe(program: Command): void {
+  program
+    .command("serve")
+    .description("run the gateway in front of the agents that countersign.yaml names")
+    .option("-c, --config <file>", "configuration file", "countersign.yaml")
+    .option("--check", "read configuration and policy, say what would be served, and stop")
+    .option("--json", "for machines")
+    .addHelpText("after", EXAMPLE)
+    .action(serve);
+}
+
+async function serve(flags: ServeFlags): Promise<void> {
+  if (!existsSync(flags.config)) {
+    throw new CountersignError(
+      "ERR_CLI_NO_CONFIG",
+      `${flags.config} is not there; \`countersign init\` writes one to start from`,
+      { file: flags.config },
+    );
+  }
+  const config = loadConfig(readFileSync(flags.config, "utf8"), {
+    file: flags.config,
+    environment: process.env,
+  });
+  if (flags.check === true) {
+    const agents = config.agents.map(({ name, url, transport }) => ({
+      name,
+      url: url.href,
+      transport,
+    }));
+    if (flags.json === true) printJson({ ok: true, agents });
+    else
+      printLine(`${pc.green("ok")} ${flags.config}: ${agents.map(({ name }) => name).join(", ")}`);
+    return;
+  }
+  const logger = pino({ name: "countersign" });
+  const journal: Journal = {
+    info: (facts, message) => logger.info(facts, message),
+    warn: (facts, message) => logger.warn(facts, message),
+  };
+  const running = await startGateway(config, { journal });
+  printLine(`${pc.green("listening")} ${running.dataUrl}  control ${running.controlUrl}`);
+  if (running.freshAdminToken !== undefined) {
+    printLine(`admin token, shown once: ${pc.bold(running.freshAdminToken)}`);
+  }
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    process.on("SIGHUP", () => {
+      const result = running.policy.reload();
+      if (result.replaced) logger.info({ hash: result.policy.hash }, "policy reloaded");
+      else logger.warn({ issues: result.issues }, "policy kept: the new one does not load");
+    });
+  });
+  await running.close();
+}

@@ -1,0 +1,74 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig, startGateway } from "@countersign/gateway";
+import type { RunningGateway } from "@countersign/gateway";
+import { createDemoAgent } from "./agent.js";
+import { createDemoPage } from "./page.js";
+import { DEMO_POLICY } from "./policy.js";
+
+/** A demo that runs. */
+export type Demo = {
+  readonly url: string;
+  readonly running: RunningGateway;
+  close(): Promise<void>;
+};
+
+const SESSION_SECONDS = 3600;
+
+/** What the demo's page may have opened: one dialog, some notifications, and its own state. */
+const SCOPES = ["ui:submit:modal:confirm-refund", "ui:alert:toast:default", "ui:mutate:*"];
+
+/** Starts agent, gateway and page on this machine; nothing needs a key, a model or a network. */
+export async function startDemo(port: number): Promise<Demo> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-demo-"));
+  const agent = createDemoAgent();
+  await listen(agent, 0);
+  const agentUrl = `http://127.0.0.1:${portOf(agent)}/`;
+  await writeFile(join(folder, "policy.yaml"), DEMO_POLICY);
+
+  const config = loadConfig(
+    `agents:\n  support:\n    url: ${agentUrl}\npolicy: policy.yaml\nlisten: { port: 0 }\ncontrol: { port: 0 }\n` +
+      `origins: ["http://127.0.0.1:${port}", "http://localhost:${port}"]\n`,
+    { file: join(folder, "countersign.yaml"), environment: {} },
+  );
+  const running = await startGateway(config);
+  const page = createDemoPage(running.gateway, async (session) => {
+    const now = Math.floor(Date.now() / 1000);
+    const { token } = await running.tokens.issue({
+      agent: "support",
+      sessionId: session,
+      scopes: SCOPES,
+      notBefore: now,
+      expiresAt: now + SESSION_SECONDS,
+    });
+    running.gateway.surroundings.sessions.addToken(session, token);
+    return { guarded: `${running.dataUrl}/agents/support?session=${session}`, direct: agentUrl };
+  });
+  await listen(page, port);
+  return {
+    url: `http://127.0.0.1:${portOf(page)}/`,
+    running,
+    close: async () => {
+      page.closeAllConnections();
+      page.close();
+      await running.close();
+      agent.closeAllConnections();
+      agent.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => resolve());
+  });
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,24 @@
+import type { Session } from "../sessions/session.js";
+
+/** A session as the control plane shows it. */
+export function sessionView(session: Session): object {
+  return {
+    id: session.id,
+    created_at: session.createdAt,
+    last_seen: session.lastSeen,
+    forwarded: session.counters.forwarded,
+    blocked: session.counters.blocked,
+    capabilities: session.tokens.length,
+    runs: [...session.runs.values()].map((run) => ({
+      run_id: run.runId,
+      thread_id: run.threadId,
+      agent: run.agent,
+      transport: run.transport,
+      status: run.status,
+      started_at: run.startedAt,
+      ...(run.endedAt === undefined ? {} : { ended_at: run.endedAt }),
+      forwarded: run.counters.forwarded,
+      blocked: run.counters.blocked,
+    })),
+  };
+}

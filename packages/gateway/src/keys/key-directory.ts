@@ -1,0 +1,47 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { encodeBase64Url, equalBytes, sha256 } from "@countersign/core";
+import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
+import type { Ed25519Key } from "@countersign/core/sign";
+
+/** The keys a gateway signs with, each for one purpose. */
+export type KeyPurpose = "receipts" | "checkpoint" | "issuer";
+
+const OWNER_ONLY = 0o600;
+
+/** The key of a purpose, made and kept where only its owner can read it when there is none yet. */
+export async function openKey(directory: string, purpose: KeyPurpose): Promise<Ed25519Key> {
+  const file = join(directory, `${purpose}.pem`);
+  if (existsSync(file)) return importPrivateKey(await readFile(file, "utf8"));
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const key = generateKey();
+  // `wx` fails when somebody else made the file in the meantime: two keys would split the log.
+  await writeFile(file, exportPrivateKeyPem(key), { mode: OWNER_ONLY, flag: "wx" });
+  return key;
+}
+
+/** What guards the control plane. */
+export type AdminToken = {
+  /** The token itself, only when it was made just now. */
+  readonly fresh: string | undefined;
+  matches(token: string): boolean;
+};
+
+/** The admin token: made once, shown once, kept as a hash. */
+export async function openAdminToken(directory: string): Promise<AdminToken> {
+  const file = join(directory, "admin-token.sha256");
+  let fresh: string | undefined;
+  if (!existsSync(file)) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    fresh = encodeBase64Url(randomBytes(32));
+    await writeFile(file, encodeBase64Url(sha256(fresh)), { mode: OWNER_ONLY, flag: "wx" });
+  }
+  const expected = (await readFile(file, "utf8")).trim();
+  const bytes = new TextEncoder().encode(expected);
+  return {
+    fresh,
+    matches: (token) => equalBytes(new TextEncoder().encode(encodeBase64Url(sha256(token))), bytes),
+  };
+}

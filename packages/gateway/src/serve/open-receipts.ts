@@ -1,0 +1,30 @@
+import { createSigner } from "@countersign/core/sign";
+import { openLog } from "@countersign/receipts/log";
+import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
+import { openPostgresStore } from "@countersign/receipts/postgres";
+import { createSigningPool } from "@countersign/receipts/sign";
+import { openSqliteStore } from "@countersign/receipts/sqlite";
+import type { GatewayConfig } from "../config/config.js";
+import { openKey } from "../keys/key-directory.js";
+
+/** The log receipts are appended to, and the store that answers questions about it. */
+export type OpenReceipts = { readonly log: ReceiptLog; readonly store: ReceiptStore };
+
+/** Opens the store the configuration names, with the keys beside it. */
+export async function openReceipts(config: GatewayConfig): Promise<OpenReceipts> {
+  const { store: address, origin, durability, sign } = config.receipts;
+  const store = address.startsWith("sqlite:")
+    ? await openSqliteStore({ directory: address.slice("sqlite:".length) })
+    : await openPostgresStore({ url: address, log: origin });
+  const key = await openKey(config.keyDirectory, "receipts");
+  const checkpointKey = await openKey(config.keyDirectory, "checkpoint");
+  const log = await openLog({
+    store,
+    signer: await createSigningPool(key),
+    checkpointSigner: createSigner(checkpointKey),
+    origin,
+    durability,
+    sign,
+  });
+  return { log, store };
+}

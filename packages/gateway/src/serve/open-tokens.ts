@@ -1,0 +1,61 @@
+import { appendFile, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import {
+  createCapabilityVerifier,
+  createRevocationList,
+  formatRevocation,
+  parseRevocations,
+} from "@countersign/capability";
+import { createCapabilityIssuer } from "@countersign/capability/issue";
+import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/issue";
+import type { GatewayConfig } from "../config/config.js";
+import { openKey } from "../keys/key-directory.js";
+import type { Clock } from "../ports.js";
+import type { TokenVerifier } from "../runs/surroundings.js";
+
+/** The gateway's tokens: it verifies those of trusted issuers, itself among them. */
+export type OpenTokens = {
+  readonly verifier: TokenVerifier;
+  /** The name under which this gateway issues. */
+  readonly issuer: string;
+  issue(grant: CapabilityGrant): Promise<IssuedCapability>;
+  /** Effective for the next event of every open stream, and kept in the revocation file. */
+  revoke(id: string): Promise<void>;
+};
+
+/** Opens the issuer key, the list of trusted issuers and the list of revoked tokens. */
+export async function openTokens(config: GatewayConfig, clock: Clock): Promise<OpenTokens> {
+  const key = await openKey(config.keyDirectory, "issuer");
+  const issuer = createCapabilityIssuer({ key });
+  const { revocationFile } = config;
+  const known =
+    revocationFile !== undefined && existsSync(revocationFile)
+      ? parseRevocations(await readFile(revocationFile, "utf8"))
+      : [];
+  const revocations = createRevocationList(known);
+  const verifier = createCapabilityVerifier({
+    issuers: [issuer.issuer, ...config.issuers],
+    revocations,
+    clock,
+  });
+  return {
+    issuer: issuer.issuer,
+    verifier: {
+      evaluate: (token, context) => {
+        const facts = verifier.evaluate(token, context);
+        // In Node the answer is there at once; a promise could only come from another runtime.
+        return facts instanceof Promise
+          ? { id: "<undecided>", status: "rejected", scopes: [] }
+          : facts;
+      },
+      spend: (id) => verifier.spend(id),
+    },
+    issue: (grant) => issuer.issue(grant),
+    revoke: async (id) => {
+      const revocation = { capability_id: id, revoked_at: Math.floor(clock.now() / 1000) };
+      revocations.revoke(revocation);
+      if (revocationFile !== undefined)
+        await appendFile(revocationFile, formatRevocation(revocation));
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/** Without a policy file the gateway starts here: chat passes, everything else needs a capability. */
+export const STARTER_POLICY = `hushspec: "0.1.0"
+name: starter
+rules:
+  ag_ui:
+    enabled: true
+    allow_display_without_capability: true
+    max_events_per_second: 1000
+  ag_ui_inbound:
+    enabled: true
+    default: block
+    allow_classifications: [display, mutate, submit]
+`;
