@@ -1,0 +1,120 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { canonicalJson, utf8Length } from "@countersign/core";
+import type { Lossless } from "./lossless.js";
+import type { ChioConstraint } from "./model.js";
+import { hostOf, isPathLike, matchesDomain, startsWithPath } from "./places.js";
+
+/** Members of the arguments that the gateway fills in; a constraint on one never looks into the payload. */
+export const GATEWAY_ARGUMENTS: ReadonlySet<string> = new Set([
+  "event_id",
+  "agent_id",
+  "event_classification",
+  "session_id",
+  "target_component_type",
+  "target_component_id",
+]);
+
+type Check = (value: Lossless | undefined, args: JsonObject) => boolean;
+
+const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  [
+    "path_prefix",
+    (value, args) => isText(value) && paths(args).every((p) => startsWithPath(p, value)),
+  ],
+  [
+    "domain_exact",
+    (value, args) => isText(value) && allOfSome(hosts(args), (h) => h === value.toLowerCase()),
+  ],
+  [
+    "domain_glob",
+    (value, args) => isText(value) && allOfSome(hosts(args), (h) => matchesDomain(h, value)),
+  ],
+  [
+    "max_length",
+    (value, args) => isCount(value) && texts(args).every((t) => utf8Length(t) <= value),
+  ],
+  ["max_args_size", (value, args) => isCount(value) && utf8Length(canonicalJson(args)) <= value],
+  ["custom", custom],
+  [
+    "audience_allowlist",
+    allowlist(["recipient", "recipients", "audience", "to", "channel", "channels"]),
+  ],
+  ["memory_store_allowlist", allowlist(["store", "memory_store", "collection", "namespace"])],
+]);
+
+/** Whether a constraint can be judged at all; what cannot is a denial. */
+export function isEvaluable({ type }: ChioConstraint): boolean {
+  return CHECKS.has(type);
+}
+
+/** Whether a constraint holds for the arguments made of an event. */
+export function holds({ type, value }: ChioConstraint, args: JsonObject): boolean {
+  return CHECKS.get(type)?.(value, args) === true;
+}
+
+/** The key and value of a `custom` constraint. */
+export function customPair({ type, value }: ChioConstraint): readonly [string, string] | undefined {
+  if (type !== "custom" || !Array.isArray(value) || value.length !== 2) return undefined;
+  const [key, expected] = value as readonly Lossless[];
+  return isText(key) && isText(expected) ? [key, expected] : undefined;
+}
+
+function custom(value: Lossless | undefined, args: JsonObject): boolean {
+  const pair = customPair({ type: "custom", value: value ?? null });
+  if (pair === undefined) return false;
+  const [key, expected] = pair;
+  // Chio searches the whole tree; a payload that repeats the name of such a member must not count.
+  if (GATEWAY_ARGUMENTS.has(key)) return Object.hasOwn(args, key) && args[key] === expected;
+  return [...members(args)].some(([name, member]) => name === key && member === expected);
+}
+
+function allowlist(keys: readonly string[]): Check {
+  return (value, args) => {
+    if (!Array.isArray(value)) return false;
+    const allowed = new Set<unknown>(value);
+    const named = [...members(args)].filter(([name]) => keys.includes(name));
+    return allOfSome(
+      named.flatMap(([, member]) => [...leaves(member)]),
+      (leaf) => allowed.has(leaf),
+    );
+  };
+}
+
+function isText(value: Lossless | undefined): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isCount(value: Lossless | undefined): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value);
+}
+
+/** All of them, and there is at least one: a list of what is allowed says nothing about nothing. */
+function allOfSome<Item>(items: readonly Item[], test: (item: Item) => boolean): boolean {
+  return items.length > 0 && items.every(test);
+}
+
+function texts(args: JsonObject): string[] {
+  return [...leaves(args)].filter((leaf) => typeof leaf === "string");
+}
+
+function paths(args: JsonObject): string[] {
+  return texts(args).filter(isPathLike);
+}
+
+function hosts(args: JsonObject): string[] {
+  return texts(args).flatMap((text) => hostOf(text) ?? []);
+}
+
+function* leaves(value: JsonValue): Generator<JsonValue> {
+  if (value === null || typeof value !== "object") yield value;
+  else for (const part of Object.values(value)) yield* leaves(part);
+}
+
+function* members(value: JsonValue): Generator<[string, JsonValue]> {
+  if (value === null || typeof value !== "object") return;
+  const isList = Array.isArray(value);
+  for (const [name, part] of Object.entries(value)) {
+    if (!isList) yield [name, part as JsonValue];
+    yield* members(part as JsonValue);
+  }
+}

@@ -1,0 +1,53 @@
+const SCHEME = /^[a-z][a-z0-9+.-]*:\S/i;
+const TWO_SLASHES = /^[/\\]{2}/;
+const BARE_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}\.?$/i;
+const IGNORED_BY_BROWSERS = /^[\p{Cc} ]+|[\t\n\r]/gu;
+
+/**
+ * The host a string leads to: `undefined` for what is no address, the empty string for an address
+ * without a host (`javascript:…`), which no list of domains allows.
+ */
+export function hostOf(text: string): string | undefined {
+  // Browsers drop these before they read an address, so `java\tscript:` is an address for them.
+  const seen = text.replace(IGNORED_BY_BROWSERS, "");
+  if (BARE_DOMAIN.test(seen)) return trimDot(seen.toLowerCase());
+  if (!SCHEME.test(seen) && !TWO_SLASHES.test(seen)) return undefined;
+  try {
+    return trimDot(new URL(seen, "https://base.invalid/").hostname.toLowerCase());
+  } catch {
+    return "";
+  }
+}
+
+/** `*` stands for one label, a leading `**` for one or more. */
+export function matchesDomain(host: string, pattern: string): boolean {
+  const labels = host.split(".");
+  const wanted = trimDot(pattern.toLowerCase()).split(".");
+  if (wanted[0] === "**") {
+    const tail = wanted.slice(1);
+    return labels.length > tail.length && sameLabels(labels.slice(-tail.length || undefined), tail);
+  }
+  return labels.length === wanted.length && sameLabels(labels, wanted);
+}
+
+/** Whether a string looks like a path and not like an address. */
+export function isPathLike(text: string): boolean {
+  return (
+    /^(?:[/\\]|\.{1,2}[/\\]|~[/\\]|[A-Za-z]:[/\\])/.test(text) || /^[^\s:]+[/\\][^\s]*$/.test(text)
+  );
+}
+
+/** Segment-wise, so that `/tmp` does not cover `/tmpfile`; a path that climbs is covered by nothing. */
+export function startsWithPath(path: string, prefix: string): boolean {
+  const segments = path.split(/[/\\]/);
+  const wanted = prefix.replace(/[/\\]+$/, "").split(/[/\\]/);
+  return !segments.includes("..") && wanted.every((segment, index) => segments[index] === segment);
+}
+
+function sameLabels(labels: readonly string[], wanted: readonly string[]): boolean {
+  return wanted.every((label, index) => label === "*" || label === labels[index]);
+}
+
+function trimDot(host: string): string {
+  return host.endsWith(".") ? host.slice(0, -1) : host;
+}

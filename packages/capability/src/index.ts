@@ -1,0 +1,31 @@
+export type { ChioOptions } from "./chio/agents.js";
+export { STATUS_REASONS } from "./facts.js";
+export type {
+  AuthorizedAspect,
+  CapabilityContext,
+  CapabilityFacts,
+  CapabilityStatus,
+} from "./facts.js";
+export { describeCapability } from "./inspect.js";
+export type { CapabilityDescription } from "./inspect.js";
+export {
+  createRevocationList,
+  formatRevocation,
+  parseRevocations,
+} from "./revocation/revocation.js";
+export type { Revocation, RevocationList, RevocationSource } from "./revocation/revocation.js";
+export { canonicalScopes, CLASSIFICATIONS, formatScope, parseScope } from "./scope/grammar.js";
+export type { Classification, Scope } from "./scope/grammar.js";
+export { coversScope, matchesScope, widenedScopes } from "./scope/match.js";
+export type { ScopeQuestion } from "./scope/match.js";
+export { isCapabilityId } from "./token/claims.js";
+export type { CapabilityClaims } from "./token/claims.js";
+export { keyName, keyThumbprint, readPublicKey, toJwk } from "./trust/public-key.js";
+export type { Ed25519Jwk, PublicKeyInput } from "./trust/public-key.js";
+export { createTrustList } from "./trust/trust-list.js";
+export type { TrustedIssuer, TrustList } from "./trust/trust-list.js";
+export type { ForgeryLimit } from "./verifier/forgeries.js";
+export { createSpendingBook } from "./verifier/spending.js";
+export type { SpendingBook } from "./verifier/spending.js";
+export { createCapabilityVerifier } from "./verifier/verifier.js";
+export type { CapabilityVerifier, CapabilityVerifierOptions } from "./verifier/verifier.js";

@@ -1,0 +1,79 @@
+import { encodeBase64Url } from "@countersign/core";
+import type { Ed25519Key } from "@countersign/core/sign";
+import { MAX_TOKEN_LENGTH } from "../limits.js";
+import { isName, malformed } from "../reading/read.js";
+import { canonicalScopes } from "../scope/grammar.js";
+import type { CapabilityClaims } from "../token/claims.js";
+import { claimsToJson, readClaims } from "../token/claims.js";
+import type { PublicKeyInput } from "../trust/public-key.js";
+import { keyName, readPublicKey, toJwk } from "../trust/public-key.js";
+import { signCompact } from "./sign-compact.js";
+
+/** What a new token allows. Times in seconds. */
+export type CapabilityGrant = {
+  readonly agent: string;
+  /** Absent: every session of the agent. */
+  readonly sessionId?: string;
+  readonly scopes: readonly string[];
+  readonly notBefore: number;
+  readonly expiresAt: number;
+  readonly maxEvents?: number;
+  /** Makes a token that its holder must narrow before use, and nobody else can use. */
+  readonly holder?: PublicKeyInput;
+  /** Random unless given. */
+  readonly id?: string;
+};
+
+/** A fresh token and what it says. */
+export type IssuedCapability = { readonly token: string; readonly claims: CapabilityClaims };
+
+/** Issues tokens under one key. */
+export type CapabilityIssuer = {
+  /** The name in `iss`. */
+  readonly issuer: string;
+  /**
+   * Issues a token.
+   *
+   * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on a grant no token can carry
+   */
+  issue(grant: CapabilityGrant): Promise<IssuedCapability>;
+};
+
+/** An issuer; its name is `ed25519:<hex>` of its key unless it has another. */
+export function createCapabilityIssuer(options: {
+  readonly key: Ed25519Key;
+  readonly issuer?: string;
+}): CapabilityIssuer {
+  const { key, issuer = keyName(key.publicKey) } = options;
+  if (!isName(issuer)) throw new TypeError("an issuer needs a name without control characters");
+  return {
+    issuer,
+    async issue(grant) {
+      // What is issued is read back, so that no token leaves that no verifier would take.
+      const claims = readClaims(
+        claimsToJson({
+          jti: grant.id ?? `cap_${randomSegment(16)}`,
+          iss: issuer,
+          sub: grant.agent,
+          ...(grant.sessionId === undefined ? {} : { sid: grant.sessionId }),
+          scope: canonicalScopes(grant.scopes),
+          nbf: grant.notBefore,
+          exp: grant.expiresAt,
+          ...(grant.maxEvents === undefined ? {} : { max_events: grant.maxEvents }),
+          ...(grant.holder === undefined
+            ? {}
+            : { cnf: { jwk: toJwk(readPublicKey(grant.holder)) } }),
+        }),
+      );
+      if (claims.jti.includes("/")) throw malformed("claims.jti");
+      const token = await signCompact(key, claims);
+      if (token.length > MAX_TOKEN_LENGTH) throw malformed("length");
+      return { token, claims };
+    },
+  };
+}
+
+/** A random piece of an id. */
+export function randomSegment(bytes: number): string {
+  return encodeBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
+}

@@ -1,0 +1,80 @@
+import { CountersignError, equalBytes } from "@countersign/core";
+import type { Ed25519Key } from "@countersign/core/sign";
+import "../errors.js";
+import { MAX_NARROWINGS } from "../limits.js";
+import { malformed } from "../reading/read.js";
+import { canonicalScopes } from "../scope/grammar.js";
+import { appendLink, parentDigest, readChain } from "../token/chain.js";
+import type { CapabilityClaims } from "../token/claims.js";
+import { claimsToJson, holderKey, readClaims } from "../token/claims.js";
+import { widenedField } from "../token/narrowing.js";
+import type { PublicKeyInput } from "../trust/public-key.js";
+import { keyName, readPublicKey, toJwk } from "../trust/public-key.js";
+import type { IssuedCapability } from "./issue.js";
+import { randomSegment } from "./issue.js";
+import { signCompact } from "./sign-compact.js";
+
+/** What to take away; what is left out stays as the parent has it. */
+export type Narrowing = {
+  readonly scopes?: readonly string[];
+  readonly sessionId?: string;
+  readonly notBefore?: number;
+  readonly expiresAt?: number;
+  readonly maxEvents?: number;
+  /** Who may narrow the result further, and must before use. Absent: the result is used as it is. */
+  readonly holder?: PublicKeyInput;
+  /** The last segment of the new id; random unless given. */
+  readonly id?: string;
+};
+
+/**
+ * Makes a weaker token of one that names this key as its holder, offline. The parent's signatures are
+ * not checked here: whoever receives the result checks all of them.
+ *
+ * @throws CountersignError `ERR_CAPABILITY_NOT_HOLDER`, `ERR_CAPABILITY_WIDENS`, `ERR_CAPABILITY_MALFORMED`
+ */
+export async function narrowCapability(
+  parent: string,
+  key: Ed25519Key,
+  narrowing: Narrowing = {},
+): Promise<IssuedCapability> {
+  const links = readChain(parent);
+  if (links.length > MAX_NARROWINGS) throw malformed("number of narrowings");
+  const { claims: above } = links.at(-1) ?? links[0];
+  const holder = holderKey(above);
+  if (holder === undefined || !equalBytes(holder, key.publicKey)) {
+    throw new CountersignError(
+      "ERR_CAPABILITY_NOT_HOLDER",
+      "the token does not name this key as its holder",
+      { id: above.jti },
+    );
+  }
+  const claims = readClaims(claimsToJson(narrowed(above, narrowing, key, parent)));
+  const field = widenedField(above, claims);
+  if (field !== undefined) {
+    throw new CountersignError("ERR_CAPABILITY_WIDENS", `narrowing widens ${field}`, { field });
+  }
+  return { token: appendLink(parent, await signCompact(key, claims)), claims };
+}
+
+function narrowed(
+  above: CapabilityClaims,
+  { scopes, sessionId, notBefore, expiresAt, maxEvents, holder, id }: Narrowing,
+  key: Ed25519Key,
+  parent: string,
+): CapabilityClaims {
+  const sid = sessionId ?? above.sid;
+  const most = maxEvents ?? above.max_events;
+  return {
+    jti: `${above.jti}/${id ?? randomSegment(6)}`,
+    iss: keyName(key.publicKey),
+    sub: above.sub,
+    ...(sid === undefined ? {} : { sid }),
+    scope: canonicalScopes(scopes ?? above.scope),
+    nbf: notBefore ?? above.nbf,
+    exp: expiresAt ?? above.exp,
+    ...(most === undefined ? {} : { max_events: most }),
+    ...(holder === undefined ? {} : { cnf: { jwk: toJwk(readPublicKey(holder)) } }),
+    parent: parentDigest(parent),
+  };
+}

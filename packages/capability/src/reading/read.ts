@@ -1,0 +1,91 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { CountersignError } from "@countersign/core";
+import "../errors.js";
+import { MAX_NAME_LENGTH } from "../limits.js";
+
+/** The error of everything that cannot be read; it names the part, never its content. */
+export function malformed(what: string): CountersignError<"ERR_CAPABILITY_MALFORMED"> {
+  return new CountersignError("ERR_CAPABILITY_MALFORMED", `token is malformed: ${what}`, { what });
+}
+
+/**
+ * A JSON object with all of the required and none but the optional members.
+ *
+ * Closed on purpose: a member nobody reads could be a restriction nobody enforces.
+ */
+export function readClosed<Value = JsonValue>(
+  what: string,
+  value: unknown,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): Readonly<Record<string, Value>> {
+  const object = readObject<Value>(what, value);
+  for (const name of required) if (!Object.hasOwn(object, name)) throw malformed(`${what}.${name}`);
+  for (const name of Object.keys(object)) {
+    if (!required.includes(name) && !optional.includes(name)) throw malformed(what);
+  }
+  return object;
+}
+
+/** Any JSON object. */
+export function readObject<Value = JsonValue>(
+  what: string,
+  value: unknown,
+): Readonly<Record<string, Value>> {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw malformed(what);
+  return value as Record<string, Value>;
+}
+
+/** An own member, or `undefined`. */
+export function own<Value>(
+  object: Readonly<Record<string, Value>>,
+  name: string,
+): Value | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+// Control characters and padding let one name look like another in a receipt or a console.
+const UNSAFE_NAME = /[\p{Cc}]|^\s|\s$/u;
+
+/** A name that is shown to people: bounded, unpadded, without control characters. */
+export function readName(what: string, value: unknown): string {
+  if (!isName(value)) throw malformed(what);
+  return value;
+}
+
+/** Whether a value can be the name of an issuer, an agent or a session. */
+export function isName(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    value !== "" &&
+    value.length <= MAX_NAME_LENGTH &&
+    !UNSAFE_NAME.test(value)
+  );
+}
+
+/** A whole number from `least` up. */
+export function readInteger(what: string, value: unknown, least: number): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least) {
+    throw malformed(what);
+  }
+  return value;
+}
+
+/** A list of at most `most` items. */
+export function readList<Item = JsonValue>(
+  what: string,
+  value: unknown,
+  most: number,
+): readonly Item[] {
+  if (!Array.isArray(value) || value.length > most) throw malformed(what);
+  return value as readonly Item[];
+}
+
+/** Freezes a value of our own making all the way down. */
+export function deepFreeze<T extends JsonValue | JsonObject>(value: T): T {
+  if (value !== null && typeof value === "object") {
+    for (const part of Object.values(value)) deepFreeze(part);
+    Object.freeze(value);
+  }
+  return value;
+}

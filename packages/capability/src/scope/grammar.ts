@@ -1,0 +1,73 @@
+import { malformed } from "../reading/read.js";
+import { MAX_SCOPE_LENGTH, MAX_SCOPES } from "../limits.js";
+
+/** What an event does to the person's screen. */
+export const CLASSIFICATIONS = [
+  "display",
+  "alert",
+  "mutate",
+  "create",
+  "destroy",
+  "navigate",
+  "submit",
+] as const;
+
+/** What an event does to the person's screen. */
+export type Classification = (typeof CLASSIFICATIONS)[number];
+
+/** `ui:<classification>:<component_type>[:<component_id>]`, taken apart. */
+export type Scope = {
+  readonly classification: Classification | "*";
+  /** `*` also stands for events without a target. */
+  readonly componentType: string;
+  /** Absent: every id, and events that name none; so `ui:alert:toast` and `ui:alert:toast:*` mean the same. */
+  readonly componentId?: string;
+};
+
+const CLASSES: ReadonlySet<string> = new Set(CLASSIFICATIONS);
+const UNSAFE = /[\p{Cc}\s]/u;
+
+/** Whether a string names a class. */
+export function isClassification(value: unknown): value is Classification {
+  return typeof value === "string" && CLASSES.has(value);
+}
+
+/**
+ * Reads a scope; only the first three colons separate, a component id may contain more.
+ *
+ * @throws CountersignError `ERR_CAPABILITY_MALFORMED`
+ */
+export function parseScope(text: string): Scope {
+  if (text.length > MAX_SCOPE_LENGTH || UNSAFE.test(text)) throw malformed("scope");
+  const [prefix, classification, componentType, ...rest] = text.split(":");
+  if (prefix !== "ui" || componentType === undefined || componentType === "") {
+    throw malformed("scope");
+  }
+  if (classification !== "*" && !isClassification(classification)) throw malformed("scope");
+  if (rest.length === 0) return { classification, componentType };
+  const componentId = rest.join(":");
+  if (componentId === "") throw malformed("scope");
+  return componentId === "*"
+    ? { classification, componentType }
+    : { classification, componentType, componentId };
+}
+
+/** The text of a scope, without an id that says `*`. */
+export function formatScope(scope: Scope): string {
+  const { classification, componentType, componentId } = scope;
+  const short = `ui:${classification}:${componentType}`;
+  return componentId === undefined ? short : `${short}:${componentId}`;
+}
+
+/**
+ * The one order in which a set of scopes is written: by code units, each once. The spelling of each
+ * stays, because a policy may ask for a scope by its exact text.
+ *
+ * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on a scope outside the grammar or on too many
+ */
+export function canonicalScopes(scopes: readonly string[]): string[] {
+  const unique = new Set(scopes);
+  if (unique.size > MAX_SCOPES) throw malformed("scope");
+  for (const scope of unique) parseScope(scope);
+  return [...unique].sort();
+}

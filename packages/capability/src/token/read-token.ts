@@ -1,0 +1,87 @@
+import type { CapabilityContext, CapabilityFacts } from "../facts.js";
+import { NOT_AUTHORIZED, refuse } from "../facts.js";
+import { deepFreeze } from "../reading/read.js";
+import { parseScope } from "../scope/grammar.js";
+import { matchesScope } from "../scope/match.js";
+import type { TrustList } from "../trust/trust-list.js";
+import type { Allowance, Reading } from "../verifier/authentic.js";
+import type { ChainLink } from "./chain.js";
+import { readChain } from "./chain.js";
+import { claimsToJson, holderKey } from "./claims.js";
+import type { EffectiveScope } from "./narrowing.js";
+import { chainFault, effectiveScopes } from "./narrowing.js";
+
+/**
+ * Reads a token text: everything that costs no cryptography is settled here, the issuer's key first.
+ *
+ * @throws CountersignError `ERR_CAPABILITY_MALFORMED`
+ */
+export function readToken(text: string, trust: TrustList): Reading {
+  const links = readChain(text);
+  const [root] = links;
+  const leaf = links.at(-1) ?? root;
+  const { jti: id } = leaf.claims;
+  const issuerKey = trust.find(root.claims.iss, root.keyId);
+  if (issuerKey === undefined) return { refusal: refuse(id, "untrusted_issuer") };
+  const fault = chainFault(links);
+  if (fault !== undefined) {
+    return { refusal: refuse(id, "rejected", `capability verification failed: ${fault}`) };
+  }
+  const { nbf, exp, sub, sid } = leaf.claims;
+  const facts = validFacts(links, leaf);
+  const elsewhere = refuse(id, "wrong_agent");
+  const otherwise = refuse(id, "wrong_session");
+  return {
+    checks: links.map((link, index) => ({
+      key: signerOf(links[index - 1]) ?? issuerKey,
+      messages: [link.signingInput],
+      signature: link.signature,
+    })),
+    token: {
+      id,
+      lineage: links.map(({ claims }) => claims.jti),
+      notBefore: nbf,
+      expiresAt: exp,
+      allowances: allowancesOf(links),
+      admit({ agent, sessionId }: CapabilityContext): CapabilityFacts {
+        if (sub !== agent) return elsewhere;
+        return sid === undefined || sid === sessionId ? facts : otherwise;
+      },
+    },
+  };
+}
+
+function signerOf(parent: ChainLink | undefined): Uint8Array | undefined {
+  return parent === undefined ? undefined : holderKey(parent.claims);
+}
+
+function allowancesOf(links: readonly ChainLink[]): Allowance[] {
+  return links.flatMap(({ claims: { jti, exp, max_events: most } }) =>
+    most === undefined ? [] : [{ id: jti, maxEvents: most, expiresAt: exp }],
+  );
+}
+
+function validFacts(links: readonly ChainLink[], { claims }: ChainLink): CapabilityFacts {
+  const scopes = effectiveScopes(links.map((link) => link.claims));
+  const isRefined = scopes.some(({ text, origin }) => text !== origin);
+  return Object.freeze({
+    id: claims.jti,
+    status: "valid",
+    scopes: Object.freeze([...new Set(scopes.map(({ origin }) => origin))]),
+    claims: deepFreeze(claimsToJson(claims)),
+    ...(isRefined ? { authorize: refinement(scopes) } : {}),
+  });
+}
+
+/** Where a holder wrote scopes of its own, the issuer's wider ones must not speak for them. */
+function refinement(scopes: readonly EffectiveScope[]): NonNullable<CapabilityFacts["authorize"]> {
+  const parsed = scopes.map(({ text }) => parseScope(text));
+  return (_event, { classification, target }) => {
+    const question = {
+      classification,
+      componentType: target?.component_type,
+      componentId: target?.component_id,
+    };
+    return parsed.some((scope) => matchesScope(scope, question)) ? undefined : NOT_AUTHORIZED;
+  };
+}

@@ -1,0 +1,41 @@
+import type { CapabilityContext, CapabilityFacts } from "../facts.js";
+import { refuse, STATUS_REASONS } from "../facts.js";
+import type { RevocationSource } from "../revocation/revocation.js";
+import type { AuthenticToken } from "./authentic.js";
+import type { SpendingBook } from "./spending.js";
+
+/** Time, revocations and counts at the moment of asking. */
+export type Moment = {
+  /** Seconds. */
+  readonly now: number;
+  readonly revocations: RevocationSource;
+  readonly spending: SpendingBook;
+};
+
+/** What an authentic token is worth here and now. The first reason against it wins. */
+export function conclude(
+  token: AuthenticToken,
+  context: CapabilityContext,
+  { now, revocations, spending }: Moment,
+): CapabilityFacts {
+  const { id } = token;
+  for (const ancestor of token.lineage) {
+    if (!revocations.isRevoked(ancestor)) continue;
+    const reason = STATUS_REASONS.revoked;
+    return refuse(
+      id,
+      "revoked",
+      ancestor === id ? reason : `${reason}: delegation ancestor has been revoked`,
+    );
+  }
+  // Written so that a clock that answers NaN refuses.
+  if (!(now >= token.notBefore)) return refuse(id, "not_yet_valid");
+  if (!(now < token.expiresAt)) return refuse(id, "expired");
+  const facts = token.admit(context, spending);
+  if (facts.status !== "valid") return facts;
+  for (const { id: counted, maxEvents } of token.allowances) {
+    const spent = spending.spent(counted);
+    if (spent >= maxEvents || (spent === 0 && spending.isFull(now))) return refuse(id, "exhausted");
+  }
+  return facts;
+}

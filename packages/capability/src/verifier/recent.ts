@@ -1,0 +1,32 @@
+/** A bounded map that forgets what was not asked for the longest. */
+export type Recent<Value> = {
+  get(key: string): Value | undefined;
+  set(key: string, value: Value): void;
+  readonly size: number;
+};
+
+/** Keeps at most `most` values. */
+export function createRecent<Value>(most: number): Recent<Value> {
+  // A Map iterates in the order of insertion, so re-inserting on use keeps the stalest first.
+  const values = new Map<string, Value>();
+  return {
+    get(key) {
+      const value = values.get(key);
+      if (value !== undefined) {
+        values.delete(key);
+        values.set(key, value);
+      }
+      return value;
+    },
+    set(key, value) {
+      values.delete(key);
+      values.set(key, value);
+      if (values.size <= most) return;
+      const stalest = values.keys().next();
+      if (stalest.done !== true) values.delete(stalest.value);
+    },
+    get size() {
+      return values.size;
+    },
+  };
+}

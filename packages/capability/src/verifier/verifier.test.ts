@@ -1,0 +1,217 @@
+import { expect, test } from "vitest";
+import { createRevocationList } from "../revocation/revocation.js";
+import { createCapabilityIssuer } from "../issue/issue.js";
+import { narrowCapability } from "../issue/narrow.js";
+import {
+  CONTEXT,
+  evaluateNow,
+  fakeClock,
+  GRANT,
+  HOLDER_KEY,
+  issue,
+  ISSUER_KEY,
+  NOW,
+  STRANGER_KEY,
+  testVerifier,
+} from "../testing/fixtures.js";
+import { createSpendingBook } from "./spending.js";
+
+test("a token of a trusted issuer is valid for its agent and session, at once", async () => {
+  const facts = evaluateNow(testVerifier(), await issue());
+  expect(facts).toMatchObject({
+    id: "cap-1",
+    status: "valid",
+    scopes: ["ui:display:*", "ui:submit:modal:confirm-refund"],
+    claims: { sub: "agent-support", sid: "sess_01" },
+  });
+  expect(facts.reason).toBeUndefined();
+  expect(facts.authorize).toBeUndefined();
+});
+
+test("one token keeps one array of scopes", async () => {
+  const verifier = testVerifier();
+  const token = await issue();
+  expect(evaluateNow(verifier, token).scopes).toBe(evaluateNow(verifier, token).scopes);
+});
+
+test("the window is closed at its start and open at its end", async () => {
+  const clock = fakeClock();
+  const verifier = testVerifier({ clock });
+  const token = await issue({ notBefore: NOW, expiresAt: NOW + 10 });
+  const statusAt = (seconds: number): unknown[] => {
+    clock.set(seconds);
+    const { status, reason } = evaluateNow(verifier, token);
+    return [status, reason];
+  };
+  expect(statusAt(NOW - 0.001)).toEqual([
+    "not_yet_valid",
+    "capability time validation failed: not yet valid",
+  ]);
+  expect(statusAt(NOW)).toEqual(["valid", undefined]);
+  expect(statusAt(NOW + 9.999)).toEqual(["valid", undefined]);
+  expect(statusAt(NOW + 10)).toEqual(["expired", "capability time validation failed: expired"]);
+});
+
+test("a clock without a time refuses", async () => {
+  const verifier = testVerifier({ clock: { now: () => Number.NaN } });
+  expect(evaluateNow(verifier, await issue()).status).toBe("not_yet_valid");
+});
+
+test("another agent and another session are refused by name", async () => {
+  const verifier = testVerifier();
+  const token = await issue();
+  const elsewhere = evaluateNow(verifier, token, { ...CONTEXT, agent: "agent-billing" });
+  expect(elsewhere.status).toBe("wrong_agent");
+  expect(elsewhere.scopes).toEqual([]);
+  expect(evaluateNow(verifier, token, { ...CONTEXT, sessionId: "sess_02" }).status).toBe(
+    "wrong_session",
+  );
+});
+
+test("a token without a session is good in every session of its agent", async () => {
+  const { sessionId: _session, ...grant } = GRANT;
+  const { token } = await createCapabilityIssuer({ key: ISSUER_KEY }).issue(grant);
+  expect(evaluateNow(testVerifier(), token, { ...CONTEXT, sessionId: "any" }).status).toBe("valid");
+});
+
+test("an issuer outside the trust list is refused before any signature is checked", async () => {
+  const facts = evaluateNow(testVerifier(), await issue({}, STRANGER_KEY));
+  expect(facts).toMatchObject({
+    id: "cap-1",
+    status: "untrusted_issuer",
+    reason: "capability verification failed: issuer is not trusted",
+    scopes: [],
+  });
+});
+
+test("a revoked token is refused, and stays refused from the cache", async () => {
+  const revocations = createRevocationList();
+  const verifier = testVerifier({ revocations });
+  const token = await issue();
+  expect(evaluateNow(verifier, token).status).toBe("valid");
+  revocations.revoke({ capability_id: "cap-1", revoked_at: NOW });
+  expect(evaluateNow(verifier, token)).toMatchObject({
+    status: "revoked",
+    reason: "capability has been revoked",
+  });
+});
+
+test("a revocation source that fails refuses everything", async () => {
+  const revocations = {
+    isRevoked(): boolean {
+      throw new Error("store is down");
+    },
+  };
+  expect(evaluateNow(testVerifier({ revocations }), await issue())).toMatchObject({
+    status: "rejected",
+    reason: "capability verification failed: internal verification error",
+  });
+});
+
+test("a token opens as many events as it says", async () => {
+  const verifier = testVerifier();
+  const token = await issue({ maxEvents: 2 });
+  for (let event = 0; event < 2; event++) {
+    expect(evaluateNow(verifier, token).status).toBe("valid");
+    verifier.spend("cap-1");
+  }
+  expect(evaluateNow(verifier, token)).toMatchObject({
+    status: "exhausted",
+    reason: "capability has no events left",
+  });
+});
+
+test("narrowed tokens share the allowance of their parent", async () => {
+  const verifier = testVerifier();
+  const parent = await issue({ maxEvents: 3, holder: HOLDER_KEY.publicKey });
+  const first = await narrowCapability(parent, HOLDER_KEY, { id: "a", maxEvents: 2 });
+  const second = await narrowCapability(parent, HOLDER_KEY, { id: "b" });
+  for (let event = 0; event < 2; event++) {
+    expect(evaluateNow(verifier, first.token).status).toBe("valid");
+    verifier.spend("cap-1/a");
+  }
+  expect(evaluateNow(verifier, first.token).status).toBe("exhausted");
+  expect(evaluateNow(verifier, second.token).status).toBe("valid");
+  verifier.spend("cap-1/b");
+  expect(evaluateNow(verifier, second.token).status).toBe("exhausted");
+});
+
+test("a full spending book refuses new allowances and forgets only expired ones", async () => {
+  const clock = fakeClock();
+  const verifier = testVerifier({ clock, spending: createSpendingBook(1) });
+  const first = await issue({ id: "one", maxEvents: 5, expiresAt: NOW + 10 });
+  const second = await issue({ id: "two", maxEvents: 5 });
+  expect(evaluateNow(verifier, first).status).toBe("valid");
+  verifier.spend("one");
+  expect(evaluateNow(verifier, second).status).toBe("exhausted");
+  expect(evaluateNow(verifier, first).status).toBe("valid");
+  clock.set(NOW + 10);
+  expect(evaluateNow(verifier, second).status).toBe("valid");
+});
+
+test("spending an unknown id changes nothing", () => {
+  expect(() => testVerifier().spend("nobody")).not.toThrow();
+});
+
+test("the budget survives eviction from the cache", async () => {
+  const verifier = testVerifier({ cache: 1 });
+  const token = await issue({ maxEvents: 1 });
+  expect(evaluateNow(verifier, token).status).toBe("valid");
+  verifier.spend("cap-1");
+  evaluateNow(verifier, await issue({ id: "other" }));
+  expect(evaluateNow(verifier, token).status).toBe("exhausted");
+});
+
+test("a session that forges is cut off without cryptography; others are not", async () => {
+  const clock = fakeClock();
+  const verifier = testVerifier({ clock, forgeries: { count: 3, windowSeconds: 60 } });
+  const token = await issue();
+  const forge = (signature: string): string =>
+    `${token.slice(0, token.lastIndexOf(".") + 1)}${signature.repeat(43)}`;
+  for (const pair of ["AA", "AE", "AI"]) {
+    expect(evaluateNow(verifier, forge(pair).slice(0, -1) + "A").status).toBe("bad_signature");
+  }
+  expect(evaluateNow(verifier, token)).toMatchObject({
+    status: "rejected",
+    reason: "capability verification failed: too many forged tokens in this session",
+  });
+  const other = await issue({ id: "cap-2", sessionId: "sess_02" });
+  expect(evaluateNow(verifier, other, { ...CONTEXT, sessionId: "sess_02" }).status).toBe("valid");
+  clock.set(NOW + 60);
+  expect(evaluateNow(verifier, token).status).toBe("valid");
+});
+
+test("a token known to be good stays good in a session that forges", async () => {
+  const verifier = testVerifier({ forgeries: { count: 1, windowSeconds: 60 } });
+  const token = await issue();
+  expect(evaluateNow(verifier, token).status).toBe("valid");
+  evaluateNow(verifier, `${token.slice(0, -86)}${"A".repeat(86)}`);
+  expect(evaluateNow(verifier, token).status).toBe("valid");
+});
+
+test("a named issuer is known by its name and its own keys alone", async () => {
+  const verifier = testVerifier({
+    issuers: [
+      { issuer: "https://issuer.example", keys: [ISSUER_KEY.publicKey] },
+      { issuer: "https://other.example", keys: [STRANGER_KEY.publicKey] },
+    ],
+  });
+  // Signed by a key that is trusted, but under the name `ed25519:…`, which is not listed.
+  expect(evaluateNow(verifier, await issue()).status).toBe("untrusted_issuer");
+});
+
+test("options that make no sense are the caller's mistake", () => {
+  expect(() => testVerifier({ cache: 0 })).toThrow(TypeError);
+  expect(() => testVerifier({ issuers: [{ issuer: "x", keys: [] }] })).toThrow(TypeError);
+  expect(() => testVerifier({ issuers: ["nonsense"] })).toThrow("not an Ed25519 public key");
+});
+
+test.each([null, 1, true, [], "", "a.b.c", "~", "{", "x".repeat(20_000)])(
+  "what is no token is malformed, not an error: %j",
+  (token) => {
+    expect(evaluateNow(testVerifier(), token)).toMatchObject({
+      id: "<malformed>",
+      status: "malformed",
+    });
+  },
+);
