@@ -27,22 +27,29 @@ export function signGroup(request: SignRequest, sign: SignInto): SignedGroup {
   const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   const ends = findLines(text, count);
   const bodies = Buffer.allocUnsafe(text.length);
+  const bodyStarts = new Uint32Array(count);
   const bodyEnds = new Uint32Array(count);
   let filled = 0;
   for (let index = 0; index < count; index += 1) {
     const first = index * LINES;
     const head = (ends[first] as number) + 1;
     const headEnd = ends[first + 1] as number;
+    // The leaf prefix of RFC 6962, for batches.
+    bodies[filled] = 0;
+    filled += 1;
+    bodyStarts[index] = filled;
     filled += text.copy(bodies, filled, head, headEnd);
     filled += text.copy(bodies, filled, headEnd + 1, ends[first + 2] as number);
     bodyEnds[index] = filled;
   }
   const body = (index: number): Uint8Array =>
-    bodies.subarray(index === 0 ? 0 : (bodyEnds[index - 1] as number), bodyEnds[index]);
+    bodies.subarray(bodyStarts[index] as number, bodyEnds[index]);
+  const leafInput = (index: number): Uint8Array =>
+    bodies.subarray((bodyStarts[index] as number) - 1, bodyEnds[index]);
 
   const signature = Buffer.allocUnsafe(SIGNATURE_BYTES);
   const batched =
-    request.mode === "batch" ? batchSignatures(count, request.singles, body, sign) : undefined;
+    request.mode === "batch" ? batchSignatures(count, request.singles, leafInput, sign) : undefined;
   let room = text.length + count * (OPENING.length + 1);
   if (batched === undefined) room += count * (EACH_PREFIX.length + 2 * SIGNATURE_BYTES);
   else for (const one of batched) room += one?.length ?? EACH_PREFIX.length + 2 * SIGNATURE_BYTES;

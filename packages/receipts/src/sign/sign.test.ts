@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { decodeHex } from "@countersign/core";
-import { generateKey, importPrivateKey } from "@countersign/core/sign";
+import { createSigner, generateKey, importPrivateKey } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
 import { assert, asyncProperty, boolean, string } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,6 +11,7 @@ import { encodeEntryText } from "../entry/encode-entry.js";
 import type { EntryDraft } from "../log/draft.js";
 import { DraftLines } from "../log/entry-text.js";
 import { parseBatchSignature } from "../receipt/batch-signature.js";
+import { buildBatch } from "../receipt/build-batch.js";
 import { receiptBody } from "../receipt/encode-receipt.js";
 import { bundleForNode } from "../testing/bundle.js";
 import { withDirectory } from "../testing/directory.js";
@@ -95,6 +96,19 @@ test("in batch mode allowed receipts share roots and blocked ones are signed sin
     .map((receipt) => parseBatchSignature(receipt.signature).size);
   expect(new Set(sizes)).toEqual(new Set([RECEIPTS_PER_ROOT, 60 - RECEIPTS_PER_ROOT]));
 });
+
+test.each([2, 3, 5, 31, 32])(
+  "a batch of %i says what the reference implementation says",
+  async (size) => {
+    const key = importPrivateKey(new Uint8Array(32).fill(7));
+    const signer = await createInThreadSigner(key);
+    const allowed = drafts.filter((draft) => draft.receipt.allowed).slice(0, size);
+    const group = await signer.sign(requestOf(allowed, signer.kernelKey, "batch"));
+    const receipts = entriesOf(group).map((entry) => entry.receipt);
+    const expected = buildBatch(receipts.map(receiptBody), createSigner(key).sign);
+    expect(receipts.map((receipt) => receipt.signature)).toEqual(expected);
+  },
+);
 
 test("a group that cannot be signed is rejected and the thread goes on", async () => {
   const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
