@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Command } from "commander";
+import pc from "picocolors";
+import { EXIT } from "../output/failure.js";
+import { printJson, printLine } from "../output/print.js";
+
+const EXAMPLE = `
+Files that are there already are left alone unless --force is given.
+Exit code: 0 written, 1 a file was in the way.
+
+Example:
+  $ countersign init --agent http://localhost:8000/
+  $ countersign policy check
+  $ countersign serve
+`;
+
+type Flags = { agent: string; force?: boolean; json?: boolean };
+
+/** Adds `countersign init`. */
+export function registerInit(program: Command): void {
+  program
+    .command("init")
+    .description("write a commented policy, cases for it and a countersign.yaml to start from")
+    .argument("[directory]", "where to", ".")
+    .option("--agent <url>", "where your agent listens", "http://127.0.0.1:8000/")
+    .option("--force", "overwrite files that are there")
+    .option("--json", "for machines")
+    .addHelpText("after", EXAMPLE)
+    .action(init);
+}
+
+function init(directory: string, flags: Flags): void {
+  const url = new URL(flags.agent);
+  mkdirSync(directory, { recursive: true });
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const [name, text] of starterFiles(url)) {
+    const file = join(directory, name);
+    if (existsSync(file) && flags.force !== true) {
+      kept.push(file);
+    } else {
+      writeFileSync(file, text);
+      written.push(file);
+    }
+  }
+  if (kept.length > 0) process.exitCode = EXIT.negative;
+  if (flags.json === true) {
+    printJson({ written, kept });
+    return;
+  }
+  for (const file of written) printLine(`${pc.green("wrote")} ${file}`);
+  for (const file of kept) printLine(`${pc.yellow("kept")}  ${file} (--force overwrites)`);
+  printLine(`\nNext: ${pc.bold("countersign policy check")}, then ${pc.bold("countersign serve")}`);
+}
+
+function starterFiles(agent: URL): readonly (readonly [name: string, text: string])[] {
+  return [
+    ["policy.yaml", shipped("starter.yaml")],
+    ["policy.test.yaml", shipped("starter.test.yaml").replaceAll("starter.", "policy.")],
+    ["policy.schema.json", shipped("policy.schema.json")],
+    ["countersign.yaml", configuration(agent)],
+  ];
+}
+
+function shipped(name: string): string {
+  const { resolve } = createRequire(import.meta.url);
+  return readFileSync(resolve(`@countersign/policy/policies/${name}`), "utf8");
+}
+
+function configuration(agent: URL): string {
+  return `# Where the gateway listens, which agents stand behind it, and what may pass.
+
+# Clients connect here instead of to the agent: POST /agents/main, or a WebSocket at /agents/main/ws.
+listen:
+  host: 127.0.0.1
+  port: 8080
+
+# Console, metrics and receipts; needs the admin token that serve prints.
+control:
+  host: 127.0.0.1
+  port: 8081
+
+agents:
+  main:
+    url: ${JSON.stringify(agent.href)}
+    # How the agent is spoken to: post-sse, get-sse or websocket.
+    transport: post-sse
+
+# What the agent may do to the person's screen. It starts in observe mode: nothing is blocked yet.
+policy: policy.yaml
+
+# Pages that may call the gateway from a browser.
+origins:
+  - http://localhost:3000
+
+# A receipt for every decision, durable before the event is delivered.
+receipts:
+  store: sqlite:.countersign/receipts
+  durability: strict
+`;
+}

@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { Command } from "commander";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { registerInit } from "../init.js";
+import { registerPolicy } from "./index.js";
+
+let directory = "";
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "countersign-policy-"));
+});
+afterAll(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function run(...args: string[]): Promise<{ code: number; out: string }> {
+  const program = new Command("countersign").exitOverride();
+  registerPolicy(program);
+  registerInit(program);
+  const before = process.exitCode;
+  process.exitCode = 0;
+  let out = "";
+  const spy = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
+    out += String(chunk);
+    return true;
+  });
+  try {
+    await program.parseAsync(["node", "countersign", ...args]);
+    return { code: Number(process.exitCode), out: stripVTControlCharacters(out) };
+  } finally {
+    spy.mockRestore();
+    process.exitCode = before;
+  }
+}
+
+const file = (name: string, text: string): string => {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+test("init writes files that check and test accept, and never overwrites by itself", async () => {
+  const home = join(directory, "new");
+  expect((await run("init", home, "--agent", "http://agent.test/x")).code).toBe(0);
+  expect(readFileSync(join(home, "countersign.yaml"), "utf8")).toContain("http://agent.test/x");
+  expect(await run("policy", "check", join(home, "policy.yaml"))).toMatchObject({ code: 0 });
+  const { code, out } = await run("policy", "test", join(home, "policy.test.yaml"));
+  expect(out).toContain("12 of 12 cases pass");
+  expect(code).toBe(0);
+  const again = await run("init", home, "--json");
+  expect(again.code).toBe(1);
+  expect(JSON.parse(again.out)).toMatchObject({ written: [], kept: { length: 4 } });
+});
+
+test("check names file, line, column and the key that was meant, and fails", async () => {
+  const bad = file("bad.yaml", "ag_ui:\n  transprt: sse\n");
+  const { code, out } = await run("policy", "check", bad);
+  expect(code).toBe(1);
+  expect(out).toContain(`${bad}:2:3: unknown key "transprt" in ag_ui (did you mean "transport"?)`);
+  const json = await run("policy", "check", bad, "--json");
+  expect(JSON.parse(json.out)).toMatchObject({
+    ok: false,
+    files: [{ ok: false, issues: [{ line: 2, column: 3, suggestion: "transport" }] }],
+  });
+});
+
+test("check follows extends to files beside the policy", async () => {
+  file("base.yaml", 'hushspec: "0.1.0"\nrules:\n  ag_ui: {}\n');
+  const child = file("child.yaml", 'hushspec: "0.1.0"\nextends: ./base.yaml\n');
+  expect((await run("policy", "check", child)).code).toBe(0);
+});
+
+test("explain shows every rule and exits with the decision", async () => {
+  const policy = file("p.yaml", "ag_ui: { allow_display_without_capability: true }\n");
+  const event = file("e.json", '{"type":"STATE_SNAPSHOT","snapshot":{"a":1}}');
+  const args = ["policy", "explain", "--policy", policy, "--event", event];
+  const blocked = await run(...args);
+  expect(blocked.code).toBe(1);
+  expect(blocked.out).toContain("state_update mutate on no target");
+  expect(blocked.out).toContain(
+    "blocked by ag_ui.capability: capability required for Mutate events",
+  );
+  expect((await run(...args, "--scope", "ui:mutate:*")).code).toBe(0);
+  const json = JSON.parse((await run(...args, "--json")).out);
+  expect(json.decision).toMatchObject({ allow: false, reasonCode: "capability_required" });
+});
+
+test("a failing case prints the difference, and the run says which rules no case reaches", async () => {
+  file("q.yaml", "ag_ui: { allow_display_without_capability: true }\n");
+  const cases = file(
+    "q.test.yaml",
+    "cases:\n  - name: state\n    event: { type: STATE_SNAPSHOT, snapshot: {} }\n    expect: { decision: allow }\n",
+  );
+  const { code, out } = await run("policy", "test", cases);
+  expect(code).toBe(1);
+  expect(out).toContain("expected allow, got block (ag_ui.capability:");
+  expect(out).toContain("never ag_ui.max_events_per_second");
+});
+
+test("replay counts what changes and shows samples", async () => {
+  const capture = file(
+    "c.agui.jsonl",
+    '{"type":"RUN_STARTED","threadId":"t","runId":"r"}\n{"type":"STATE_SNAPSHOT","snapshot":{}}\nnot json\n',
+  );
+  const strict = file("strict.yaml", "ag_ui: { allow_display_without_capability: true }\n");
+  const { code, out } = await run("policy", "replay", "--policy", strict, "--from", capture);
+  expect(code).toBe(1);
+  expect(out).toContain("2 events judged again, 1 lines not used");
+  expect(out).toMatch(/newly blocked\s+1/);
+  expect(out).toContain("allow → block: capability required for Mutate events");
+  const same = await run("policy", "replay", "-p", strict, "-f", capture, "--against", strict);
+  expect(same.code).toBe(0);
+});
+
+test("schema prints the grammar", async () => {
+  expect(JSON.parse((await run("policy", "schema")).out).title).toBe("Countersign policy");
+});
+
+test("every verb has an example in its help", () => {
+  const program = new Command("countersign");
+  registerPolicy(program);
+  registerInit(program);
+  const verbs = program.commands.flatMap((entry) =>
+    entry.commands.length > 0 ? [...entry.commands] : [entry],
+  );
+  for (const verb of verbs) {
+    let help = "";
+    verb.configureOutput({ writeOut: (text) => (help += text) });
+    verb.outputHelp();
+    expect(help).toContain("Example:");
+  }
+});

@@ -1,0 +1,34 @@
+import { statSync } from "node:fs";
+import type { JsonValue } from "@countersign/core";
+import { decodeEntry } from "@countersign/receipts";
+import { openSqliteStore } from "@countersign/receipts/sqlite";
+import { readJsonLines } from "./read-json.js";
+
+/** Lines of a recording, and how many of them were not even JSON. */
+export type RecordingLines = { readonly lines: readonly JsonValue[]; readonly broken: number };
+
+const BATCH = 1000;
+
+/** Reads a capture (JSON lines, `-` for standard input) or the directory of a receipt store. */
+export async function readRecordingLines(source: string, limit: number): Promise<RecordingLines> {
+  if (source !== "-" && statSync(source).isDirectory()) return readStore(source, limit);
+  const all = readJsonLines(source);
+  const lines = all.filter((line) => line !== undefined).slice(0, limit);
+  return { lines, broken: all.filter((line) => line === undefined).length };
+}
+
+async function readStore(directory: string, limit: number): Promise<RecordingLines> {
+  const store = await openSqliteStore({ directory, readOnly: true });
+  try {
+    const { size } = await store.head();
+    const lines: JsonValue[] = [];
+    // The newest entries: what a change of policy would have meant lately.
+    for (let start = Math.max(0, size - limit); start < size; start += BATCH) {
+      const entries = await store.readEntries(start, Math.min(start + BATCH, size));
+      for (const bytes of entries) lines.push(decodeEntry(bytes) as unknown as JsonValue);
+    }
+    return { lines, broken: 0 };
+  } finally {
+    await store.close();
+  }
+}

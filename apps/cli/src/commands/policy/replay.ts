@@ -1,0 +1,99 @@
+import { formatTarget } from "@countersign/policy";
+import { readRecording, replayRecording } from "@countersign/policy/cases";
+import type { ReplayReport } from "@countersign/policy/cases";
+import type { Command } from "commander";
+import pc from "picocolors";
+import { EXIT } from "../../output/failure.js";
+import { printJson, printLine } from "../../output/print.js";
+import { formatTable } from "../../output/table.js";
+import { compilePolicyFile } from "./policy-file.js";
+import { readRecordingLines } from "./recording-source.js";
+
+const EXAMPLE = `
+A capture holds what was delivered, so everything a policy blocks is newly blocked; --against compares
+with another policy instead. A receipt store holds no payloads: class, type and target are judged again,
+tools and conditions are not. Rates and caps are left out.
+Exit code: 0 nothing changes, 1 something does, 2 the recording cannot be read.
+
+Example:
+  $ countersign policy replay --policy next.yaml --from session.agui.jsonl --against policy.yaml
+  $ countersign policy replay --policy next.yaml --from .countersign/receipts
+`;
+
+type Flags = {
+  policy: string;
+  from: string;
+  against?: string;
+  scope?: string[];
+  samples: string;
+  limit: string;
+  json?: boolean;
+};
+
+/** Adds `countersign policy replay`. */
+export function registerReplay(group: Command): void {
+  group
+    .command("replay")
+    .description("judge a recording again and show what a policy would change")
+    .option("-p, --policy <file>", "the policy to try", "policy.yaml")
+    .requiredOption("-f, --from <source>", "capture (JSON lines) or directory of a receipt store")
+    .option("--against <file>", "policy to compare with")
+    .option(
+      "--scope <scope>",
+      "scope the session's capability had; may be repeated",
+      (value: string, before: string[] | undefined) => [...(before ?? []), value],
+    )
+    .option("--samples <count>", "samples per kind of change", "5")
+    .option("--limit <count>", "at most so many events, the newest of a store", "100000")
+    .option("--json", "for machines")
+    .addHelpText("after", EXAMPLE)
+    .action(replay);
+}
+
+async function replay(flags: Flags): Promise<void> {
+  const policy = compilePolicyFile(flags.policy);
+  const baseline = flags.against === undefined ? undefined : compilePolicyFile(flags.against);
+  const { lines, broken } = await readRecordingLines(flags.from, wholeNumber(flags.limit));
+  const { subjects, skipped } = readRecording(lines, policy.refinements);
+  const report = replayRecording(policy, subjects, {
+    maxSamples: wholeNumber(flags.samples),
+    ...(baseline === undefined ? {} : { baseline }),
+    ...(flags.scope === undefined ? {} : { scopes: flags.scope }),
+  });
+  const unused = skipped.length + broken;
+  if (report.unchanged !== report.judged) process.exitCode = EXIT.negative;
+  if (flags.json === true) {
+    printJson({ ...report, byRule: Object.fromEntries(report.byRule), skipped: unused });
+    return;
+  }
+  printReport(report, unused);
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${text} is no whole number`);
+  return value;
+}
+
+function printReport(report: ReplayReport, unused: number): void {
+  printLine(
+    `${report.judged} events judged again${unused === 0 ? "" : `, ${unused} lines not used`}`,
+  );
+  printLine(`  ${pc.red("newly blocked")}  ${report.newlyBlocked}`);
+  printLine(`  ${pc.yellow("newly allowed")}  ${report.newlyAllowed}`);
+  printLine(`  other reason   ${report.otherReason}`);
+  printLine(`  unchanged      ${report.unchanged}`);
+  if (report.partial > 0) {
+    printLine(pc.dim(`  ${report.partial} without payload: tools and conditions were not judged`));
+  }
+  if (report.samples.length === 0) return;
+  printLine("");
+  const rows = report.samples.map(({ position, change, event, before, after, rule }) => [
+    String(position),
+    change,
+    `${event.eventType} ${event.classification} ${formatTarget(event.target)}`,
+    rule ?? "-",
+    `${before} → ${after}`,
+  ]);
+  printLine(formatTable(["at", "change", "event", "rule", "decision"], rows));
+}
