@@ -82,7 +82,7 @@ test("many groups at once, and a large one, stay correct when the memory of them
       expect(await verify(signer.publicKey, keyText, leaf, signatures[at]!)).toBe(true);
     }
   }
-  const bodies = bodiesOf(6000);
+  const bodies = bodiesOf(4500);
   const signatures = buildBatch(bodies, (message) => signer.sign(message));
   for (const [at, body] of bodies.entries()) {
     if (!(await verify(signer.publicKey, keyText, leafHash(body), signatures[at]!))) {

@@ -2,7 +2,7 @@ import { canonicalJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { buildBatch } from "../receipt/build-batch.js";
+import { buildBatch, prepareBatch } from "../receipt/build-batch.js";
 import { receiptBody } from "../receipt/encode-receipt.js";
 import { sampleBody, sampleEvent, sampleSigner } from "../testing/sample-log.js";
 import { verifyReceipt } from "./receipt.js";
@@ -211,19 +211,9 @@ test("a blocked event that shares a batch signature is reported", async () => {
 });
 
 test("a batch holds 1 to 65,536 receipts", () => {
-  const sign = () => new Uint8Array(64);
-  expect(() => buildBatch([], sign)).toThrow(TypeError);
-  const body = new Uint8Array(0);
-  expect(
-    buildBatch(
-      Array.from({ length: 65_536 }, () => body),
-      sign,
-    ).length,
-  ).toBe(65_536);
-  expect(() =>
-    buildBatch(
-      Array.from({ length: 65_537 }, () => body),
-      sign,
-    ),
-  ).toThrow(TypeError);
+  const group = (size: number) => Array.from({ length: size }, () => new Uint8Array(0));
+  expect(() => prepareBatch([])).toThrow(TypeError);
+  expect(prepareBatch(group(65_536)).message.length).toBe(65);
+  expect(() => prepareBatch(group(65_537))).toThrow(TypeError);
+  expect(() => prepareBatch(group(1)).signatures(new Uint8Array(63))).toThrow(TypeError);
 });

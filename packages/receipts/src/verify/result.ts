@@ -76,11 +76,6 @@ export type Verification = {
   readonly firstBrokenIndex?: number;
 };
 
-/** The title a check is shown with. */
-export function checkTitle(id: CheckId): string {
-  return TITLES[id];
-}
-
 /** A check that held. */
 export function held(id: CheckId, detail: string, index?: number): Check {
   const check: Check = { id, title: TITLES[id], status: "held", detail };
