@@ -1,7 +1,9 @@
+import { defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 
 // `@countersign/source` resolves our packages to src/*.ts, so that tests never run against a stale build.
-const conditions = ["@countersign/source", "module", "node", "import", "default"];
+// The rest are Vite's own: naming `import` here would reach Node as a flag and break `require`.
+const conditions = ["@countersign/source", ...defaultServerConditions];
 
 export default defineConfig({
   resolve: { conditions },
@@ -10,6 +12,7 @@ export default defineConfig({
     include: [
       "packages/*/src/**/*.test.{ts,tsx}",
       "apps/*/src/**/*.test.ts",
+      "examples/*/src/**/*.test.{ts,tsx}",
       "testkit/src/**/*.test.ts",
       "scripts/**/*.test.mjs",
     ],

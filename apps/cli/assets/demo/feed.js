@@ -23,6 +23,7 @@ function cell(className, text) {
   const made = document.createElement("span");
   made.className = className;
   made.textContent = text;
+  if (className.startsWith("verdict")) made.title = text;
   return made;
 }
 
@@ -39,6 +40,7 @@ export function addDecision(item) {
       cell("badge", item.classification),
       cell("target", target),
       cell(`verdict ${item.allowed ? "allowed" : "blocked"}`, reason),
+      cell("receipt", `…${item.receipt_id.slice(-6)}`),
     ],
     item.allowed,
     item,

@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { Server, ServerResponse } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Gateway } from "@countersign/gateway";
@@ -26,8 +25,8 @@ const SESSION = /^[\w-]{8,64}$/;
 export function createDemoPage(
   gateway: Gateway,
   openSession: (session: string) => Promise<PageSettings>,
-): Server {
-  return createServer((request, response) => {
+): RequestListener {
+  return (request, response) => {
     const url = new URL(request.url ?? "/", "http://demo.invalid");
     const path = url.pathname.slice(1) || "index.html";
     if (path === "settings.json") {
@@ -45,7 +44,7 @@ export function createDemoPage(
       );
     } else if (path === "feed") serveFeed(gateway, response);
     else serveFile(path, response).catch(() => response.destroy());
-  });
+  };
 }
 
 async function serveFile(name: string, response: ServerResponse): Promise<void> {

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -29,13 +30,17 @@ export async function startDemo(port: number): Promise<Demo> {
   const agentUrl = `http://127.0.0.1:${portOf(agent)}/`;
   await writeFile(join(folder, "policy.yaml"), DEMO_POLICY);
 
+  // The page listens first: the gateway answers only to pages from an origin it was told.
+  const page = createServer();
+  await listen(page, port);
+  const origins = ["127.0.0.1", "localhost"].map((host) => `http://${host}:${portOf(page)}`);
   const config = loadConfig(
     `agents:\n  support:\n    url: ${agentUrl}\npolicy: policy.yaml\nlisten: { port: 0 }\ncontrol: { port: 0 }\n` +
-      `origins: ["http://127.0.0.1:${port}", "http://localhost:${port}"]\n`,
+      `origins: ${JSON.stringify(origins)}\n`,
     { file: join(folder, "countersign.yaml"), environment: {} },
   );
   const running = await startGateway(config);
-  const page = createDemoPage(running.gateway, async (session) => {
+  const servePage = createDemoPage(running.gateway, async (session) => {
     const now = Math.floor(Date.now() / 1000);
     const { token } = await running.tokens.issue({
       agent: "support",
@@ -47,7 +52,7 @@ export async function startDemo(port: number): Promise<Demo> {
     running.gateway.surroundings.sessions.addToken(session, token);
     return { guarded: `${running.dataUrl}/agents/support?session=${session}`, direct: agentUrl };
   });
-  await listen(page, port);
+  page.on("request", servePage);
   return {
     url: `http://127.0.0.1:${portOf(page)}/`,
     running,
