@@ -11,7 +11,7 @@ const port = parentPort;
 if (port === null) throw new TypeError("this file runs as a worker thread");
 
 // The index may lag, appends may not: on Linux a thread can be made to step back.
-const STEP_BACK = 10;
+const STEP_BACK = 19;
 try {
   const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
   setPriority(thread, STEP_BACK);
