@@ -1,5 +1,7 @@
 import { Command } from "commander";
 import { registerDemo } from "./commands/demo.js";
+import { registerInit } from "./commands/init.js";
+import { registerPolicy } from "./commands/policy/index.js";
 import { registerServe } from "./commands/serve.js";
 import { VERSION } from "./version.js";
 
@@ -12,6 +14,8 @@ export function createProgram(): Command {
     .exitOverride()
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   registerDemo(program);
+  registerInit(program);
   registerServe(program);
+  registerPolicy(program);
   return program;
 }

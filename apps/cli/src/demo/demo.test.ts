@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startDemo } from "./start-demo.js";
 import type { Demo } from "./start-demo.js";
 
-const withBrowser = test.skipIf(findBrowser() === undefined);
+const isMissing = findBrowser() === undefined;
 let demo: Demo;
 let browser: Browser;
 
@@ -33,21 +33,26 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${folder}/${name}.png` });
 }
 
-withBrowser("the person gets the answer, and neither the phishing form nor the flood", async () => {
-  const page = await open({ viewport: { width: 1280, height: 800 } });
-  await page.getByRole("button", { name: "Where is my order?" }).click();
-  await page.getByText("Order #1024 has shipped and arrives on Tuesday.").waitFor();
-  await expect.poll(() => page.locator(".row.blocked").count()).toBeGreaterThan(20);
-  expect(await page.locator("dialog[open]").count()).toBe(0);
-  expect(await page.locator(".toast").count()).toBeLessThanOrEqual(3);
-  const reasons = await page.locator(".row.blocked .verdict").allTextContents();
-  expect(reasons.some((reason) => reason.includes("unknown component id"))).toBe(true);
-  await picture(page, "demo-light");
-  await page.locator(".row.blocked").first().click();
-  await expect.poll(() => page.locator("#detail pre").textContent()).toContain('"allowed": false');
-});
+test.skipIf(isMissing)(
+  "the person gets the answer, and neither the phishing form nor the flood",
+  async () => {
+    const page = await open({ viewport: { width: 1280, height: 800 } });
+    await page.getByRole("button", { name: "Where is my order?" }).click();
+    await page.getByText("Order #1024 has shipped and arrives on Tuesday.").waitFor();
+    await expect.poll(() => page.locator(".row.blocked").count()).toBeGreaterThan(20);
+    expect(await page.locator("dialog[open]").count()).toBe(0);
+    expect(await page.locator(".toast").count()).toBeLessThanOrEqual(3);
+    const reasons = await page.locator(".row.blocked .verdict").allTextContents();
+    expect(reasons.some((reason) => reason.includes("unknown component id"))).toBe(true);
+    await picture(page, "demo-light");
+    await page.locator(".row.blocked").first().click();
+    await expect
+      .poll(() => page.locator("#detail pre").textContent())
+      .toContain('"allowed": false');
+  },
+);
 
-withBrowser(
+test.skipIf(isMissing)(
   "a refund is confirmed in the one dialog the capability opens, and nothing leads away",
   async () => {
     const page = await open({ viewport: { width: 1280, height: 800 }, colorScheme: "dark" });
@@ -60,7 +65,7 @@ withBrowser(
   },
 );
 
-withBrowser(
+test.skipIf(isMissing)(
   "without the gateway the same agent phishes, and the page says that nothing was judged",
   async () => {
     const page = await open({ viewport: { width: 390, height: 844 } });
