@@ -1,5 +1,6 @@
 import type { JsonValue } from "@countersign/core";
-import { importPrivateKey } from "@countersign/core/sign";
+import { encodeBase64Url } from "@countersign/core";
+import { createSigner, importPrivateKey } from "@countersign/core/sign";
 import type { CapabilityContext, CapabilityFacts } from "../facts.js";
 import type { CapabilityGrant } from "../issue/issue.js";
 import { createCapabilityIssuer } from "../issue/issue.js";
@@ -63,4 +64,12 @@ export function evaluateNow(
   const facts = verifier.evaluate(token, context);
   if (facts instanceof Promise) throw new TypeError("evaluate answered with a promise in Node");
   return facts;
+}
+
+/** A compact JWS of exactly these texts, signed by a key: what a hostile or careless signer could make. */
+export function signRaw(header: string, payload: string, key = ISSUER_KEY): string {
+  const encode = (text: string): string => encodeBase64Url(new TextEncoder().encode(text));
+  const input = `${encode(header)}.${encode(payload)}`;
+  const signature = createSigner(key).sign(new TextEncoder().encode(input));
+  return `${input}.${encodeBase64Url(signature)}`;
 }

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { createRevocationList, formatRevocation, parseRevocations } from "./revocation.js";
+
+const FIRST = { capability_id: "cap-1", revoked_at: 10 };
+const SECOND = { capability_id: "cap-1/a", revoked_at: 20 };
+
+test("a written list reads back, blank lines aside", () => {
+  const text = `${formatRevocation(FIRST)}\n${formatRevocation(SECOND)}`;
+  expect(parseRevocations(text)).toEqual([FIRST, SECOND]);
+});
+
+test("the first revocation of an id stays", () => {
+  const list = createRevocationList([FIRST]);
+  list.revoke({ ...FIRST, revoked_at: 99 });
+  expect(list.list()).toEqual([FIRST]);
+  expect(list.isRevoked("cap-1")).toBe(true);
+  expect(list.isRevoked("cap-2")).toBe(false);
+});
+
+test.each([
+  "{",
+  "[]",
+  '{"capability_id":"a"}',
+  '{"capability_id":"","revoked_at":1}',
+  '{"capability_id":"a","revoked_at":1,"x":1}',
+  '{"capability_id":"a","capability_id":"b","revoked_at":1}',
+])("a line that is no revocation stops the reading: %s", (line) => {
+  expect(() => parseRevocations(`${formatRevocation(FIRST)}${line}\n`)).toThrow(
+    "line 2 is no revocation",
+  );
+});
