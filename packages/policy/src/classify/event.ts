@@ -136,10 +136,11 @@ function toolFacts(
   refinements: Refinements,
 ): EventFacts {
   const name = ownName ?? (callId === undefined ? undefined : context.toolNames?.get(callId));
-  const facts = toFacts(type, [toolAspect(name, context, refinements)]);
-  if (name === undefined) return facts;
   const text = callId === undefined ? undefined : context.toolArguments?.get(callId);
-  return { ...facts, toolCalls: [toolCallFacts(name, text, context)] };
+  return {
+    ...toFacts(type, [toolAspect(name, context, refinements)]),
+    toolCalls: [toolCallFacts(name, text, context)],
+  };
 }
 
 function interruptAspects(

@@ -34,11 +34,13 @@ export function toolAspect(
 
 /** What the tool rules need to know of the call an event belongs to. */
 export function toolCallFacts(
-  name: string,
+  known: string | undefined,
   argumentText: string | undefined,
   context: ClassifyContext,
 ): ToolCallFacts {
-  const byClient = context.clientTools?.has(name) !== false;
+  // A call nobody saw start is held against the lists under a name no list has, and counts as the client's.
+  const name = known ?? UNKNOWN_TOOL;
+  const byClient = known === undefined || context.clientTools?.has(known) !== false;
   if (argumentText === undefined) return { name, byClient, state: "partial" };
   const parsed = parseArguments(argumentText);
   return parsed === undefined

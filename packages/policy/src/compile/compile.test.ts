@@ -230,3 +230,16 @@ test("Chio's velocity is a token bucket per scope", () => {
     { id: "rule-1-session", scope: "session", kind: "bucket", max: 10, capacity: 20 },
   ]);
 });
+
+test("events of a call nobody saw start do not pass a list of tools", () => {
+  const policy = policyOf(`${OPEN}ag_ui_tools: { call: { allow: [show] } }\n`);
+  const facts = classifyEvent({ type: "TOOL_CALL_ARGS", toolCallId: "c", delta: "{}" });
+  expect(verdict(policy, facts, { capability: token("*") })).toBe("tool may not be called");
+});
+
+test("a condition that reads arguments makes calls wait for them", () => {
+  const policy = policyOf(
+    `${OPEN}ag_ui_conditions: { rules: [{ id: a, when: 'event.tools.exists(t, t.arguments.force == true)' }] }\n`,
+  );
+  expect(policy.needsArguments("anything")).toBe(true);
+});

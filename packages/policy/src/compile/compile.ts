@@ -64,9 +64,7 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     "evaluation_failed",
     "the policy could not be evaluated",
   );
-  const heldTools = (document.rules.ag_ui_conditions?.rules ?? []).flatMap(({ match }) =>
-    match?.tool === undefined ? [] : [match.tool],
-  );
+  const heldTools = toolsOfConditions(document);
   const evaluate = createEvaluator(rules, failed, mode);
   return {
     hash,
@@ -85,6 +83,14 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     needsArguments: (name) =>
       tools.schemas.has(name) || heldTools.some((pattern) => matchesGlob(pattern, name)),
   };
+}
+
+/** Patterns of tools whose arguments some condition reads. */
+function toolsOfConditions(document: PolicyDocument): string[] {
+  return (document.rules.ag_ui_conditions?.rules ?? []).flatMap(({ match, when }) => {
+    if (match?.tool !== undefined) return [match.tool];
+    return when.includes("arguments") ? ["*"] : [];
+  });
 }
 
 // The order only decides which of several reasons a blocked event gets.
