@@ -25,6 +25,7 @@ export type { Ed25519Jwk, PublicKeyInput } from "./trust/public-key.js";
 export { createTrustList } from "./trust/trust-list.js";
 export type { TrustedIssuer, TrustList } from "./trust/trust-list.js";
 export type { ForgeryLimit } from "./verifier/forgeries.js";
+export type { VerifySignature } from "./verifier/signatures.js";
 export { createSpendingBook } from "./verifier/spending.js";
 export type { SpendingBook } from "./verifier/spending.js";
 export { createCapabilityVerifier } from "./verifier/verifier.js";

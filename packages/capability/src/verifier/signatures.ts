@@ -7,11 +7,17 @@ export type SignatureCheck = {
   readonly signature: Uint8Array;
 };
 
+/** Checks an Ed25519 signature; the runtime's own is synchronous in Node and asynchronous in browsers. */
+export type VerifySignature = typeof verifyEd25519;
+
 /** Whether all signatures hold, in order, stopping at the first that does not. At once where the runtime can. */
-export function verifySignatures(checks: readonly SignatureCheck[]): boolean | Promise<boolean> {
+export function verifySignatures(
+  checks: readonly SignatureCheck[],
+  verify: VerifySignature = verifyEd25519,
+): boolean | Promise<boolean> {
   for (const [index, check] of checks.entries()) {
-    const held = verifyOne(check);
-    if (typeof held !== "boolean") return verifyRest(held, checks.slice(index + 1));
+    const held = verifyOne(check, verify);
+    if (typeof held !== "boolean") return verifyRest(held, checks.slice(index + 1), verify);
     if (!held) return false;
   }
   return true;
@@ -20,16 +26,17 @@ export function verifySignatures(checks: readonly SignatureCheck[]): boolean | P
 async function verifyRest(
   first: Promise<boolean>,
   rest: readonly SignatureCheck[],
+  verify: VerifySignature,
 ): Promise<boolean> {
-  return (await first) && (await verifySignatures(rest));
+  return (await first) && (await verifySignatures(rest, verify));
 }
 
-function verifyOne(check: SignatureCheck): boolean | Promise<boolean> {
+function verifyOne(check: SignatureCheck, verify: VerifySignature): boolean | Promise<boolean> {
   for (const [index, message] of check.messages.entries()) {
-    const held = verifyEd25519(check.key, message, check.signature);
+    const held = verify(check.key, message, check.signature);
     if (typeof held !== "boolean") {
       const rest = { ...check, messages: check.messages.slice(index + 1) };
-      return held.then((answer) => answer || verifyOne(rest));
+      return held.then((answer) => answer || verifyOne(rest, verify));
     }
     if (held) return true;
   }

@@ -15,6 +15,7 @@ import type { ForgeryLimit } from "./forgeries.js";
 import { createForgeryCounter } from "./forgeries.js";
 import { tokenKey } from "./key.js";
 import { createRecent } from "./recent.js";
+import type { VerifySignature } from "./signatures.js";
 import { verifySignatures } from "./signatures.js";
 import type { SpendingBook } from "./spending.js";
 import { createSpendingBook } from "./spending.js";
@@ -32,6 +33,8 @@ export type CapabilityVerifierOptions = {
   /** 32 forgeries per session and minute unless told otherwise. */
   readonly forgeries?: ForgeryLimit;
   readonly chio?: ChioOptions;
+  /** How signatures are checked; the runtime's own way unless told otherwise. */
+  readonly verify?: VerifySignature;
 };
 
 /** Judges tokens where they are presented. Never throws on data; undecided is refused. */
@@ -109,7 +112,7 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
     const { token, checks } = reading;
     if (forgeries.isOver(placeOf(context), seconds()))
       return refuse(token.id, "rejected", TOO_MANY);
-    const holds = verifySignatures(checks);
+    const holds = verifySignatures(checks, options.verify);
     if (typeof holds === "boolean") return finish(key, token, context, holds);
     return holds.then(
       (answer) => finish(key, token, context, answer),
