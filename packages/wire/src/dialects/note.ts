@@ -7,6 +7,7 @@ export const NOTE_MESSAGES = {
   "timestamp-converted": "a timestamp was converted to whole milliseconds",
   "timestamp-dropped": "a timestamp without a time zone was dropped",
   "binary-part-upgraded": "a binary part became a typed media part",
+  "binary-part-mirrored": "a binary part that a typed part of the message repeats was removed",
   "binary-part-removed": "a binary part with neither data nor url was removed",
   "tool-content-serialised": "a tool result that is not text became JSON text",
   "thread-id-supplied": "the dialect has no thread id, so one was supplied",

@@ -1,42 +1,46 @@
-import type { JsonObject } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import { ownMember } from "../json-object.js";
 import type { LegacyContext } from "./context.js";
+import type { MediaIndex } from "./media-index.js";
 
-function mediaKind(mimeType: string): string {
-  const kind = mimeType.slice(0, mimeType.indexOf("/"));
-  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
-}
+const MEDIA_PREFIX = /^(image|audio|video)\//u;
 
 /**
- * A `binary` part as the typed media part of 1.0, or nothing when it only names an id: no source kind
- * of 1.0 means that id. A binary part with members of the wrong type is left for enforcement.
+ * A `binary` part as the typed media part of 1.0, or nothing when it only names an id (no source kind
+ * of 1.0 means that id) or when the message carries the same attachment as a typed part too: producers
+ * wrote both for readers of either age, and the attachment must not show twice.
+ *
+ * Members move as they are; enforcement refuses what does not fit.
  */
 export function upgradePart(
   part: JsonObject,
+  typed: MediaIndex,
   path: string,
   context: LegacyContext,
 ): JsonObject | undefined {
-  if (ownMember(part, "type") !== "binary") return part;
   const mimeType = ownMember(part, "mimeType");
-  const data = ownMember(part, "data");
-  const url = ownMember(part, "url");
+  if (ownMember(part, "type") !== "binary" || typeof mimeType !== "string") return part;
+  const inline = isPresent(ownMember(part, "data"));
+  const value = ownMember(part, inline ? "data" : "url");
   const filename = ownMember(part, "filename");
-  if (typeof mimeType !== "string" || !optionalText(data) || !optionalText(url)) return part;
-  if (!optionalText(filename)) return part;
-  const inline = data !== undefined && data !== "";
-  const value = inline ? data : url;
-  if (value === undefined || value === "") {
+  if (value === undefined || !isPresent(value)) {
     context.note("binary-part-removed", path);
     return undefined;
   }
-  context.note("binary-part-upgraded", path);
-  return {
-    type: mediaKind(mimeType),
+  const upgraded: JsonObject = {
+    type: MEDIA_PREFIX.exec(mimeType)?.[1] ?? "document",
     source: { type: inline ? "data" : "url", value, mimeType },
-    ...(filename === undefined || filename === "" ? {} : { metadata: { filename } }),
+    ...(filename !== undefined && isPresent(filename) ? { metadata: { filename } } : {}),
   };
+  if (typed.has(upgraded)) {
+    context.note("binary-part-mirrored", path);
+    return undefined;
+  }
+  context.note("binary-part-upgraded", path);
+  return upgraded;
 }
 
-function optionalText(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === "string";
+/** Older producers wrote empty text for absent. */
+function isPresent(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null && value !== "" && value !== 0 && value !== false;
 }

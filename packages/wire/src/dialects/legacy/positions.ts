@@ -117,7 +117,7 @@ const EVENTS: ReadonlyMap<string, Position> = new Map([
   ["TEXT_MESSAGE_CHUNK", event([], ["messageId", "role", "delta", "name"])],
   ["TOOL_CALL_START", event(["parentMessageId"])],
   ["TOOL_CALL_CHUNK", event(["parentMessageId"], ["toolCallId", "toolCallName", "delta"])],
-  ["TOOL_CALL_RESULT", event([], ["role"], { content: PART })],
+  ["TOOL_CALL_RESULT", event([], ["role"])],
   ["REASONING_MESSAGE_CHUNK", event([], ["messageId", "delta"])],
   ["THINKING_START", event([], ["title"])],
   ["MESSAGES_SNAPSHOT", event([], [], { messages: MESSAGE })],

@@ -223,6 +223,19 @@ test.each<[JsonObject[], JsonObject[], string]>([
     "binary-part-upgraded",
   ],
   [[{ type: "binary", mimeType: "audio/wav", id: "f1" }], [], "binary-part-removed"],
+  [
+    [{ type: "binary", mimeType: "imagex", data: "AA==" }],
+    [{ type: "document", source: { type: "data", value: "AA==", mimeType: "imagex" } }],
+    "binary-part-upgraded",
+  ],
+  [
+    [
+      { type: "binary", mimeType: "image/png", data: "AA==" },
+      { type: "image", source: { type: "data", value: "AA==", mimeType: "image/png" } },
+    ],
+    [{ type: "image", source: { type: "data", value: "AA==", mimeType: "image/png" } }],
+    "binary-part-mirrored",
+  ],
 ])("a binary part becomes typed media or leaves: %j", (before, after, rule) => {
   const snapshot = (content: JsonObject[]): JsonObject => ({
     type: "MESSAGES_SNAPSHOT",

@@ -4,6 +4,7 @@ import { childPath } from "../../enforce/note.js";
 import { isJsonObject } from "../json-object.js";
 import { upgradePart } from "./binary-part.js";
 import type { LegacyContext } from "./context.js";
+import { isMediaPart, MediaIndex } from "./media-index.js";
 import type { Position } from "./positions.js";
 
 /**
@@ -40,6 +41,7 @@ function normaliseChild(
   if (!Array.isArray(value)) return value;
   let changed = false;
   const list: JsonValue[] = [];
+  const typed = new MediaIndex(value);
   for (const [index, element] of value.entries()) {
     if (!isJsonObject(element)) {
       list.push(element);
@@ -47,7 +49,7 @@ function normaliseChild(
     }
     const place = childPath(path, index);
     const named = normaliseObject(element, position, place, context);
-    const after = position.part === true ? upgradePart(named, place, context) : named;
+    const after = position.part === true ? upgradePart(named, typed, place, context) : named;
     if (after !== element) changed = true;
     if (after !== undefined) list.push(after);
   }
@@ -94,7 +96,10 @@ function dropNulls(
     (drop ??= new Set()).add(name);
     context.note("null-absent", childPath(path, name));
   };
-  for (const name of position.shimNulls) consider(name);
+  // Of all parts 1.0 forgives only the media parts their null.
+  if (position.part !== true || isMediaPart(object)) {
+    for (const name of position.shimNulls) consider(name);
+  }
   if (context.lenient) {
     for (const name of position.oldNulls) consider(name);
     if (position.assistantContent === true && object["role"] === "assistant") consider("content");
