@@ -1,15 +1,12 @@
-import type { JsonValue } from "@countersign/core";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
 import type { Message } from "../model/message.js";
-import type { JsonPatch } from "../model/patch.js";
-import { officialPatch } from "../testing/official-patch.js";
+import { meetsReducerDifference } from "../testing/known-differences.js";
 import { officialResult, officialVerdict } from "../testing/official-pipeline.js";
 import { mutateStream } from "../testing/stream-mutations.js";
 import { generateStream } from "../testing/streams.js";
-import { applyJsonPatch } from "./json-patch.js";
-import { createReducer, reduceEvents } from "./reducer.js";
+import { reduceEvents } from "./reducer.js";
 
 // The official reducer copies the conversation at every event (about 5 ms a stream), so few by default.
 const RUNS = Math.ceil(Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 600) / 2);
@@ -76,39 +73,6 @@ async function minimise(input: RunAgentInput, events: readonly AgUiEvent[]): Pro
   return { input, stream: smallest, difference: await difference(input, smallest) };
 }
 
-/** Whether the stream meets one of the written differences: a patch (P), or ids twice (R5). */
-function meetsDifference(input: RunAgentInput, events: readonly AgUiEvent[]): boolean {
-  const reducer = createReducer({ messages: input.messages, state: input.state ?? {} });
-  for (const event of events) {
-    const view = reducer.snapshot();
-    if (event.type === "STATE_DELTA" && patchDiffers(view.state, event.delta)) return true;
-    if (event.type === "MESSAGES_SNAPSHOT" && hasTwins(view.messages)) return true;
-    if (event.type === "ACTIVITY_DELTA") {
-      const target = view.messages.find((message) => message.id === event.messageId);
-      if (target?.role === "activity" && patchDiffers(target.content, event.patch)) return true;
-    }
-    reducer.push(event);
-  }
-  return false;
-}
-
-function hasTwins(messages: readonly Message[]): boolean {
-  return new Set(messages.map(({ id }) => id)).size < messages.length;
-}
-
-function patchDiffers(document: JsonValue, patch: JsonPatch): boolean {
-  const ours = applyJsonPatch(document, patch);
-  const theirs = officialPatch(document, patch);
-  // P3: even where both refuse, the official client may fail while it prints the cycle it made.
-  if (!ours.applied && ours.reason === "into-itself") return true;
-  if (!ours.applied || theirs === undefined) return ours.applied !== (theirs !== undefined);
-  return !isObject(ours.document) && isObject(document);
-}
-
-function isObject(value: JsonValue): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 async function differences(mutated: boolean): Promise<{ compared: number; found: unknown[] }> {
   const found: unknown[] = [];
   let compared = 0;
@@ -116,7 +80,7 @@ async function differences(mutated: boolean): Promise<{ compared: number; found:
     const { input, events } = generateStream(seed);
     // What both refuse is compared by the order stage; here, what passed up to there.
     const { passed } = officialVerdict(mutated ? mutateStream(seed, events) : events);
-    if (meetsDifference(input, passed)) continue;
+    if (meetsReducerDifference(input, passed)) continue;
     compared++;
     if ((await difference(input, passed)) !== undefined) found.push(await minimise(input, passed));
   }

@@ -259,7 +259,7 @@ function sorted(value: JsonValue | undefined): unknown {
     .map((key) => [key, sorted(value[key])]);
 }
 
-// Each row is a deliberate difference (docs/wire/differences-order.md): ours refuses, theirs applies.
+// Each row is a deliberate difference (docs/wire/differences.md): ours refuses, theirs applies.
 test.each<[string, JsonValue, JsonPatch, JsonValue | undefined]>([
   [
     "P1 an empty array index",

@@ -470,8 +470,8 @@ function pickFree(
   return free.length === 0 ? undefined : random.pick(free);
 }
 
-/** A stream of one to three mostly legal runs; the same seed gives the same stream. */
-export function generateStream(seed: number): GeneratedStream {
+/** A stream of one to three mostly legal runs; the same seed and length give the same stream. */
+export function generateStream(seed: number, longest = 42): GeneratedStream {
   const random = new Random(seed);
   const input: RunAgentInput = {
     threadId: "t1",
@@ -483,6 +483,6 @@ export function generateStream(seed: number): GeneratedStream {
   };
   const walk = new Walk(random, input.state ?? {});
   const runs = random.pick([1, 1, 1, 2, 3]);
-  for (let run = 1; run <= runs; run++) walk.run("t1", `run${run}`, 3 + random.below(40));
+  for (let run = 1; run <= runs; run++) walk.run("t1", `run${run}`, 3 + random.below(longest - 2));
   return { input, events: walk.events };
 }
