@@ -6,6 +6,7 @@ import { writeFailure } from "../store/failure.js";
 import type { Durability, ReceiptStore } from "../store/store.js";
 import type { AppendedEntry } from "./appended-entry.js";
 import { assertConsistent, makeCheckpoint } from "./checkpoints.js";
+import { settleDraft } from "./draft.js";
 import type { EntryDraft } from "./draft.js";
 import "./errors.js";
 import { createGrower } from "./grow.js";
@@ -204,13 +205,9 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
           new CountersignError("ERR_LOG_QUEUE_FULL", "too many appends are under way", facts),
         );
       }
-      const timed =
-        draft.received_at === undefined
-          ? { ...draft, received_at: clock() }
-          : (draft as EntryDraft & { received_at: number });
       let appended: Promise<AppendedEntry>;
       try {
-        appended = collecting.add(timed, signer.kernelKey);
+        appended = collecting.add(settleDraft(draft, clock), signer.kernelKey);
       } catch (error) {
         return Promise.reject(error as Error);
       }

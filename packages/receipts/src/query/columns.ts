@@ -1,3 +1,4 @@
+import type { LogEntry } from "../entry/entry.js";
 import type { TimedDraft } from "../log/draft.js";
 import { ENTRY_COLUMNS } from "./query.js";
 import type { EntryColumn } from "./query.js";
@@ -9,7 +10,7 @@ export type ColumnValues = (string | boolean | null)[];
 const CUSTOM = "custom:";
 
 const READ: {
-  readonly [Column in EntryColumn]: (draft: TimedDraft) => string | boolean | undefined;
+  readonly [Column in EntryColumn]: (draft: TimedDraft | LogEntry) => string | boolean | undefined;
 } = {
   session_id: (draft) => draft.receipt.session_id,
   agent_id: (draft) => draft.receipt.agent_id,
@@ -30,6 +31,6 @@ const READ: {
 const READERS = ENTRY_COLUMNS.map((column) => READ[column]);
 
 /** What the index knows of an entry (an entry has all a draft has). */
-export function columnValues(draft: TimedDraft): ColumnValues {
+export function columnValues(draft: TimedDraft | LogEntry): ColumnValues {
   return READERS.map((read) => read(draft) ?? null);
 }

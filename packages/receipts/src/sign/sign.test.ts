@@ -8,6 +8,7 @@ import { assert, asyncProperty, boolean, string } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { encodeEntryText } from "../entry/encode-entry.js";
+import { settleDraft } from "../log/draft.js";
 import type { EntryDraft } from "../log/draft.js";
 import { DraftLines } from "../log/entry-text.js";
 import { parseBatchSignature } from "../receipt/batch-signature.js";
@@ -30,7 +31,11 @@ afterAll(() => rm(workerFile));
 
 function requestOf(drafts: readonly EntryDraft[], kernelKey: string, mode: SignMode = "each") {
   const lines = new DraftLines();
-  for (const draft of drafts) lines.add({ received_at: 1, ...draft }, kernelKey);
+  for (const draft of drafts)
+    lines.add(
+      settleDraft(draft, () => 1),
+      kernelKey,
+    );
   const singles = drafts.flatMap((draft, index) => (draft.receipt.allowed ? [] : [index]));
   return { lines: lines.take(), count: drafts.length, mode, singles };
 }
