@@ -243,3 +243,71 @@ test("a condition that reads arguments makes calls wait for them", () => {
   );
   expect(policy.needsArguments("anything")).toBe(true);
 });
+
+const SCOPED = `ag_ui:
+  allow_display_without_capability: true
+  capability_scopes:
+    - { scope_id: "ui:submit:*", allow_event_types: [form_action] }
+    - { scope_id: "ui:submit:modal", allow_targets: [{ component_type: modal }] }
+    - { scope_id: "ui:*:modal:pay", allow_targets: [{ component_type: modal, component_id: pay }] }
+    - { scope_id: "ui:mutate:*", allow_event_types: ["custom:wipe"] }
+`;
+
+test.each([
+  ["form_action submit form:a", ["ui:submit:form"], "capability with scope ui:submit:* required"],
+  ["form_action submit form:a", ["ui:submit:*"], "allow"],
+  ["form_action submit modal:a", ["ui:submit:*"], "capability with scope ui:submit:modal required"],
+  ["form_action submit modal:a", ["ui:submit:*", "ui:submit:modal"], "allow"],
+  [
+    "form_action submit modal:pay",
+    ["ui:submit:*", "ui:submit:modal"],
+    "capability with scope ui:*:modal:pay required",
+  ],
+  ["form_action submit modal:pay", ["ui:submit:*", "ui:submit:modal", "ui:*:modal:pay"], "allow"],
+  ["custom:wipe mutate", ["*"], "capability with scope ui:mutate:* required"],
+  ["custom:other mutate", ["*"], "allow"],
+])("every entry that covers %s must be met by %j: %s", (event, scopes, expected) => {
+  expect(verdict(policyOf(SCOPED), event, { capability: token(...scopes) })).toBe(expected);
+});
+
+test("an exact scope is asked for even where the class is open", () => {
+  const policy = policyOf(
+    `${OPEN}  capability_scopes: [{ scope_id: "ui:display:sidebar", allow_targets: [{ component_type: sidebar }] }]\n`,
+  );
+  expect(verdict(policy, TEXT)).toBe("allow");
+  expect(verdict(policy, "text_stream display sidebar")).toBe(
+    "capability with scope ui:display:sidebar required",
+  );
+});
+
+test("a block of components without lists lets no target through", () => {
+  const policy = policyOf(`${OPEN}ag_ui_components: {}\n`);
+  expect(verdict(policy, TEXT)).toBe("unknown component type");
+  expect(verdict(policy, "lifecycle display")).toBe("allow");
+});
+
+test("inbound with default allow leaves unlisted classes to ag_ui", () => {
+  const policy = policyOf(
+    `${OPEN}ag_ui_inbound: { default: allow, allow_classifications: [mutate] }\n`,
+  );
+  const ask = (event: string) => verdict(policy, eventOf(event, "inbound"));
+  expect(ask("state_update mutate")).toBe("allow");
+  expect(ask(TEXT)).toBe("allow");
+  expect(ask("form_action submit modal")).toBe("capability required for Submit events");
+  const closed = policyOf("ag_ui_inbound: { default: allow }\n");
+  expect(verdict(closed, eventOf(TEXT, "inbound"))).toBe("no capability token provided");
+});
+
+test("without an inbound block ag_ui holds for what the browser sends", () => {
+  const policy = policyOf(OPEN);
+  expect(verdict(policy, eventOf(TEXT, "inbound"))).toBe("allow");
+  expect(verdict(policy, eventOf("form_action submit modal", "inbound"))).toBe(
+    "capability required for Submit events",
+  );
+});
+
+test("inbound with default block refuses even classes that are open outwards", () => {
+  const policy = policyOf(`${OPEN}ag_ui_inbound: { default: block, allow_classifications: [] }\n`);
+  expect(verdict(policy, TEXT)).toBe("allow");
+  expect(verdict(policy, eventOf(TEXT, "inbound"))).toBe("capability required for Display events");
+});

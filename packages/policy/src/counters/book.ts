@@ -18,8 +18,11 @@ export type CounterBookSnapshot = {
 
 /** Counts for one policy, for many sessions and agents. */
 export type CounterBook = {
-  /** The numbers for an event about to be judged; valid until the next call. Nothing is counted yet. */
-  peek(event: EventFacts, keys: CounterKeys, now: number): CounterFacts;
+  /**
+   * The numbers for an event about to be judged; valid until the next call. Nothing is counted yet, but
+   * the second: `isEvent: false` leaves that out too, for the parts of an event already looked at.
+   */
+  peek(event: EventFacts, keys: CounterKeys, now: number, isEvent?: boolean): CounterFacts;
   /** Counts an event that was delivered. Blocked events use up nothing. */
   commit(event: EventFacts, keys: CounterKeys, now: number): void;
   toJSON(): CounterBookSnapshot;
@@ -55,8 +58,10 @@ export function createCounterBook(
   const facts = { eventsInSecond: 0, velocity };
 
   return {
-    peek(event, keys, now) {
-      facts.eventsInSecond = countSecond(seconds, keys.connection ?? SHARED_KEY, now, maxKeys);
+    peek(event, keys, now, isEvent = true) {
+      facts.eventsInSecond = isEvent
+        ? countSecond(seconds, keys.connection ?? SHARED_KEY, now, maxKeys)
+        : (seconds.get(keys.connection ?? SHARED_KEY)?.count ?? 0);
       entries.forEach(({ limit, counters }, index) => {
         if (!matchesAny(limit.match, event)) {
           velocity[index] = 0;
