@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { keyName, toJwk } from "@countersign/capability";
+import { exportPrivateKeyPem, generateKey } from "@countersign/core/sign";
+import { exportPublicKeyPem } from "@countersign/core/verify";
+import { Command } from "commander";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { registerCapability } from "./index.js";
+
+const issuer = generateKey();
+const holder = generateKey();
+let directory = "";
+const path = (name: string): string => join(directory, name);
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "countersign-capability-"));
+  writeFileSync(path("issuer.pem"), exportPrivateKeyPem(issuer));
+  writeFileSync(path("holder.pem"), exportPrivateKeyPem(holder));
+  writeFileSync(path("issuer.pub"), exportPublicKeyPem(issuer.publicKey));
+  writeFileSync(path("holder.jwk"), JSON.stringify(toJwk(holder.publicKey)));
+});
+afterAll(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function run(...args: string[]): Promise<{ code: number; out: string }> {
+  const program = new Command("countersign").exitOverride();
+  registerCapability(program);
+  const before = process.exitCode;
+  process.exitCode = 0;
+  let out = "";
+  const spy = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
+    out += String(chunk);
+    return true;
+  });
+  try {
+    await program.parseAsync(["node", "countersign", "capability", ...args]);
+    return { code: Number(process.exitCode), out: stripVTControlCharacters(out) };
+  } finally {
+    spy.mockRestore();
+    process.exitCode = before;
+  }
+}
+
+const issue = async (...args: string[]): Promise<string> => {
+  const { out } = await run("issue", "--key", path("issuer.pem"), "--agent", "support", ...args);
+  return out.trim().split("\n").at(-1) ?? "";
+};
+
+test("an issued token is the last line, and inspect finds it valid for its issuer", async () => {
+  const token = await issue("--scope", "ui:submit:modal:confirm-refund", "--session", "sess_01");
+  for (const key of [path("issuer.pub"), keyName(issuer.publicKey)]) {
+    const { code, out } = await run("inspect", token, "--issuer", key);
+    expect(code).toBe(0);
+    expect(out).toContain("ui:submit:modal:confirm-refund");
+    expect(out.trim().endsWith("valid")).toBe(true);
+  }
+});
+
+test("inspect without an issuer describes and says that nothing was verified", async () => {
+  const { code, out } = await run(
+    "inspect",
+    await issue("--scope", "ui:display:*", "--id", "cap-7"),
+  );
+  expect(code).toBe(0);
+  expect(out).toContain("cap-7");
+  expect(out).toContain("not verified");
+});
+
+test("inspect answers no with exit code 1 and the reason", async () => {
+  const token = await issue("--scope", "ui:display:*", "--session", "sess_01");
+  const stranger = await run("inspect", token, "--issuer", keyName(holder.publicKey));
+  expect(stranger).toMatchObject({ code: 1 });
+  expect(stranger.out).toContain("capability verification failed: issuer is not trusted");
+  const elsewhere = await run("inspect", token, "-i", path("issuer.pub"), "-s", "other", "--json");
+  expect(elsewhere.code).toBe(1);
+  expect(JSON.parse(elsewhere.out)).toMatchObject({ status: "wrong_session", subject: "support" });
+});
+
+test("a holder narrows a token, and only then is it valid", async () => {
+  const token = await issue("--scope", "ui:*:*", "--holder", path("holder.jwk"), "--id", "cap-8");
+  expect((await run("inspect", token, "--issuer", path("issuer.pub"))).code).toBe(1);
+  const { out } = await run(
+    "narrow",
+    token,
+    `--key=${path("holder.pem")}`,
+    "--scope=ui:display:chat-window",
+    "--expires=5m",
+    "--max-events=2",
+    "--session=sess_01",
+    "--id=chat",
+    "--json",
+  );
+  const narrowed = JSON.parse(out) as { token: string; claims: object };
+  expect(narrowed.claims).toMatchObject({ jti: "cap-8/chat", max_events: 2, sid: "sess_01" });
+  expect((await run("inspect", narrowed.token, "--issuer", path("issuer.pub"))).code).toBe(0);
+});
+
+test("narrowing refuses to widen, and names what", async () => {
+  const token = await issue("--scope", "ui:display:*", "--holder", keyName(holder.publicKey));
+  await expect(
+    run("narrow", token, "--key", path("holder.pem"), "--scope", "ui:submit:*"),
+  ).rejects.toMatchObject({ code: "ERR_CAPABILITY_WIDENS", facts: { field: "scope" } });
+});
+
+test("revoke writes once per id, and inspect reads it", async () => {
+  const file = path("revocations.jsonl");
+  const token = await issue("--scope", "ui:display:*", "--id", "cap-9");
+  const first = await run("revoke", "cap-5", token, "--file", file, "--json");
+  expect(JSON.parse(first.out)).toMatchObject({ revoked: ["cap-5", "cap-9"], already: [] });
+  const second = await run("revoke", "cap-9", "--file", file);
+  expect(second.out).toContain("already revoked  cap-9");
+  expect(readFileSync(file, "utf8").trim().split("\n")).toHaveLength(2);
+  const verdict = await run("inspect", token, "-i", path("issuer.pub"), "-r", file, "--json");
+  expect(JSON.parse(verdict.out)).toMatchObject({
+    status: "revoked",
+    reason: "capability has been revoked",
+  });
+});
+
+test("revoke repairs a file without a last line ending and refuses one it cannot read", async () => {
+  const file = path("torn.jsonl");
+  writeFileSync(file, '{"capability_id":"a","revoked_at":1}');
+  await run("revoke", "b", "--file", file);
+  expect(readFileSync(file, "utf8").split("\n")).toHaveLength(3);
+  writeFileSync(file, "nonsense\n");
+  await expect(run("revoke", "c", "--file", file)).rejects.toMatchObject({
+    code: "ERR_CAPABILITY_REVOCATION_LINE",
+  });
+});
+
+test("no output shows a private key, and a missing one is said to be missing", async () => {
+  const seed = exportPrivateKeyPem(issuer).split("\n")[1] ?? "";
+  const { out } = await run(
+    "issue",
+    `--key=${path("issuer.pem")}`,
+    "--agent=a",
+    "--scope=ui:display:*",
+    "--json",
+  );
+  expect(out).not.toContain(seed.slice(-32));
+  await expect(run("issue", "--agent", "a", "--scope", "ui:display:*")).rejects.toMatchObject({
+    code: "ERR_CAPABILITY_NO_KEY",
+  });
+});
+
+test("every verb has an example", async () => {
+  const program = new Command("countersign");
+  registerCapability(program);
+  for (const verb of program.commands[0]?.commands ?? []) {
+    let help = "";
+    verb.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+    expect(help).toContain(`$ countersign capability ${verb.name()}`);
+    expect(help).toContain("--json");
+  }
+});

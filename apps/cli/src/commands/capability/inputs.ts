@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from "node:fs";
+import { readPublicKey } from "@countersign/capability";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { CountersignError, parseJson } from "@countersign/core";
+import type { Ed25519Key } from "@countersign/core/sign";
+import { importPrivateKey } from "@countersign/core/sign";
+import { InvalidArgumentError } from "commander";
+import "./errors.js";
+
+/** Gathers an option that may be repeated. */
+export const collect = (value: string, before: string[] | undefined): string[] => [
+  ...(before ?? []),
+  value,
+];
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Seconds of `90s`, `15m`, `8h` or `7d`. */
+export function parseDuration(text: string): number {
+  const [, amount = "", unit = ""] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
+  if (amount === "") throw new InvalidArgumentError("Give a time like 90s, 15m, 8h or 7d.");
+  return Number(amount) * (UNITS[unit] ?? 1);
+}
+
+/** A whole number from 1 up. */
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (!/^[1-9][0-9]*$/.test(text) || !Number.isSafeInteger(count)) {
+    throw new InvalidArgumentError("Give a whole number from 1 up.");
+  }
+  return count;
+}
+
+/** A private key from a PEM file or from the environment, where it does not show in a process list. */
+export function readPrivateKey(file: string | undefined, variable: string): Ed25519Key {
+  const pem = file === undefined ? process.env[variable] : readFileSync(file, "utf8");
+  if (pem !== undefined) return importPrivateKey(pem);
+  throw new CountersignError(
+    "ERR_CAPABILITY_NO_KEY",
+    `no private key: give --key FILE, or PEM in ${variable}; \`countersign keys new\` makes one`,
+    { option: "--key", variable },
+  );
+}
+
+/** A public key as `ed25519:<hex>`, or from a file with PEM or a JWK. */
+export function readKeyOption(text: string): Uint8Array {
+  if (!existsSync(text)) return readPublicKey(text);
+  const content = readFileSync(text, "utf8").trim();
+  return readPublicKey(content.startsWith("{") ? (parseJson(content) as JsonObject) : content);
+}
+
+/** A token from the command line, or from standard input for `-`; Chio tokens are JSON. */
+export function readTokenArgument(argument: string): JsonValue {
+  return argument === "-" ? readFileSync(0, "utf8").trim() : argument;
+}
+
+/** Seconds since the epoch. */
+export function nowInSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}

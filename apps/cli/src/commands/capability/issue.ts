@@ -1,0 +1,87 @@
+import { describeCapability } from "@countersign/capability";
+import { createCapabilityIssuer } from "@countersign/capability/issue";
+import type { Command } from "commander";
+import { Option } from "commander";
+import { printJson, printLine } from "../../output/print.js";
+import {
+  collect,
+  nowInSeconds,
+  parseCount,
+  parseDuration,
+  readKeyOption,
+  readPrivateKey,
+} from "./inputs.js";
+import { printDescription } from "./report.js";
+
+const EXAMPLE = `
+A scope is ui:<classification>:<component_type>[:<component_id>]; * stands for everything in its place.
+The token is the last line, so that it can be piped.
+
+Example:
+  $ countersign capability issue --key issuer.pem --agent support --session sess_01 \\
+      --scope ui:submit:modal:confirm-refund --expires 15m --max-events 3
+`;
+
+type Flags = {
+  key?: string;
+  agent: string;
+  session?: string;
+  scope: string[];
+  expires: number;
+  starts?: number;
+  maxEvents?: number;
+  holder?: Uint8Array;
+  issuer?: string;
+  id?: string;
+  json?: boolean;
+};
+
+/** Adds `countersign capability issue`. */
+export function registerIssue(group: Command): void {
+  group
+    .command("issue")
+    .description("sign a token that lets an agent do something to a person's screen")
+    .option("-k, --key <file>", "issuer's private key, PEM (or COUNTERSIGN_ISSUER_KEY)")
+    .requiredOption("-a, --agent <name>", "the agent it is for")
+    .option("-s, --session <id>", "the one session it is for; without it, every session")
+    .requiredOption("--scope <scope>", "what it allows; may be repeated", collect)
+    .addOption(
+      new Option("--expires <time>", "how long it lasts, like 90s, 15m, 8h, 7d")
+        .argParser(parseDuration)
+        .default(3600, "1h"),
+    )
+    .option("--starts <time>", "how long until it begins", parseDuration)
+    .option("--max-events <count>", "how many events it opens", parseCount)
+    .option("--holder <key>", "public key that must narrow it before use", readKeyOption)
+    .option("--issuer <name>", "the issuer's name; without it, ed25519:<hex> of the key")
+    .option("--id <id>", "the token's id; random without it")
+    .option("--json", "for machines")
+    .addHelpText("after", EXAMPLE)
+    .action(issue);
+}
+
+async function issue(flags: Flags): Promise<void> {
+  const now = nowInSeconds();
+  const notBefore = now + (flags.starts ?? 0);
+  const issuer = createCapabilityIssuer({
+    key: readPrivateKey(flags.key, "COUNTERSIGN_ISSUER_KEY"),
+    ...(flags.issuer === undefined ? {} : { issuer: flags.issuer }),
+  });
+  const { token, claims } = await issuer.issue({
+    agent: flags.agent,
+    scopes: flags.scope,
+    notBefore,
+    expiresAt: notBefore + flags.expires,
+    ...(flags.session === undefined ? {} : { sessionId: flags.session }),
+    ...(flags.maxEvents === undefined ? {} : { maxEvents: flags.maxEvents }),
+    ...(flags.holder === undefined ? {} : { holder: flags.holder }),
+    ...(flags.id === undefined ? {} : { id: flags.id }),
+  });
+  if (flags.json === true) {
+    printJson({ token, claims });
+    return;
+  }
+  printDescription(describeCapability(token), now);
+  printLine("");
+  printLine(token);
+}
