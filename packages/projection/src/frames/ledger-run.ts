@@ -1,0 +1,65 @@
+import type { TextScrubber } from "../safe/scrub.js";
+
+/** A call as far as it was shown. */
+export type ShownCall = {
+  readonly name: string;
+  /** The AG-UI run that showed it. */
+  readonly runId: string;
+  isAnswered: boolean;
+};
+
+/** What was shown of one turn of the model. */
+export type Turn = {
+  messages: number;
+  reasonings: number;
+  /** The last message, which the calls of the turn belong to. */
+  lastMessageId: string | undefined;
+  modelId: string | undefined;
+};
+
+/** A message that is shown while it is written, before it is recorded. */
+export type LiveMessage = {
+  readonly turnIndex: number;
+  readonly messageId: string;
+  readonly scrubber: TextScrubber;
+  shown: string;
+  /** Half a surrogate pair whose other half has not come yet. */
+  half: string;
+};
+
+/**
+ * A run of the ledger. It may span several AG-UI runs: an interrupt closes one, the answer opens the
+ * next, and the calls made before are answered after it.
+ */
+export class LedgerRun {
+  readonly id: number;
+  readonly calls = new Map<string, ShownCall>();
+  live: LiveMessage | undefined;
+  readonly #turns = new Map<number, Turn>();
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  turn(index: number): Turn {
+    let turn = this.#turns.get(index);
+    if (turn === undefined) {
+      turn = { messages: 0, reasonings: 0, lastMessageId: undefined, modelId: undefined };
+      this.#turns.set(index, turn);
+    }
+    return turn;
+  }
+
+  /** Derived from the ledger alone, so that projecting twice gives the same id. */
+  messageId(turnIndex: number, number: number): string {
+    return `agent-os:run:${this.id}:turn:${turnIndex}:message:${number}`;
+  }
+
+  reasoningId(turnIndex: number, number: number): string {
+    return `agent-os:run:${this.id}:turn:${turnIndex}:reasoning:${number}`;
+  }
+
+  resultId(toolCallId: string): string {
+    return `agent-os:run:${this.id}:tool-result:${toolCallId}`;
+  }
+}

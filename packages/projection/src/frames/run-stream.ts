@@ -1,0 +1,193 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type { AgUiEvent, EventOf, RunFinishedOutcome } from "@countersign/wire";
+import { diagnose } from "../diagnostic.js";
+import type { Diagnostic, Subject } from "../diagnostic.js";
+import "../errors.js";
+import type { ProjectionCode } from "../errors.js";
+import { LedgerRun } from "./ledger-run.js";
+import { METADATA_KEY } from "./names.js";
+import type { RuntimeCustomName } from "./names.js";
+import { UsageTally } from "./usage.js";
+
+/** The AG-UI run that is open. */
+export type OpenRun = {
+  readonly run: LedgerRun;
+  readonly runId: string;
+  readonly usage: UsageTally;
+};
+
+/** A run about to be opened on a stream. */
+export type OpenedRun = {
+  readonly ledgerRunId: number;
+  /** The ledger event that opens it. */
+  readonly eventId: number;
+  readonly isResumed: boolean;
+};
+
+/** What the run stream takes from the caller. */
+export type RunStreamOptions = {
+  readonly runIdFor: (opened: OpenedRun) => string | undefined;
+  readonly parentRunId: string | undefined;
+  readonly clientTools: ReadonlySet<string>;
+};
+
+/** What an event is, for stamping its frames and diagnostics. */
+export type EventPlace = Subject & { readonly timestamp: number | undefined };
+
+/** Frames held for the next run, and suspended runs remembered. */
+const MAX_HELD = 256;
+const MAX_SUSPENDED = 1000;
+
+type Held = { readonly place: EventPlace; readonly frame: AgUiEvent };
+
+/**
+ * Keeps the frames of a stream inside runs, one run at a time, each with one end (V1 to V4 of the
+ * official verifier).
+ */
+export class RunStream {
+  open: OpenRun | undefined;
+  threadId = "";
+  readonly options: RunStreamOptions;
+  readonly #suspended = new Map<number, LedgerRun>();
+  #held: Held[] = [];
+  #frames: AgUiEvent[] = [];
+  #diagnostics: Diagnostic[] = [];
+
+  constructor(options: RunStreamOptions) {
+    this.options = options;
+  }
+
+  /** What was made since the last call. */
+  take(): { frames: AgUiEvent[]; diagnostics: Diagnostic[] } {
+    const taken = { frames: this.#frames, diagnostics: this.#diagnostics };
+    this.#frames = [];
+    this.#diagnostics = [];
+    return taken;
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.#diagnostics.push(diagnostic);
+  }
+
+  diagnose(code: ProjectionCode, message: string, place?: EventPlace, reason?: string): void {
+    this.report(diagnose(code, message, place, reason === undefined ? {} : { reason }));
+  }
+
+  emit(place: EventPlace, frame: AgUiEvent): void {
+    if (place.timestamp !== undefined) frame.timestamp = place.timestamp;
+    this.#frames.push(frame);
+  }
+
+  custom(place: EventPlace, name: RuntimeCustomName, value: JsonValue): void {
+    this.emit(place, { type: "CUSTOM", name, value });
+  }
+
+  /** A frame that belongs to no run of its own: outside one, it waits for the next. */
+  attach(place: EventPlace, frame: AgUiEvent): void {
+    if (this.open !== undefined) this.emit(place, frame);
+    else {
+      this.#held.push({ place, frame });
+      if (this.#held.length > MAX_HELD) this.#discard(this.#held.shift());
+    }
+  }
+
+  /** The open run, when the event belongs to it. */
+  within(place: EventPlace, ledgerRunId: number): OpenRun | undefined {
+    if (this.open?.run.id === ledgerRunId) return this.open;
+    this.diagnose("ERR_PROJECTION_OTHER_RUN", "the event belongs to no open run", place);
+    return undefined;
+  }
+
+  start(place: EventPlace, ledgerRunId: number, isResumed: boolean): void {
+    if (this.open !== undefined) {
+      // The runtime may have died inside the earlier run. It did not finish, so it must not look finished.
+      this.diagnose("ERR_PROJECTION_RUN_SUPERSEDED", "a run started while another was open", place);
+      this.fail(place, "Another run started before this one ended.", "agent-os.run.superseded");
+    }
+    const opened: OpenedRun = { ledgerRunId, eventId: place.id, isResumed };
+    const runId = this.options.runIdFor(opened) ?? defaultRunId(opened);
+    const run = this.#suspended.get(ledgerRunId) ?? new LedgerRun(ledgerRunId);
+    this.#suspended.delete(ledgerRunId);
+    this.open = { run, runId, usage: new UsageTally() };
+    const { parentRunId } = this.options;
+    const started: EventOf<"RUN_STARTED"> = {
+      type: "RUN_STARTED",
+      threadId: this.threadId,
+      runId,
+      protocolVersion: "1.0",
+      ...(parentRunId !== undefined && { parentRunId }),
+      metadata: { [METADATA_KEY]: { ledgerRunId } },
+    };
+    this.emit(place, started);
+    const held = this.#held;
+    this.#held = [];
+    for (const { place: origin, frame } of held) this.emit(origin, frame);
+  }
+
+  finish(
+    place: EventPlace,
+    outcome: RunFinishedOutcome,
+    more: { result?: JsonValue; facts?: JsonObject } = {},
+  ): void {
+    const { open } = this;
+    if (open === undefined) return;
+    this.closeLive(place);
+    if (outcome.type === "interrupt") {
+      this.#suspended.set(open.run.id, open.run);
+      const [oldest] = this.#suspended.keys();
+      if (this.#suspended.size > MAX_SUSPENDED && oldest !== undefined) {
+        this.#suspended.delete(oldest);
+      }
+    }
+    this.open = undefined;
+    this.emit(place, {
+      type: "RUN_FINISHED",
+      threadId: this.threadId,
+      runId: open.runId,
+      ...(more.result !== undefined && { result: more.result }),
+      outcome,
+      ...open.usage.total(),
+      metadata: { [METADATA_KEY]: { ledgerRunId: open.run.id, ...more.facts } },
+    });
+  }
+
+  fail(place: EventPlace, message: string, code: string): void {
+    const { open } = this;
+    if (open === undefined) return;
+    this.closeLive(place);
+    this.open = undefined;
+    this.emit(place, {
+      type: "RUN_ERROR",
+      message,
+      code,
+      ...open.usage.total(),
+      metadata: { [METADATA_KEY]: { ledgerRunId: open.run.id } },
+    });
+  }
+
+  /** Ends a message that was shown live and never recorded. */
+  closeLive(place: EventPlace): void {
+    const run = this.open?.run;
+    if (run?.live === undefined) return;
+    this.emit(place, { type: "TEXT_MESSAGE_END", messageId: run.live.messageId });
+    run.live = undefined;
+    const message = "text was shown live and never recorded";
+    this.diagnose("ERR_PROJECTION_LIVE_TEXT", message, place, "not-recorded");
+  }
+
+  /** The stream is over: whatever still waits has no run to be in. */
+  end(): void {
+    for (const held of this.#held) this.#discard(held);
+    this.#held = [];
+  }
+
+  #discard(held: Held | undefined): void {
+    if (held === undefined) return;
+    this.diagnose("ERR_PROJECTION_OUTSIDE_RUN", "no run was there to hold the frame", held.place);
+  }
+}
+
+/** A run id is never used twice on a thread, so a resumed run gets another one. */
+function defaultRunId({ ledgerRunId, eventId, isResumed }: OpenedRun): string {
+  return isResumed ? `${ledgerRunId}:resumed:${eventId}` : String(ledgerRunId);
+}

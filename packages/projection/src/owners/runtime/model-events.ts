@@ -1,0 +1,116 @@
+import type { JsonObject } from "@countersign/core";
+import type { Shown } from "../../safe/disclosure.js";
+import { isRecord } from "../../safe/value.js";
+import { compact } from "../payload-reader.js";
+import type { Compact, PayloadReader } from "../payload-reader.js";
+
+export type SafeModelRequested = Compact<{
+  runId: number;
+  turnIndex: number;
+  modelId: string | undefined;
+  toolNames: string[];
+  toolChoice: string | undefined;
+}>;
+
+export function readModelRequested(reader: PayloadReader): SafeModelRequested {
+  return compact({
+    runId: reader.ledgerId("runId"),
+    turnIndex: reader.object("turn").count("index"),
+    modelId: reader.optionalIdentifier("modelId"),
+    toolNames: reader.identifiers("toolNames"),
+    toolChoice: reader.code("toolChoice"),
+  });
+}
+
+/** The three numbers of a response; nothing else of its usage record. */
+export type SafeUsage = { promptTokens: number; completionTokens: number; totalTokens: number };
+
+export type SafeItem =
+  | { type: "message"; text: string }
+  | { type: "reasoning"; text: string }
+  | { type: "tool_call"; toolCallId: string; toolName: string; arguments: Shown }
+  | { type: "tool_result"; toolCallId: string; result: Shown }
+  | { type: "refusal"; summary: JsonObject }
+  | { type: "error"; summary: JsonObject }
+  /** Of a type not known here, or without the ids it needs. */
+  | { type: "skipped" };
+
+export type SafeModelResponse = {
+  runId: number;
+  turnIndex: number;
+  items: SafeItem[];
+  usage: SafeUsage;
+};
+
+/** What is shown for reasoning without a summary of its own. */
+export const REDACTED_REASONING = "[redacted reasoning]";
+
+const MAX_ITEMS = 10_000;
+
+export function readModelResponse(reader: PayloadReader): SafeModelResponse {
+  const turn = reader.object("turn");
+  const usage = reader.object("usage");
+  const items = reader.list("items");
+  if (items.length > MAX_ITEMS) throw reader.malformed("/items");
+  return {
+    runId: turn.ledgerId("id"),
+    turnIndex: turn.count("index"),
+    items: items.map((item, index) => readItem(reader.element("items", index, item))),
+    usage: {
+      promptTokens: usage.count("promptTokens"),
+      completionTokens: usage.count("completionTokens"),
+      totalTokens: usage.count("totalTokens"),
+    },
+  };
+}
+
+function readItem(item: PayloadReader): SafeItem {
+  const { disclosure } = item;
+  switch (item.raw("type")) {
+    case "message":
+      return { type: "message", text: disclosure.text(item.text("text")) };
+    case "reasoning":
+      return { type: "reasoning", text: reasoningText(item) };
+    case "tool_call":
+      return readCall(item);
+    case "tool_result": {
+      const toolCallId = disclosure.identifier(item.raw("callId"));
+      if (toolCallId === undefined) return { type: "skipped" };
+      const name = disclosure.identifier(item.raw("name"));
+      return {
+        type: "tool_result",
+        toolCallId,
+        result: disclosure.toolResult(name, item.raw("content")),
+      };
+    }
+    case "refusal":
+      return { type: "refusal", summary: disclosure.summary(item.raw("reason"), "provider_error") };
+    case "error":
+      return { type: "error", summary: disclosure.summary(item.raw("message"), "provider_error") };
+    default:
+      return { type: "skipped" };
+  }
+}
+
+/** Reasoning itself never leaves; a runtime may name a summary that was made to be shown. */
+function reasoningText(item: PayloadReader): string {
+  const summaryRef = item.raw("summaryRef");
+  return typeof summaryRef === "string" && item.raw("redacted") !== true
+    ? item.disclosure.text(summaryRef)
+    : REDACTED_REASONING;
+}
+
+function readCall(item: PayloadReader): SafeItem {
+  const { disclosure } = item;
+  const call = item.raw("call");
+  if (!isRecord(call)) return { type: "skipped" };
+  const reader = item.object("call");
+  const description = reader.raw("function");
+  if (!isRecord(description)) return { type: "skipped" };
+  const target = reader.object("function");
+  const toolCallId = disclosure.identifier(reader.raw("id"));
+  const toolName = disclosure.identifier(target.raw("name"));
+  if (toolCallId === undefined || toolName === undefined) return { type: "skipped" };
+  const shown = disclosure.toolArguments(toolName, target.raw("arguments"));
+  return { type: "tool_call", toolCallId, toolName, arguments: shown };
+}

@@ -1,0 +1,64 @@
+import type { JsonObject } from "@countersign/core";
+import type { Shown } from "../../safe/disclosure.js";
+import { compact } from "../payload-reader.js";
+import type { Compact, PayloadReader } from "../payload-reader.js";
+
+export type SafeToolExecuted = {
+  runId: number;
+  toolCallId: string;
+  toolName: string;
+  arguments: Shown;
+  result: Shown;
+};
+
+export function readToolExecuted(reader: PayloadReader): SafeToolExecuted {
+  const toolName = reader.identifier("name");
+  return {
+    runId: reader.ledgerId("runId"),
+    toolCallId: reader.identifier("toolCallId"),
+    toolName,
+    arguments: reader.disclosure.toolArguments(toolName, reader.raw("args")),
+    result: reader.disclosure.toolResult(toolName, reader.raw("result")),
+  };
+}
+
+/** Where a call was turned away. */
+export type RejectionPhase = "parse" | "decode" | "policy" | "material" | "admit" | "execution";
+
+const PHASES: ReadonlySet<string> = new Set<RejectionPhase>([
+  "parse",
+  "decode",
+  "policy",
+  "material",
+  "admit",
+  "execution",
+]);
+
+export type SafeToolRejected = Compact<{
+  runId: number;
+  toolCallId: string;
+  toolName: string;
+  arguments: Shown;
+  phase: RejectionPhase | undefined;
+  rejectionKind: string | undefined;
+  reason: JsonObject | undefined;
+}>;
+
+/** Diagnostics quote arguments and schemas; of them only the phase leaves, and that there was a reason. */
+export function readToolRejected(reader: PayloadReader): SafeToolRejected {
+  const { disclosure } = reader;
+  const toolName = reader.identifier("name");
+  const diagnostics = reader.optionalObject("diagnostics");
+  const claim = reader.object("claim");
+  const phase = diagnostics?.raw("phase");
+  const reason = diagnostics?.raw("reason") ?? claim.raw("reason");
+  return compact({
+    runId: reader.ledgerId("runId"),
+    toolCallId: reader.identifier("toolCallId"),
+    toolName,
+    arguments: disclosure.toolArguments(toolName, reader.raw("args")),
+    phase: typeof phase === "string" && PHASES.has(phase) ? (phase as RejectionPhase) : undefined,
+    rejectionKind: claim.code("rejectionKind"),
+    reason: reason === undefined ? undefined : disclosure.summary(reason, "rejection"),
+  });
+}

@@ -1,0 +1,283 @@
+import type { AgUiEvent, Message } from "@countersign/wire";
+import { createReducer } from "@countersign/wire/reduce";
+import { diagnose, diagnoseThrown } from "./diagnostic.js";
+import type { Diagnostic } from "./diagnostic.js";
+import { emitLiveText } from "./frames/message-frames.js";
+import type { LiveText } from "./frames/message-frames.js";
+import { emitOwnerFrames } from "./frames/owner-frames.js";
+import { RESERVED_PREFIX } from "./frames/names.js";
+import { RunStream } from "./frames/run-stream.js";
+import type { EventPlace, OpenedRun } from "./frames/run-stream.js";
+import { RUNTIME_FRAMES } from "./frames/runtime-frames.js";
+import type { RuntimePlace } from "./frames/runtime-frames.js";
+import { decodeLedgerEvent, timestampOf } from "./ledger/event.js";
+import type { RecordedEvent } from "./ledger/event.js";
+import type { OwnerProjector } from "./owners/owner.js";
+import { BUILT_IN_OWNERS, OwnerRegistry } from "./owners/registry.js";
+import {
+  projectRuntimeEvent,
+  RUNTIME_OWNER,
+  runtimeKind,
+} from "./owners/runtime/project-runtime.js";
+import { projectWorkspaceEvent } from "./owners/workspace.js";
+import { Disclosure } from "./safe/disclosure.js";
+import type { DisclosureSpec } from "./safe/disclosure.js";
+import { createSafeEvent, repeatsIdentity } from "./safe/event.js";
+import type { SafeLedgerEvent } from "./safe/event.js";
+
+/** How a ledger is shown on one stream. */
+export type ProjectionSpec = {
+  /** The scope of the stream. Default: that of the first event. Events of other scopes make nothing. */
+  readonly scopeKey?: string;
+  /** Default: the scope key. */
+  readonly threadId?: string;
+  readonly parentRunId?: string;
+  /** Only this run of the ledger. */
+  readonly ledgerRunId?: number;
+  /** The client's name for a run; the run it asked for must carry the id it asked with. */
+  readonly runIdFor?: (opened: OpenedRun) => string | undefined;
+  /** Owners beside the built-in ones. */
+  readonly owners?: readonly OwnerProjector[];
+  readonly disclosure?: DisclosureSpec;
+  /** Names of tools that the client executes itself. */
+  readonly clientTools?: readonly string[];
+  /** What the client holds already; a snapshot keeps it, because what a snapshot lacks is dropped. */
+  readonly messages?: readonly Message[];
+};
+
+/** What one event became. */
+export type Projected = {
+  readonly frames: readonly AgUiEvent[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** What its owner shows of it. */
+  readonly safeEvent?: SafeLedgerEvent;
+};
+
+/** A stream of frames over a ledger. It never writes to the ledger. */
+export type LedgerProjection = {
+  /** Entries of the spec that do not count. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The id of the last event that was looked at. */
+  readonly cursor: number;
+  /** Whether a run is open, so that the stream may not end yet. */
+  readonly isRunOpen: boolean;
+  /** Projects one row, in ascending order of ids. Never throws on a row. */
+  push(row: unknown): Projected;
+  /** Shows text of the open run before it is recorded; the record confirms it later. */
+  pushLive(text: LiveText): Projected;
+  /**
+   * Takes what happened before, in any order, and restates it: the last run's start, one snapshot of the
+   * conversation, and the run's end if it ended. Nothing is streamed a second time.
+   */
+  replay(rows: Iterable<unknown>): Projected;
+  /** Ends the stream. A run that is still open ends in RUN_ERROR: it must not look finished. */
+  end(): Projected;
+};
+
+/**
+ * Starts a projection.
+ *
+ * @throws TypeError when the spec contradicts itself
+ */
+export function createLedgerProjection(spec: ProjectionSpec = {}): LedgerProjection {
+  return new Projection(spec);
+}
+
+const NOWHERE: EventPlace = { id: 0, kind: "", factOwnerRef: "", timestamp: undefined };
+
+class Projection implements LedgerProjection {
+  cursor = 0;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly #spec: ProjectionSpec;
+  readonly #owners: OwnerRegistry;
+  readonly #disclosure: Disclosure;
+  readonly #stream: RunStream;
+  #scopeKey: string | undefined;
+  #isEnded = false;
+
+  constructor(spec: ProjectionSpec) {
+    this.#spec = spec;
+    this.#owners = new OwnerRegistry(spec.owners ?? []);
+    this.diagnostics = this.#owners.diagnostics;
+    this.#disclosure = new Disclosure(spec.disclosure ?? {});
+    this.#stream = new RunStream({
+      runIdFor: spec.runIdFor ?? (() => undefined),
+      parentRunId: spec.parentRunId,
+      clientTools: new Set(spec.clientTools),
+    });
+    if (spec.scopeKey !== undefined) this.#enterScope(spec.scopeKey);
+  }
+
+  get isRunOpen(): boolean {
+    return this.#stream.open !== undefined;
+  }
+
+  push(row: unknown): Projected {
+    this.#assertOpen();
+    const safeEvent = this.#project(row);
+    const { frames, diagnostics } = this.#stream.take();
+    return safeEvent === undefined ? { frames, diagnostics } : { frames, diagnostics, safeEvent };
+  }
+
+  pushLive(text: LiveText): Projected {
+    this.#assertOpen();
+    emitLiveText(this.#stream, text, this.#disclosure);
+    return this.#stream.take();
+  }
+
+  replay(rows: Iterable<unknown>): Projected {
+    this.#assertOpen();
+    const reducer = createReducer({ messages: this.#spec.messages ?? [] });
+    const diagnostics: Diagnostic[] = [];
+    let started: AgUiEvent | undefined;
+    let ended: AgUiEvent | undefined;
+    for (const row of inOrder(rows)) {
+      const projected = this.push(row);
+      diagnostics.push(...projected.diagnostics);
+      for (const frame of projected.frames) {
+        reducer.push(frame);
+        if (frame.type === "RUN_STARTED") [started, ended] = [frame, undefined];
+        else if (frame.type === "RUN_FINISHED" || frame.type === "RUN_ERROR") ended = frame;
+      }
+    }
+    if (started === undefined) return { frames: [], diagnostics };
+    const { messages } = reducer.snapshot();
+    const frames: AgUiEvent[] = [started, { type: "MESSAGES_SNAPSHOT", messages: [...messages] }];
+    if (ended !== undefined) frames.push(ended);
+    return { frames, diagnostics };
+  }
+
+  end(): Projected {
+    this.#assertOpen();
+    this.#isEnded = true;
+    if (this.#stream.open !== undefined) {
+      this.#stream.diagnose("ERR_PROJECTION_STREAM_ENDED", "the stream ended before its run did");
+      this.#stream.fail(NOWHERE, "The stream ended before the run did.", "agent-os.stream.ended");
+    }
+    this.#stream.end();
+    return this.#stream.take();
+  }
+
+  #project(row: unknown): SafeLedgerEvent | undefined {
+    let event: RecordedEvent;
+    try {
+      event = decodeLedgerEvent(row);
+    } catch (error) {
+      this.#stream.report(diagnoseThrown(error));
+      return undefined;
+    }
+    const refusal = this.#refusal(event);
+    if (refusal !== undefined) {
+      this.#stream.report(refusal);
+      return undefined;
+    }
+    const safe = this.#safeEvent(event);
+    if (safe !== undefined) this.#emit(safe);
+    return safe;
+  }
+
+  /** Repeated rows and rows of other scopes are told apart before any owner sees them. */
+  #refusal(event: RecordedEvent): Diagnostic | undefined {
+    if (event.id <= this.cursor) {
+      return diagnose("ERR_PROJECTION_DUPLICATE_EVENT", "the event was projected before", event);
+    }
+    this.cursor = event.id;
+    if (this.#scopeKey === undefined) this.#enterScope(event.scopeKey);
+    if (event.scopeKey === this.#scopeKey) return undefined;
+    return diagnose("ERR_PROJECTION_OTHER_SCOPE", "the event belongs to another scope", event);
+  }
+
+  #safeEvent(event: RecordedEvent): SafeLedgerEvent | undefined {
+    const owner = event.factOwnerRef;
+    const projector = this.#owners.find(owner);
+    try {
+      if (BUILT_IN_OWNERS.has(owner)) return this.#builtIn(event);
+      if (projector === undefined) {
+        const isDuplicated = this.#owners.isDuplicated(owner);
+        this.#stream.report(
+          isDuplicated
+            ? diagnose("ERR_PROJECTION_DUPLICATE_OWNER", "the owner is listed twice", event)
+            : diagnose("ERR_PROJECTION_NO_PROJECTOR", "the owner has no projector", event),
+        );
+        return undefined;
+      }
+      const safe = projector.projectSafeEvent(event);
+      if (safe === undefined) return this.#nothing(event);
+      if (!repeatsIdentity(safe, event)) {
+        const message = "the safe event does not repeat the identity of its source";
+        this.#stream.report(diagnose("ERR_PROJECTION_IDENTITY", message, event));
+        return undefined;
+      }
+      // Copied even when `createSafeEvent` made it: an owner may have kept a reference.
+      return createSafeEvent(event, safe.safePayload);
+    } catch (error) {
+      this.#stream.report(diagnoseThrown(error, event));
+      return undefined;
+    }
+  }
+
+  #builtIn(event: RecordedEvent): SafeLedgerEvent | undefined {
+    const payload =
+      event.factOwnerRef === RUNTIME_OWNER
+        ? projectRuntimeEvent(event, this.#disclosure)
+        : projectWorkspaceEvent(event, this.#disclosure);
+    return payload === undefined ? this.#nothing(event) : createSafeEvent(event, payload);
+  }
+
+  #nothing(event: RecordedEvent): undefined {
+    const message = "the owner shows nothing of the event";
+    this.#stream.report(diagnose("ERR_PROJECTION_NOT_PROJECTED", message, event));
+    return undefined;
+  }
+
+  #emit(safe: SafeLedgerEvent): void {
+    const { id, kind, factOwnerRef, scopeKey } = safe;
+    const place: RuntimePlace = {
+      id,
+      kind,
+      factOwnerRef,
+      scopeKey,
+      timestamp: timestampOf(safe.ts),
+    };
+    const projector = this.#owners.find(factOwnerRef);
+    if (factOwnerRef === RUNTIME_OWNER) this.#emitRuntime(place, safe);
+    else if (projector !== undefined) emitOwnerFrames(this.#stream, place, projector, safe);
+    else {
+      const value = { id, kind, safePayload: safe.safePayload ?? null };
+      this.#stream.attach(place, { type: "CUSTOM", name: `${RESERVED_PREFIX}${kind}`, value });
+    }
+  }
+
+  #emitRuntime(place: RuntimePlace, safe: SafeLedgerEvent): void {
+    const kind = runtimeKind(safe.kind);
+    const payload = safe.safePayload as { runId?: number } | undefined;
+    if (kind === undefined || payload === undefined) return;
+    const { ledgerRunId } = this.#spec;
+    if (ledgerRunId !== undefined && payload.runId !== undefined && payload.runId !== ledgerRunId) {
+      const message = "the event belongs to another run than the stream";
+      this.#stream.diagnose("ERR_PROJECTION_OTHER_RUN", message, place);
+      return;
+    }
+    // The table is typed per kind; TypeScript cannot follow the union through the index.
+    const make = RUNTIME_FRAMES[kind] as (stream: RunStream, at: RuntimePlace, of: unknown) => void;
+    make(this.#stream, place, payload);
+  }
+
+  #enterScope(scopeKey: string): void {
+    this.#scopeKey = scopeKey;
+    this.#stream.threadId = this.#spec.threadId ?? scopeKey;
+  }
+
+  #assertOpen(): void {
+    if (this.#isEnded) throw new TypeError("the projection has ended");
+  }
+}
+
+/** Sorted on a copy; what is no event sorts first and is reported by `push`. */
+function inOrder(rows: Iterable<unknown>): unknown[] {
+  const idOf = (row: unknown): number => {
+    const id = (row as { id?: unknown } | null | undefined)?.id;
+    return typeof id === "number" ? id : 0;
+  };
+  return [...rows].sort((left, right) => idOf(left) - idOf(right));
+}

@@ -1,0 +1,132 @@
+/** Takes text piece by piece and gives back what may be shown; `end` gives back the rest. */
+export type TextScrubber = {
+  push(text: string): string;
+  end(): string;
+};
+
+/** What a scrubber takes out. */
+export type ScrubSpec = {
+  readonly literals?: readonly string[];
+  readonly patterns?: readonly RegExp[];
+  /** The longest match of a pattern: this much text waits until it is judged. Default 256. */
+  readonly maxMatchLength?: number;
+  /** What stands in the place of a match. Default `[redacted]`. */
+  readonly replacement?: string;
+};
+
+/**
+ * Makes scrubbers that give the same text however it is cut: what could be the beginning of a match
+ * is held back until it is decided.
+ *
+ * @throws TypeError when a literal is empty or a pattern matches the empty string
+ */
+export function createScrubberFactory(spec: ScrubSpec): () => TextScrubber {
+  const literals = [...(spec.literals ?? [])];
+  const patterns = spec.patterns ?? [];
+  if (literals.includes("")) throw new TypeError("an empty literal is in every text");
+  for (const pattern of patterns) {
+    if (new RegExp(pattern.source, pattern.flags.replaceAll(/[gy]/g, "")).test("")) {
+      throw new TypeError("a pattern that matches the empty string is in every text");
+    }
+  }
+  // Longest first: an alternation takes the first alternative that fits.
+  const alternatives = literals.sort((a, b) => b.length - a.length).map(escapeRegExp);
+  const search = [
+    ...(alternatives.length > 0 ? [new RegExp(alternatives.join("|"), "g")] : []),
+    ...patterns.map(
+      (pattern) => new RegExp(pattern.source, `${pattern.flags.replaceAll(/[gy]/g, "")}g`),
+    ),
+  ];
+  const window =
+    patterns.length > 0
+      ? Math.max(spec.maxMatchLength ?? 256, ...literals.map((l) => l.length))
+      : 0;
+  const replacement = spec.replacement ?? "[redacted]";
+  return () => new Scrubber(literals, search, window, replacement);
+}
+
+/** Scrubs one whole text. */
+export function scrubText(text: string, create: () => TextScrubber): string {
+  const scrubber = create();
+  return scrubber.push(text) + scrubber.end();
+}
+
+class Scrubber implements TextScrubber {
+  readonly #literals: readonly string[];
+  readonly #search: readonly RegExp[];
+  readonly #window: number;
+  readonly #replacement: string;
+  #held = "";
+
+  constructor(
+    literals: readonly string[],
+    search: readonly RegExp[],
+    window: number,
+    replacement: string,
+  ) {
+    this.#literals = literals;
+    this.#search = search;
+    this.#window = window;
+    this.#replacement = replacement;
+  }
+
+  push(text: string): string {
+    this.#held += text;
+    return this.#release(this.#held.length - this.#undecided());
+  }
+
+  end(): string {
+    return this.#release(this.#held.length);
+  }
+
+  /** Shows the text before `cut`; a match that begins there is taken out whole. */
+  #release(cut: number): string {
+    let shown = "";
+    let position = 0;
+    while (position < cut) {
+      const match = this.#next(position);
+      if (match === undefined || match.start >= cut) {
+        shown += this.#held.slice(position, cut);
+        position = cut;
+      } else {
+        shown += this.#held.slice(position, match.start) + this.#replacement;
+        position = match.end;
+      }
+    }
+    this.#held = this.#held.slice(position);
+    return shown;
+  }
+
+  #next(from: number): { start: number; end: number } | undefined {
+    let best: { start: number; end: number } | undefined;
+    for (const pattern of this.#search) {
+      pattern.lastIndex = from;
+      const found = pattern.exec(this.#held);
+      if (found === null || found[0] === "") continue;
+      const match = { start: found.index, end: found.index + found[0].length };
+      if (best === undefined || match.start < best.start) best = match;
+      else if (match.start === best.start && match.end > best.end) best = match;
+    }
+    return best;
+  }
+
+  /** How many characters at the end could still begin a match. */
+  #undecided(): number {
+    if (this.#window > 0) return Math.min(this.#held.length, this.#window - 1);
+    for (let length = Math.min(this.#held.length, this.#longest() - 1); length > 0; length--) {
+      const tail = this.#held.slice(-length);
+      if (this.#literals.some((literal) => literal.length > length && literal.startsWith(tail))) {
+        return length;
+      }
+    }
+    return 0;
+  }
+
+  #longest(): number {
+    return this.#literals[0]?.length ?? 1;
+  }
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}

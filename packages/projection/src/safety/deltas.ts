@@ -1,0 +1,25 @@
+import { isRecord } from "../safe/value.js";
+
+/** A piece of a longer text, and which text. */
+export type Delta = { readonly stream: string; readonly text: string };
+
+/** Frames that carry a piece of a text, with the member that names the text. */
+const DELTA_IDS = new Map([
+  ["TEXT_MESSAGE_CONTENT", "messageId"],
+  ["TEXT_MESSAGE_CHUNK", "messageId"],
+  ["REASONING_MESSAGE_CONTENT", "messageId"],
+  ["REASONING_MESSAGE_CHUNK", "messageId"],
+  ["TOOL_CALL_ARGS", "toolCallId"],
+  ["TOOL_CALL_CHUNK", "toolCallId"],
+]);
+
+/** The piece in a frame. Chunks without an id continue the one before, so they share one text. */
+export function deltaOf(frame: unknown): Delta | undefined {
+  if (!isRecord(frame)) return undefined;
+  const { type, delta } = frame;
+  const idName = typeof type === "string" ? DELTA_IDS.get(type) : undefined;
+  if (idName === undefined || typeof delta !== "string") return undefined;
+  const id = frame[idName];
+  const family = String(type).slice(0, String(type).lastIndexOf("_"));
+  return { stream: `${family} ${typeof id === "string" ? id : ""}`, text: delta };
+}

@@ -1,0 +1,52 @@
+import { decodings } from "./encodings.js";
+import type { Encoding, Finding, SafetyRules } from "./rules.js";
+
+/** Encodings inside encodings that are undone. */
+const MAX_NESTING = 3;
+/** Characters looked at for each character given: nested readings of a hostile text would multiply. */
+const MAX_WORK = 64;
+const LEAST_WORK = 256 * 1024;
+
+type Reading = {
+  readonly text: string;
+  readonly encodings: readonly Encoding[];
+  readonly placeOf: (offset: number) => number;
+};
+
+/**
+ * Looks for forbidden text in a text and in everything it may be an encoding of. One finding for each
+ * rule. When the work would be unbounded, the rest is reported as unchecked: unknown is not clean.
+ */
+export function scanText(text: string, rules: SafetyRules): Finding[] {
+  const found = new Map<string, Finding>();
+  let work = Math.max(LEAST_WORK, text.length * MAX_WORK);
+  const queue: Reading[] = [{ text, encodings: [], placeOf: (offset) => offset }];
+  for (let reading = queue.shift(); reading !== undefined; reading = queue.shift()) {
+    work -= reading.text.length;
+    if (work < 0) {
+      found.set("", { kind: "unchecked", rule: -1, offset: 0, encodings: reading.encodings });
+      break;
+    }
+    for (const { kind, rule, offset } of rules.search(reading.text)) {
+      const key = `${kind}${rule}`;
+      if (found.has(key)) continue;
+      found.set(key, {
+        kind,
+        rule,
+        offset: reading.placeOf(offset),
+        encodings: reading.encodings,
+      });
+    }
+    if (reading.encodings.length === MAX_NESTING) continue;
+    const { placeOf, encodings } = reading;
+    for (const decoded of decodings(reading.text)) {
+      if (decoded.text === reading.text) continue;
+      queue.push({
+        text: decoded.text,
+        encodings: [...encodings, decoded.encoding],
+        placeOf: (offset) => placeOf(decoded.placeOf(offset)),
+      });
+    }
+  }
+  return [...found.values()];
+}

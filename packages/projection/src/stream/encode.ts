@@ -1,0 +1,30 @@
+import { encodeSse } from "@countersign/wire/sse";
+import type { Projected } from "../project.js";
+import { envelopeOf } from "./envelope.js";
+
+/** What a reader gets. */
+export type StreamFormat = "ag-ui" | "envelope";
+
+/**
+ * A projected event as SSE text. In the format `ag-ui` each frame is one message, as AG-UI clients expect,
+ * and with `cursor` the last one carries the ledger id: whoever saw it has seen the whole event.
+ */
+export function encodeProjected(
+  projected: Projected,
+  format: StreamFormat = "ag-ui",
+  cursor?: number,
+): string {
+  if (format === "envelope") {
+    const envelope = envelopeOf(projected);
+    if (envelope === undefined) return "";
+    return encodeSse(JSON.stringify(envelope), { event: "ag_ui", id: String(envelope.id) });
+  }
+  const last = projected.frames.length - 1;
+  return projected.frames
+    .map((frame, index) =>
+      index === last && cursor !== undefined
+        ? encodeSse(JSON.stringify(frame), { id: String(cursor) })
+        : encodeSse(JSON.stringify(frame)),
+    )
+    .join("");
+}

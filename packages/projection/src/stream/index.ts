@@ -1,0 +1,12 @@
+export { encodeProjected } from "./encode.js";
+export type { StreamFormat } from "./encode.js";
+export { envelopeOf, flattenEnvelope } from "./envelope.js";
+export type { Envelope, FlatFrame } from "./envelope.js";
+export { followLedger } from "./follow.js";
+export type { FollowOptions, LedgerPort } from "./follow.js";
+export { createLedgerSseReader, readLedgerSse } from "./ledger-sse.js";
+export type { LedgerSseReader } from "./ledger-sse.js";
+export { createProjectionResponse, encodeStream } from "./respond.js";
+export type { ResponseOptions, Timers } from "./respond.js";
+export { streamProjection } from "./run.js";
+export type { Streamed, StreamOptions } from "./run.js";
