@@ -1,39 +1,40 @@
-type Node = { end: boolean; prefix: boolean; next: Map<number, Node> | undefined };
+type Node = { isPrefix: boolean; next: Map<number, Node> | undefined };
 
 /** A set of names and of prefixes (`toast-*`), asked in time that depends on the name alone. */
 export type NameTrie = { has(name: string): boolean };
 
-const createNode = (): Node => ({ end: false, prefix: false, next: undefined });
+const createNode = (): Node => ({ isPrefix: false, next: undefined });
 
 /**
  * Builds the set. A trailing `*` makes a prefix; any other character is itself.
  *
- * A tree of code units instead of a `Set`, so that prefixes need neither a scan over all rules nor a
- * substring per candidate length.
+ * Whole names are one look-up. Prefixes are a tree of code units, so that they need neither a scan over
+ * all rules nor a substring per candidate length.
  */
 export function createNameTrie(names: readonly string[]): NameTrie {
+  const whole = new Set(names.filter((name) => !name.endsWith("*")));
+  const prefixes = names.filter((name) => name.endsWith("*"));
+  if (prefixes.length === 0) return whole;
   const root = createNode();
-  for (const name of names) insert(root, name);
-  return {
-    has(name) {
-      let node: Node = root;
-      for (let index = 0; index < name.length; index += 1) {
-        if (node.prefix) return true;
-        const next: Node | undefined = node.next?.get(name.charCodeAt(index));
-        if (next === undefined) return false;
-        node = next;
-      }
-      return node.end || node.prefix;
-    },
-  };
+  for (const prefix of prefixes) insert(root, prefix.slice(0, -1));
+  return { has: (name) => whole.has(name) || startsWithAny(root, name) };
 }
 
-function insert(root: Node, name: string): void {
-  const prefix = name.endsWith("*");
-  const length = prefix ? name.length - 1 : name.length;
+function startsWithAny(root: Node, name: string): boolean {
   let node = root;
-  for (let index = 0; index < length; index += 1) {
-    const code = name.charCodeAt(index);
+  for (let index = 0; index < name.length; index += 1) {
+    if (node.isPrefix) return true;
+    const next = node.next?.get(name.charCodeAt(index));
+    if (next === undefined) return false;
+    node = next;
+  }
+  return node.isPrefix;
+}
+
+function insert(root: Node, prefix: string): void {
+  let node = root;
+  for (let index = 0; index < prefix.length; index += 1) {
+    const code = prefix.charCodeAt(index);
     node.next ??= new Map();
     let next = node.next.get(code);
     if (next === undefined) {
@@ -42,6 +43,5 @@ function insert(root: Node, name: string): void {
     }
     node = next;
   }
-  if (prefix) node.prefix = true;
-  else node.end = true;
+  node.isPrefix = true;
 }

@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
 import type { JsonValue } from "@countersign/core";
 import { decodeEntry } from "@countersign/receipts";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { readJsonLines } from "./read-json.js";
 
@@ -9,16 +11,26 @@ export type RecordingLines = { readonly lines: readonly JsonValue[]; readonly br
 
 const BATCH = 1000;
 
-/** Reads a capture (JSON lines, `-` for standard input) or the directory of a receipt store. */
-export async function readRecordingLines(source: string, limit: number): Promise<RecordingLines> {
-  if (source !== "-" && statSync(source).isDirectory()) return readStore(source, limit);
+/** Reads a capture (JSON lines, `-` for standard input), or a receipt store by directory or address. */
+export async function readRecordingLines(
+  source: string,
+  limit: number,
+  log = "",
+): Promise<RecordingLines> {
+  if (/^postgres(?:ql)?:\/\//.test(source)) {
+    if (log === "") throw new TypeError("a database holds several logs; name one with --log");
+    return readStore(await openPostgresStore({ url: source, log, connections: 1 }), limit);
+  }
+  const directory = source.startsWith("sqlite:") ? source.slice("sqlite:".length) : source;
+  if (source !== "-" && statSync(directory).isDirectory()) {
+    return readStore(await openSqliteStore({ directory, readOnly: true }), limit);
+  }
   const all = readJsonLines(source);
   const lines = all.filter((line) => line !== undefined).slice(0, limit);
   return { lines, broken: all.filter((line) => line === undefined).length };
 }
 
-async function readStore(directory: string, limit: number): Promise<RecordingLines> {
-  const store = await openSqliteStore({ directory, readOnly: true });
+async function readStore(store: ReceiptStore, limit: number): Promise<RecordingLines> {
   try {
     const { size } = await store.head();
     const lines: JsonValue[] = [];

@@ -27,6 +27,7 @@ type Flags = {
   scope?: string[];
   samples: string;
   limit: string;
+  log?: string;
   json?: boolean;
 };
 
@@ -36,7 +37,11 @@ export function registerReplay(group: Command): void {
     .command("replay")
     .description("judge a recording again and show what a policy would change")
     .option("-p, --policy <file>", "the policy to try", "policy.yaml")
-    .requiredOption("-f, --from <source>", "capture (JSON lines) or directory of a receipt store")
+    .requiredOption(
+      "-f, --from <source>",
+      "capture (JSON lines), directory or address of a receipt store",
+    )
+    .option("--log <name>", "which log of a PostgreSQL store (receipts.origin of the gateway)")
     .option("--against <file>", "policy to compare with")
     .option(
       "--scope <scope>",
@@ -53,7 +58,11 @@ export function registerReplay(group: Command): void {
 async function replay(flags: Flags): Promise<void> {
   const policy = compilePolicyFile(flags.policy);
   const baseline = flags.against === undefined ? undefined : compilePolicyFile(flags.against);
-  const { lines, broken } = await readRecordingLines(flags.from, wholeNumber(flags.limit));
+  const { lines, broken } = await readRecordingLines(
+    flags.from,
+    wholeNumber(flags.limit),
+    flags.log,
+  );
   const { subjects, skipped } = readRecording(lines, policy.refinements);
   const report = replayRecording(policy, subjects, {
     maxSamples: wholeNumber(flags.samples),
