@@ -29,9 +29,9 @@ function damageOnce(bytes: Uint8Array, draw: (below: number) => number): Uint8Ar
   const before = bytes.subarray(0, at);
   switch (draw(7)) {
     case 0:
-      return Uint8Array.from(bytes, (byte, index) => (index === at ? byte ^ (1 << draw(8)) : byte));
+      return withByte(bytes, at, (bytes[at] ?? 0) ^ (1 << draw(8)));
     case 1:
-      return Uint8Array.from(bytes, (byte, index) => (index === at ? draw(256) : byte));
+      return withByte(bytes, at, draw(256));
     case 2:
       return join(before, bytes.subarray(at + size));
     case 3:
@@ -47,6 +47,12 @@ function damageOnce(bytes: Uint8Array, draw: (below: number) => number): Uint8Ar
     default:
       return Uint8Array.from(before);
   }
+}
+
+function withByte(bytes: Uint8Array, at: number, byte: number): Uint8Array<ArrayBuffer> {
+  const copy = Uint8Array.from(bytes);
+  if (at < copy.length) copy[at] = byte;
+  return copy;
 }
 
 function join(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
