@@ -48,6 +48,9 @@ export type CapabilityVerifier = {
   spend(id: string): void;
 };
 
+/** Token texts kept whole: at most 4 MiB of ours. */
+const TEXTS_AT_HAND = 256;
+
 const INTERNAL = "capability verification failed: internal verification error";
 const TOO_MANY = "capability verification failed: too many forged tokens in this session";
 
@@ -65,6 +68,9 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
   const trust = createTrustList(options.issuers);
   const agents = createChioAgents(options.chio);
   const authentic = createRecent<AuthenticToken>(cache);
+  // Hashing 521 characters is most of what a known token costs, and a session presents the same text
+  // with every event. Only authentic texts get here, so a flood of others cannot push them out.
+  const atHand = createRecent<AuthenticToken>(TEXTS_AT_HAND);
   const refused = createRecent<CapabilityFacts>(cache);
   // By id, since that is all `spend` gets. Far more than can be judged between a decision and its
   // delivery, because an allowance forgotten there would not be counted.
@@ -98,10 +104,15 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
     value: JsonValue,
     context: CapabilityContext,
   ): CapabilityFacts | Promise<CapabilityFacts> => {
+    const same = typeof value === "string" ? atHand.get(value) : undefined;
+    if (same !== undefined) return settle(same, context);
     const key = tokenKey(value);
     if (key === undefined) return refuse(MALFORMED_ID, "malformed");
     const known = authentic.get(key);
-    if (known !== undefined) return settle(known, context);
+    if (known !== undefined) {
+      if (typeof value === "string") atHand.set(value, known);
+      return settle(known, context);
+    }
     const rejected = refused.get(key);
     if (rejected !== undefined) return rejected;
     const reading = read(value, trust, agents);
