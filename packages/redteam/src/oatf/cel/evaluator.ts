@@ -1,0 +1,66 @@
+import type { JsonValue } from "@countersign/core";
+import type { CelInput } from "@bufbuild/cel";
+import { isCelError, plan } from "@bufbuild/cel";
+import { createBoundedCache } from "../json/bounded-cache.js";
+import { createEnvironment } from "./environment.js";
+import { viewJson } from "./json-view.js";
+import { createMeter } from "./meter.js";
+import { parseCel } from "./parse-source.js";
+
+/** What an expression came to. */
+export type CelResult =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "error"; readonly message: string };
+
+/** Evaluates CEL expressions; never throws on data. */
+export type CelEvaluator = {
+  evaluate(expression: string, variables: ReadonlyMap<string, JsonValue>): CelResult;
+};
+
+type Planned =
+  | { readonly run: ReturnType<typeof plan>; readonly problem?: never }
+  | { readonly problem: string; readonly run?: never };
+
+/**
+ * The evaluator we ship: bounded in steps and time, patterns on a linear engine, own members only.
+ * Expressions are planned once and kept.
+ */
+export function createCelEvaluator(options: { readonly now?: () => number } = {}): CelEvaluator {
+  const meter = createMeter(options.now ?? (() => performance.now()));
+  const environment = createEnvironment(meter);
+  const planned = createBoundedCache<Planned>(256);
+  const prepare = (source: string): Planned => {
+    const { tree, problem } = parseCel(source);
+    if (tree === undefined) return { problem };
+    try {
+      return { run: plan(environment, tree) };
+    } catch (error) {
+      return { problem: messageOf(error) };
+    }
+  };
+  return {
+    evaluate(expression, variables) {
+      const { run, problem } = planned.getOrCreate(expression, prepare);
+      if (run === undefined) return { kind: "error", message: problem };
+      meter.reset();
+      try {
+        const input: Record<string, CelInput> = Object.create(null);
+        for (const [name, value] of variables) input[name] = viewJson(value, meter);
+        const result = run(input);
+        // Whatever the answer, one that was reached after the budget ran out is none.
+        if (meter.exhausted) return { kind: "error", message: "the expression takes too long" };
+        if (isCelError(result)) return { kind: "error", message: messageOf(result) };
+        return { kind: "value", value: result };
+      } catch (error) {
+        return { kind: "error", message: messageOf(error) };
+      }
+    },
+  };
+}
+
+/** Messages of the library name fields and types, and now and then a value: only the first words are kept. */
+function messageOf(error: { readonly message?: unknown } | unknown): string {
+  const text =
+    typeof error === "object" && error !== null && "message" in error ? String(error.message) : "";
+  return text === "" ? "the expression failed" : text.slice(0, 160);
+}

@@ -1,0 +1,143 @@
+import type { JsonValue } from "@countersign/core";
+import type { CelEvaluator } from "../cel/evaluator.js";
+import { isDeeperThan } from "../json/depth.js";
+import { MAX_MESSAGE_DEPTH } from "../limits.js";
+import { ACCUMULATED_RESPONSE } from "../model/events.js";
+import { knownProtocols } from "../model/modes.js";
+import type { NormalizedIndicator } from "../model/normalized.js";
+import type { EvaluationError } from "./evaluation-error.js";
+import type { EvidenceOptions } from "./evidence.js";
+import { describeMatch } from "./evidence.js";
+import { evaluateExpression } from "./expression.js";
+import type { Outcome } from "./outcome.js";
+import { evaluatePattern } from "./pattern.js";
+import type { SemanticEvaluator } from "./semantic.js";
+import { evaluateSemantic } from "./semantic.js";
+import type { TraceEntry } from "./trace.js";
+import type { IndicatorVerdict } from "./verdict.js";
+
+/** What an evaluation needs from outside. */
+export type EvaluationOptions = {
+  /** Absent: the one we ship. `null`: none, so that expressions are skipped. */
+  readonly cel?: CelEvaluator | null;
+  /** Absent: semantic indicators are skipped. */
+  readonly semantic?: SemanticEvaluator;
+  /** Protocols the trace can hold; indicators of others are skipped. Default: all of OATF 0.1. */
+  readonly protocols?: ReadonlySet<string>;
+  readonly evidence?: EvidenceOptions;
+  /** Milliseconds since 1970, for timestamps. */
+  readonly now?: () => number;
+  /** Who evaluates, `countersign/x.y.z`. */
+  readonly source?: string;
+  /** Asked before each message; once it answers yes, what is left counts as errors. */
+  readonly isExpired?: () => boolean;
+};
+
+/** The name verdicts carry when the caller gives none. */
+export const DEFAULT_SOURCE = "countersign";
+
+const TOO_DEEP: EvaluationError = {
+  kind: "path_resolution",
+  message: `the message is nested deeper than ${MAX_MESSAGE_DEPTH}`,
+};
+const EXPIRED: EvaluationError = {
+  kind: "cel_error",
+  message: "the time for this document is used up",
+};
+
+/**
+ * Asks an indicator about a whole trace. Messages are filtered by protocol, surface, actor and direction;
+ * of the answers the highest counts: matched, error, skipped, not matched. The first match ends the search.
+ */
+export function evaluateIndicator(
+  indicator: NormalizedIndicator,
+  trace: readonly TraceEntry[],
+  options: EvaluationOptions = {},
+): IndicatorVerdict {
+  const verdict = (
+    result: IndicatorVerdict["result"],
+    evidence: string,
+    more: Partial<IndicatorVerdict> = {},
+  ): IndicatorVerdict => ({
+    indicator_id: indicator.id,
+    result,
+    evidence,
+    timestamp: new Date((options.now ?? Date.now)()).toISOString(),
+    source: options.source ?? DEFAULT_SOURCE,
+    ...more,
+  });
+  if (!(options.protocols ?? knownProtocols()).has(indicator.protocol)) {
+    return verdict("skipped", `protocol ${indicator.protocol} is not supported`);
+  }
+  let eligible = 0;
+  let failures = 0;
+  let firstFailure: EvaluationError | undefined;
+  for (const entry of trace) {
+    if (!isEligible(indicator, entry)) continue;
+    eligible += 1;
+    const outcome =
+      options.isExpired?.() === true
+        ? ({ result: "error", error: EXPIRED } as const)
+        : examine(indicator, entry.content, options);
+    if (outcome.result === "matched") {
+      const { detail } = outcome;
+      const match = {
+        seq: entry.seq,
+        event: entry.event,
+        ...(detail.path === undefined ? {} : { path: detail.path }),
+      };
+      const evidence = describeMatch(entry, detail, options.evidence) + failureNote(failures);
+      const isAccumulated = entry.event === ACCUMULATED_RESPONSE;
+      return verdict("matched", evidence, {
+        match,
+        ...(isAccumulated ? { source: "accumulated", diagnostics: ["CS-006"] } : {}),
+      });
+    }
+    // Without its evaluator the indicator has no other answer on any message.
+    if (outcome.result === "skipped") return verdict("skipped", outcome.reason);
+    if (outcome.result === "error" && counts(indicator, entry)) {
+      failures += 1;
+      firstFailure ??= outcome.error;
+    }
+  }
+  if (firstFailure !== undefined) {
+    const evidence = `${firstFailure.kind}: ${firstFailure.message}${failureNote(failures)}`;
+    return verdict("error", evidence, { error: firstFailure });
+  }
+  return verdict("not_matched", eligible === 0 ? "no eligible messages" : `${eligible} messages`);
+}
+
+function failureNote(failures: number): string {
+  return failures === 0 ? "" : ` (${failures} messages could not be evaluated)`;
+}
+
+function isEligible(indicator: NormalizedIndicator, entry: TraceEntry): boolean {
+  if (entry.protocol !== indicator.protocol) return false;
+  if (indicator.surface !== undefined && entry.event !== indicator.surface) return false;
+  if (indicator.actor !== undefined && entry.actor !== indicator.actor) return false;
+  return indicator.direction === undefined || entry.direction === indicator.direction;
+}
+
+/** The joined text of a run is no protocol traffic: an expression written for events may fail on it. */
+function counts(indicator: NormalizedIndicator, entry: TraceEntry): boolean {
+  return entry.event !== ACCUMULATED_RESPONSE || indicator.expression === undefined;
+}
+
+function examine(
+  indicator: NormalizedIndicator,
+  content: JsonValue,
+  options: EvaluationOptions,
+): Outcome {
+  const { target } = indicator;
+  if (isDeeperThan(content, MAX_MESSAGE_DEPTH)) return { result: "error", error: TOO_DEEP };
+  if (indicator.pattern !== undefined)
+    return evaluatePattern(indicator.pattern, content, { target });
+  if (indicator.expression !== undefined) {
+    return evaluateExpression(indicator.expression, content, { cel: options.cel });
+  }
+  if (indicator.semantic !== undefined) {
+    return evaluateSemantic(indicator.semantic, content, { target, semantic: options.semantic });
+  }
+  const message = "the indicator has no detection method";
+  return { result: "error", error: { kind: "unsupported_method", message } };
+}

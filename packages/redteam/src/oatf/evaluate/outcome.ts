@@ -1,0 +1,21 @@
+import type { EvaluationError } from "./evaluation-error.js";
+
+/** What satisfied an indicator. */
+export type MatchDetail = {
+  /** The place in the message, `messages[2].content`. */
+  readonly path?: string;
+  /** The text there; evidence shows it masked. */
+  readonly text?: string;
+  /** The score of a semantic indicator. */
+  readonly score?: number;
+};
+
+/** The answer of one detection on one message. */
+export type Outcome =
+  | { readonly result: "matched"; readonly detail: MatchDetail }
+  | { readonly result: "not_matched" }
+  | { readonly result: "error"; readonly error: EvaluationError }
+  | { readonly result: "skipped"; readonly reason: string };
+
+/** The answer when nothing was found. */
+export const NOT_MATCHED: Outcome = Object.freeze({ result: "not_matched" });

@@ -1,0 +1,115 @@
+/** The entry that joins the deltas of a run into whole texts; not protocol traffic. */
+export const ACCUMULATED_RESPONSE = "_accumulated_response";
+
+const span = (stem: string, ...ends: readonly string[]): string[] =>
+  ends.map((end) => `${stem}_${end}`);
+
+const AG_UI = [
+  "run_agent_input",
+  ...span("text_message", "start", "content", "end", "chunk"),
+  ...span("tool_call", "start", "args", "end", "chunk", "result"),
+  ...span("state", "snapshot", "delta"),
+  "messages_snapshot",
+  ...span("activity", "snapshot", "delta"),
+  "raw",
+  "custom",
+  ...span("run", "started", "finished", "error"),
+  ...span("step", "started", "finished"),
+  ...span("reasoning", "start", "end", "encrypted_value"),
+  ...span("reasoning_message", "start", "content", "end", "chunk"),
+  ...span("subagent", "started", "finished", "error"),
+  // Streams of AG-UI before 1.0.
+  ...span("thinking", "start", "end"),
+  ...span("thinking_text_message", "start", "content", "end"),
+];
+
+const MCP_BOTH = [
+  "ping",
+  "tasks/get",
+  "tasks/result",
+  "tasks/list",
+  "tasks/cancel",
+  "notifications/cancelled",
+  "notifications/progress",
+  "notifications/tasks/status",
+];
+const MCP_REQUESTS = [
+  "initialize",
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/read",
+  "resources/templates/list",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "prompts/list",
+  "prompts/get",
+  "logging/setLevel",
+  "completion/complete",
+];
+const MCP_FROM_CLIENT = ["notifications/initialized", "notifications/roots/list_changed"];
+const MCP_FROM_SERVER = [
+  "sampling/createMessage",
+  "elicitation/create",
+  "roots/list",
+  "notifications/message",
+  "notifications/tools/list_changed",
+  "notifications/resources/list_changed",
+  "notifications/resources/updated",
+  "notifications/prompts/list_changed",
+  "notifications/elicitation/complete",
+];
+const A2A = [
+  "message/send",
+  "message/stream",
+  "tasks/get",
+  "tasks/list",
+  "tasks/cancel",
+  "tasks/resubscribe",
+  ...["set", "get", "list", "delete"].map((verb) => `tasks/pushNotificationConfig/${verb}`),
+  "agent/getAuthenticatedExtendedCard",
+  "agent_card/get",
+];
+const A2A_TO_CLIENT = ["task/status", "task/artifact"];
+
+/** What an actor of each mode sees: a server the client's traffic, a client answers and the server's own. */
+const EVENTS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["ag_ui_client", new Set(AG_UI)],
+  ["mcp_server", new Set([...MCP_BOTH, ...MCP_REQUESTS, ...MCP_FROM_CLIENT])],
+  ["mcp_client", new Set([...MCP_BOTH, ...MCP_REQUESTS, ...MCP_FROM_SERVER])],
+  ["a2a_server", new Set(A2A)],
+  ["a2a_client", new Set([...A2A, ...A2A_TO_CLIENT])],
+]);
+
+const SURFACES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["ag_ui", new Set([...AG_UI, ACCUMULATED_RESPONSE])],
+  ["mcp", new Set([...MCP_BOTH, ...MCP_REQUESTS, ...MCP_FROM_CLIENT, ...MCP_FROM_SERVER])],
+  ["a2a", new Set([...A2A, ...A2A_TO_CLIENT])],
+]);
+
+/** Names that older documents use, with the event that carries the same thing today. */
+const LEGACY_SURFACES: ReadonlyMap<string, string> = new Map([
+  ["message_history", "run_agent_input"],
+  ["tool_definition", "run_agent_input"],
+  ["tool_result", "tool_call_result"],
+  ["agent_state", "state_snapshot"],
+  ["agent_context", "run_agent_input"],
+  ["forwarded_props", "run_agent_input"],
+  ["agent_event", "custom"],
+  ["agent_tool_call", "tool_call_start"],
+]);
+
+/** Whether an actor of a mode can see an event; `undefined` when the mode is not known. */
+export function isKnownEvent(mode: string, event: string): boolean | undefined {
+  return EVENTS.get(mode)?.has(event);
+}
+
+/** Whether a protocol has a surface; `undefined` when the protocol is not known. */
+export function isKnownSurface(protocol: string, surface: string): boolean | undefined {
+  return SURFACES.get(protocol)?.has(surface);
+}
+
+/** The name of today for a surface of older AG-UI documents. */
+export function modernSurface(surface: string): string | undefined {
+  return LEGACY_SURFACES.get(surface);
+}

@@ -1,0 +1,89 @@
+import type { JsonValue } from "@countersign/core";
+import type { EvaluationError } from "../evaluate/evaluation-error.js";
+import { EvaluationFailure } from "../evaluate/evaluation-error.js";
+import { isObject } from "../json/access.js";
+import { equalJson } from "../json/equal.js";
+import { sortedText } from "../json/text.js";
+import { requireRegex } from "../regex/compile.js";
+
+/** Receives what could not be evaluated; the answer is then `false`. */
+export type ConditionOptions = { readonly onError?: (error: EvaluationError) => void };
+
+type Operator = (operand: JsonValue, value: JsonValue) => boolean;
+
+function onText(holds: (text: string, operand: string) => boolean): Operator {
+  return (operand, value) => typeof operand === "string" && holds(sortedText(value), operand);
+}
+
+function onNumber(holds: (value: number, operand: number) => boolean): Operator {
+  return (operand, value) =>
+    typeof operand === "number" && typeof value === "number" && holds(value, operand);
+}
+
+const OPERATORS: ReadonlyMap<string, Operator> = new Map([
+  ["contains", onText((text, part) => text.includes(part))],
+  ["starts_with", onText((text, part) => text.startsWith(part))],
+  ["ends_with", onText((text, part) => text.endsWith(part))],
+  ["regex", onText((text, pattern) => requireRegex(pattern).test(text))],
+  [
+    "any_of",
+    (operand, value) => Array.isArray(operand) && operand.some((item) => equalJson(item, value)),
+  ],
+  ["gt", onNumber((value, operand) => value > operand)],
+  ["lt", onNumber((value, operand) => value < operand)],
+  ["gte", onNumber((value, operand) => value >= operand)],
+  ["lte", onNumber((value, operand) => value <= operand)],
+]);
+
+/** Whether a condition is an object of operators rather than a value to be equal to. */
+export function isOperatorObject(condition: JsonValue): boolean {
+  return (
+    isObject(condition) &&
+    Object.keys(condition).some((key) => key === "exists" || OPERATORS.has(key))
+  );
+}
+
+/** What an operator object says of presence, and whether it says anything else. */
+export function presenceOf(condition: JsonValue): {
+  readonly exists: boolean | undefined;
+  readonly alone: boolean;
+} {
+  if (!isObject(condition) || typeof condition["exists"] !== "boolean") {
+    return { exists: undefined, alone: false };
+  }
+  const others = Object.keys(condition).some((key) => OPERATORS.has(key));
+  return { exists: condition["exists"], alone: !others };
+}
+
+/** The condition's answer for a value that is there. */
+export function holds(condition: JsonValue, value: JsonValue): boolean {
+  if (!isObject(condition) || !isOperatorObject(condition)) return equalJson(condition, value);
+  for (const [key, operand] of Object.entries(condition)) {
+    const operator = OPERATORS.get(key);
+    if (operator !== undefined && !operator(operand, value)) return false;
+  }
+  return true;
+}
+
+/** Runs an evaluation whose failure means `false` and is told to `onError`. */
+export function falseOnFailure(evaluate: () => boolean, options: ConditionOptions): boolean {
+  try {
+    return evaluate();
+  } catch (error) {
+    if (!(error instanceof EvaluationFailure)) throw error;
+    options.onError?.(error.toError());
+    return false;
+  }
+}
+
+/**
+ * Whether a value satisfies a condition: an object with operator keys asks that all of them hold, any
+ * other value asks for deep equality. `exists` is about resolution and is the caller's business.
+ */
+export function evaluateCondition(
+  condition: JsonValue,
+  value: JsonValue,
+  options: ConditionOptions = {},
+): boolean {
+  return falseOnFailure(() => holds(condition, value), options);
+}

@@ -1,0 +1,104 @@
+import { CountersignError } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import "../errors.js";
+import { setMember } from "../json/access.js";
+import { plainText } from "../json/text.js";
+import { MAX_INTERPOLATED_LENGTH } from "../limits.js";
+import { resolveSimplePath } from "./path.js";
+import { scanTemplate } from "./template-scan.js";
+
+/** Where the names of a template get their values. */
+export type TemplateContext = {
+  /** Values by name: local names and names qualified as `actor.name`. */
+  readonly extractors: ReadonlyMap<string, string>;
+  /** The last request, for `{{request.path}}`. */
+  readonly request?: JsonValue;
+  /** The last response, for `{{response.path}}`. */
+  readonly response?: JsonValue;
+};
+
+/** A reference that found no value and became the empty string. */
+export type TemplateWarning = {
+  readonly severity: "warning";
+  readonly code: "W-004";
+  readonly message: string;
+};
+
+const SIDES = ["request", "response"] as const;
+
+function lookUp(name: string, context: TemplateContext): string | undefined {
+  const extracted = context.extractors.get(name);
+  if (extracted !== undefined) return extracted;
+  for (const side of SIDES) {
+    const root = context[side];
+    if (name.startsWith(`${side}.`) && root !== undefined) {
+      const found = resolveSimplePath(name.slice(side.length + 1), root);
+      if (found !== undefined) return plainText(found);
+    }
+  }
+  return undefined;
+}
+
+function afford(length: number): void {
+  if (length > MAX_INTERPOLATED_LENGTH) {
+    throw new CountersignError("ERR_OATF_LIMIT", "templates expand to more than is allowed", {
+      limit: "interpolatedLength",
+      allowed: MAX_INTERPOLATED_LENGTH,
+    });
+  }
+}
+
+/**
+ * Replaces `{{name}}`, `{{actor.name}}`, `{{request.path}}` and `{{response.path}}`; `\{{` yields a literal
+ * `{{`. What was put in is never scanned again, so a value that an agent chose cannot name another one.
+ *
+ * @throws CountersignError ERR_OATF_LIMIT when the text grows beyond the limit
+ */
+export function interpolateTemplate(
+  text: string,
+  context: TemplateContext,
+): { readonly text: string; readonly warnings: readonly TemplateWarning[] } {
+  if (!text.includes("{{")) return { text, warnings: [] };
+  const warnings: TemplateWarning[] = [];
+  let result = "";
+  for (const part of scanTemplate(text).parts) {
+    if (part.kind === "text") result += part.text;
+    else {
+      const value = lookUp(part.name, context);
+      if (value === undefined) {
+        const message = `{{${part.name.slice(0, 64)}}} has no value here`;
+        warnings.push({ severity: "warning", code: "W-004", message });
+      } else result += value;
+    }
+    afford(result.length);
+  }
+  return { text: result, warnings };
+}
+
+/**
+ * {@link interpolateTemplate} for every string inside a value; keys and other scalars stay as they are.
+ *
+ * @throws CountersignError ERR_OATF_LIMIT when the strings together grow beyond the limit
+ */
+export function interpolateValue(
+  value: JsonValue,
+  context: TemplateContext,
+): { readonly value: JsonValue; readonly warnings: readonly TemplateWarning[] } {
+  const warnings: TemplateWarning[] = [];
+  let length = 0;
+  const visit = (node: JsonValue): JsonValue => {
+    if (typeof node === "string") {
+      const replaced = interpolateTemplate(node, context);
+      warnings.push(...replaced.warnings);
+      length += replaced.text.length;
+      afford(length);
+      return replaced.text;
+    }
+    if (Array.isArray(node)) return node.map(visit);
+    if (typeof node !== "object" || node === null) return node;
+    const copy: JsonObject = {};
+    for (const [key, child] of Object.entries(node)) setMember(copy, key, visit(child));
+    return copy;
+  };
+  return { value: visit(value), warnings };
+}

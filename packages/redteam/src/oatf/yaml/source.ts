@@ -1,0 +1,68 @@
+import type { JsonValue } from "@countersign/core";
+import { isObject } from "../json/access.js";
+
+/** Steps from the root of a document to a value. */
+export type Path = readonly (string | number)[];
+
+/** A place in a text, counted from 1. */
+export type Position = { readonly line: number; readonly column: number };
+
+/** YAML that the format forbids (V-020): an anchor, an alias, a merge key or a custom tag. */
+export type YamlViolation = { readonly path: Path; readonly message: string } & Position;
+
+/** What is known of the text a document came from. */
+export type Source = {
+  readonly violations: readonly YamlViolation[];
+  /** Where the value at a path stands; for a missing one, the nearest place above it. */
+  positionOf(path: Path): Position;
+};
+
+/** Where the children of each container stand in the text. */
+export type ChildOffsets = WeakMap<object, Map<string | number, number>>;
+
+/** Builds the {@link Source} of one text. */
+export function createSource(
+  root: JsonValue,
+  offsets: ChildOffsets,
+  place: (offset: number) => Position,
+  violations: readonly YamlViolation[],
+): Source {
+  return {
+    violations,
+    positionOf(path) {
+      let at: JsonValue | undefined = root;
+      let offset = 0;
+      for (const step of path) {
+        if (typeof at !== "object" || at === null) break;
+        const found = offsets.get(at)?.get(step);
+        if (found === undefined) break;
+        offset = found;
+        if (Array.isArray(at)) at = typeof step === "number" ? at[step] : undefined;
+        else at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined;
+      }
+      return place(offset);
+    },
+  };
+}
+
+/** `attack.indicators[0].target` for a path. */
+export function formatPath(path: Path): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else text += text === "" ? step : `.${step}`;
+  }
+  return text;
+}
+
+const sources = new WeakMap<object, Source>();
+
+/** Remembers where a document came from, beside it and not inside it. */
+export function attachSource(document: object, source: Source): void {
+  sources.set(document, source);
+}
+
+/** Where a document came from; `undefined` for one that was built by a program. */
+export function sourceOf(document: object): Source | undefined {
+  return sources.get(document);
+}
