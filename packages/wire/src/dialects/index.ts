@@ -13,7 +13,7 @@ export {
   unwrapEnvelope,
   unwrapPartialEnvelope,
 } from "./envelope/parse.js";
-export { wrapEnvelope } from "./envelope/translate.js";
+export { carryEnvelope, upgradeEnvelope, wrapEnvelope } from "./envelope/translate.js";
 export type { EnvelopeFacts } from "./envelope/translate.js";
 export type { DialectErrorCode } from "./errors.js";
 export { CANCELLED_CODE } from "./legacy/downgrade.js";

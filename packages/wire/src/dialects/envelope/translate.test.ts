@@ -1,7 +1,13 @@
 import type { JsonObject } from "@countersign/core";
 import { expect, test } from "vitest";
 import type { AgUiEvent } from "../../model/event.js";
-import { createUpgrader, unwrapEnvelope, wrapEnvelope } from "../index.js";
+import {
+  carryEnvelope,
+  createUpgrader,
+  unwrapEnvelope,
+  upgradeEnvelope,
+  wrapEnvelope,
+} from "../index.js";
 import type { Envelope, EnvelopeFacts, Upgrader } from "../index.js";
 
 const TEXT: JsonObject = {
@@ -136,4 +142,19 @@ test("a native event is wrapped whole, a chunk of text as its text", () => {
     name: "countersign.envelope",
     value: 1,
   });
+});
+
+test("an envelope is carried as one event, text included, so that it is judged once", () => {
+  const { envelope } = unwrapEnvelope(TEXT);
+  expect(carryEnvelope(envelope)).toEqual({
+    type: "CUSTOM",
+    timestamp: envelope.timestamp * 1000,
+    name: "countersign.envelope",
+    value: envelope,
+  });
+  expect(upgradeEnvelope(envelope).map(({ type }) => type)).toEqual([
+    "TEXT_MESSAGE_START",
+    "TEXT_MESSAGE_CONTENT",
+    "TEXT_MESSAGE_END",
+  ]);
 });

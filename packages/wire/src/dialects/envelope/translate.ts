@@ -43,15 +43,19 @@ function plainText(envelope: Envelope): string | undefined {
 export function upgradeEnvelope(envelope: Envelope): JsonObject[] {
   const timestamp = envelope.timestamp * 1000;
   const text = plainText(envelope);
-  if (text === undefined) {
-    return [{ type: "CUSTOM", timestamp, name: ENVELOPE_NAME, value: { ...envelope } }];
-  }
+  if (text === undefined) return [carryEnvelope(envelope)];
   const messageId = envelope.event_id;
   return [
     { type: "TEXT_MESSAGE_START", timestamp, messageId, role: "assistant" },
     { type: "TEXT_MESSAGE_CONTENT", timestamp, messageId, delta: text },
     { type: "TEXT_MESSAGE_END", timestamp, messageId },
   ];
+}
+
+/** An envelope as one CUSTOM event, whatever it holds: one envelope, one event, one decision. */
+export function carryEnvelope(envelope: Envelope): JsonObject {
+  const timestamp = envelope.timestamp * 1000;
+  return { type: "CUSTOM", timestamp, name: ENVELOPE_NAME, value: { ...envelope } };
 }
 
 /** What the gateway itself decided about an event; nothing here is the agent's word. */
