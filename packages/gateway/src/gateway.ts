@@ -58,7 +58,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const books = new WeakMap<CompiledPolicy, CounterBook>();
   const upstreams = options.agents.map(createUpstream);
   const heartbeats = createHeartbeats(options.heartbeatMs);
-  const recorder = createWatchedRecorder(options.recorder);
+  const recorder = createWatchedRecorder(options.recorder, clock);
   const surroundings: Surroundings = {
     agents: createAgents(upstreams, options.fallbackAgent),
     policy: () => options.policy.current,
@@ -83,25 +83,17 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const dataPlane = createDataPlane(surroundings, {
     tls: options.tls,
-    isReady: () => recorder.isHealthy,
+    isReady: () => recorder.isReady(),
     origins: new Set(options.origins ?? []),
   });
   return {
-    dataPlane,
+    dataPlane: dataPlane.server,
     surroundings,
-    isReady: () => recorder.isHealthy,
+    isReady: () => recorder.isReady(),
     close: async () => {
       heartbeats.stop();
       for (const run of surroundings.sessions.openRuns()) run.stop("the gateway is stopping");
-      await new Promise<void>((resolve) => {
-        dataPlane.close(() => resolve());
-        if ("closeAllConnections" in dataPlane) {
-          setTimeout(
-            () => (dataPlane as { closeAllConnections(): void }).closeAllConnections(),
-            200,
-          ).unref();
-        }
-      });
+      await dataPlane.close();
       for (const upstream of upstreams) upstream.close();
     },
   };

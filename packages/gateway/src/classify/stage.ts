@@ -21,6 +21,7 @@ export const classify: Stage = {
       push: (passage) => {
         const { event, claim } = passage;
         if (event === undefined) return;
+        if (passage.supplied === true) return void next.push(passage);
         calls.see(event);
         passage.facts =
           claim === undefined
@@ -33,6 +34,14 @@ export const classify: Stage = {
     };
   },
   admit: (request) => {
+    if (request.message !== undefined) {
+      request.facts = classifyEnvelope(
+        request.message.envelope as JsonObject,
+        "inbound",
+        request.policy.refinements,
+      );
+      return;
+    }
     request.facts = classifyInput(assertInput(request), {
       refinements: request.policy.refinements,
     });

@@ -18,15 +18,21 @@ const HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
+/** Aborts when the answer's connection is gone; asked for before anything else happens on it. */
+export function signalOfClose(answer: HttpAnswer): AbortSignal {
+  const gone = new AbortController();
+  answer.on("close", () => gone.abort());
+  answer.on("error", () => gone.abort());
+  return gone.signal;
+}
+
 /** Opens the stream: headers go out before the first event. */
 export function createHttpSink(
   answer: HttpAnswer,
   encoding: HttpEncoding,
+  gone: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
 ): ClientSink {
-  const gone = new AbortController();
-  answer.on("close", () => gone.abort());
-  answer.on("error", () => gone.abort());
   answer.writeHead(200, {
     ...HEADERS,
     ...headers,
@@ -35,27 +41,39 @@ export function createHttpSink(
   // HTTP/2 answers send their headers at once; HTTP/1.1 ones wait for a body unless told.
   if ("flushHeaders" in answer) answer.flushHeaders();
   // The two response classes declare `write` differently, though both take text and bytes.
-  const write = (piece: string | Uint8Array): boolean => (answer as ServerResponse).write(piece);
+  // HTTP/2 answers do not say whether they need to drain, so it is remembered here for both.
+  let needsDrain = false;
+  answer.on("drain", () => {
+    needsDrain = false;
+  });
+  const write = (piece: string | Uint8Array): void => {
+    needsDrain = !(answer as ServerResponse).write(piece);
+  };
   return {
     transport: "sse",
-    gone: gone.signal,
+    gone,
     get isSlow() {
-      return answer.writableNeedDrain && !gone.signal.aborted;
+      return needsDrain && !gone.aborted;
     },
     send: (events) => {
-      if (gone.signal.aborted) return;
+      if (gone.aborted) return;
       write(encoding === "sse" ? encodeSseEvents(events) : encodeProtoEvents(events));
     },
     drained: () =>
-      gone.signal.aborted || !answer.writableNeedDrain
+      gone.aborted || !needsDrain
         ? Promise.resolve()
         : new Promise((resolve) => {
-            answer.once("drain", resolve);
-            answer.once("close", resolve);
+            const settle = (): void => {
+              answer.off("drain", settle);
+              answer.off("close", settle);
+              resolve();
+            };
+            answer.once("drain", settle);
+            answer.once("close", settle);
           }),
     heartbeat: () => {
       // Protobuf has no comment: its idle streams rely on TCP keep-alive.
-      if (encoding === "sse" && !answer.writableNeedDrain) write(encodeSseComment("heartbeat"));
+      if (encoding === "sse" && !needsDrain && !gone.aborted) write(encodeSseComment("heartbeat"));
     },
     end: () => {
       answer.end();

@@ -14,6 +14,7 @@ const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_INBOUND_BLOCKED: { status: 403, title: "The policy does not allow this request" },
   ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
   ERR_RUN_ACTIVE: { status: 409, title: "The thread has a run open" },
+  ERR_RUN_STOPPED: { status: 409, title: "The run was stopped before it began" },
   ERR_UPSTREAM_UNREACHABLE: { status: 502, title: "The agent could not be reached" },
   ERR_UPSTREAM_STATUS: { status: 502, title: "The agent refused the request" },
   ERR_UPSTREAM_NOT_A_STREAM: {
@@ -29,7 +30,7 @@ const STATUSES: Partial<Record<ErrorCode, Status>> = {
 /** The answer to a request that was refused before its stream began. */
 export function problemOf(error: unknown): Problem {
   if (!isCountersignError(error)) {
-    return { status: 503, code: "INTERNAL", title: "The gateway could not record the request" };
+    return { status: 503, code: "INTERNAL", title: "The gateway could not handle the request" };
   }
   const { status, title } =
     STATUSES[error.code] ??

@@ -7,17 +7,19 @@ import type { ClientSink } from "./sink.js";
 const SLOW_BYTES = 256 * 1024;
 
 /** One run's end on a socket; the socket itself stays open for the next run. */
-export function createSocketSink(socket: WebSocket, onEnd: () => void): ClientSink {
-  const gone = new AbortController();
-  socket.once("close", () => gone.abort());
+export function createSocketSink(
+  socket: WebSocket,
+  gone: AbortSignal,
+  onEnd: () => void = () => {},
+): ClientSink {
   let waiting: (() => void)[] = [];
   const wake = (): void => {
     const resolved = waiting;
     waiting = [];
     for (const resolve of resolved) resolve();
   };
-  gone.signal.addEventListener("abort", wake, { once: true });
-  const isSlow = (): boolean => socket.bufferedAmount > SLOW_BYTES && !gone.signal.aborted;
+  gone.addEventListener("abort", wake, { once: true });
+  const isSlow = (): boolean => socket.bufferedAmount > SLOW_BYTES && !gone.aborted;
   const send = (event: AgUiEvent): void => {
     socket.send(encodeTextFrame(JSON.stringify(event), "json"), () => {
       if (!isSlow()) wake();
@@ -25,19 +27,22 @@ export function createSocketSink(socket: WebSocket, onEnd: () => void): ClientSi
   };
   return {
     transport: "websocket",
-    gone: gone.signal,
+    gone,
     get isSlow() {
       return isSlow();
     },
     send: (events) => {
-      if (gone.signal.aborted) return;
+      if (gone.aborted) return;
       for (const event of events) send(event);
     },
     drained: () =>
       isSlow() ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve(),
     heartbeat: () => {
-      if (!gone.signal.aborted) socket.ping();
+      if (!gone.aborted) socket.ping();
     },
-    end: onEnd,
+    end: () => {
+      gone.removeEventListener("abort", wake);
+      onEnd();
+    },
   };
 }

@@ -1,16 +1,35 @@
+import { assertWithin } from "@countersign/core";
+import type { AgUiEvent } from "@countersign/wire";
 import type { Passage } from "../pipeline/passage.js";
+
+/** Events held at once; their bytes are bounded where the arguments are put together. */
+const MAX_HELD_EVENTS = 10_000;
 
 /** Tool calls that wait for their arguments, each with everything that arrived for it so far. */
 export class HeldCalls {
   readonly #calls = new Map<string, Passage[]>();
+  #events = 0;
 
   /** Whether a call is being held. */
   has(toolCallId: string): boolean {
     return this.#calls.has(toolCallId);
   }
 
+  /** The held call an event belongs to, its own end excepted. */
+  callOf(event: AgUiEvent): string | undefined {
+    const id =
+      event.type === "TOOL_CALL_ARGS" || event.type === "TOOL_CALL_RESULT"
+        ? event.toolCallId
+        : event.type === "REASONING_ENCRYPTED_VALUE" && event.subtype === "tool-call"
+          ? event.entityId
+          : undefined;
+    return id !== undefined && this.#calls.has(id) ? id : undefined;
+  }
+
   /** Starts holding a call, or adds to one that is held. */
   hold(toolCallId: string, passage: Passage): void {
+    this.#events += 1;
+    assertWithin("maxHeldEvents", this.#events, MAX_HELD_EVENTS);
     const held = this.#calls.get(toolCallId);
     if (held === undefined) this.#calls.set(toolCallId, [passage]);
     else held.push(passage);
@@ -20,6 +39,12 @@ export class HeldCalls {
   release(toolCallId: string): readonly Passage[] {
     const held = this.#calls.get(toolCallId) ?? [];
     this.#calls.delete(toolCallId);
+    this.#events -= held.length;
     return held;
+  }
+
+  /** The calls that are held. */
+  ids(): string[] {
+    return [...this.#calls.keys()];
   }
 }

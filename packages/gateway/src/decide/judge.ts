@@ -21,6 +21,8 @@ export type Question = {
   readonly facts: EventFacts;
   /** A part of a unit that was counted when it opened. */
   readonly isContinuation?: boolean;
+  /** A part of an event that was counted itself: no new one for the rate per second. */
+  readonly isPart?: boolean;
   readonly violation?: ViolationFacts | undefined;
   /** A token that came with this very event. */
   readonly presented?: JsonValue | undefined;
@@ -77,7 +79,7 @@ export function createJudge(bench: Bench): (question: Question) => Judgement {
 
   return (question) => {
     const now = clock.now();
-    const counted = book.peek(question.facts, keys, now);
+    const counted = book.peek(question.facts, keys, now, question.isPart !== true);
     const continues = question.isContinuation === true;
     const judgement = decide(
       question,

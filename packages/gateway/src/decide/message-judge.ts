@@ -1,86 +1,155 @@
+import type { JsonObject } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
-import type { ClassifyContext } from "@countersign/policy";
-import type { AgUiEvent, Message } from "@countersign/wire";
+import type { Decision, Denial } from "@countersign/policy";
+import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { MessageJudge } from "../withhold/messages.js";
-import { callKey, messageKey } from "../withhold/unit.js";
-import type { Judgement, Question } from "./judge.js";
+import type { WithheldRegister } from "../withhold/register.js";
+import type { UnitKey } from "../withhold/unit.js";
+import { callKey, messageKey, resultKey } from "../withhold/unit.js";
+import type { Known } from "./known.js";
+import { observing, ownDenial } from "./structure.js";
 
-/** What the judge of a snapshot needs from the stage around it. */
+/** What the judge of a message list needs from the stage around it. */
 export type SnapshotSurroundings = {
   readonly run: Run;
-  readonly judge: (question: Question) => Judgement;
-  /** Message ids the person already has: sent by them, or delivered on this stream. */
-  readonly known: ReadonlySet<string>;
-  /** Told of each part that was taken out, so that it gets a receipt of its own. */
-  readonly blocked: (passage: Passage) => void;
+  readonly receivedAt: number;
+  readonly known: Known;
+  readonly register: WithheldRegister;
+  readonly clientTools: ReadonlySet<string>;
+  /** The name of a call that was streamed. */
+  toolName(toolCallId: string): string | undefined;
+  /** Whether a call waits for its arguments, and so must not appear early. */
+  isHeld(toolCallId: string): boolean;
+  ownRule(event: AgUiEvent): Denial | undefined;
+  /** Told of each part that was judged to its disadvantage, so that it gets a receipt of its own. */
+  judged(passage: Passage): void;
 };
 
 /**
- * Judges what a snapshot brings for the first time as if it had been streamed.
+ * Judges what a message list brings as if it had been streamed.
  *
  * A message list is the way around a filter that reads only the streamed events.
  */
-export function createMessageJudge(surroundings: SnapshotSurroundings): MessageJudge {
-  const { run, judge, known, blocked } = surroundings;
-  const clientTools = new Set((run.input.tools ?? []).map((tool) => tool.name));
+export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
+  const { run, known, clientTools } = around;
+  const names = new Map<string, string>();
+  const nameOf = (id: string): string | undefined =>
+    names.get(id) ?? known.callName(id) ?? around.toolName(id);
 
-  const allows = (event: AgUiEvent, key: string, context: ClassifyContext): boolean => {
+  const settle = (passage: Passage, key: UnitKey): boolean => {
+    const { decision } = passage;
+    const denial = decision?.allow === true ? decision.observed : decision;
+    if (denial === undefined) return true;
+    // A single rule that only observes withholds nothing, so nothing of the rest follows from it.
+    if (decision?.allow === false || run.policy.mode === "observe") {
+      around.register.add(key, { rule: denial.rule, reason: denial.reason });
+    }
+    around.judged({ ...passage, part: true });
+    return decision?.allow === true;
+  };
+
+  const allows = (event: AgUiEvent, key: UnitKey, call?: ToolCall): boolean => {
+    const toolNames = new Map<string, string>();
+    if (event.type === "TOOL_CALL_RESULT") {
+      const name = nameOf(event.toolCallId);
+      if (name !== undefined) toolNames.set(event.toolCallId, name);
+    }
     const facts = classifyEvent(event, {
       refinements: run.policy.refinements,
       clientTools,
-      ...context,
+      toolNames,
+      ...(call === undefined
+        ? {}
+        : { toolArguments: new Map([[call.id, call.function.arguments]]) }),
     });
-    const { decision, capability } = judge({ facts });
-    if (decision.allow) return true;
-    run.withheld.add(key, { rule: decision.rule, reason: decision.reason });
-    blocked({
-      receivedAt: run.clock.now(),
-      event,
-      facts,
-      decision,
-      ...(capability === undefined ? {} : { capabilityId: capability.id }),
-    });
-    return false;
+    const own = around.ownRule(event);
+    const { decision, capability }: { decision: Decision; capability?: { id: string } } =
+      own === undefined
+        ? run.judge({ facts, isPart: true, event: event as unknown as JsonObject })
+        : { decision: observing(run.policy, own) };
+    return settle(
+      {
+        receivedAt: around.receivedAt,
+        event,
+        facts,
+        decision,
+        ...(capability === undefined ? {} : { capabilityId: capability.id }),
+      },
+      key,
+    );
+  };
+
+  const allowsText = (message: Message, key: UnitKey): boolean => {
+    const { id } = message;
+    if (message.role === "reasoning") {
+      return (
+        (known.hasMessage(message) ||
+          allows({ type: "REASONING_MESSAGE_START", messageId: id, role: "reasoning" }, key)) &&
+        allows({ type: "REASONING_MESSAGE_CONTENT", messageId: id, delta: message.content }, key)
+      );
+    }
+    if (message.role === "assistant") {
+      return (
+        (known.hasMessage(message) || allows({ type: "TEXT_MESSAGE_START", messageId: id }, key)) &&
+        (message.content === undefined ||
+          allows({ type: "TEXT_MESSAGE_CONTENT", messageId: id, delta: message.content }, key))
+      );
+    }
+    if (message.role !== "user" && message.role !== "system" && message.role !== "developer") {
+      return false;
+    }
+    // What the person said themselves is theirs; anything else in their name is the agent's.
+    return (
+      known.hasMessage(message) ||
+      allows({ type: "TEXT_MESSAGE_START", messageId: id, role: message.role }, key)
+    );
   };
 
   return {
-    allowsMessage: (message) =>
-      known.has(message.id) || allows(openingOf(message), messageKey(message.id), {}),
+    allowsMessage: (message) => {
+      const { id } = message;
+      if (message.role === "tool") {
+        if (known.hasMessage(message)) return true;
+        const { toolCallId, content } = message;
+        return allows(
+          { type: "TOOL_CALL_RESULT", messageId: id, toolCallId, content },
+          resultKey(toolCallId),
+        );
+      }
+      if (message.role === "activity") {
+        const { activityType, content } = message;
+        return allows(
+          { type: "ACTIVITY_SNAPSHOT", messageId: id, activityType, content },
+          messageKey(id),
+        );
+      }
+      return allowsText(message, messageKey(id));
+    },
     allowsCall: (call) => {
-      if (known.has(callKey(call.id))) return true;
-      const toolArguments = new Map([[call.id, call.function.arguments]]);
-      return allows(
-        { type: "TOOL_CALL_START", toolCallId: call.id, toolCallName: call.function.name },
-        callKey(call.id),
-        { toolArguments },
-      );
+      const { id } = call;
+      const { name } = call.function;
+      // It comes by itself as soon as it is judged.
+      if (around.isHeld(id)) return false;
+      const before = nameOf(id);
+      names.set(id, before ?? name);
+      const event: AgUiEvent = { type: "TOOL_CALL_START", toolCallId: id, toolCallName: name };
+      if (before !== undefined && before !== name) {
+        const facts = classifyEvent(event, { refinements: run.policy.refinements, clientTools });
+        const denial = ownDenial("gateway/renamed", "a tool call keeps its name");
+        return settle(
+          {
+            receivedAt: around.receivedAt,
+            event,
+            facts,
+            decision: observing(run.policy, denial),
+          },
+          callKey(id),
+        );
+      }
+      if (known.callName(id) !== undefined && !run.policy.needsArguments(name)) return true;
+      return allows(event, callKey(id), call);
     },
   };
-}
-
-/** The event that would have opened this message on a stream. */
-function openingOf(message: Message): AgUiEvent {
-  const { id } = message;
-  switch (message.role) {
-    case "tool":
-      return {
-        type: "TOOL_CALL_RESULT",
-        messageId: id,
-        toolCallId: message.toolCallId,
-        content: "",
-      };
-    case "activity":
-      return {
-        type: "ACTIVITY_SNAPSHOT",
-        messageId: id,
-        activityType: message.activityType,
-        content: {},
-      };
-    case "reasoning":
-      return { type: "REASONING_MESSAGE_START", messageId: id, role: "reasoning" };
-    default:
-      return { type: "TEXT_MESSAGE_START", messageId: id, role: message.role };
-  }
 }

@@ -1,15 +1,19 @@
 import type { JsonObject } from "@countersign/core";
+import type { Denial } from "@countersign/policy";
+import type { AgUiEvent } from "@countersign/wire";
 import { assertInput } from "../inbound/request.js";
 import type { Passage, Step } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
-import { emittedForm } from "../withhold/emit.js";
+import { bareEnd, emittedForm } from "../withhold/emit.js";
+import { WithheldRegister } from "../withhold/register.js";
 import type { Withheld } from "../withhold/register.js";
-import { callKey, unitPlaceOf } from "../withhold/unit.js";
+import { callKey, keysOf, unitPlaceOf } from "../withhold/unit.js";
 import type { UnitPlace } from "../withhold/unit.js";
 import { HeldCalls } from "./held-calls.js";
+import { Known } from "./known.js";
 import { createMessageJudge } from "./message-judge.js";
-import { CLOSE, ORDER_RULE, ownDenial, withheldDenial } from "./structure.js";
+import { CLOSE, observing, orderDenial, ownDenial, ownRule, withheldDenial } from "./structure.js";
 import { OpenUnits } from "./units.js";
 
 /** Asks the policy about every event and keeps withheld what was blocked once. It never waits. */
@@ -17,16 +21,28 @@ export const decide: Stage = {
   name: "decide",
   open: (run, next) => {
     const decider = new Decider(run, next);
-    return { push: (passage) => decider.push(passage), end: (end) => next.end(end) };
+    return {
+      push: (passage) => decider.push(passage),
+      end: (end) => {
+        decider.giveUp();
+        next.end(end);
+      },
+    };
   },
   admit: (request) => {
-    const { facts } = request;
+    const { facts, message } = request;
     if (facts === undefined) throw new TypeError("the request was not classified yet");
     const { decision, capability } = request.judge({
       facts,
-      event: assertInput(request) as unknown as JsonObject,
+      presented: message?.capability,
+      event: (message === undefined
+        ? assertInput(request)
+        : message.envelope) as unknown as JsonObject,
     });
-    request.decision = decision;
+    request.decision =
+      message === undefined || request.agentTakesMessages || !decision.allow
+        ? decision
+        : ownDenial("gateway/one-way", "the agent takes no messages on its transport");
     if (capability !== undefined) request.capabilityId = capability.id;
   },
 };
@@ -34,46 +50,75 @@ export const decide: Stage = {
 class Decider {
   readonly #run: Run;
   readonly #next: Step;
+  /** In observe mode nothing is withheld, so what would have been is remembered for this run alone. */
+  readonly #register: WithheldRegister;
   readonly #units: OpenUnits;
   readonly #held = new HeldCalls();
-  readonly #known = new Set<string>();
+  readonly #known: Known;
+  readonly #clientTools: ReadonlySet<string>;
+  readonly #toolNames = new Map<string, string>();
+  #over = false;
 
   constructor(run: Run, next: Step) {
     this.#run = run;
     this.#next = next;
-    this.#units = new OpenUnits(run.withheld);
-    for (const message of run.input.messages) {
-      this.#known.add(message.id);
-      if (message.role !== "assistant") continue;
-      for (const call of message.toolCalls ?? []) this.#known.add(callKey(call.id));
-    }
+    const observes = run.policy.mode === "observe";
+    this.#register = observes ? new WithheldRegister() : run.withheld;
+    this.#units = new OpenUnits(this.#register, observes);
+    this.#known = new Known(run.input);
+    this.#clientTools = new Set((run.input.tools ?? []).map((tool) => tool.name));
   }
 
   push(passage: Passage): void {
     const { event } = passage;
-    if (event === undefined) return;
+    if (event === undefined || this.#over) return;
+    if (passage.supplied === true) return this.#next.push(passage);
+    const broken = orderDenial(passage.violation);
+    if (broken !== undefined) {
+      passage.decision = broken;
+      return this.#pass(passage, undefined);
+    }
+    this.#notice(event);
     const place = unitPlaceOf(event);
-    if (this.#mustHold(passage, place)) return;
+    if (this.#mustHold(passage, event, place)) return undefined;
     if (event.type === "TOOL_CALL_END" && this.#held.has(event.toolCallId)) {
-      this.#releaseCall(event.toolCallId, passage);
-      return;
+      return this.#releaseCall(event.toolCallId, passage);
     }
     this.#decide(passage, place);
-    this.#pass(passage, place);
+    return this.#pass(passage, place);
+  }
+
+  /** The stream is over: what was held for its arguments will never have them. */
+  giveUp(): void {
+    const denial = ownDenial("gateway/held", "the tool call was never complete");
+    for (const id of this.#held.ids()) {
+      for (const passage of this.#held.release(id)) {
+        passage.decision = denial;
+        this.#next.push(passage);
+      }
+    }
+  }
+
+  #notice(event: AgUiEvent): void {
+    if (event.type === "TOOL_CALL_START" && !this.#toolNames.has(event.toolCallId)) {
+      this.#toolNames.set(event.toolCallId, event.toolCallName);
+    } else if (event.type === "RUN_STARTED" || event.type === "RUN_ERROR") {
+      this.giveUp();
+      this.#units.clear();
+    }
   }
 
   /** A call whose arguments the policy looks at shows nothing before they are whole. */
-  #mustHold(passage: Passage, place: UnitPlace | undefined): boolean {
-    const { event } = passage;
-    if (place === undefined || this.#run.withheld.find(place.key) !== undefined) return false;
-    if (event?.type === "TOOL_CALL_START") {
+  #mustHold(passage: Passage, event: AgUiEvent, place: UnitPlace | undefined): boolean {
+    if (event.type === "TOOL_CALL_START") {
+      if (place === undefined || this.#whyWithheld(event) !== undefined) return false;
       if (!this.#run.policy.needsArguments(event.toolCallName)) return false;
       this.#held.hold(event.toolCallId, passage);
       return true;
     }
-    if (event?.type !== "TOOL_CALL_ARGS" && event?.type !== "TOOL_CALL_RESULT") return false;
-    if (!this.#held.has(event.toolCallId)) return false;
-    this.#held.hold(event.toolCallId, passage);
+    const call = this.#held.callOf(event);
+    if (call === undefined) return false;
+    this.#held.hold(call, passage);
     return true;
   }
 
@@ -81,27 +126,36 @@ class Decider {
   #releaseCall(toolCallId: string, end: Passage): void {
     const held = this.#held.release(toolCallId);
     const [start] = held;
-    this.#decide(end, { key: callKey(toolCallId), phase: "open" });
+    const key = callKey(toolCallId);
+    // What is wrong with the start is wrong with the call.
+    if (start?.violation !== undefined) end.violation ??= start.violation;
+    this.#decide(end, { key, openKey: key, phase: "open" });
     for (const passage of [...held, end]) {
+      const { event } = passage;
+      if (event?.type === "TOOL_CALL_RESULT" && end.decision?.allow === true) {
+        const place = unitPlaceOf(event);
+        this.#decide(passage, place);
+        this.#pass(passage, place);
+        continue;
+      }
       if (passage !== end) {
         if (end.decision !== undefined) passage.decision = end.decision;
         if (end.capabilityId !== undefined) passage.capabilityId = end.capabilityId;
       }
-      const place = passage === start ? "open" : passage === end ? "close" : "continue";
-      this.#pass(passage, { key: callKey(toolCallId), phase: place });
+      const phase = passage === start ? "open" : passage === end ? "close" : "continue";
+      this.#pass(passage, { key, openKey: key, phase });
     }
   }
 
   #decide(passage: Passage, place: UnitPlace | undefined): void {
     const { event, facts, violation, claim } = passage;
     if (event === undefined || facts === undefined) return;
-    const withheld = this.#findWithheld(passage, place);
-    if (withheld !== undefined) {
-      passage.decision = this.#units.mustClose(place) ? CLOSE : withheldDenial(withheld);
-      return;
-    }
-    if (violation?.severity === "error") {
-      passage.decision = ownDenial(ORDER_RULE, `${violation.rule}: ${violation.message}`, "end");
+    const { policy } = this.#run;
+    const withheld = this.#whyWithheld(event);
+    const own = withheld === undefined ? this.#ownRule(event) : withheldDenial(withheld);
+    if (own !== undefined) {
+      const decision = observing(policy, own);
+      passage.decision = !decision.allow && this.#units.mustClose(place) ? CLOSE : decision;
       return;
     }
     const { decision, capability } = this.#run.judge({
@@ -115,54 +169,64 @@ class Decider {
     if (capability !== undefined) passage.capabilityId = capability.id;
   }
 
-  #findWithheld(passage: Passage, place: UnitPlace | undefined): Withheld | undefined {
-    const { event } = passage;
-    const { withheld } = this.#run;
-    if (event?.type === "SUBAGENT_STARTED" && event.parentSubagentRunId !== undefined) {
-      const parent = withheld.find(`subagent:${event.parentSubagentRunId}`);
-      if (parent !== undefined) return parent;
+  #whyWithheld(event: AgUiEvent): Withheld | undefined {
+    if (this.#register.size === 0) return undefined;
+    for (const key of keysOf(event)) {
+      const why = this.#register.find(key);
+      if (why !== undefined) return why;
     }
-    return place === undefined ? undefined : withheld.find(place.key);
+    return undefined;
+  }
+
+  #ownRule(event: AgUiEvent): Denial | undefined {
+    return ownRule(event, {
+      policy: this.#run.policy,
+      clientTools: this.#clientTools,
+      toolName: (id) => this.#toolNames.get(id) ?? this.#known.callName(id),
+      hasWithheld: this.#register.size > 0,
+    });
   }
 
   #pass(passage: Passage, place: UnitPlace | undefined): void {
     const { event, decision } = passage;
     if (event === undefined || decision === undefined) return;
     this.#units.settle(place, decision);
-    if (decision.allow) this.#prepare(passage);
+    if (decision === CLOSE) passage.emitted = bareEnd(event);
+    else if (decision.allow) this.#prepare(passage, event);
+    if (passage.decision?.allow === false && endsTheRun(event, passage.decision)) this.#over = true;
     this.#next.push(passage);
   }
 
   /** Takes out of an allowed event what must not leave with it. */
-  #prepare(passage: Passage): void {
-    const { event } = passage;
-    if (event === undefined) return;
+  #prepare(passage: Passage, event: AgUiEvent): void {
     const emitted = emittedForm(
       event,
-      this.#run.withheld,
+      this.#register,
       createMessageJudge({
         run: this.#run,
-        judge: this.#run.judge,
+        receivedAt: passage.receivedAt,
         known: this.#known,
-        blocked: (part) => this.#next.push(part),
+        register: this.#register,
+        clientTools: this.#clientTools,
+        toolName: (id) => this.#toolNames.get(id),
+        isHeld: (id) => this.#held.has(id),
+        ownRule: (part) => this.#ownRule(part),
+        judged: (part) => this.#next.push(part),
       }),
     );
+    // Observing changes nothing on the wire: what would have been taken out is on record.
+    const { policy } = this.#run;
     if (emitted === undefined) {
-      passage.decision = ownDenial(
-        "gateway/withheld",
-        "nothing is left of what the run asks",
-        "end",
-      );
+      const denial = ownDenial("gateway/withheld", "nothing is left of what the run asks", "end");
+      passage.decision = observing(policy, denial);
       return;
     }
-    if (emitted !== event) passage.emitted = emitted;
-    if (event.type === "TEXT_MESSAGE_START" || event.type === "REASONING_MESSAGE_START") {
-      this.#known.add(event.messageId);
-    } else if (event.type === "ACTIVITY_SNAPSHOT" || event.type === "TOOL_CALL_RESULT") {
-      this.#known.add(event.messageId);
-    } else if (event.type === "TOOL_CALL_START") {
-      this.#known.add(callKey(event.toolCallId));
-      this.#known.add(event.parentMessageId ?? event.toolCallId);
-    }
+    if (emitted !== event && policy.mode !== "observe") passage.emitted = emitted;
+    this.#known.see(passage.emitted ?? event);
   }
+}
+
+/** A block after which the person hears nothing more of this run but its end. */
+function endsTheRun(event: AgUiEvent, denial: Denial): boolean {
+  return denial.onBlock === "end" || event.type === "RUN_STARTED" || event.type === "RUN_FINISHED";
 }

@@ -1,4 +1,7 @@
-import type { Denial, OnBlock, Permit } from "@countersign/policy";
+import type { CompiledPolicy, Decision, Denial, OnBlock, Permit } from "@countersign/policy";
+import type { AgUiEvent } from "@countersign/wire";
+import { ORDER_RULES } from "@countersign/wire/order";
+import type { OrderRuleId, Violation } from "@countersign/wire/order";
 import type { Withheld } from "../withhold/register.js";
 
 /** Blocks that no policy can lift, because the stream itself would break or a withheld unit would return. */
@@ -20,5 +23,54 @@ export const ORDER_RULE = "gateway/order";
 
 /** A block of the gateway's own, outside any policy. */
 export function ownDenial(rule: string, reason: string, onBlock: OnBlock = "drop"): Denial {
-  return { allow: false, rule, reason, reasonCode: "order_violation", onBlock };
+  return { allow: false, rule, reason, reasonCode: "evaluation_failed", onBlock };
+}
+
+/**
+ * The block for an event that breaks a rule the official client checks: it would throw, so the run ends.
+ * What only the prose forbids is asked of the policy (`ag_ui_order`) instead.
+ */
+export function orderDenial(violation: Violation | undefined): Denial | undefined {
+  if (violation?.severity !== "error") return undefined;
+  const { reference } = ORDER_RULES[violation.rule as OrderRuleId] ?? { reference: "V" };
+  if (reference.startsWith("E")) return undefined;
+  return {
+    ...ownDenial(ORDER_RULE, `${violation.rule}: ${violation.message}`, "end"),
+    reasonCode: "order_violation",
+  };
+}
+
+/** What an own rule needs to know beside the event. */
+export type OwnRuleFacts = {
+  readonly policy: CompiledPolicy;
+  readonly clientTools: ReadonlySet<string>;
+  /** The name under which a call was opened. */
+  toolName(toolCallId: string): string | undefined;
+  /** Whether anything is withheld on this thread. */
+  readonly hasWithheld: boolean;
+};
+
+/** What an agent may never do to a person, whatever the policy grants: speak or answer in their place. */
+export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefined {
+  const { onBlock } = facts.policy;
+  if (event.type === "TEXT_MESSAGE_START" && event.role !== undefined) {
+    return event.role === "assistant"
+      ? undefined
+      : ownDenial("gateway/role", `an agent may not speak as ${event.role}`, onBlock);
+  }
+  if (event.type === "TOOL_CALL_RESULT") {
+    const name = facts.toolName(event.toolCallId);
+    if (name === undefined || !facts.clientTools.has(name)) return undefined;
+    if (facts.policy.document.rules.ag_ui_tools?.allow_agent_results === true) return undefined;
+    return ownDenial("gateway/result", "only the client can answer this tool", onBlock);
+  }
+  if (event.type === "RAW" && facts.hasWithheld) {
+    return ownDenial("gateway/raw", "a raw event may repeat what is withheld", onBlock);
+  }
+  return undefined;
+}
+
+/** In observe mode a block of our own is a remark, like any other. */
+export function observing(policy: CompiledPolicy, denial: Denial): Decision {
+  return policy.mode === "observe" ? { allow: true, observed: denial } : denial;
 }

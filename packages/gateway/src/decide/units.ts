@@ -6,25 +6,37 @@ import type { UnitPlace } from "../withhold/unit.js";
 export class OpenUnits {
   readonly #shown = new Set<string>();
   readonly #register: WithheldRegister;
+  readonly #observes: boolean;
 
-  constructor(register: WithheldRegister) {
+  /** `observes`: what would have been withheld is remembered as if it were. */
+  constructor(register: WithheldRegister, observes: boolean) {
     this.#register = register;
+    this.#observes = observes;
   }
 
   /** Whether an event must be delivered to close what the person already has open. */
   mustClose(place: UnitPlace | undefined): boolean {
-    return place?.phase === "close" && this.#shown.has(place.key);
+    return place?.phase === "close" && this.#shown.has(place.openKey);
   }
 
   /** Takes note of a decision: a unit that was blocked at its start stays withheld to its end. */
   settle(place: UnitPlace | undefined, decision: Decision): void {
     if (place === undefined) return;
-    if (decision.allow) {
-      if (place.phase === "open") this.#shown.add(place.key);
-      else if (place.phase === "close") this.#shown.delete(place.key);
-      return;
-    }
+    const remark = this.#observes && decision.allow ? decision.observed : undefined;
+    const denial = decision.allow ? remark : decision;
     // A block in the middle mutes the rest; the end is still owed to the person.
-    this.#register.add(place.key, { rule: decision.rule, reason: decision.reason });
+    if (denial !== undefined) {
+      this.#register.add(place.key, { rule: denial.rule, reason: denial.reason });
+    }
+    if (decision.allow && place.phase === "open") this.#shown.add(place.openKey);
+    if (place.phase !== "close") return;
+    if (decision.allow) this.#shown.delete(place.openKey);
+    // A step is a name, not a thing: the next one under it is judged anew.
+    if (place.key.startsWith("step:")) this.#register.release(place.key);
+  }
+
+  /** A run starts or ends: whatever was open is not any more. */
+  clear(): void {
+    this.#shown.clear();
   }
 }

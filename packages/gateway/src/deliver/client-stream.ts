@@ -1,14 +1,16 @@
 import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
-import { createDowngrader, wrapEnvelope } from "@countersign/wire/dialects";
+import { createDowngrader, upgradeEnvelope, wrapEnvelope } from "@countersign/wire/dialects";
+import type { EnvelopeEventType } from "@countersign/wire/dialects";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
+import { createGuard } from "./guard.js";
 import type { Failure } from "./run-error.js";
 
 /** The person's end of one run: it keeps the stream valid AG-UI whatever was withheld. */
 export type ClientStream = {
-  /** Delivers an event; `passage` tells an envelope client what it was judged to be. */
-  write(event: AgUiEvent, passage?: Passage): void;
+  /** Delivers an event, or says that it would make the client throw; `passage` is what it was judged to be. */
+  write(event: AgUiEvent, passage?: Passage): boolean;
   /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
   fail(failure: Failure): void;
   /** Whether the client is inside a run, where a notice is legal. */
@@ -16,12 +18,13 @@ export type ClientStream = {
   end(): void;
 };
 
+type Translation = (event: AgUiEvent, passage?: Passage) => readonly JsonObject[];
+
 /** Opens the person's end in the dialect the client asked for. */
 export function openClientStream(run: Run): ClientStream {
   const translate = createTranslation(run);
+  const guard = createGuard();
   let outgoing: AgUiEvent[] = [];
-  let started = false;
-  let terminal: "none" | "finished" | "error" = "none";
 
   // Events that became durable together leave in one write.
   const flush = (): void => {
@@ -30,23 +33,21 @@ export function openClientStream(run: Run): ClientStream {
     outgoing = [];
     run.sink.send(events);
   };
-  const write = (event: AgUiEvent, passage?: Passage): void => {
-    if (event.type === "RUN_STARTED") {
-      started = true;
-      terminal = "none";
-    } else if (event.type === "RUN_FINISHED") terminal = "finished";
-    else if (event.type === "RUN_ERROR") terminal = "error";
+  const write = (event: AgUiEvent, passage?: Passage): boolean => {
+    const sound = guard.check(event);
+    if (sound === undefined) return false;
     if (outgoing.length === 0) queueMicrotask(flush);
-    for (const value of translate(event, passage)) outgoing.push(value as unknown as AgUiEvent);
+    for (const value of translate(sound, passage)) outgoing.push(value as unknown as AgUiEvent);
+    return true;
   };
   return {
     write,
     fail: ({ code, message }) => {
       // A second RUN_ERROR would make the official client throw.
-      if (terminal !== "error") write({ type: "RUN_ERROR", message, code });
+      if (guard.phase !== "errored") write({ type: "RUN_ERROR", message, code });
     },
     get isRunOpen() {
-      return started && terminal === "none";
+      return guard.phase === "active";
     },
     end: () => {
       flush();
@@ -55,36 +56,55 @@ export function openClientStream(run: Run): ClientStream {
   };
 }
 
-function createTranslation(
-  run: Run,
-): (event: AgUiEvent, passage?: Passage) => readonly JsonObject[] {
-  if (run.clientDialect === "1.0") return (event) => [event as unknown as JsonObject];
-  if (run.clientDialect === "envelope") return (event, passage) => envelopeOf(run, event, passage);
-  const downgrader = createDowngrader(run.clientDialect);
-  return (event) => {
-    const { events, notes } = downgrader.push(event);
-    if (notes.length > 0) run.observer.notes(notes);
-    return events;
-  };
+function createTranslation(run: Run): Translation {
+  const { clientDialect } = run;
+  if (clientDialect === "1.0") return nativeOf;
+  if (clientDialect === "envelope") return (event, passage) => envelopeOf(run, event, passage);
+  if (clientDialect === "as-sent") {
+    let enveloped = false;
+    return (event, passage) => {
+      // The run around envelopes is ours; such a client never hears of it.
+      enveloped ||= passage?.claim !== undefined || passage?.supplied === true;
+      return enveloped ? envelopeOf(run, event, passage) : nativeOf(event, passage);
+    };
+  }
+  const downgrader = createDowngrader(clientDialect);
+  return (event, passage) =>
+    nativeOf(event, passage).flatMap((value) => {
+      const { events, notes } = downgrader.push(value as unknown as AgUiEvent);
+      if (notes.length > 0) run.observer.notes(notes);
+      return events;
+    });
+}
+
+function nativeOf(event: AgUiEvent, passage: Passage | undefined): JsonObject[] {
+  const claim = passage?.claim;
+  return claim === undefined ? [event as unknown as JsonObject] : upgradeEnvelope(claim.envelope);
 }
 
 /** An agent that speaks envelopes is answered to its clients in envelopes; the run around them is ours. */
 function envelopeOf(run: Run, event: AgUiEvent, passage: Passage | undefined): JsonObject[] {
+  if (passage?.supplied === true) return [];
   const claimed = passage?.claim?.envelope;
-  if (claimed !== undefined) return event.type === "RUN_STARTED" ? [] : [claimed as JsonObject];
+  if (claimed !== undefined) return [claimed as JsonObject];
   const { facts } = passage ?? {};
-  return [
-    wrapEnvelope(event, {
-      eventId: run.mintId("event"),
-      agentId: run.agent,
-      sessionId: run.sessionId,
-      timestamp: Math.floor(run.clock.now() / 1000),
-      eventType:
-        facts?.eventType === "custom"
-          ? { custom: facts.customName ?? "custom" }
-          : (facts?.eventType ?? "error"),
-      classification: facts?.classification ?? "display",
-      ...(facts?.target === undefined ? {} : { target: facts.target }),
-    }) as unknown as JsonObject,
-  ];
+  const wrapped = wrapEnvelope(event, {
+    eventId: run.mintId("event"),
+    agentId: run.agent,
+    sessionId: run.sessionId,
+    timestamp: Math.floor(run.clock.now() / 1000),
+    eventType: eventTypeOf(event, passage),
+    classification: facts?.classification ?? "display",
+    ...(facts?.target === undefined ? {} : { target: facts.target }),
+  });
+  return wrapped === undefined ? [] : [wrapped as unknown as JsonObject];
+}
+
+/** What the gateway says by itself is an error or a notice. */
+function eventTypeOf(event: AgUiEvent, passage: Passage | undefined): EnvelopeEventType {
+  const { facts } = passage ?? {};
+  if (facts === undefined) return event.type === "CUSTOM" ? { custom: event.name } : "error";
+  return facts.eventType === "custom"
+    ? { custom: facts.customName ?? "custom" }
+    : (facts.eventType as EnvelopeEventType);
 }

@@ -13,6 +13,18 @@ export const BLOCKED: Failure = {
   message: "the run was ended by policy",
 };
 
+/** The agent's stream breaks a rule of the protocol that its client would stumble over. */
+export const DISORDERED: Failure = {
+  code: "AGENT_PROTOCOL_VIOLATION",
+  message: "the agent's stream breaks the protocol",
+};
+
+/** What is left of a stream after withholding would make the client throw: better an honest end. */
+export const UNSOUND: Failure = {
+  code: "GATEWAY_FAILURE",
+  message: "what may be shown of the stream does not hold together",
+};
+
 const MALFORMED: Failure = {
   code: "AGENT_MALFORMED_EVENT",
   message: "the agent sent something that is not valid AG-UI",

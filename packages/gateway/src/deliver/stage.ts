@@ -1,5 +1,9 @@
 import { CountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import type { Denial } from "@countersign/policy";
+import { downgradeInput } from "@countersign/wire/dialects";
 import { assertInput } from "../inbound/request.js";
+import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
@@ -7,7 +11,7 @@ import { openClientStream } from "./client-stream.js";
 import type { ClientStream } from "./client-stream.js";
 import "./errors.js";
 import { noticeOf } from "./notice.js";
-import { BLOCKED } from "./run-error.js";
+import { BLOCKED, DISORDERED, UNSOUND } from "./run-error.js";
 import type { Failure } from "./run-error.js";
 
 /** Serialises what was allowed and durable; what was blocked exists only in the log. */
@@ -28,6 +32,7 @@ export const deliver: Stage = {
         if (ended) return;
         const failure = deliverOne(run, client, passage);
         if (failure === undefined) return;
+        run.observer.failed(failure.code, undefined);
         run.cancel(failure.code);
         finish(failure);
       },
@@ -42,26 +47,52 @@ export const deliver: Stage = {
         receipt: request.receiptId ?? "",
       });
     }
-    request.body = JSON.stringify(assertInput(request));
+    request.body = JSON.stringify(bodyOf(request));
   },
 };
+
+/** What goes up: re-serialised here, in the dialect the agent is configured for. */
+function bodyOf(request: InboundRequest): object {
+  const { message, agentDialect } = request;
+  if (message !== undefined) {
+    // Who speaks, and where, is the connection's to say.
+    return {
+      event_id: request.mintId("event"),
+      timestamp: Math.floor(request.receivedAt / 1000),
+      ...message.envelope,
+      agent_id: request.agent,
+      session_id: request.sessionId,
+    } satisfies JsonObject | object;
+  }
+  const input = assertInput(request);
+  if (agentDialect === "0.0") return downgradeInput(input, "0.0.55").body;
+  return agentDialect === "0.1.0" ? downgradeInput(input, "0.1.0").body : input;
+}
 
 /** Delivers or withholds one event; a failure returned ends the run. */
 function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure | undefined {
   const { event, decision } = passage;
-  if (event === undefined || decision === undefined) return undefined;
-  if (decision.allow) {
-    run.counters.forwarded += 1;
-    client.write(passage.emitted ?? event, passage);
+  if (passage.refused !== undefined) {
+    run.counters.blocked += 1;
     return undefined;
   }
-  run.counters.blocked += 1;
-  if (decision.onBlock === "end")
-    return { ...BLOCKED, message: `${BLOCKED.message}: ${decision.reason}` };
-  // Without its start or its end a run cannot be told honestly in any other way.
-  if (event.type === "RUN_STARTED" || event.type === "RUN_FINISHED") {
-    return { ...BLOCKED, message: `${BLOCKED.message}: ${decision.reason}` };
+  if (event === undefined) return undefined;
+  if (passage.supplied === true) return client.write(event, passage) ? undefined : UNSOUND;
+  if (decision === undefined) return undefined;
+  if (decision.allow) {
+    if (passage.part === true) return undefined;
+    run.counters.forwarded += 1;
+    return client.write(passage.emitted ?? event, passage) ? undefined : UNSOUND;
   }
+  run.counters.blocked += 1;
+  // Without its start or its end a run cannot be told honestly in any other way.
+  const isVital = event.type === "RUN_STARTED" || event.type === "RUN_FINISHED";
+  if (decision.onBlock === "end" || (isVital && passage.part !== true)) return endingFor(decision);
   if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(passage));
   return undefined;
+}
+
+function endingFor({ reason, reasonCode }: Denial): Failure {
+  const { code, message } = reasonCode === "order_violation" ? DISORDERED : BLOCKED;
+  return { code, message: `${message}: ${reason}` };
 }

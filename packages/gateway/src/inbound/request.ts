@@ -1,6 +1,7 @@
 import type { JsonValue, Limits } from "@countersign/core";
 import type { CompiledPolicy, Decision, EventFacts } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
+import type { Dialect, Envelope } from "@countersign/wire/dialects";
 import type { ReceiptTransport } from "../clients/sink.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { Clock, MintId } from "../ports.js";
@@ -8,7 +9,10 @@ import type { Recorder } from "../record/recorder.js";
 
 /** One request of a browser on its way to the agent; each stage fills in what it finds out. */
 export type InboundRequest = {
+  /** `input` asks for a run; `message` is an envelope that a browser sends on a socket. */
+  readonly kind: "input" | "message";
   readonly agent: string;
+  readonly agentDialect: Dialect | "auto";
   readonly sessionId: string;
   readonly transport: ReceiptTransport;
   readonly receivedAt: number;
@@ -18,12 +22,16 @@ export type InboundRequest = {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly mintId: MintId;
+  /** Whether the agent's transport can take a message while a run is open. */
+  readonly agentTakesMessages: boolean;
   /** Throws when the input's thread has a run open, or its run id was used before. */
   readonly assertNewRun: (input: RunAgentInput) => void;
   /** Before decode: the body or frame as it came. */
   readonly bytes: Uint8Array | string;
   /** After decode. */
   value?: JsonValue;
+  /** After translate: what a browser says on a socket. */
+  message?: { readonly envelope: Partial<Envelope>; readonly capability?: JsonValue };
   /** After enforce. */
   input?: RunAgentInput;
   /** After classify. */

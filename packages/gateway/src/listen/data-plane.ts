@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
+import type { Server as HttpServer } from "node:http";
 import { createSecureServer } from "node:http2";
-import type { Server } from "node:net";
+import type { Server, Socket } from "node:net";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
 import type { Surroundings } from "../runs/surroundings.js";
@@ -27,8 +28,17 @@ export type DataPlaneOptions = {
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 
+/** A listener and the way to end what is open on it. */
+export type DataPlane = {
+  readonly server: Server;
+  /** Stops listening, says goodbye to whoever is connected, and resolves when all are gone. */
+  close(): Promise<void>;
+};
+
+const GRACE_MS = 200;
+
 /** The listener agents' clients connect to. */
-export function createDataPlane(around: Surroundings, options: DataPlaneOptions): Server {
+export function createDataPlane(around: Surroundings, options: DataPlaneOptions): DataPlane {
   const handle = (question: HttpQuestion, answer: HttpAnswer): void => {
     serve(around, options, question, answer).catch((error: unknown) => refuse(answer, error));
   };
@@ -39,8 +49,25 @@ export function createDataPlane(around: Surroundings, options: DataPlaneOptions)
           handle,
         )
       : createSecureServer({ ...options.tls, allowHTTP1: true }, handle);
-  attachSockets(around, server, options.origins);
-  return server;
+  const sockets = attachSockets(around, server, options.origins);
+  // HTTP/2 sessions and upgraded sockets are no HTTP/1.1 connections: only their own list has them.
+  const connections = new Set<Socket>();
+  server.on(options.tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
+  return {
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        sockets.close();
+        if ("closeIdleConnections" in server) (server as HttpServer).closeIdleConnections();
+        setTimeout(() => {
+          for (const socket of connections) socket.destroy();
+        }, GRACE_MS).unref();
+      }),
+  };
 }
 
 async function serve(

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { acceptsProto } from "@countersign/wire/proto";
 import { readBody } from "../clients/body.js";
-import { createHttpSink } from "../clients/http-sink.js";
+import { createHttpSink, signalOfClose } from "../clients/http-sink.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
 import { problemOf } from "../clients/refusal.js";
@@ -10,7 +10,8 @@ import { startRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
-import { sessionOf, SESSION_HEADER } from "./session-id.js";
+import { SESSION_HEADER } from "../upstream/session-header.js";
+import { sessionOf } from "./session-id.js";
 
 /** HTTP/1.1 and HTTP/2 requests share the part we use. */
 export type HttpQuestion = IncomingMessage | Http2ServerRequest;
@@ -23,6 +24,7 @@ export async function serveRun(
   answer: HttpAnswer,
   url: URL,
 ): Promise<void> {
+  const gone = signalOfClose(answer);
   try {
     const bytes = await readBody(question, around.limits.maxInputBytes);
     const sessionId = sessionOf(question, url) ?? around.mintId("session");
@@ -31,9 +33,11 @@ export async function serveRun(
       upstream,
       bytes,
       sessionId,
+      connectionId: around.mintId("run"),
       transport: "sse",
       clientDialect: clientDialectOf(question, url),
-      openSink: () => createHttpSink(answer, encoding, { [SESSION_HEADER]: sessionId }),
+      gone,
+      openSink: () => createHttpSink(answer, encoding, gone, { [SESSION_HEADER]: sessionId }),
     });
     await done;
   } catch (error) {

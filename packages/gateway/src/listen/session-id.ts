@@ -1,7 +1,5 @@
+import { SESSION_HEADER } from "../upstream/session-header.js";
 import type { HttpQuestion } from "./run-route.js";
-
-/** The header under which AgentCore and its clients name a session; ours goes by the same name. */
-export const SESSION_HEADER = "x-amzn-bedrock-agentcore-runtime-session-id";
 
 const SESSION = /^[\w.:@-]{1,256}$/;
 

@@ -1,8 +1,9 @@
-import { createHttpSink } from "../clients/http-sink.js";
+import { createHttpSink, signalOfClose } from "../clients/http-sink.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
 import { startRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
+import { SESSION_HEADER } from "../upstream/session-header.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { refuse } from "./run-route.js";
@@ -38,14 +39,17 @@ export async function serveStream(
     return;
   }
   const input = { threadId: sessionId, runId, protocolVersion: "1.0", messages: [] };
+  const gone = signalOfClose(answer);
   try {
     const { done } = await startRun(around, {
       upstream,
       bytes: JSON.stringify(input),
       sessionId,
+      connectionId: around.mintId("run"),
       transport: "sse",
-      clientDialect: clientDialectOf(question, url),
-      openSink: () => createHttpSink(answer, "sse"),
+      clientDialect: clientDialectOf(question, url) ?? "as-sent",
+      gone,
+      openSink: () => createHttpSink(answer, "sse", gone, { [SESSION_HEADER]: sessionId }),
     });
     await done;
   } catch (error) {

@@ -1,20 +1,38 @@
 import { createChunkExpander } from "@countersign/wire/chunks";
 import { createRunAutomaton } from "@countersign/wire/order";
+import type { AgUiEvent } from "@countersign/wire";
+import type { Failure } from "../deliver/run-error.js";
 import { assertInput } from "../inbound/request.js";
+import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 
-/** The person is told this code when the agent stops without saying how it ended. */
-export const TRUNCATED = "AGENT_STREAM_TRUNCATED";
+/** The person is told this when the agent stops without saying how the run ended. */
+export const TRUNCATED: Failure = {
+  code: "AGENT_STREAM_TRUNCATED",
+  message: "the agent's stream ended before its run did",
+};
+
+/** The person is told this when the agent's dialect has no end of a run and the client's needs one. */
+export const ENDLESS: Failure = {
+  code: "AGENT_STREAM_WITHOUT_END",
+  message: "the agent's stream is over; its dialect cannot say whether the run succeeded",
+};
 
 /** Chunks become whole units, and the run automaton says which rule an event breaks. */
 export const order: Stage = {
   name: "order",
   open: (run, next) => {
     const expander = createChunkExpander({ maxLanes: run.limits.maxLanes });
-    const automaton = createRunAutomaton(run.agentReadsInput ? { input: run.input } : {});
+    const automaton = createRunAutomaton({
+      ...(run.agentReadsInput ? { input: run.input } : {}),
+      limits: { maxOpenUnits: run.limits.maxOpenUnits },
+    });
+    const follow = createProgress(run);
+    let enveloped = false;
     return {
       push: (passage) => {
         if (passage.event === undefined) return;
+        if (passage.claim !== undefined) enveloped = true;
         for (const event of expander.push(passage.event)) {
           const violations = automaton.push(event);
           const violation =
@@ -24,24 +42,38 @@ export const order: Stage = {
             event,
             ...(violation === undefined ? {} : { violation }),
           });
+          follow(event);
         }
       },
       end: (end) => {
         if (end.failure !== undefined) return next.end(end);
         expander.end();
-        const cut = automaton.end().some(({ severity }) => severity === "error");
-        return next.end(
-          cut
-            ? {
-                failure: {
-                  code: TRUNCATED,
-                  message: "the agent's stream ended before its run did",
-                },
-              }
-            : end,
-        );
+        if (!automaton.end().some(({ severity }) => severity === "error")) return next.end(end);
+        // Envelopes know no run: their stream ends when it ends, and only a native client needs more.
+        if (!enveloped) return next.end({ failure: TRUNCATED });
+        return next.end(readsEnvelopes(run) ? {} : { failure: ENDLESS });
       },
     };
   },
-  admit: (request) => request.assertNewRun(assertInput(request)),
+  admit: (request) => {
+    if (request.kind === "input") request.assertNewRun(assertInput(request));
+  },
 };
+
+/** Notes when a run on the stream, and when the one that was asked for, has ended. */
+function createProgress(run: Run): (event: AgUiEvent) => void {
+  let current: string | undefined;
+  return (event) => {
+    if (event.type === "RUN_STARTED") {
+      current = event.runId;
+      run.progress.isOver = false;
+    } else if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") {
+      run.progress.isOver = true;
+      if (current === undefined || current === run.runId) run.progress.isComplete = true;
+    }
+  };
+}
+
+function readsEnvelopes({ clientDialect }: Run): boolean {
+  return clientDialect === "envelope" || clientDialect === "as-sent";
+}

@@ -1,10 +1,16 @@
+import { isCountersignError } from "@countersign/core";
 import { failureOf, STOPPED } from "../deliver/run-error.js";
-import type { UpstreamStream } from "../upstream/upstream.js";
+import type { UpstreamPiece, UpstreamStream } from "../upstream/upstream.js";
+import { untilAborted } from "./abort.js";
+import type { StreamEnd } from "./passage.js";
 import { openPipeline } from "./pipeline.js";
+import type { Pipeline } from "./pipeline.js";
 import type { Run } from "./run.js";
 
 /** Events that may wait for their receipt before the agent has to wait too. */
 const MAX_BACKLOG = 512;
+/** Bytes read from the agent that may wait for receipts: with a few large events the count says little. */
+const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 
 /**
  * Carries one agent's stream along the road until it ends, one way or another.
@@ -18,17 +24,51 @@ export async function driveRun(
 ): Promise<void> {
   const pipeline = openPipeline(run);
   try {
-    for await (const piece of stream.pieces) {
-      if (stopped.aborted) break;
-      pipeline.push({ receivedAt: run.clock.now(), piece });
-      if (run.backlog.size >= MAX_BACKLOG) await run.backlog.roomBelow(MAX_BACKLOG / 2);
-      if (run.sink.isSlow) await run.sink.drained();
-    }
+    await carry(run, pipeline, stream, stopped);
     pipeline.end(stopped.aborted ? { failure: STOPPED } : {});
   } catch (error) {
-    const failure = stopped.aborted ? STOPPED : failureOf(error);
-    run.observer.failed(failure.code, error);
-    run.cancel(failure.code);
-    pipeline.end({ failure });
+    pipeline.end(endFor(run, pipeline, stopped, error));
   }
+  await pipeline.done;
+}
+
+async function carry(
+  run: Run,
+  pipeline: Pipeline,
+  stream: UpstreamStream,
+  stopped: AbortSignal,
+): Promise<void> {
+  let bytes = 0;
+  for await (const piece of stream.pieces) {
+    if (stopped.aborted) return;
+    pipeline.push({ receivedAt: run.clock.now(), piece });
+    // A socket stays open for the next run: only the stream itself can say that this one is over.
+    if (run.progress.isComplete && !stream.endsByItself) return;
+    bytes = run.backlog.size === 0 ? 0 : bytes + sizeOf(piece);
+    if (bytes >= MAX_BACKLOG_BYTES) {
+      await untilAborted(run.backlog.roomBelow(1), stopped);
+      bytes = 0;
+    } else if (run.backlog.size >= MAX_BACKLOG) {
+      await untilAborted(run.backlog.roomBelow(MAX_BACKLOG / 2), stopped);
+    }
+    if (run.sink.isSlow) await untilAborted(run.sink.drained(), stopped);
+  }
+}
+
+function endFor(run: Run, pipeline: Pipeline, stopped: AbortSignal, error: unknown): StreamEnd {
+  if (stopped.aborted) return { failure: STOPPED };
+  const fromTransport = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
+  // The run ended before its connection did: the person has the whole of it.
+  if (fromTransport && run.progress.isOver) return {};
+  const failure = failureOf(error);
+  run.observer.failed(failure.code, error);
+  run.cancel(failure.code);
+  if (isCountersignError(error) && !fromTransport) {
+    pipeline.refuse(error.code, run.clock.now());
+  }
+  return { failure };
+}
+
+function sizeOf(piece: UpstreamPiece): number {
+  return piece.kind === "frame" ? piece.text.length : piece.bytes.byteLength;
 }

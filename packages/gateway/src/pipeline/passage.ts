@@ -19,6 +19,8 @@ export type Passage = {
   value?: JsonObject;
   /** After translate: what an envelope says about the event. */
   claim?: EnvelopeClaim;
+  /** After translate: the dialect has no run, so this event is ours; nobody judges or signs for it. */
+  supplied?: true;
   /** After enforce: an event of AG-UI 1.0. This value is judged, hashed and sent. */
   event?: AgUiEvent;
   /** After order: the first rule it breaks, if any. */
@@ -31,6 +33,10 @@ export type Passage = {
   capabilityId?: string;
   /** After decide: what leaves instead of `event`, where something was taken out of it. */
   emitted?: AgUiEvent;
+  /** After decide: a part of a message list that was judged by itself; it is signed for, never sent. */
+  part?: true;
+  /** The code under which something was refused that is no event at all; it is signed for, never sent. */
+  refused?: string;
   /** After record: the receipt that stands for it. */
   receiptId?: string;
   /** After record: its place in the log. */

@@ -25,9 +25,33 @@ export const STAGES: readonly Stage[] = [
   deliver,
 ];
 
-const NOWHERE: Step = { push: () => {}, end: () => {} };
+/** The open road of one run. */
+export type Pipeline = Step & {
+  /** Signs for something that a stage before the decision refused as no event at all. */
+  refuse(code: string, receivedAt: number): void;
+  /** Resolves when the person's end is closed: everything before it is recorded and written. */
+  readonly done: Promise<void>;
+};
 
 /** Opens every stage for one run; what is pushed in comes out at the person's end, or nowhere. */
-export function openPipeline(run: Run): Step {
-  return STAGES.reduceRight((next, stage) => stage.open(run, next), NOWHERE);
+export function openPipeline(run: Run): Pipeline {
+  let finish = (): void => {};
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let recording: Step | undefined;
+  const first = STAGES.reduceRight<Step>(
+    (next, stage) => {
+      const step = stage.open(run, next);
+      if (stage === record) recording = step;
+      return step;
+    },
+    { push: () => {}, end: () => finish() },
+  );
+  return {
+    push: (passage) => first.push(passage),
+    end: (end) => first.end(end),
+    refuse: (code, receivedAt) => recording?.push({ receivedAt, refused: code }),
+    done,
+  };
 }

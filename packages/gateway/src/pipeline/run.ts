@@ -11,8 +11,19 @@ import type { WithheldRegister } from "../withhold/register.js";
 import type { Backlog } from "./backlog.js";
 import type { Observer } from "./observer.js";
 
-/** What the client asked to be served in; `envelope` is the event shape of the agent's own envelopes. */
-export type ClientDialect = DowngradeTarget | "envelope";
+/**
+ * What the client asked to be served in. `envelope` is the shape of the agent's own envelopes; `as-sent`
+ * is for a client that only opened a stream: envelopes for an agent that sends them, else 1.0.
+ */
+export type ClientDialect = DowngradeTarget | "envelope" | "as-sent";
+
+/** How far the agent's stream has come. */
+export type RunProgress = {
+  /** The last run on the stream has had its terminal event. */
+  isOver: boolean;
+  /** The run that was asked for has had its terminal event. */
+  isComplete: boolean;
+};
 
 /** Everything the stages share about one run. */
 export type Run = {
@@ -32,6 +43,7 @@ export type Run = {
   readonly counters: RunCounters;
   readonly recorder: Recorder;
   readonly backlog: Backlog;
+  readonly progress: RunProgress;
   /** What this thread's person must not see, from this run and earlier ones. */
   readonly withheld: WithheldRegister;
   readonly sink: ClientSink;

@@ -5,6 +5,7 @@ import { NO_CAPABILITY } from "@countersign/receipts";
 import type { ReceiptEventType } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 import type { ReceiptTransport } from "../clients/sink.js";
+import { ownDenial } from "../decide/structure.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
@@ -12,7 +13,8 @@ import type { Run } from "../pipeline/run.js";
 
 /** What the log is told about one decision: hashes and names, never a payload. */
 export function draftOf(run: Run, passage: Passage): EntryDraft {
-  const { event, facts, decision, claim, emitted, capabilityId } = passage;
+  const { event, facts, decision, claim, emitted, capabilityId, refused } = passage;
+  if (refused !== undefined) return refusalOf(run, refused, passage.receivedAt);
   if (event === undefined || facts === undefined || decision === undefined) {
     throw new TypeError("an event is recorded after it was decided");
   }
@@ -38,13 +40,46 @@ export function draftOf(run: Run, passage: Passage): EntryDraft {
   };
 }
 
+/** What the facts of something are that nobody could read: nothing is known, so nothing is assumed of it. */
+const UNREADABLE: EventFacts = {
+  source: "RAW",
+  direction: "outbound",
+  eventType: "custom",
+  customName: "invalid event",
+  classification: "mutate",
+  derived: "mutate",
+};
+
+/** Something malformed leaves a trace too: its code, and nothing of what it was. */
+function refusalOf(run: Run, code: string, receivedAt: number): EntryDraft {
+  return {
+    ...entryOf({
+      facts: UNREADABLE,
+      decision: ownDenial("gateway/invalid", `invalid event: ${code}`),
+      capabilityId: undefined,
+      receivedAt,
+      timestamp: Math.floor(receivedAt / 1000),
+      eventId: run.mintId("event"),
+      agentId: run.agent,
+      sessionId: run.sessionId,
+      transport: run.sink.transport,
+      payload: { refused: code },
+      policyHash: run.policy.hash,
+      mode: run.policy.mode,
+    }),
+    run_id: run.runId,
+    thread_id: run.threadId,
+  };
+}
+
 /** What the log is told about a browser's request. */
 export function inboundDraftOf(request: InboundRequest): EntryDraft {
   const { facts, decision, capabilityId } = request;
   if (facts === undefined || decision === undefined) {
     throw new TypeError("a request is recorded after it was decided");
   }
-  const input = assertInput(request);
+  const { message } = request;
+  const input = message === undefined ? assertInput(request) : undefined;
   return {
     ...entryOf({
       facts,
@@ -52,16 +87,15 @@ export function inboundDraftOf(request: InboundRequest): EntryDraft {
       capabilityId,
       receivedAt: request.receivedAt,
       timestamp: Math.floor(request.receivedAt / 1000),
-      eventId: request.mintId("event"),
+      eventId: message?.envelope.event_id ?? request.mintId("event"),
       agentId: request.agent,
       sessionId: request.sessionId,
       transport: request.transport,
-      payload: input as unknown as JsonValue,
+      payload: (input ?? message?.envelope.payload ?? null) as unknown as JsonValue,
       policyHash: request.policy.hash,
       mode: request.policy.mode,
     }),
-    run_id: input.runId,
-    thread_id: input.threadId,
+    ...(input === undefined ? {} : { run_id: input.runId, thread_id: input.threadId }),
   };
 }
 

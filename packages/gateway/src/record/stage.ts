@@ -1,10 +1,13 @@
-import { isCountersignError } from "@countersign/core";
+import type { Failure } from "../deliver/run-error.js";
 import type { Passage, StreamEnd } from "../pipeline/passage.js";
 import type { Stage } from "../pipeline/stage.js";
 import { draftOf, inboundDraftOf } from "./draft.js";
 
-/** The person is told this code when a receipt could not be made durable. */
-export const UNRECORDED = "RECEIPTS_UNAVAILABLE";
+/** The person is told this when a receipt could not be made durable. */
+export const UNRECORDED: Failure = {
+  code: "RECEIPTS_UNAVAILABLE",
+  message: "the decision could not be recorded",
+};
 
 type Waiting = { readonly passage: Passage; durable: boolean };
 
@@ -19,7 +22,7 @@ export const record: Stage = {
     const letOn = (): void => {
       while (waiting[0]?.durable === true) {
         const { passage } = waiting.shift() as Waiting;
-        run.observer.recorded(passage);
+        if (passage.supplied !== true) run.observer.recorded(passage);
         next.push(passage);
       }
       run.backlog.set(waiting.length);
@@ -33,23 +36,29 @@ export const record: Stage = {
       dead = true;
       waiting.length = 0;
       run.backlog.set(0);
-      const reason = isCountersignError(error) ? error.code : "unknown";
-      run.cancel(`receipt not durable: ${reason}`);
-      next.end({ failure: { code: UNRECORDED, message: "the decision could not be recorded" } });
+      run.observer.failed(UNRECORDED.code, error);
+      run.cancel(UNRECORDED.code);
+      next.end({ failure: UNRECORDED });
     };
+
+    // Whatever goes wrong on the way to the log means that nothing was signed for.
+    const append = async (passage: Passage): Promise<{ id: string; seq: number }> =>
+      run.recorder.append(draftOf(run, passage));
 
     return {
       push: (passage) => {
         if (dead) return;
-        const item: Waiting = { passage, durable: false };
+        const item: Waiting = { passage, durable: passage.supplied === true };
         waiting.push(item);
+        if (item.durable) return letOn();
         run.backlog.set(waiting.length);
-        run.recorder.append(draftOf(run, passage)).then(({ id, seq }) => {
+        append(passage).then(({ id, seq }) => {
           item.durable = true;
           passage.receiptId = id;
           passage.seq = seq;
           if (!dead) letOn();
         }, fail);
+        return undefined;
       },
       end: (end) => {
         if (dead) return;

@@ -6,5 +6,7 @@ declare module "@countersign/core" {
     ERR_RUN_ID_REUSED: Record<string, never>;
     /** A client asked for a run on a thread whose last run is still open. */
     ERR_RUN_ACTIVE: Record<string, never>;
+    /** The run was stopped before the agent had answered. */
+    ERR_RUN_STOPPED: Record<string, never>;
   }
 }

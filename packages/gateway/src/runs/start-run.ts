@@ -1,19 +1,18 @@
+import { CountersignError } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
-import { feedItemOf } from "../control/feed-item.js";
-import { createJudge } from "../decide/judge.js";
-import { STOPPED } from "../deliver/run-error.js";
 import { admitRequest } from "../inbound/admit.js";
 import { assertInput } from "../inbound/request.js";
-import type { InboundRequest } from "../inbound/request.js";
 import { createBacklog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
 import { createRunCounters } from "../sessions/counters.js";
 import type { RunHandle } from "../sessions/session.js";
 import type { Upstream } from "../upstream/upstream.js";
-import { createRunCapabilities } from "./capabilities.js";
+import { openConnection } from "./connection.js";
+import "./errors.js";
 import { assertNewRun } from "./new-run.js";
+import { createRunObserver } from "./run-observer.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** What a listener hands over to have a run started. */
@@ -21,15 +20,26 @@ export type RunRequest = {
   readonly upstream: Upstream;
   readonly bytes: Uint8Array | string;
   readonly sessionId: string;
+  /** One per request or socket: what `max_events_per_second` counts over. */
+  readonly connectionId: string;
   readonly transport: ReceiptTransport;
   /** Where the client said which dialect it reads. */
   readonly clientDialect?: ClientDialect | undefined;
+  /** Aborts when the client goes away, also while the agent has not answered yet. */
+  readonly gone: AbortSignal;
+  /** Told as soon as the run can be stopped, before the agent has answered. */
+  onStarting?(handle: RunHandle): void;
   /** Opens the person's end once the agent has answered; nothing was sent to the person before. */
   openSink(context: { runId: string; threadId: string }): ClientSink;
 };
 
 /** A run that is under way. */
-export type StartedRun = { readonly handle: RunHandle; readonly done: Promise<void> };
+export type StartedRun = {
+  readonly handle: RunHandle;
+  readonly done: Promise<void>;
+  /** Sends a judged message of the client up; only where the agent is on a socket. */
+  readonly send: ((text: string) => void) | undefined;
+};
 
 /** The header in which an agent's answer may bring a token. */
 const CAPABILITY_HEADER = "countersign-capability";
@@ -42,114 +52,97 @@ const CAPABILITY_HEADER = "countersign-capability";
 export async function startRun(around: Surroundings, request: RunRequest): Promise<StartedRun> {
   const { upstream, sessionId, transport } = request;
   const agent = upstream.target.name;
-  const session = around.sessions.open(sessionId);
-  const policy = around.policy();
-  const capabilities = createRunCapabilities(session, agent, around.tokens);
-  const judge = createJudge({
-    policy,
-    book: around.book(policy),
-    keys: { session: sessionId, agent, connection: `${sessionId}\n${around.mintId("run")}` },
-    capabilities,
-    transport,
-    clock: around.clock,
-    session: { id: sessionId, agent },
-  });
-  const inbound: InboundRequest = {
-    agent,
-    sessionId,
-    transport,
-    receivedAt: around.clock.now(),
-    policy,
-    judge,
-    recorder: around.recorder,
-    limits: around.limits,
-    clock: around.clock,
-    mintId: around.mintId,
-    bytes: request.bytes,
-    assertNewRun: (input) => assertNewRun(session, input),
-  };
-  await admitRequest(inbound);
-  const input = assertInput(inbound);
-
   const stop = new AbortController();
-  const stream = await upstream.open({
-    body: inbound.body ?? "",
-    sessionId,
-    signal: stop.signal,
-  });
-  const token = stream.headers[CAPABILITY_HEADER];
-  if (typeof token === "string") capabilities.add(token);
-
-  const sink = request.openSink({ runId: input.runId, threadId: input.threadId });
+  const leave = (): void => stop.abort();
+  const { session, policy, capabilities, judge, inbound } = openConnection(around, request);
   const counters = createRunCounters();
-  const handle: RunHandle = {
-    runId: input.runId,
-    threadId: input.threadId,
-    agent,
-    transport,
-    startedAt: around.clock.now(),
-    counters,
-    status: "running",
-    stop: (reason) => {
-      handle.status = "stopped";
-      stop.abort(new Error(reason));
-    },
+  let handle: RunHandle | undefined;
+  const enter = (input: RunAgentInput): void => {
+    assertNewRun(session, input);
+    const entered: RunHandle = {
+      runId: input.runId,
+      threadId: input.threadId,
+      agent,
+      transport,
+      startedAt: around.clock.now(),
+      counters,
+      status: "running",
+      stop: (reason) => {
+        if (entered.status === "running") entered.status = "stopped";
+        stop.abort(new Error(reason));
+      },
+    };
+    handle = entered;
+    around.sessions.addRun(sessionId, entered);
+    request.onStarting?.(entered);
   };
-  around.sessions.addRun(sessionId, handle);
-  if (sink.gone.aborted) stop.abort();
-  sink.gone.addEventListener("abort", () => stop.abort(), { once: true });
 
-  const run: Run = {
-    agent,
-    agentDialect: upstream.target.dialect,
-    clientDialect: request.clientDialect ?? dialectOf(input, upstream),
-    agentReadsInput: upstream.target.transport !== "get-sse",
-    sessionId,
-    threadId: input.threadId,
-    runId: input.runId,
-    input,
-    policy,
-    judge,
-    counters,
-    recorder: around.recorder,
-    backlog: createBacklog(),
-    withheld: around.threads.open(agent, input.threadId).withheld,
-    sink,
-    observer: {
-      notes: (notes) =>
-        around.journal.info({ agent, run: input.runId, notes }, "dropped or translated"),
-      recorded: (passage) => {
-        const key = passage.decision?.allow === false ? "blocked" : "forwarded";
-        session.counters[key] += 1;
-        const item = feedItemOf(run, passage);
-        if (item !== undefined) around.feed.publish(item);
-      },
-      failed: (code, cause) => {
-        if (code === STOPPED.code) return;
-        handle.status = "failed";
-        around.journal.warn({ agent, run: input.runId, code, cause: codeOf(cause) }, "run failed");
-      },
-    },
-    limits: around.limits,
-    clock: around.clock,
-    mintId: around.mintId,
-    cancel: () => stop.abort(),
-  };
-  around.heartbeats.add(sink);
-  const done = driveRun(run, stream, stop.signal).finally(() => {
-    around.heartbeats.remove(sink);
-    if (handle.status === "running") handle.status = "finished";
-    handle.endedAt = around.clock.now();
-  });
-  return { handle, done };
+  try {
+    if (request.gone.aborted) leave();
+    request.gone.addEventListener("abort", leave, { once: true });
+    const question = inbound("input", request.bytes, enter);
+    await admitRequest(question);
+    const input = assertInput(question);
+    assertGoingOn(stop.signal);
+    const stream = await upstream
+      .open({ body: question.body ?? "", sessionId, signal: stop.signal })
+      .catch((error: unknown) => {
+        assertGoingOn(stop.signal);
+        throw error;
+      });
+    const token = stream.headers[CAPABILITY_HEADER];
+    if (typeof token === "string") capabilities.add(token);
+
+    const sink = request.openSink({ runId: input.runId, threadId: input.threadId });
+    const entered = handle as unknown as RunHandle;
+    const run: Run = {
+      agent,
+      agentDialect: upstream.target.dialect,
+      clientDialect: request.clientDialect ?? dialectOf(input),
+      agentReadsInput: upstream.target.transport !== "get-sse",
+      sessionId,
+      threadId: input.threadId,
+      runId: input.runId,
+      input,
+      policy,
+      judge,
+      counters,
+      recorder: around.recorder,
+      backlog: createBacklog(),
+      progress: { isOver: false, isComplete: false },
+      withheld: around.threads.open(agent, input.threadId).withheld,
+      sink,
+      observer: createRunObserver(around, session, entered, () => run),
+      limits: around.limits,
+      clock: around.clock,
+      mintId: around.mintId,
+      cancel: leave,
+    };
+    around.heartbeats.add(sink);
+    const done = driveRun(run, stream, stop.signal).finally(() => {
+      around.heartbeats.remove(sink);
+      request.gone.removeEventListener("abort", leave);
+      if (entered.status === "running")
+        entered.status = stop.signal.aborted ? "stopped" : "finished";
+      entered.endedAt = around.clock.now();
+    });
+    return { handle: entered, done, send: stream.send };
+  } catch (error) {
+    request.gone.removeEventListener("abort", leave);
+    leave();
+    // Nothing was sent, so the id is as good as new.
+    if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
+    throw error;
+  }
+}
+
+function assertGoingOn(stopped: AbortSignal): void {
+  if (stopped.aborted) {
+    throw new CountersignError("ERR_RUN_STOPPED", "the run was stopped before it began", {});
+  }
 }
 
 /** A client that names no version is older than 1.0, and is spared what it would die on. */
-function dialectOf(input: RunAgentInput, upstream: Upstream): ClientDialect {
-  if (upstream.target.dialect === "chio") return "envelope";
+function dialectOf(input: RunAgentInput): ClientDialect {
   return input.protocolVersion === undefined ? "0.0.55" : "1.0";
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
 }

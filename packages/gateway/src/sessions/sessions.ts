@@ -62,6 +62,12 @@ export class Sessions {
     return session;
   }
 
+  /** Takes a run out that never began. */
+  removeRun(id: string, run: RunHandle): void {
+    const { runs } = this.#sessions.get(id) ?? {};
+    if (runs?.get(run.runId) === run) runs.delete(run.runId);
+  }
+
   /** Runs still open, over all sessions. */
   openRuns(): RunHandle[] {
     return [...this.#sessions.values()].flatMap((session) =>

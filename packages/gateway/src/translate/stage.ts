@@ -1,4 +1,9 @@
-import { createUpgrader, upgradeInput } from "@countersign/wire/dialects";
+import {
+  carryEnvelope,
+  createUpgrader,
+  unwrapPartialEnvelope,
+  upgradeInput,
+} from "@countersign/wire/dialects";
 import type { Stage } from "../pipeline/stage.js";
 
 /** Whatever dialect the agent speaks becomes AG-UI 1.0; what has no defined translation is refused. */
@@ -16,19 +21,27 @@ export const translate: Stage = {
         if (passage.value === undefined) return;
         const { events, notes, claim } = upgrader.push(passage.value);
         if (notes.length > 0) run.observer.notes(notes);
-        for (const value of events) {
-          next.push({
-            receivedAt: passage.receivedAt,
-            value,
-            ...(claim === undefined ? {} : { claim }),
-          });
+        const { receivedAt } = passage;
+        if (claim === undefined) {
+          for (const value of events) next.push({ receivedAt, value });
+          return;
         }
+        // One envelope is one event and one receipt; its native form is the client leg's affair.
+        const [first] = events;
+        if (first?.["type"] === "RUN_STARTED") {
+          next.push({ receivedAt, value: first, supplied: true });
+        }
+        next.push({ receivedAt, value: carryEnvelope(claim.envelope), claim });
       },
       end: (end) => next.end(end),
     };
   },
   admit: (request) => {
     if (request.value === undefined) return;
+    if (request.kind === "message") {
+      request.message = unwrapPartialEnvelope(request.value);
+      return;
+    }
     const { input } = upgradeInput(request.value, {
       dialect: "auto",
       threadId: request.sessionId,

@@ -3,7 +3,9 @@ import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import "./errors.js";
+import { createIdleTimer } from "./idle-timer.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "./media-type.js";
+import { SESSION_HEADER } from "./session-header.js";
 import type { UpstreamPiece, UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Pooled connections to one origin. Node's client follows no redirect, which is what we want. */
@@ -25,7 +27,11 @@ export async function openHttpStream(
 ): Promise<UpstreamStream> {
   const response = await exchange(target, pool, request, method);
   const kind = streamKindOf(target, response);
-  return { headers: response.headers, pieces: readPieces(target, response, kind, request.signal) };
+  return {
+    headers: response.headers,
+    pieces: readPieces(target, response, kind, request.signal),
+    endsByItself: true,
+  };
 }
 
 function exchange(
@@ -45,6 +51,7 @@ function exchange(
         // Explicit and without a wildcard: a producer may answer protobuf to anything that admits it.
         accept: `${SSE_MEDIA_TYPE}, ${PROTO_MEDIA_TYPE};q=0.5`,
         "accept-encoding": "identity",
+        [SESSION_HEADER]: request.sessionId,
         ...(body === undefined
           ? {}
           : { "content-type": "application/json", "content-length": String(body.byteLength) }),
@@ -125,19 +132,16 @@ async function* readPieces(
   kind: "sse" | "proto",
   signal: AbortSignal,
 ): AsyncGenerator<UpstreamPiece> {
-  const idle = setTimeout(() => {
-    response.destroy(
-      new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} fell silent`, {
-        agent: target.name,
-        phase: "idle",
-        milliseconds: target.idleTimeoutMs,
-      }),
-    );
-  }, target.idleTimeoutMs);
+  const idle = createIdleTimer(target, (error) => response.destroy(error));
+  const chunks = response[Symbol.asyncIterator]();
   try {
-    for await (const chunk of response) {
-      idle.refresh();
-      yield { kind, bytes: chunk as Uint8Array };
+    for (;;) {
+      // Only the agent's silence counts: while a slow reader makes us wait, no clock runs.
+      idle.start();
+      const { done, value } = await chunks.next();
+      idle.stop();
+      if (done === true) return;
+      yield { kind, bytes: value as Uint8Array };
     }
   } catch (error) {
     if (signal.aborted) return;
@@ -150,7 +154,7 @@ async function* readPieces(
       { cause: error },
     );
   } finally {
-    clearTimeout(idle);
+    idle.stop();
     response.destroy();
   }
 }

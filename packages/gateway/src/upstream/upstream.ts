@@ -39,6 +39,8 @@ export type UpstreamPiece =
 export type UpstreamStream = {
   headers: IncomingHttpHeaders;
   pieces: AsyncIterable<UpstreamPiece>;
+  /** Whether the end of the run ends the stream; a socket stays open for the next run. */
+  endsByItself: boolean;
   /** Sends a message of the client up; only where the transport is a WebSocket. */
   send?(text: string): void;
 };

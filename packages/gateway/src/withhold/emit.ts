@@ -2,7 +2,7 @@ import type { AgUiEvent, RunFinishedEvent, RunStartedEvent } from "@countersign/
 import { filterMessages } from "./messages.js";
 import type { MessageJudge } from "./messages.js";
 import type { WithheldRegister } from "./register.js";
-import { callKey } from "./unit.js";
+import { callKey, messageKey, subagentKey } from "./unit.js";
 
 /**
  * The form in which an allowed event leaves: without the framework's raw event, and without anything
@@ -24,9 +24,24 @@ export function emittedForm(
       return withReducedInput(bare, register, judge);
     case "RUN_FINISHED":
       return withReducedOutcome(bare, register);
+    case "TOOL_CALL_START":
+    case "SUBAGENT_STARTED":
+      return withoutWithheldParents(bare, register);
     default:
       return bare;
   }
+}
+
+/** The end of what a person has open, with nothing on it but its name. */
+export function bareEnd(event: AgUiEvent): AgUiEvent {
+  const { rawEvent: _raw, metadata: _metadata, timestamp: _timestamp, ...rest } = event;
+  if (rest.type === "SUBAGENT_FINISHED") {
+    return { type: rest.type, subagentRunId: rest.subagentRunId };
+  }
+  if (rest.type === "SUBAGENT_ERROR") {
+    return { type: rest.type, subagentRunId: rest.subagentRunId, message: "withheld" };
+  }
+  return rest as AgUiEvent;
 }
 
 /** Frameworks put prompts, keys and provider addresses there, and no client may act on it. */
@@ -34,6 +49,26 @@ function withoutRawEvent(event: AgUiEvent): AgUiEvent {
   if (event.rawEvent === undefined) return event;
   const { rawEvent: _dropped, ...rest } = event;
   return rest as AgUiEvent;
+}
+
+/** A link to a withheld message or call would name it, and make the client show an empty one. */
+function withoutWithheldParents(
+  event: Extract<AgUiEvent, { type: "TOOL_CALL_START" | "SUBAGENT_STARTED" }>,
+  register: WithheldRegister,
+): AgUiEvent {
+  let kept = event;
+  const { parentMessageId } = event;
+  if (parentMessageId !== undefined && register.find(messageKey(parentMessageId)) !== undefined) {
+    const { parentMessageId: _withheld, ...rest } = kept;
+    kept = rest as typeof event;
+  }
+  if (kept.type === "SUBAGENT_STARTED" && kept.parentToolCallId !== undefined) {
+    if (register.find(callKey(kept.parentToolCallId)) !== undefined) {
+      const { parentToolCallId: _withheld, ...rest } = kept;
+      kept = rest;
+    }
+  }
+  return kept;
 }
 
 /** An echoed input shows the person only its messages: the rest may hold what was never meant for a screen. */
@@ -56,7 +91,11 @@ function withReducedOutcome(
   const isShown = (id: string | undefined): boolean =>
     id === undefined || register.find(callKey(id)) === undefined;
   if (outcome?.type === "interrupt") {
-    const interrupts = outcome.interrupts.filter((interrupt) => isShown(interrupt.toolCallId));
+    const interrupts = outcome.interrupts.filter(
+      ({ toolCallId, subagentRunId }) =>
+        isShown(toolCallId) &&
+        (subagentRunId === undefined || register.find(subagentKey(subagentRunId)) === undefined),
+    );
     if (interrupts.length === outcome.interrupts.length) return event;
     return interrupts.length === 0 ? undefined : { ...event, outcome: { ...outcome, interrupts } };
   }

@@ -1,6 +1,6 @@
 import type { AssistantMessage, Message, ToolCall } from "@countersign/wire";
 import type { WithheldRegister } from "./register.js";
-import { callKey, messageKey } from "./unit.js";
+import { callKey, messageKey, resultKey, subagentKey } from "./unit.js";
 
 /** Judges what a list of messages brings that was never judged as a stream. */
 export type MessageJudge = {
@@ -31,12 +31,7 @@ function filterMessage(
   register: WithheldRegister,
   judge: MessageJudge,
 ): Message | undefined {
-  if (register.find(messageKey(message.id)) !== undefined) return undefined;
-  if (message.role === "tool") {
-    if (register.find(callKey(message.toolCallId)) !== undefined) return undefined;
-    return judge.allowsMessage(message) ? message : undefined;
-  }
-  if (!judge.allowsMessage(message)) return undefined;
+  if (isWithheld(message, register) || !judge.allowsMessage(message)) return undefined;
   if (message.role !== "assistant" || message.toolCalls === undefined) return message;
   const calls = message.toolCalls.filter(
     (call) => register.find(callKey(call.id)) === undefined && judge.allowsCall(call, message),
@@ -46,4 +41,17 @@ function filterMessage(
   const { toolCalls: _withheld, ...rest } = message;
   // A message that was only there for its calls goes with them.
   return rest.content === undefined ? undefined : rest;
+}
+
+function isWithheld(message: Message, register: WithheldRegister): boolean {
+  if (register.find(messageKey(message.id)) !== undefined) return true;
+  const { subagentRunId } = message;
+  if (subagentRunId !== undefined && register.find(subagentKey(subagentRunId)) !== undefined) {
+    return true;
+  }
+  if (message.role !== "tool") return false;
+  return (
+    register.find(callKey(message.toolCallId)) !== undefined ||
+    register.find(resultKey(message.toolCallId)) !== undefined
+  );
 }

@@ -27,6 +27,11 @@ export class WithheldRegister {
     this.#units.set(key, why);
   }
 
+  /** Lets a unit go that has no identity beyond its own end, as a step has none. */
+  release(key: UnitKey): void {
+    this.#units.delete(key);
+  }
+
   /** How many units are withheld. */
   get size(): number {
     return this.#units.size;
