@@ -1,4 +1,4 @@
-import { decodeHex, encodeHex } from "@countersign/core";
+import { decodeHex, encodeHex, parseJson } from "@countersign/core";
 import type { Committed } from "./recover.js";
 
 /** The state up to which every file was flushed: where the next start begins to read. */
@@ -19,7 +19,7 @@ function isCount(value: unknown): value is number {
 export function decodeSealed(text: string | undefined): Committed | undefined {
   if (text === undefined || text.length > 10_000) return undefined;
   try {
-    const value = JSON.parse(text) as { size?: unknown; position?: unknown; hashes?: unknown };
+    const value = parseJson(text) as { size?: unknown; position?: unknown; hashes?: unknown };
     if (!isCount(value.size) || !isCount(value.position) || !Array.isArray(value.hashes)) {
       return undefined;
     }

@@ -142,6 +142,30 @@ test("a draft that cannot be an entry is refused alone, with a code, and takes n
   await log.close();
 });
 
+test("a draft that no reader would accept as an entry never gets into the log", async () => {
+  const log = await logOver(memoryStore());
+  const { receipt } = draftOf(0);
+  const bad = [
+    { receipt: { ...receipt, denial_reason: "but allowed" } },
+    { receipt: { ...receipt, allowed: false } },
+    { receipt: { ...receipt, payload_hash: "CD".repeat(32) } },
+    { receipt: { ...receipt, classification: "admin" as never } },
+    { receipt: { ...receipt, event_type: "unheard_of" as never } },
+    { receipt: { ...receipt, transport: "web_socket" as never } },
+    { direction: "sideways" as never },
+    { mode: "off" as never },
+    { emitted_hash: "short" },
+    { received_at: -1 },
+  ];
+  for (const changes of bad) {
+    await expect(log.append(draftOf(0, changes))).rejects.toMatchObject({
+      code: "ERR_RECEIPT_MALFORMED",
+    });
+  }
+  expect((await log.append(draftOf(0))).seq).toBe(0);
+  await log.close();
+});
+
 test("the clock stamps drafts without a time, and closing signs a last checkpoint", async () => {
   const store = memoryStore();
   const log = await logOver(store, { clock: () => 42 });

@@ -1,5 +1,6 @@
 import type { SignedGroup, SignMode, SignRequest } from "../sign/group.js";
 import { AppendedEntry } from "./appended-entry.js";
+import { assertDraft } from "./check-draft.js";
 import { receiptId } from "./draft.js";
 import type { TimedDraft } from "./draft.js";
 import { DraftLines } from "./entry-text.js";
@@ -23,6 +24,7 @@ export class PendingGroup {
 
   /** Adds a draft, or throws because it cannot be an entry. */
   add(draft: TimedDraft, kernelKey: string): Promise<AppendedEntry> {
+    assertDraft(draft);
     this.#lines.add(draft, kernelKey);
     // A blocked event's receipt must stand alone, so it never shares a root.
     if (!draft.receipt.allowed) this.#singles.push(this.drafts.length);

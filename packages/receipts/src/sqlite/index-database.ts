@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { COMMIT_BYTES, decodeCommit } from "../bundles/commit-record.js";
-import type { LogEntry } from "../entry/entry.js";
+import { decodeEntry } from "../entry/decode-entry.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
@@ -121,8 +121,7 @@ export class IndexDatabase {
         at += COMMIT_BYTES;
         continue;
       }
-      // Our own bytes, vouched for by the commit record behind them.
-      const entry = JSON.parse(bytes.toString("utf8", at + 2, at + 2 + length)) as LogEntry;
+      const entry = decodeEntry(bytes.subarray(at + 2, at + 2 + length));
       const values = columnValues(entry).map((value) =>
         typeof value === "string"
           ? this.#names.intern(value)

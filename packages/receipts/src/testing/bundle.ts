@@ -23,7 +23,7 @@ export async function bundleForNode(file: string): Promise<URL> {
     platform: "node",
     format: "esm",
     target: "node20",
-    conditions: ["source", "node"],
+    conditions: ["@countersign/source", "node"],
     external: ["sodium-native", "@photostructure/sqlite", "pg", "node:*"],
     logLevel: "error",
   });
