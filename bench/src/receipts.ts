@@ -110,7 +110,8 @@ try {
     const part = Math.max(1_000, Math.floor(entries / (sign === "each" ? 5 : 2) / rounds));
     const store = await openSqliteStore({ directory: join(directory, sign) });
     const log = await openOver(store, sign);
-    await appendMany(log, 5_000);
+    // The compilers of three threads are done after about this many.
+    await appendMany(log, 40_000);
     const shares: number[] = [];
     const rates: number[] = [];
     const limits: number[] = [];
