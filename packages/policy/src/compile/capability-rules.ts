@@ -79,9 +79,15 @@ function inboundRule(
   };
 }
 
-// A claim may raise the class, but must not carry an event out of a restricted one: both count.
+const BITS: ReadonlyMap<string, number> = new Map(Object.entries(CLASSIFICATION_BIT));
+
+// A claim may raise the class, but must not carry an event out of a restricted one: both count. A class
+// nobody knows has no bit that a policy could have left open.
 function bitsOf(aspect: Aspect): number {
-  return CLASSIFICATION_BIT[aspect.classification] | CLASSIFICATION_BIT[aspect.derived];
+  const effective = BITS.get(aspect.classification);
+  const derived = BITS.get(aspect.derived);
+  if (effective === undefined || derived === undefined) throw new TypeError("unknown class");
+  return effective | derived;
 }
 
 type Gate = {
@@ -108,7 +114,7 @@ function createGate(rule: string, onBlock: OnBlock): Gate {
   return {
     scoped(facts, aspect) {
       const { capability } = facts;
-      if (capability === undefined) return required.get(aspect.classification);
+      if (capability === undefined) return required.get(aspect.classification) ?? unauthorized;
       if (capability.status !== "valid") return invalid(capability);
       const bit = CLASSIFICATION_BIT[aspect.classification];
       if (!scopeSetOf(capability.scopes).covers(bit, aspect.target)) return unauthorized;

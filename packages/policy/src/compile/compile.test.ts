@@ -311,3 +311,17 @@ test("inbound with default block refuses even classes that are open outwards", (
   expect(verdict(policy, TEXT)).toBe("allow");
   expect(verdict(policy, eventOf(TEXT, "inbound"))).toBe("capability required for Display events");
 });
+
+test.each(["telepathy", "toString", "", undefined])(
+  "a class called %j is denied, whatever is open",
+  (name) => {
+    const policy = policyOf(
+      "ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }\n",
+    );
+    const event = { ...eventOf(TEXT), classification: name } as never;
+    expect(verdict(policy, event)).toBe("the policy could not be evaluated");
+    expect(verdict(policy, event, { capability: token("*") })).toBe(
+      "the policy could not be evaluated",
+    );
+  },
+);

@@ -3,7 +3,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from "yam
 import type { Document, Node } from "yaml";
 import type { PolicyIssue } from "./issue.js";
 import type { PolicyLimits } from "./limits.js";
-import { estimateNesting, estimateValues } from "./nesting.js";
+import { estimateNesting, estimateWork } from "./nesting.js";
 import type { Position, PositionTable } from "./source.js";
 import { childPointer, issueAt, START } from "./source.js";
 
@@ -35,7 +35,8 @@ export function readYaml(text: string, file: string, limits: PolicyLimits): Read
   if (estimateNesting(text) > limits.maxDepth * 2) {
     return refuse("limit", `the file is nested deeper than ${limits.maxDepth} levels`);
   }
-  if (estimateValues(text) > limits.maxNodes) {
+  const work = estimateWork(text);
+  if (work.values > limits.maxNodes || work.marks > limits.maxNodes * 3) {
     return refuse("limit", `the file holds more than ${limits.maxNodes} lines or entries`);
   }
   const lines = new LineCounter();
