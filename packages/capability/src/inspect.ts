@@ -66,11 +66,14 @@ function describeChio(token: JsonValue): CapabilityDescription {
     readLossless(token).value,
   );
   const usable = uiGrants(grants).filter((grant) => grantFault(grant) === undefined);
+  const sessions = new Set(usable.map(({ binding }) => binding.get("session_id")));
+  const [sessionId] = sessions;
   return {
     format: "chio",
     id,
     issuer,
     subject,
+    ...(sessions.size === 1 && typeof sessionId === "string" ? { sessionId } : {}),
     scopes: [...new Set(usable.map(grantScope))].sort(),
     notBefore: Number(issuedAt),
     expiresAt: Number(expiresAt),

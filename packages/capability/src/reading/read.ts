@@ -3,9 +3,13 @@ import { CountersignError } from "@countersign/core";
 import "../errors.js";
 import { MAX_NAME_LENGTH } from "../limits.js";
 
-/** The error of everything that cannot be read; it names the part, never its content. */
-export function malformed(what: string): CountersignError<"ERR_CAPABILITY_MALFORMED"> {
-  return new CountersignError("ERR_CAPABILITY_MALFORMED", `token is malformed: ${what}`, { what });
+/** The error of everything that cannot be read; it names the part and its form, never its content. */
+export function malformed(
+  what: string,
+  form?: string,
+): CountersignError<"ERR_CAPABILITY_MALFORMED"> {
+  const message = `token is malformed: ${what}${form === undefined ? "" : ` (${form})`}`;
+  return new CountersignError("ERR_CAPABILITY_MALFORMED", message, { what });
 }
 
 /**

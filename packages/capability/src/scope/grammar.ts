@@ -1,3 +1,4 @@
+import type { CountersignError } from "@countersign/core";
 import { malformed } from "../reading/read.js";
 import { MAX_SCOPE_LENGTH, MAX_SCOPES } from "../limits.js";
 
@@ -38,15 +39,15 @@ export function isClassification(value: unknown): value is Classification {
  * @throws CountersignError `ERR_CAPABILITY_MALFORMED`
  */
 export function parseScope(text: string): Scope {
-  if (text.length > MAX_SCOPE_LENGTH || UNSAFE.test(text)) throw malformed("scope");
+  if (text.length > MAX_SCOPE_LENGTH || UNSAFE.test(text)) throw notAScope();
   const [prefix, classification, componentType, ...rest] = text.split(":");
   if (prefix !== "ui" || componentType === undefined || componentType === "") {
-    throw malformed("scope");
+    throw notAScope();
   }
-  if (classification !== "*" && !isClassification(classification)) throw malformed("scope");
+  if (classification !== "*" && !isClassification(classification)) throw notAScope();
   if (rest.length === 0) return { classification, componentType };
   const componentId = rest.join(":");
-  if (componentId === "") throw malformed("scope");
+  if (componentId === "") throw notAScope();
   return componentId === "*"
     ? { classification, componentType }
     : { classification, componentType, componentId };
@@ -67,7 +68,14 @@ export function formatScope(scope: Scope): string {
  */
 export function canonicalScopes(scopes: readonly string[]): string[] {
   const unique = new Set(scopes);
-  if (unique.size > MAX_SCOPES) throw malformed("scope");
+  if (unique.size > MAX_SCOPES) throw malformed("scope", `at most ${MAX_SCOPES} of them`);
   for (const scope of unique) parseScope(scope);
   return [...unique].sort();
+}
+
+function notAScope(): CountersignError {
+  return malformed(
+    "scope",
+    `ui:<classification>:<component_type>[:<component_id>], ${MAX_SCOPE_LENGTH} characters at most`,
+  );
 }

@@ -17,7 +17,7 @@ export function printDescription(token: CapabilityDescription, now: number): voi
     ["events", token.maxEvents === undefined ? "no limit" : `at most ${token.maxEvents}`],
     ["scopes", token.scopes.length === 0 ? "none" : token.scopes.join("\n            ")],
   ];
-  if (token.links.length > 1) rows.push(["narrowed", `${token.links.length - 1} times`]);
+  if (token.links.length > 1) rows.push(["narrowings", String(token.links.length - 1)]);
   for (const [name, value] of rows) printLine(`${pc.dim(name.padEnd(10))}  ${value}`);
   if (token.needsHolder) {
     printLine(pc.yellow("its holder must narrow it before use: countersign capability narrow"));
