@@ -50,3 +50,24 @@ export function withExecution(execution: string, rest = ""): string {
 export function withIndicators(indicators: string, attack = ""): string {
   return `oatf: "0.1"\nattack:\n${attack}  execution: {mode: ag_ui_client, state: {}}\n  indicators: ${indicators}\n`;
 }
+
+/** The path of the execution. */
+export const EXECUTION = "attack.execution";
+/** The path of the phases of the short form. */
+export const PHASES = `${EXECUTION}.phases`;
+/** The path of the first indicator. */
+export const FIRST = "attack.indicators[0]";
+/** A document of actors. */
+export const actors = (...list: string[]): string =>
+  withExecution(`{actors: [${list.join(", ")}]}`);
+/** One actor in flow style. */
+export const actor = (name: string, mode = "mcp_server", phases = "[{state: {}}]"): string =>
+  `{name: ${name}, mode: ${mode}, phases: ${phases}}`;
+/** A document of phases. */
+export const phases = (list: string, mode = "mode: ag_ui_client, "): string =>
+  withExecution(`{${mode}phases: ${list}}`);
+/** A document with one pattern. */
+export const pattern = (body: string): string => withIndicators(`[{target: a, pattern: ${body}}]`);
+/** A document with one state. */
+export const state = (body: string): string =>
+  withExecution(`{mode: ag_ui_client, state: ${body}}`);
