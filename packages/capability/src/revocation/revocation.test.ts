@@ -29,3 +29,12 @@ test.each([
     "line 2 is no revocation",
   );
 });
+
+test.each(["", "a\nb", "x".repeat(1025)])(
+  "nothing is written that could not be read again: %j",
+  (id) => {
+    const revocation = { capability_id: id, revoked_at: 1 };
+    expect(() => formatRevocation(revocation)).toThrow("token is malformed: capability_id");
+    expect(() => createRevocationList().revoke(revocation)).toThrow("token is malformed");
+  },
+);

@@ -22,7 +22,11 @@ export type Revocation = {
 
 /** Revocations in memory. */
 export type RevocationList = RevocationSource & {
-  /** Adds one; the first time it was revoked stays. */
+  /**
+   * Adds one; the first time it was revoked stays.
+   *
+   * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on an id no token can have
+   */
   revoke(revocation: Revocation): void;
   /** All of them, oldest entry first. */
   list(): readonly Revocation[];
@@ -34,6 +38,7 @@ export function createRevocationList(revocations: Iterable<Revocation> = []): Re
   const list: RevocationList = {
     isRevoked: (id) => byId.has(id),
     revoke(revocation) {
+      checkRevocation(revocation);
       if (!byId.has(revocation.capability_id)) byId.set(revocation.capability_id, revocation);
     },
     list: () => [...byId.values()],
@@ -42,8 +47,13 @@ export function createRevocationList(revocations: Iterable<Revocation> = []): Re
   return list;
 }
 
-/** One line of a revocation file, with its line ending. */
-export function formatRevocation({ capability_id, revoked_at }: Revocation): string {
+/**
+ * One line of a revocation file, with its line ending.
+ *
+ * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on what could not be read again
+ */
+export function formatRevocation(revocation: Revocation): string {
+  const { capability_id, revoked_at } = checkRevocation(revocation);
   return `${JSON.stringify({ capability_id, revoked_at })}\n`;
 }
 
@@ -70,11 +80,13 @@ export function parseRevocations(text: string): Revocation[] {
 
 function readRevocation(line: string): Revocation {
   const value = parseJson(line, { maxBytes: MAX_LINE_BYTES, maxDepth: 2 });
-  const object = readClosed("revocation", value, ["capability_id", "revoked_at"]);
-  const id = own(object, "capability_id");
+  return checkRevocation(readClosed("revocation", value, ["capability_id", "revoked_at"]));
+}
+
+// On the way in as on the way out: one line that cannot be read would keep a gateway from starting.
+function checkRevocation(revocation: Readonly<Record<string, unknown>>): Revocation {
+  const id = own(revocation, "capability_id");
   if (typeof id !== "string" || !ID.test(id)) throw malformed("capability_id");
-  return {
-    capability_id: id,
-    revoked_at: readInteger("revoked_at", own(object, "revoked_at"), 0),
-  };
+  const revokedAt = readInteger("revoked_at", own(revocation, "revoked_at"), 0);
+  return { capability_id: id, revoked_at: revokedAt };
 }
