@@ -14,7 +14,9 @@ export type Statement = {
 
 type Engine = { DatabaseSync: new (path: string) => Database };
 
-async function load(name: string): Promise<Engine | undefined> {
+async function loadBuiltIn(): Promise<Engine | undefined> {
+  // The name as a variable: Node 20 has no node:sqlite, and the compiler must not look for it.
+  const name = "node:sqlite";
   try {
     return (await import(name)) as Engine;
   } catch {
@@ -24,9 +26,7 @@ async function load(name: string): Promise<Engine | undefined> {
 
 /** Opens a database with the runtime's own SQLite, or with the package of the same interface. */
 export async function openDatabase(path: string): Promise<Database> {
-  // Names as variables: Node 20 has no node:sqlite, and the compiler must not look for it.
-  const builtIn = "node:sqlite";
-  const engine = (await load(builtIn)) ?? (await load("@photostructure/sqlite"));
-  if (engine === undefined) throw new TypeError("this runtime has no SQLite");
-  return new engine.DatabaseSync(path);
+  const { DatabaseSync } =
+    (await loadBuiltIn()) ?? ((await import("@photostructure/sqlite")) as unknown as Engine);
+  return new DatabaseSync(path);
 }
