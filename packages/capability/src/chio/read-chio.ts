@@ -1,25 +1,16 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
-import { decodeHex } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
 import type { CapabilityContext, CapabilityFacts } from "../facts.js";
 import { NOT_AUTHORIZED, refuse } from "../facts.js";
-import { own } from "../reading/read.js";
 import type { TrustList } from "../trust/trust-list.js";
 import type { Allowance, Reading } from "../verifier/authentic.js";
-import type { SignatureCheck } from "../verifier/signatures.js";
 import type { ChioAgents } from "./agents.js";
 import { delegationFault } from "./delegation.js";
 import type { UiGrant } from "./grants.js";
 import { bindsAspect, fitsContext, grantFault, grantScope, uiGrants } from "./grants.js";
-import type { LosslessDocument } from "./lossless.js";
 import { readLossless } from "./lossless.js";
 import type { ChioToken } from "./model.js";
 import { readChioToken } from "./read-model.js";
-
-/** The schema of the tokens read here. */
-export const CHIO_SCHEMA = "chio.capability.v1";
-
-const KEY = /^(?:ed25519:)?([0-9a-f]{64})$/;
-const SIGNATURE = /^(?:ed25519:)?([0-9a-f]{128})$/;
+import { CHIO_SCHEMA, keyHex, signatureChecks } from "./signatures.js";
 
 /**
  * Reads a Chio token, as text or as parsed JSON.
@@ -33,7 +24,7 @@ export function readChio(input: JsonValue, trust: TrustList, agents: ChioAgents)
   const reject = (reason: string): Reading => ({
     refusal: refuse(id, "rejected", `capability verification failed: ${reason}`),
   });
-  const issuerKey = trust.findKey(KEY.exec(token.issuer)?.[1] ?? "");
+  const issuerKey = trust.findKey(keyHex(token.issuer) ?? "");
   if (issuerKey === undefined) return { refusal: refuse(id, "untrusted_issuer") };
   if (token.schema !== undefined && token.schema !== CHIO_SCHEMA) {
     return reject("token schema exceeds peer-negotiated ceiling");
@@ -43,7 +34,7 @@ export function readChio(input: JsonValue, trust: TrustList, agents: ChioAgents)
   const fault = delegationFault(token);
   if (fault !== undefined) return reject(fault);
   const grants = uiGrants(token.grants);
-  const subject = KEY.exec(token.subject)?.[1] ?? "";
+  const subject = keyHex(token.subject) ?? "";
   return {
     checks,
     token: {
@@ -113,42 +104,4 @@ function allowancesOf({ id, expiresAt }: ChioToken, grants: readonly UiGrant[]):
   if (!grants.some(({ maxInvocations }) => maxInvocations !== undefined)) return [];
   const maxEvents = Math.max(...grants.map(({ maxInvocations = Infinity }) => maxInvocations));
   return [{ id, maxEvents, expiresAt: Number(expiresAt) }];
-}
-
-/** The signatures of the token and of each link; `undefined` when one is of a kind we do not verify. */
-function signatureChecks(
-  document: LosslessDocument,
-  token: ChioToken,
-  issuerKey: Uint8Array,
-): SignatureCheck[] | undefined {
-  if (token.algorithm !== undefined && token.algorithm !== "ed25519") return undefined;
-  const encode = (part: JsonObject): Uint8Array =>
-    new TextEncoder().encode(document.canonical(part));
-  const json = document.json as JsonObject;
-  const { signature: _signature, algorithm: _algorithm, schema: _schema, ...body } = json;
-  const signature = SIGNATURE.exec(token.signature)?.[1];
-  if (signature === undefined) return undefined;
-  // Older issuers signed plain tokens without the schema; newer features always come with it.
-  const isPlain = token.budgetShare === undefined && !token.has.attenuation && !token.has.caveats;
-  const checks: SignatureCheck[] = [
-    {
-      key: issuerKey,
-      messages: [encode({ ...body, schema: CHIO_SCHEMA }), ...(isPlain ? [encode(body)] : [])],
-      signature: decodeHex(signature),
-    },
-  ];
-  const links = own(json, "delegation_chain");
-  for (const [index, link] of token.chain.entries()) {
-    const key = KEY.exec(link.delegator)?.[1];
-    const linkSignature = SIGNATURE.exec(link.signature)?.[1];
-    if (key === undefined || linkSignature === undefined || !KEY.test(link.delegatee))
-      return undefined;
-    const { signature: _ownSignature, ...rest } = (links as JsonObject[])[index] ?? {};
-    checks.push({
-      key: decodeHex(key),
-      messages: [encode(rest)],
-      signature: decodeHex(linkSignature),
-    });
-  }
-  return checks;
 }

@@ -1,8 +1,6 @@
-import { describeCapability } from "@countersign/capability";
 import { createCapabilityIssuer } from "@countersign/capability/issue";
 import type { Command } from "commander";
 import { Option } from "commander";
-import { printJson, printLine } from "../../output/print.js";
 import {
   collect,
   nowInSeconds,
@@ -11,7 +9,7 @@ import {
   readKeyOption,
   readPrivateKey,
 } from "./inputs.js";
-import { printDescription } from "./report.js";
+import { printIssued } from "./report.js";
 
 const EXAMPLE = `
 A scope is ui:<classification>:<component_type>[:<component_id>]; * stands for everything in its place.
@@ -67,7 +65,7 @@ async function issue(flags: Flags): Promise<void> {
     key: readPrivateKey(flags.key, "COUNTERSIGN_ISSUER_KEY"),
     ...(flags.issuer === undefined ? {} : { issuer: flags.issuer }),
   });
-  const { token, claims } = await issuer.issue({
+  const issued = await issuer.issue({
     agent: flags.agent,
     scopes: flags.scope,
     notBefore,
@@ -77,11 +75,5 @@ async function issue(flags: Flags): Promise<void> {
     ...(flags.holder === undefined ? {} : { holder: flags.holder }),
     ...(flags.id === undefined ? {} : { id: flags.id }),
   });
-  if (flags.json === true) {
-    printJson({ token, claims });
-    return;
-  }
-  printDescription(describeCapability(token), now);
-  printLine("");
-  printLine(token);
+  printIssued(issued, flags.json === true, now);
 }

@@ -1,7 +1,5 @@
-import { describeCapability } from "@countersign/capability";
 import { narrowCapability } from "@countersign/capability/issue";
 import type { Command } from "commander";
-import { printJson, printLine } from "../../output/print.js";
 import {
   collect,
   nowInSeconds,
@@ -11,7 +9,7 @@ import {
   readPrivateKey,
   readTokenArgument,
 } from "./inputs.js";
-import { printDescription } from "./report.js";
+import { printIssued } from "./report.js";
 
 const EXAMPLE = `
 Works offline. What is not given stays as it is; nothing can be widened. The token is the last line.
@@ -53,7 +51,7 @@ export function registerNarrow(group: Command): void {
 async function narrow(argument: string, flags: Flags): Promise<void> {
   const now = nowInSeconds();
   const key = readPrivateKey(flags.key, "COUNTERSIGN_HOLDER_KEY");
-  const { token, claims } = await narrowCapability(String(readTokenArgument(argument)), key, {
+  const issued = await narrowCapability(String(readTokenArgument(argument)), key, {
     ...(flags.scope === undefined ? {} : { scopes: flags.scope }),
     ...(flags.session === undefined ? {} : { sessionId: flags.session }),
     ...(flags.expires === undefined ? {} : { expiresAt: now + flags.expires }),
@@ -61,11 +59,5 @@ async function narrow(argument: string, flags: Flags): Promise<void> {
     ...(flags.holder === undefined ? {} : { holder: flags.holder }),
     ...(flags.id === undefined ? {} : { id: flags.id }),
   });
-  if (flags.json === true) {
-    printJson({ token, claims });
-    return;
-  }
-  printDescription(describeCapability(token), now);
-  printLine("");
-  printLine(token);
+  printIssued(issued, flags.json === true, now);
 }

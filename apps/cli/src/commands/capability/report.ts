@@ -1,6 +1,19 @@
 import type { CapabilityDescription, CapabilityFacts } from "@countersign/capability";
+import { describeCapability } from "@countersign/capability";
+import type { IssuedCapability } from "@countersign/capability/issue";
 import pc from "picocolors";
-import { printLine } from "../../output/print.js";
+import { printJson, printLine } from "../../output/print.js";
+
+/** Prints a fresh token; for people it is the last line, so that it can be piped. */
+export function printIssued({ token, claims }: IssuedCapability, json: boolean, now: number): void {
+  if (json) {
+    printJson({ token, claims });
+    return;
+  }
+  printDescription(describeCapability(token), now);
+  printLine("");
+  printLine(token);
+}
 
 /** Prints what a token says about itself, for people. */
 export function printDescription(token: CapabilityDescription, now: number): void {
