@@ -1,40 +1,481 @@
+import { reduceEvents } from "@countersign/wire/reduce";
 import { expect, test } from "vitest";
-import { projectAll, outline } from "./testing/drive.js";
-import { brokenRules, readOfficially } from "./testing/official-client.js";
-import { everyKind, transcript } from "./testing/sample-ledger.js";
+import { RUNTIME_CUSTOM_NAMES } from "./frames/names.js";
+import { createLedgerProjection } from "./project.js";
+import { verifyAgUiFrameSafety } from "./safety/index.js";
+import { outline, projectAll } from "./testing/drive.js";
+import { brokenRules } from "./testing/official-client.js";
+import { callItem, everyKind, row, transcript, usage } from "./testing/sample-ledger.js";
 
-test("the reference transcript becomes nineteen frames in order", () => {
-  const { frames, diagnostics } = projectAll(transcript());
-  expect(diagnostics).toEqual([]);
-  expect(outline(frames)).toMatchInlineSnapshot(`
-    [
-      "RUN_STARTED",
-      "agent-os.chat.ingested",
-      "TEXT_MESSAGE_START",
-      "TEXT_MESSAGE_CONTENT",
-      "TEXT_MESSAGE_END",
-      "REASONING_START",
-      "REASONING_MESSAGE_START",
-      "REASONING_MESSAGE_CONTENT",
-      "REASONING_MESSAGE_END",
-      "REASONING_END",
-      "agent-os.tool.started",
-      "TOOL_CALL_START",
-      "TOOL_CALL_ARGS",
-      "TOOL_CALL_END",
-      "agent-os.llm.completed",
-      "agent-os.llm.usage",
-      "TOOL_CALL_RESULT",
-      "agent-os.tool.completed",
-      "RUN_FINISHED",
-    ]
-  `);
+const SECRETS = ["provider.example", "provider-secret", "/etc/passwd", "root:x", "private"];
+
+test("B1: every run says which protocol it speaks", () => {
+  const started = projectAll(transcript()).frames[0];
+  expect(started).toMatchObject({ type: "RUN_STARTED", protocolVersion: "1.0" });
 });
 
-test("every kind", async () => {
-  const { frames, diagnostics } = projectAll(everyKind());
-  console.log(JSON.stringify(frames, null, 1), diagnostics);
-  console.log(brokenRules(frames));
-  const read = await readOfficially(frames);
-  console.log(read.failure, JSON.stringify(read.messages, null, 1), read.interrupts);
+test("B3: the reference transcript becomes nineteen frames, without host, token, arguments or result", () => {
+  const { frames, diagnostics } = projectAll(transcript());
+  expect(diagnostics).toEqual([]);
+  expect(outline(frames)).toEqual([
+    "RUN_STARTED",
+    "agent-os.chat.ingested",
+    "TEXT_MESSAGE_START",
+    "TEXT_MESSAGE_CONTENT",
+    "TEXT_MESSAGE_END",
+    "REASONING_START",
+    "REASONING_MESSAGE_START",
+    "REASONING_MESSAGE_CONTENT",
+    "REASONING_MESSAGE_END",
+    "REASONING_END",
+    "agent-os.tool.started",
+    "TOOL_CALL_START",
+    "TOOL_CALL_ARGS",
+    "TOOL_CALL_END",
+    "agent-os.llm.completed",
+    "agent-os.llm.usage",
+    "TOOL_CALL_RESULT",
+    "agent-os.tool.completed",
+    "RUN_FINISHED",
+  ]);
+  expect(frames[3]).toMatchObject({
+    messageId: "agent-os:run:1:turn:0:message:0",
+    delta: "I will read it.",
+    timestamp: 1_763_200_000_003,
+  });
+  expect(frames[12]).toMatchObject({
+    toolCallId: "call-1",
+    delta: '{"redacted":true,"reason":"tool_arguments","type":"string","bytesUpTo":64}',
+  });
+  expect(frames[16]).toMatchObject({
+    messageId: "agent-os:run:1:tool-result:call-1",
+    content: '{"redacted":true,"reason":"tool_result","type":"object"}',
+  });
+  expect(verifyAgUiFrameSafety(frames, { forbiddenLiterals: SECRETS })).toEqual([]);
+});
+
+test("B4: a model request and a completion after tools become CUSTOM without prompt or arguments", () => {
+  const { frames } = projectAll(everyKind());
+  const custom = frames.filter((frame) => frame.type === "CUSTOM");
+  expect(custom.find(({ name }) => name === "agent-os.llm.requested")?.value).toEqual({
+    runId: 1,
+    turnIndex: 0,
+    modelId: "model-x",
+    toolNames: ["read_file"],
+    toolChoice: "auto",
+  });
+  expect(
+    custom.find(({ name }) => name === "agent-os.runtime.completed_after_tools")?.value,
+  ).toEqual({ runId: 1, turnIndex: 0, toolNames: ["read_file"], tokensUsed: 3 });
+});
+
+test("B5: the start and the end of a tool become CUSTOM with ids and name alone, no paths or bytes", () => {
+  const custom = projectAll(transcript()).frames.filter((frame) => frame.type === "CUSTOM");
+  const value = { runId: 1, toolCallId: "call-1", toolName: "read_file" };
+  expect(custom.find(({ name }) => name === "agent-os.tool.started")?.value).toEqual({
+    ...value,
+    turnIndex: 0,
+  });
+  expect(custom.find(({ name }) => name === "agent-os.tool.completed")?.value).toEqual(value);
+});
+
+test("B8: reduced, the transcript is a message with its call, the call's result, and reasoning", () => {
+  const view = reduceEvents(projectAll(transcript()).frames);
+  expect(view.status).toBe("finished");
+  expect(view.messages.map(({ role }) => role)).toEqual(["assistant", "tool", "reasoning"]);
+  expect(view.messages[0]).toMatchObject({ toolCalls: [{ id: "call-1" }] });
+  expect(view.messages[2]).toMatchObject({ content: "[redacted reasoning]" });
+});
+
+test("B9: a failure is RUN_ERROR with fixed words and the run's usage, without ids", () => {
+  const aborted = row(4, "agent.aborted.tool_error", {
+    runId: 1,
+    tokensUsed: 9,
+    toolName: "read_file",
+    cause: "connect https://user:password@provider.example failed",
+  });
+  const frame = projectAll([...transcript().slice(0, 3), aborted]).frames.at(-1);
+  expect(frame).toEqual({
+    type: "RUN_ERROR",
+    message: "A tool failed and the run was stopped.",
+    code: "agent.aborted.tool_error",
+    usage: [{ inputTokens: 10, outputTokens: 5, totalTokens: 15 }],
+    metadata: { "countersign.projection": { ledgerRunId: 1 } },
+    timestamp: 1_763_200_000_004,
+  });
+});
+
+test("B9: limits and cancellations are the outcome cancelled, without a result", () => {
+  for (const kind of [
+    "budget_tokens",
+    "budget_time",
+    "client_disconnect",
+    "cancelled",
+    "expired",
+  ]) {
+    const rows = [transcript()[0], row(2, `agent.aborted.${kind}`, { runId: 1, tokensUsed: 0 })];
+    const frame = projectAll(rows).frames.at(-1);
+    expect(frame).toMatchObject({
+      type: "RUN_FINISHED",
+      outcome: { type: "cancelled" },
+      metadata: { "countersign.projection": { abortKind: kind } },
+    });
+    expect(frame).not.toHaveProperty("result");
+  }
+});
+
+test("B10: a rejected call gets a result and a CUSTOM, and the run goes on", () => {
+  for (const [phase, name] of [
+    ["policy", "agent-os.tool.policy_rejected"],
+    ["execution", "agent-os.tool.rejected"],
+  ]) {
+    const rejected = row(4, "tool.rejected", {
+      runId: 1,
+      toolCallId: "call-1",
+      name: "read_file",
+      args: {},
+      execution: {},
+      claim: { rejectionKind: "denied", reason: "the key is hunter2" },
+      diagnostics: { phase, reason: "hunter2", argumentSummary: "hunter2", schemaIssues: [] },
+    });
+    const { frames } = projectAll([...transcript().slice(0, 3), rejected, transcript()[4]]);
+    expect(outline(frames).slice(-3)).toEqual(["TOOL_CALL_RESULT", name, "RUN_FINISHED"]);
+    expect(JSON.stringify(frames)).not.toContain("hunter2");
+    expect(brokenRules(frames)).toEqual([]);
+  }
+});
+
+test("B11: a malformed runtime payload makes a coded diagnostic and no frame, and the stream goes on", () => {
+  const rows = transcript();
+  rows[1] = row(2, "chat.ingested", { runId: "one", intent: 5 });
+  const { frames, diagnostics } = projectAll(rows);
+  expect(diagnostics).toEqual([
+    {
+      code: "ERR_PROJECTION_MALFORMED_PAYLOAD",
+      message: "the payload is not what its kind promises at /runId",
+      eventId: 2,
+      kind: "chat.ingested",
+      owner: "@agent-os/runtime",
+      path: "/runId",
+    },
+  ]);
+  expect(outline(frames)).not.toContain("agent-os.chat.ingested");
+  expect(frames.at(-1)).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "success" } });
+});
+
+test("B21: an interrupt closes the run with its outcome, the answer opens the next run", () => {
+  const { frames } = projectAll(everyKind());
+  const lifecycle = frames.filter(({ type }) => type.startsWith("RUN_"));
+  expect(lifecycle).toMatchObject([
+    { type: "RUN_STARTED", runId: "1" },
+    {
+      type: "RUN_FINISHED",
+      runId: "1",
+      outcome: {
+        type: "interrupt",
+        interrupts: [{ id: "interrupt-1", reason: "tool_call", toolCallId: "call-4" }],
+      },
+    },
+    { type: "RUN_STARTED", runId: "1:resumed:16" },
+    { type: "RUN_FINISHED", runId: "1:resumed:16", outcome: { type: "success" } },
+  ]);
+  const interrupted = frames.find(
+    (frame) => frame.type === "CUSTOM" && frame.name === "agent-os.run.interrupted",
+  );
+  expect(interrupted).toMatchObject({ value: { hasResumeSchema: true } });
+  expect(JSON.stringify(frames)).not.toContain("responseSchema");
+  expect(JSON.stringify(frames)).not.toContain("typed by the person");
+});
+
+test("B22: an interrupt says where its answer belongs", () => {
+  const { frames } = projectAll(everyKind());
+  const finished = frames.find(({ type }) => type === "RUN_FINISHED");
+  expect(finished).toMatchObject({
+    outcome: {
+      interrupts: [
+        {
+          metadata: {
+            "countersign.projection": {
+              kind: "approval",
+              subjectRef: "subject:1",
+              ref: {
+                kind: "agent.run.input_request",
+                scopeKey: "conversation:demo",
+                runId: 1,
+                interruptId: "interrupt-1",
+                interruptionEventId: 15,
+                gateRef: "gate:1",
+                requestKind: "approval",
+              },
+            },
+          },
+        },
+      ],
+    },
+  });
+});
+
+test("the form of an interrupt is withheld, shown as structure, or shown whole, as the policy says", () => {
+  const interrupt = (resumeSchema: "structure" | "full") => {
+    const rows = [
+      row(1, "agent.run.started", { intent: "" }),
+      row(2, "agent.run.interrupted", {
+        runId: 1,
+        turn: { id: 1, index: 0 },
+        interruptId: "i",
+        reason: "user_input_required",
+        tokensUsed: 0,
+        resumeSchema: {
+          type: "object",
+          properties: { city: { type: "string", description: "private words" } },
+        },
+      }),
+    ];
+    const finished = projectAll(rows, { disclosure: { resumeSchema } }).frames.at(-1);
+    return JSON.stringify(finished);
+  };
+  expect(interrupt("structure")).toContain('"properties":{"city":{"type":"string"}}');
+  expect(interrupt("structure")).toContain('"reason":"input_required"');
+  expect(interrupt("full")).toContain("private words");
+});
+
+test("B27: every run id in a CUSTOM of the runtime is a number, and the names are a closed list", () => {
+  const names = new Set<string>(RUNTIME_CUSTOM_NAMES);
+  for (const frame of projectAll(everyKind()).frames) {
+    if (frame.type !== "CUSTOM" || frame.name.startsWith("agent-os.workspace_")) continue;
+    expect(names).toContain(frame.name);
+    const { runId } = frame.value as { runId?: unknown };
+    expect(runId === undefined || typeof runId === "number").toBe(true);
+  }
+});
+
+test("B30: compaction and rekeying show references alone; a missing one is malformed", () => {
+  const { frames, codes } = projectAll([
+    row(1, "agent.run.started", { intent: "" }),
+    row(2, "runtime.rekeyed", { fromKeyRef: "key:1", toKeyRef: "key:2", material: "bytes" }),
+    row(3, "runtime.rekeyed", { fromKeyRef: "key:1", material: "bytes" }),
+    row(4, "runtime.history_compacted", { sourceRef: "history:1", summaryText: "text" }),
+  ]);
+  expect(frames[1]).toMatchObject({
+    name: "agent-os.runtime.rekeyed",
+    value: { safePayload: { fromKeyRef: "key:1", toKeyRef: "key:2" } },
+  });
+  expect(codes).toEqual(["MALFORMED_PAYLOAD", "MALFORMED_PAYLOAD", "STREAM_ENDED"]);
+});
+
+test("the requested run carries the client's id, and the ledger's id is in the metadata", () => {
+  const { frames } = projectAll(transcript(), {
+    threadId: "thread-9",
+    parentRunId: "parent",
+    runIdFor: ({ ledgerRunId }) => (ledgerRunId === 1 ? "client-run" : undefined),
+  });
+  expect(frames[0]).toMatchObject({
+    threadId: "thread-9",
+    runId: "client-run",
+    parentRunId: "parent",
+    metadata: { "countersign.projection": { ledgerRunId: 1 } },
+  });
+  expect(frames.at(-1)).toMatchObject({ threadId: "thread-9", runId: "client-run" });
+});
+
+test("projecting twice gives the same frames", () => {
+  expect(projectAll(everyKind()).frames).toEqual(projectAll(everyKind()).frames);
+});
+
+test("a row that comes twice, or late, makes nothing", () => {
+  const rows = transcript();
+  const { frames, codes } = projectAll([rows[0], rows[0], ...rows.slice(1), rows[2]]);
+  expect(frames).toEqual(projectAll(rows).frames);
+  expect(codes).toEqual(["DUPLICATE_EVENT", "DUPLICATE_EVENT"]);
+});
+
+test("an event of another conversation makes nothing", () => {
+  const other = { ...row(2, "agent.run.started", {}), scopeRef: { kind: "session", scopeId: "x" } };
+  const { frames, codes } = projectAll([transcript()[0], other, ...transcript().slice(2)]);
+  expect(codes).toEqual(["OTHER_SCOPE"]);
+  expect(frames.filter(({ type }) => type === "RUN_STARTED")).toHaveLength(1);
+});
+
+test("a row that is no ledger event makes a diagnostic and no frame", () => {
+  const broken = [null, 5, {}, { ...row(2, "x", {}), ts: Number.NaN }, { ...row(2, "", {}) }];
+  const { frames, codes } = projectAll(broken);
+  expect(frames).toEqual([]);
+  expect(codes).toEqual(Array.from({ length: broken.length }, () => "MALFORMED_EVENT"));
+});
+
+test("a result recorded as an item and as an event is shown once", () => {
+  const rows = transcript();
+  const response = rows[2]?.payload as { items: object[] };
+  response.items.push({ type: "tool_result", callId: "call-1", content: "first" });
+  const results = projectAll(rows).frames.filter(({ type }) => type === "TOOL_CALL_RESULT");
+  expect(results).toHaveLength(1);
+});
+
+test("usage is summed by model on the terminal event, and absent when there was none", () => {
+  const response = (id: number, index: number) =>
+    row(id, "llm.response", { turn: { id: 1, index }, items: [], usage });
+  const request = (id: number, index: number, modelId: string) =>
+    row(id, "llm.requested", { runId: 1, turn: { id: 1, index }, modelId, toolNames: [] });
+  const completed = { runId: 1, final: true, output: "", outputKind: "text", tokensUsed: 45 };
+  const { frames } = projectAll([
+    row(1, "agent.run.started", { intent: "" }),
+    request(2, 0, "small"),
+    response(3, 0),
+    request(4, 1, "small"),
+    response(5, 1),
+    request(6, 2, "large"),
+    response(7, 2),
+    row(8, "agent.run.completed", completed),
+  ]);
+  expect(frames.at(-1)).toMatchObject({
+    usage: [
+      { model: "small", inputTokens: 20, outputTokens: 10, totalTokens: 30 },
+      { model: "large", inputTokens: 10, outputTokens: 5, totalTokens: 15 },
+    ],
+  });
+  const none = projectAll([
+    row(1, "agent.run.started", { intent: "" }),
+    row(2, "agent.run.completed", completed),
+  ]);
+  expect(none.frames.at(-1)).not.toHaveProperty("usage");
+});
+
+test("an unanswered call of a client tool is pending; one of the agent's is answered as unrecorded", () => {
+  const rows = [
+    row(1, "agent.run.started", { intent: "" }),
+    row(2, "llm.response", {
+      turn: { id: 1, index: 0 },
+      items: [callItem("c1", "pick_colour", {}), callItem("c2", "lookup", {})],
+      usage,
+    }),
+    row(3, "agent.run.completed", {
+      runId: 1,
+      final: true,
+      output: "",
+      outputKind: "text",
+      tokensUsed: 1,
+    }),
+  ];
+  const { frames, codes } = projectAll(rows, { clientTools: ["pick_colour"] });
+  expect(codes).toEqual(["CALL_UNANSWERED"]);
+  expect(frames.at(-2)).toMatchObject({ toolCallId: "c2", content: '{"status":"unrecorded"}' });
+  expect(frames.at(-1)).toMatchObject({
+    outcome: { type: "success", pendingToolCallIds: ["c1"] },
+  });
+  expect(brokenRules(frames)).toEqual([]);
+});
+
+test("frames of product and workspace events wait for a run; without one they are reported", () => {
+  const rekeyed = { fromKeyRef: "key:1", toKeyRef: "key:2" };
+  const { frames, codes } = projectAll([
+    row(1, "runtime.rekeyed", rekeyed),
+    row(2, "agent.run.started", { intent: "" }),
+    row(3, "agent.run.completed", {
+      runId: 2,
+      final: true,
+      output: "",
+      outputKind: "text",
+      tokensUsed: 0,
+    }),
+    row(4, "runtime.rekeyed", rekeyed),
+  ]);
+  expect(outline(frames)).toEqual(["RUN_STARTED", "agent-os.runtime.rekeyed", "RUN_FINISHED"]);
+  expect(codes).toEqual(["OUTSIDE_RUN"]);
+});
+
+test("at most 256 frames wait for a run; the oldest is given up", () => {
+  const rekeyed = (id: number) => row(id, "runtime.rekeyed", { fromKeyRef: "a", toKeyRef: "b" });
+  const rows = (count: number) => [
+    ...Array.from({ length: count }, (_, index) => rekeyed(index + 1)),
+    row(count + 1, "agent.run.started", { intent: "" }),
+  ];
+  expect(projectAll(rows(256)).codes).toEqual(["STREAM_ENDED"]);
+  expect(projectAll(rows(257)).codes).toEqual(["OUTSIDE_RUN", "STREAM_ENDED"]);
+});
+
+test("a run that starts while another is open ends that one in RUN_ERROR, never as finished", () => {
+  const { frames, codes } = projectAll([
+    row(1, "agent.run.started", { intent: "" }),
+    row(2, "agent.run.started", { intent: "" }),
+    row(3, "agent.run.completed", {
+      runId: 1,
+      final: true,
+      output: "",
+      outputKind: "text",
+      tokensUsed: 0,
+    }),
+  ]);
+  expect(outline(frames)).toEqual(["RUN_STARTED", "RUN_ERROR", "RUN_STARTED", "RUN_ERROR"]);
+  expect(codes).toEqual(["RUN_SUPERSEDED", "OTHER_RUN", "STREAM_ENDED"]);
+});
+
+test("a stream for one run shows nothing of another", () => {
+  const rows = [
+    row(1, "agent.run.started", { intent: "" }),
+    row(2, "agent.run.started", { intent: "" }),
+    row(3, "chat.ingested", { runId: 1, intent: "" }),
+    row(4, "chat.ingested", { runId: 2, intent: "" }),
+  ];
+  const { frames, codes } = projectAll(rows, { ledgerRunId: 2 });
+  expect(outline(frames)).toEqual(["RUN_STARTED", "agent-os.chat.ingested", "RUN_ERROR"]);
+  expect(codes).toEqual(["OTHER_RUN", "OTHER_RUN", "STREAM_ENDED"]);
+});
+
+test("a stream that ends inside a run says so with RUN_ERROR", () => {
+  const { frames, codes } = projectAll(transcript().slice(0, 2));
+  expect(frames.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "agent-os.stream.ended" });
+  expect(codes).toEqual(["STREAM_ENDED"]);
+});
+
+test("nothing can be pushed after the end", () => {
+  const projection = createLedgerProjection();
+  projection.end();
+  expect(() => projection.push(transcript()[0])).toThrow(TypeError);
+});
+
+test("long text is cut into deltas, never inside a character", () => {
+  const text = `a${"😀".repeat(50_000)}`;
+  const items = [{ type: "message", text }];
+  const { frames } = projectAll([
+    row(1, "agent.run.started", { intent: "" }),
+    row(2, "llm.response", { turn: { id: 1, index: 0 }, items, usage }),
+  ]);
+  const deltas = frames.flatMap((frame) =>
+    frame.type === "TEXT_MESSAGE_CONTENT" ? [frame.delta] : [],
+  );
+  expect(deltas.length).toBeGreaterThan(1);
+  expect(deltas.join("")).toBe(text);
+  for (const delta of deltas) expect(delta).not.toMatch(/\p{Surrogate}/u);
+});
+
+test("half a character in a message becomes a replacement character: strict readers refuse the other", () => {
+  const items = [{ type: "message", text: "a\uD83D" }];
+  const { frames } = projectAll([
+    row(1, "agent.run.started", { intent: "" }),
+    row(2, "llm.response", { turn: { id: 1, index: 0 }, items, usage }),
+  ]);
+  expect(frames[2]).toMatchObject({ delta: "a\uFFFD" });
+});
+
+test("an item of an unknown type, or a call without id, is skipped with its place; the rest is shown", () => {
+  const items = [
+    { type: "hologram" },
+    { type: "tool_call", call: { function: { name: "x" } } },
+    5,
+    { type: "message", text: "hello" },
+  ];
+  const { frames, diagnostics } = projectAll([
+    row(1, "agent.run.started", { intent: "" }),
+    row(2, "llm.response", { turn: { id: 1, index: 0 }, items, usage }),
+  ]);
+  expect(diagnostics.slice(0, 3).map(({ code, path }) => `${code} ${path}`)).toEqual([
+    "ERR_PROJECTION_UNKNOWN_ITEM /items/0",
+    "ERR_PROJECTION_UNKNOWN_ITEM /items/1",
+    "ERR_PROJECTION_UNKNOWN_ITEM /items/2",
+  ]);
+  expect(outline(frames).slice(1, 4)).toEqual([
+    "TEXT_MESSAGE_START",
+    "TEXT_MESSAGE_CONTENT",
+    "TEXT_MESSAGE_END",
+  ]);
 });

@@ -51,7 +51,7 @@ function unescapePercent(text: string): DecodedText {
 function* base64Readings(run: string, start: number): Iterable<DecodedText> {
   for (let shift = 0; shift < 4 && run.length - shift >= SHORTEST_RUN; shift++) {
     const bytes = base64Bytes(run, shift);
-    const text = lenient.decode(bytes);
+    const text = utf8(bytes);
     const place = start + shift;
     yield { encoding: "base64", text, placeOf: (offset) => place + Math.floor((offset * 4) / 3) };
   }
@@ -59,7 +59,7 @@ function* base64Readings(run: string, start: number): Iterable<DecodedText> {
 
 function* hexReadings(run: string, start: number): Iterable<DecodedText> {
   for (let shift = 0; shift < 2 && run.length - shift >= SHORTEST_RUN; shift++) {
-    const text = lenient.decode(hexBytes(run.slice(shift)));
+    const text = utf8(hexBytes(run.slice(shift)));
     const place = start + shift;
     yield { encoding: "hex", text, placeOf: (offset) => place + offset * 2 };
   }
@@ -106,12 +106,14 @@ function hexBytes(digits: string): Uint8Array {
   return bytes;
 }
 
-const DIGITS = new Map(
-  [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].map(
-    (digit, value) => [digit, value] as const,
-  ),
-);
-DIGITS.set("-", 62).set("_", 63);
+const DIGITS = new Uint8Array(128);
+for (const [value, digit] of [
+  ..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+].entries()) {
+  DIGITS[digit.charCodeAt(0)] = value;
+}
+DIGITS["-".charCodeAt(0)] = 62;
+DIGITS["_".charCodeAt(0)] = 63;
 
 /** Both alphabets at once, no padding needed: what is looked for may be cut out of a longer encoding. */
 function base64Bytes(run: string, shift: number): Uint8Array {
@@ -120,7 +122,7 @@ function base64Bytes(run: string, shift: number): Uint8Array {
   let count = 0;
   let position = 0;
   for (let index = shift; index < run.length; index++) {
-    bits = ((bits << 6) | (DIGITS.get(run.charAt(index)) ?? 0)) & 0xff_ffff;
+    bits = ((bits << 6) | (DIGITS[run.charCodeAt(index)] ?? 0)) & 0xff_ffff;
     count += 6;
     if (count >= 8) {
       count -= 8;
@@ -128,4 +130,15 @@ function base64Bytes(run: string, shift: number): Uint8Array {
     }
   }
   return bytes;
+}
+
+/** Short runs are most of all runs, and calling the decoder costs more than reading them. */
+function utf8(bytes: Uint8Array): string {
+  if (bytes.length > 64) return lenient.decode(bytes);
+  let text = "";
+  for (const byte of bytes) {
+    if (byte >= 0x80) return lenient.decode(bytes);
+    text += String.fromCharCode(byte);
+  }
+  return text;
 }

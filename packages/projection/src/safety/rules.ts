@@ -35,6 +35,8 @@ export class SafetyRules {
   readonly literals: readonly string[];
   readonly patterns: readonly RegExp[];
   readonly maxMatchLength: number;
+  /** Short texts found clean: names, ids and times repeat in every frame. */
+  readonly clean = new Set<string>();
 
   constructor(spec: SafetySpec) {
     this.literals = spec.forbiddenLiterals ?? [];

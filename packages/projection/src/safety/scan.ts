@@ -6,6 +6,8 @@ const MAX_NESTING = 3;
 /** Characters looked at for each character given: nested readings of a hostile text would multiply. */
 const MAX_WORK = 64;
 const LEAST_WORK = 256 * 1024;
+const MAX_REMEMBERED = 4096;
+const MAX_REMEMBERED_LENGTH = 64;
 
 type Reading = {
   readonly text: string;
@@ -18,6 +20,14 @@ type Reading = {
  * rule. When the work would be unbounded, the rest is reported as unchecked: unknown is not clean.
  */
 export function scanText(text: string, rules: SafetyRules): Finding[] {
+  if (rules.clean.has(text)) return [];
+  const findings = scanReadings(text, rules);
+  const isRemembered = text.length <= MAX_REMEMBERED_LENGTH && rules.clean.size < MAX_REMEMBERED;
+  if (findings.length === 0 && isRemembered) rules.clean.add(text);
+  return findings;
+}
+
+function scanReadings(text: string, rules: SafetyRules): Finding[] {
   const found = new Map<string, Finding>();
   let work = Math.max(LEAST_WORK, text.length * MAX_WORK);
   const queue: Reading[] = [{ text, encodings: [], placeOf: (offset) => offset }];

@@ -55,7 +55,9 @@ export function readModelResponse(reader: PayloadReader): SafeModelResponse {
   return {
     runId: turn.ledgerId("id"),
     turnIndex: turn.count("index"),
-    items: items.map((item, index) => readItem(reader.element("items", index, item))),
+    items: items.map((item, index) =>
+      isRecord(item) ? readItem(reader.element("items", index, item)) : { type: "skipped" },
+    ),
     usage: {
       promptTokens: usage.count("promptTokens"),
       completionTokens: usage.count("completionTokens"),
