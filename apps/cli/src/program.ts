@@ -1,7 +1,10 @@
 import { Command } from "commander";
+import { registerCapability } from "./commands/capability/index.js";
 import { registerDemo } from "./commands/demo.js";
 import { registerInit } from "./commands/init.js";
+import { registerKeys } from "./commands/keys/index.js";
 import { registerPolicy } from "./commands/policy/index.js";
+import { registerReceipts } from "./commands/receipts/index.js";
 import { registerServe } from "./commands/serve.js";
 import { VERSION } from "./version.js";
 
@@ -17,5 +20,8 @@ export function createProgram(): Command {
   registerInit(program);
   registerServe(program);
   registerPolicy(program);
+  registerCapability(program);
+  registerKeys(program);
+  registerReceipts(program);
   return program;
 }

@@ -7,6 +7,7 @@ export { createGateway } from "./gateway.js";
 export type { Gateway, GatewayOptions } from "./gateway.js";
 export { openAdminToken, openKey } from "./keys/key-directory.js";
 export type { AdminToken, KeyPurpose } from "./keys/key-directory.js";
+export { handOverKey, KEY_FILES, openKeyHistory, writeLogKey } from "./keys/key-history.js";
 export type { Clock } from "./ports.js";
 export type { Recorder } from "./record/recorder.js";
 export type { Journal, TokenVerifier } from "./runs/surroundings.js";

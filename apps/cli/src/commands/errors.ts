@@ -4,5 +4,21 @@ declare module "@countersign/core" {
   interface ErrorFacts {
     /** There is no configuration file where one was looked for. */
     ERR_CLI_NO_CONFIG: { file: string };
+    /** There is no receipt store where one was looked for. */
+    ERR_CLI_NO_STORE: { store: string };
+    /** A time on the command line cannot be read. */
+    ERR_CLI_TIME: { text: string };
+    /** No such column can be counted by. */
+    ERR_CLI_COLUMN: { column: string };
+    /** The log has no such receipt. */
+    ERR_CLI_NO_RECEIPT: { which: string };
+    /** The log has no signed checkpoint yet. */
+    ERR_CLI_NO_CHECKPOINT: Record<string, never>;
+    /** A file named on the command line is not there. */
+    ERR_CLI_NO_FILE: { file: string };
+    /** The key directory has keys already. */
+    ERR_CLI_KEYS_EXIST: { directory: string };
+    /** The key directory has no keys yet. */
+    ERR_CLI_NO_KEYS: { directory: string };
   }
 }

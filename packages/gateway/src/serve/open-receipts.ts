@@ -6,6 +6,7 @@ import { createSigningPool } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
 import { openKey } from "../keys/key-directory.js";
+import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
 
 /** The log receipts are appended to, and the store that answers questions about it. */
 export type OpenReceipts = { readonly log: ReceiptLog; readonly store: ReceiptStore };
@@ -18,6 +19,9 @@ export async function openReceipts(config: GatewayConfig): Promise<OpenReceipts>
     : await openPostgresStore({ url: address, log: origin });
   const key = await openKey(config.keyDirectory, "receipts");
   const checkpointKey = await openKey(config.keyDirectory, "checkpoint");
+  const { size } = await store.head();
+  await openKeyHistory(config.keyDirectory, key, { firstEntry: size, now: Date.now() });
+  await writeLogKey(config.keyDirectory, origin, checkpointKey);
   const log = await openLog({
     store,
     signer: await createSigningPool(key),

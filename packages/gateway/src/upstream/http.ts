@@ -70,6 +70,8 @@ function exchange(
     }, target.answerTimeoutMs);
     outgoing.on("response", (response) => {
       clearTimeout(timer);
+      // A run may be stopped when nobody is reading any more; an error without a listener ends the process.
+      response.on("error", () => {});
       resolve(response);
     });
     outgoing.on("error", (error: NodeJS.ErrnoException) => {

@@ -16,26 +16,37 @@ export function filterMessages(
   register: WithheldRegister,
   judge: MessageJudge,
 ): readonly Message[] {
+  // Calls first: a result may stand before the call it answers, and goes where that goes.
+  const calls = new Set<ToolCall>();
+  for (const message of messages) {
+    if (message.role !== "assistant") continue;
+    for (const call of message.toolCalls ?? []) {
+      if (register.find(callKey(call.id)) === undefined && judge.allowsCall(call, message)) {
+        calls.add(call);
+      }
+    }
+  }
   let changed = false;
   const kept: Message[] = [];
   for (const message of messages) {
-    const seen = filterMessage(message, register, judge);
+    const seen = filterMessage(message, register, judge, calls);
     if (seen !== message) changed = true;
     if (seen !== undefined) kept.push(seen);
   }
-  return changed ? kept : messages;
+  if (!changed) return messages;
+  // An id may stand twice in a list; what was withheld further down goes further up too.
+  return kept.filter((message) => !isWithheld(message, register));
 }
 
 function filterMessage(
   message: Message,
   register: WithheldRegister,
   judge: MessageJudge,
+  shown: ReadonlySet<ToolCall>,
 ): Message | undefined {
   if (isWithheld(message, register) || !judge.allowsMessage(message)) return undefined;
   if (message.role !== "assistant" || message.toolCalls === undefined) return message;
-  const calls = message.toolCalls.filter(
-    (call) => register.find(callKey(call.id)) === undefined && judge.allowsCall(call, message),
-  );
+  const calls = message.toolCalls.filter((call) => shown.has(call));
   if (calls.length === message.toolCalls.length) return message;
   if (calls.length > 0) return { ...message, toolCalls: calls };
   const { toolCalls: _withheld, ...rest } = message;

@@ -1,0 +1,79 @@
+import { CountersignError } from "@countersign/core";
+import type { EntryFilter } from "@countersign/receipts/log";
+import type { Command } from "commander";
+import "../errors.js";
+
+/** Flags that choose entries. */
+export type FilterFlags = {
+  session?: string;
+  agent?: string;
+  run?: string;
+  eventType?: string;
+  classification?: string;
+  target?: string;
+  rule?: string;
+  capability?: string;
+  allowed?: boolean;
+  blocked?: boolean;
+  since?: string;
+  until?: string;
+};
+
+/** Adds the flags to a verb. */
+export function addFilterFlags(command: Command): Command {
+  return command
+    .option("--session <id>", "of one session")
+    .option("--agent <id>", "of one agent")
+    .option("--run <id>", "of one run")
+    .option("--event-type <type>", "for example form_action")
+    .option("--classification <class>", "for example submit")
+    .option("--target <type[:id]>", "for example modal:confirm-refund")
+    .option("--rule <id>", "decided by one rule")
+    .option("--capability <id>", "under one capability")
+    .option("--allowed", "only what was let through")
+    .option("--blocked", "only what was blocked")
+    .option("--since <time>", "an ISO time, or 15m, 2h, 7d ago")
+    .option("--until <time>", "an ISO time, or 15m, 2h, 7d ago");
+}
+
+/** The filter the flags ask for. */
+export function filterOf(flags: FilterFlags, now: number): EntryFilter {
+  const [targetType, targetId] = (flags.target ?? "").split(":", 2);
+  return {
+    ...(flags.session === undefined ? {} : { session_id: flags.session }),
+    ...(flags.agent === undefined ? {} : { agent_id: flags.agent }),
+    ...(flags.run === undefined ? {} : { run_id: flags.run }),
+    ...(flags.eventType === undefined ? {} : { event_type: flags.eventType }),
+    ...(flags.classification === undefined ? {} : { classification: flags.classification }),
+    ...(targetType === undefined || targetType === "" ? {} : { target_type: targetType }),
+    ...(targetId === undefined ? {} : { target_id: targetId }),
+    ...(flags.rule === undefined ? {} : { rule: flags.rule }),
+    ...(flags.capability === undefined ? {} : { capability_id: flags.capability }),
+    ...(flags.allowed === true ? { allowed: true } : {}),
+    ...(flags.blocked === true ? { allowed: false } : {}),
+    ...(flags.since === undefined ? {} : { since: readTime(flags.since, now) }),
+    ...(flags.until === undefined ? {} : { until: readTime(flags.until, now) }),
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3 };
+
+/** A span such as `2h`, in milliseconds; `undefined` when the text is no span. */
+export function readSpan(text: string): number | undefined {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  const factor = unit === undefined ? undefined : UNITS[unit];
+  return count === undefined || factor === undefined ? undefined : Number(count) * factor;
+}
+
+function readTime(text: string, now: number): number {
+  const span = readSpan(text);
+  const time = span === undefined ? Date.parse(text) : now - span;
+  if (Number.isNaN(time)) {
+    throw new CountersignError(
+      "ERR_CLI_TIME",
+      `"${text}" is no time; write 2026-11-15T12:00:00Z, or 15m, 2h, 7d for a time ago`,
+      { text },
+    );
+  }
+  return time;
+}

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from "node:fs";
+import { CountersignError } from "@countersign/core";
+import { loadConfig } from "@countersign/gateway";
+import type { GatewayConfig } from "@countersign/gateway";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import { openPostgresStore } from "@countersign/receipts/postgres";
+import { openSqliteStore } from "@countersign/receipts/sqlite";
+import type { Command } from "commander";
+import "../errors.js";
+
+/** Flags that say where receipts and keys are. */
+export type PlaceFlags = { config: string; store?: string; keys?: string; log?: string };
+
+/** Where receipts and keys are. */
+export type Place = {
+  readonly store: string;
+  readonly keyDirectory: string;
+  readonly origin: string;
+};
+
+const DEFAULTS = {
+  store: "sqlite:.countersign/receipts",
+  keyDirectory: ".countersign/keys",
+  origin: "countersign.local/log",
+};
+
+/** Adds the flags to a verb. */
+export function addPlaceFlags(command: Command): Command {
+  return command
+    .option("-c, --config <file>", "configuration that names store and keys", "countersign.yaml")
+    .option("--store <address>", "sqlite:DIRECTORY or postgres://…, instead of the configuration's")
+    .option("--keys <directory>", "key directory, instead of the configuration's")
+    .option("--log <origin>", "name of the log, instead of the configuration's");
+}
+
+/** Reads the flags, and the configuration when there is one. */
+export function findPlace(flags: PlaceFlags): Place {
+  const config = readConfig(flags.config);
+  return {
+    store: flags.store ?? config?.receipts.store ?? DEFAULTS.store,
+    keyDirectory: flags.keys ?? config?.keyDirectory ?? DEFAULTS.keyDirectory,
+    origin: flags.log ?? config?.receipts.origin ?? DEFAULTS.origin,
+  };
+}
+
+function readConfig(file: string): GatewayConfig | undefined {
+  if (!existsSync(file)) return undefined;
+  return loadConfig(readFileSync(file, "utf8"), { file, environment: process.env });
+}
+
+/** Opens the store for reading; a gateway may have it open at the same time. */
+export async function openForReading(place: Place): Promise<ReceiptStore> {
+  if (/^postgres(?:ql)?:/.test(place.store)) {
+    return openPostgresStore({ url: place.store, log: place.origin, connections: 1 });
+  }
+  const directory = place.store.replace(/^sqlite:/, "");
+  if (!existsSync(directory)) {
+    throw new CountersignError(
+      "ERR_CLI_NO_STORE",
+      `there is no receipt store at ${directory}; name one with --store, or start the gateway first`,
+      { store: place.store },
+    );
+  }
+  return openSqliteStore({ directory, readOnly: true });
+}
+
+/** Opens the store, does something with it, and closes it again whatever happens. */
+export async function withStore<Result>(
+  place: Place,
+  use: (store: ReceiptStore) => Promise<Result>,
+): Promise<Result> {
+  const store = await openForReading(place);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,76 @@
+import { CountersignError } from "@countersign/core";
+import { ENTRY_COLUMNS } from "@countersign/receipts/log";
+import type { EntryColumn } from "@countersign/receipts/log";
+import type { Command } from "commander";
+import { printJson, printLine } from "../../output/print.js";
+import { formatTable } from "../../output/table.js";
+import "../errors.js";
+import { addFilterFlags, filterOf, readSpan } from "./filter.js";
+import type { FilterFlags } from "./filter.js";
+import { addPlaceFlags, findPlace, withStore } from "./place.js";
+import type { PlaceFlags } from "./place.js";
+
+type Flags = PlaceFlags & FilterFlags & { by: string; bucket?: string; json?: boolean };
+
+const EXAMPLE = `
+Columns: ${ENTRY_COLUMNS.join(", ")}
+
+Example, "how many submit events hit a modal in the last hour?":
+  $ countersign receipts stats --classification submit --target modal --since 1h
+  $ countersign receipts stats --by classification,allowed --bucket 5m --since 1h
+`;
+
+/** Adds `countersign receipts stats`. */
+export function registerStats(group: Command): void {
+  const command = group
+    .command("stats")
+    .description("counts of decisions, by any column, over time");
+  addFilterFlags(addPlaceFlags(command))
+    .option(
+      "--by <columns>",
+      "columns to count apart, with commas between",
+      "classification,allowed",
+    )
+    .option("--bucket <span>", "width of a time bucket: 5m, 1h, 1d")
+    .option("--json", "for machines")
+    .addHelpText("after", EXAMPLE)
+    .action(stats);
+}
+
+async function stats(flags: Flags): Promise<void> {
+  const by = readColumns(flags.by);
+  const bucket = flags.bucket === undefined ? undefined : readSpan(flags.bucket);
+  const rows = await withStore(findPlace(flags), (store) =>
+    store.count({
+      filter: filterOf(flags, Date.now()),
+      by,
+      ...(bucket === undefined ? {} : { bucket }),
+    }),
+  );
+  if (flags.json === true) {
+    printJson({ by, rows });
+    return;
+  }
+  const header = [...(bucket === undefined ? [] : ["from"]), ...by, "count"];
+  const cells = rows.map(({ count, from, group }) => [
+    ...(from === undefined ? [] : [new Date(from).toISOString()]),
+    ...group.map((value) => (value === null ? "-" : String(value))),
+    String(count),
+  ]);
+  printLine(rows.length === 0 ? "no receipts match" : formatTable(header, cells));
+}
+
+function readColumns(text: string): EntryColumn[] {
+  return text
+    .split(",")
+    .filter((name) => name !== "")
+    .map((name) => {
+      const column = ENTRY_COLUMNS.find((known) => known === name.trim());
+      if (column !== undefined) return column;
+      throw new CountersignError(
+        "ERR_CLI_COLUMN",
+        `there is no column ${name}; the columns are ${ENTRY_COLUMNS.join(", ")}`,
+        { column: name },
+      );
+    });
+}

@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CountersignError } from "@countersign/core";
+import { createSigner } from "@countersign/core/sign";
+import type { Ed25519Key } from "@countersign/core/sign";
+import {
+  createNoteKey,
+  encodeKeyRecord,
+  encodeKeyText,
+  encodeVkey,
+  extendKeyHistory,
+  parseKeyHistory,
+  startKeyHistory,
+} from "@countersign/receipts";
+import "./errors.js";
+
+/** Where a key directory keeps the public side: who signed when, and the log's own key. */
+export const KEY_FILES = { history: "keys.jsonl", vkey: "log.vkey" } as const;
+
+/** Starts the history with the first key, or checks that the key in use is its last one. */
+export async function openKeyHistory(
+  directory: string,
+  key: Ed25519Key,
+  facts: { firstEntry: number; now: number },
+): Promise<void> {
+  const file = join(directory, KEY_FILES.history);
+  if (!existsSync(file)) {
+    const record = await startKeyHistory(createSigner(key), {
+      createdAt: facts.now,
+      firstEntry: facts.firstEntry,
+    });
+    await writeFile(file, `${encodeKeyRecord(record)}\n`, { flag: "wx" });
+    return;
+  }
+  const last = parseKeyHistory(await readFile(file, "utf8")).at(-1);
+  if (last?.key !== encodeKeyText(key.publicKey)) {
+    throw new CountersignError(
+      "ERR_KEYS_HISTORY",
+      `${file} does not end with the key in use; \`countersign keys new --rotate\` hands over properly`,
+      { file },
+    );
+  }
+}
+
+/** Adds the line in which the old key hands over to the new one. */
+export async function handOverKey(
+  directory: string,
+  keys: { old: Ed25519Key; next: Ed25519Key },
+  facts: { firstEntry: number; now: number },
+): Promise<void> {
+  const file = join(directory, KEY_FILES.history);
+  const text = await readFile(file, "utf8");
+  const last = parseKeyHistory(text).at(-1);
+  if (last === undefined)
+    throw new CountersignError("ERR_KEYS_HISTORY", `${file} is empty`, { file });
+  const record = await extendKeyHistory(last, createSigner(keys.old), createSigner(keys.next), {
+    createdAt: facts.now,
+    firstEntry: facts.firstEntry,
+    retires: [keys.old.publicKey],
+  });
+  await writeFile(file, `${text.trimEnd()}\n${encodeKeyRecord(record)}\n`);
+}
+
+/** Writes the log's verification key where exports and auditors find it. */
+export async function writeLogKey(
+  directory: string,
+  origin: string,
+  key: Ed25519Key,
+): Promise<string> {
+  const vkey = encodeVkey(createNoteKey(origin, key.publicKey));
+  await writeFile(join(directory, KEY_FILES.vkey), `${vkey}\n`);
+  return vkey;
+}

@@ -1,0 +1,122 @@
+import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
+import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
+import type { ClientSink } from "../clients/sink.js";
+import { createGateway } from "../gateway.js";
+import type { GatewayOptions } from "../gateway.js";
+import type { Passage } from "../pipeline/passage.js";
+import type { ClientDialect, Run } from "../pipeline/run.js";
+import { createBacklog } from "../pipeline/backlog.js";
+import { driveRun } from "../pipeline/drive.js";
+import { openConnection } from "../runs/connection.js";
+import { createRunCounters } from "../sessions/counters.js";
+import type { Upstream, UpstreamPiece } from "../upstream/upstream.js";
+import { createMemoryRecorder } from "./fixture.js";
+import type { MemoryRecorder } from "./fixture.js";
+
+/** A gateway without sockets: pieces in, delivered events out. */
+export type InProcess = {
+  readonly recorder: MemoryRecorder;
+  /** Carries one run and returns what the person got, in order, with every decision on the way. */
+  run(
+    input: RunAgentInput,
+    pieces: readonly UpstreamPiece[],
+    options?: { clientDialect?: ClientDialect },
+  ): Promise<{ delivered: AgUiEvent[]; passages: Passage[]; failures: string[] }>;
+  close(): Promise<void>;
+};
+
+/** Makes one under a policy. */
+export function createInProcess(policy: string, options: Partial<GatewayOptions> = {}): InProcess {
+  const recorder = createMemoryRecorder();
+  const gateway = createGateway({
+    agents: [TARGET],
+    policy: createPolicyHolder(compilePolicy(loadPolicy(policy))),
+    recorder,
+    ...options,
+  });
+  return {
+    recorder,
+    run: async (input, pieces, { clientDialect = "1.0" } = {}) => {
+      const delivered: AgUiEvent[] = [];
+      const passages: Passage[] = [];
+      const upstream: Upstream = {
+        target: TARGET,
+        open: () => Promise.reject(new Error("not used")),
+        close: () => {},
+      };
+      const around = gateway.surroundings;
+      const { policy: compiled, judge } = openConnection(around, {
+        upstream,
+        sessionId: "session-1",
+        connectionId: "connection-1",
+        transport: "sse",
+      });
+      const failures: string[] = [];
+      const run: Run = {
+        agent: TARGET.name,
+        agentDialect: "auto",
+        clientDialect,
+        agentReadsInput: true,
+        sessionId: "session-1",
+        threadId: input.threadId,
+        runId: input.runId,
+        input,
+        policy: compiled,
+        judge,
+        counters: createRunCounters(),
+        recorder,
+        backlog: createBacklog(),
+        progress: { isOver: false, isComplete: false },
+        withheld: around.threads.open(TARGET.name, input.threadId).withheld,
+        sink: createMemorySink(delivered),
+        observer: {
+          notes: () => {},
+          recorded: (passage) => void passages.push(passage),
+          failed: (code) => void failures.push(code),
+        },
+        limits: around.limits,
+        clock: around.clock,
+        mintId: around.mintId,
+        cancel: () => {},
+      };
+      const stream = {
+        headers: {},
+        endsByItself: true,
+        pieces: (async function* () {
+          yield* pieces;
+        })(),
+      };
+      await driveRun(run, stream, new AbortController().signal);
+      return { delivered, passages, failures };
+    },
+    close: () => gateway.close(),
+  };
+}
+
+/** Events as text frames of a socket, one each. */
+export function frames(events: readonly object[]): UpstreamPiece[] {
+  return events.map((event) => ({ kind: "frame", text: JSON.stringify(event) }));
+}
+
+function createMemorySink(delivered: AgUiEvent[]): ClientSink {
+  return {
+    transport: "sse",
+    gone: new AbortController().signal,
+    isSlow: false,
+    send: (events) => void delivered.push(...events),
+    drained: () => Promise.resolve(),
+    heartbeat: () => {},
+    end: () => {},
+  };
+}
+
+const TARGET = {
+  name: "support",
+  url: new URL("http://agent.invalid/"),
+  transport: "post-sse",
+  headers: {},
+  frames: "json",
+  dialect: "auto",
+  answerTimeoutMs: 1000,
+  idleTimeoutMs: 1000,
+} as const;
