@@ -45,7 +45,6 @@ function exchange(
     const options: RequestOptions = {
       method,
       agent: pool.agent,
-      signal: request.signal,
       headers: {
         ...target.headers,
         // Explicit and without a wildcard: a producer may answer protobuf to anything that admits it.
@@ -68,10 +67,16 @@ function exchange(
         }),
       );
     }, target.answerTimeoutMs);
+    // Not the client's own `signal` option: it also tears down a connection that is back in the pool,
+    // with an error nobody listens to, which ends the process.
+    const abort = (): void => void outgoing.destroy();
+    request.signal.addEventListener("abort", abort, { once: true });
+    if (request.signal.aborted) abort();
+    outgoing.on("close", () => request.signal.removeEventListener("abort", abort));
     outgoing.on("response", (response) => {
       clearTimeout(timer);
-      // A run may be stopped when nobody is reading any more; an error without a listener ends the process.
       response.on("error", () => {});
+      response.on("end", () => request.signal.removeEventListener("abort", abort));
       resolve(response);
     });
     outgoing.on("error", (error: NodeJS.ErrnoException) => {

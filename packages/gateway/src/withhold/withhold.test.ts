@@ -25,7 +25,10 @@ rules:
 
 const blocking = (...conditions: string[]): string =>
   `${OPEN}  ag_ui_conditions:\n    rules:\n${conditions
-    .map((when, index) => `      - { id: c${index}, effect: block, when: 'has(event.type) && ${when}' }`)
+    .map(
+      (when, index) =>
+        `      - { id: c${index}, effect: block, when: 'has(event.type) && ${when}' }`,
+    )
     .join("\n")}\n`;
 
 const noTool = (name: string): string =>
