@@ -7,8 +7,11 @@ export type { ErrorCode, ErrorFacts } from "./errors/error.js";
 export { canonicalJson } from "./json/canonical.js";
 export { parseJson } from "./json/parse.js";
 export type { JsonLimits } from "./json/parse.js";
+export { createJsonSequence } from "./json/sequence.js";
+export type { JsonSequence } from "./json/sequence.js";
 export { decodeUtf8, invalidUtf8Offset, utf8Length } from "./json/utf8.js";
 export type { JsonObject, JsonValue } from "./json/value.js";
+export { writeJson } from "./json/write.js";
 export {
   assertPositiveInteger,
   assertWithin,

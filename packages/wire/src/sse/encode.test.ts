@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSseDecoder } from "./decode.js";
-import { encodeSse, encodeSseComment } from "./encode.js";
+import { arbitraryEvent } from "../testing/arbitraries.js";
+import { encodeSse, encodeSseComment, encodeSseEvent } from "./encode.js";
 import { classifySseData } from "./message.js";
 
 const utf8 = new TextEncoder();
@@ -53,4 +54,15 @@ test.each([
   ["[done]", "event"],
 ])("data %j is classified as %s", (data, kind) => {
   expect(classifySseData(data)).toBe(kind);
+});
+
+test("an event is framed as its JSON text is", () => {
+  const arbitrary = fc.property(arbitraryEvent(), (event) => {
+    expect(encodeSseEvent(event)).toBe(encodeSse(JSON.stringify(event)));
+    expect(encodeSseEvent(event, { id: "7" })).toBe(encodeSse(JSON.stringify(event), { id: "7" }));
+  });
+  expect(() => fc.assert(arbitrary, { numRuns: 500 })).not.toThrow();
+  expect(() => encodeSseEvent({ type: "RUN_ERROR", message: "" }, { id: "a\nb" })).toThrow(
+    expect.objectContaining({ code: "ERR_SSE_FIELD" }),
+  );
 });

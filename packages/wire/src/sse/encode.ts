@@ -1,4 +1,6 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, writeJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import type { AgUiEvent } from "../model/event.js";
 import "./errors.js";
 
 /** The optional fields of a frame. */
@@ -21,6 +23,17 @@ export function encodeSse(data: string, options?: SseEncodeOptions): string {
   const body = data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data;
   if (options === undefined) return `data: ${body}\n\n`;
   return `${field("event", options.event)}${field("id", options.id)}data: ${body}\n\n`;
+}
+
+/**
+ * One SSE frame around an event. The text of JSON holds no line ending, so it needs no second look.
+ *
+ * @throws CountersignError `ERR_SSE_FIELD` as {@link encodeSse}
+ */
+export function encodeSseEvent(event: AgUiEvent, options?: SseEncodeOptions): string {
+  const json = writeJson(event as unknown as JsonValue);
+  if (options === undefined) return `data: ${json}\n\n`;
+  return `${field("event", options.event)}${field("id", options.id)}data: ${json}\n\n`;
 }
 
 /**

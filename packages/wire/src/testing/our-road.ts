@@ -1,4 +1,4 @@
-import { isCountersignError, parseJson } from "@countersign/core";
+import { createJsonSequence, isCountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { createChunkExpander } from "../chunks/index.js";
 import { createUpgrader } from "../dialects/index.js";
@@ -32,6 +32,7 @@ class OrderRefusal extends Error {}
 /** Bytes to view: decode, parse, translate what 1.0 still translates, enforce, expand, order, reduce. */
 export function ourRoad(input: RunAgentInput, pieces: readonly Uint8Array[]): RoadVerdict {
   const decoder = createSseDecoder();
+  const texts = createJsonSequence();
   let minted = 0;
   const upgrader = createUpgrader({
     dialect: "1.0",
@@ -47,7 +48,7 @@ export function ourRoad(input: RunAgentInput, pieces: readonly Uint8Array[]): Ro
   let index = 0;
 
   const take = ({ data }: SseMessage): void => {
-    for (const value of upgrader.push(parseJson(data) as JsonObject).events) {
+    for (const value of upgrader.push(texts.parse(data) as JsonObject).events) {
       const { event } = enforceEvent(value);
       if (event === undefined) continue;
       for (const expanded of expander.push(event)) {

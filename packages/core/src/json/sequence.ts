@@ -1,0 +1,102 @@
+import { parseJson } from "./parse.js";
+import type { JsonLimits } from "./parse.js";
+import type { JsonObject, JsonValue } from "./value.js";
+import { isVerbatim } from "./verbatim.js";
+
+/** Longer texts are rare, and a delta that long costs more than its parsing anyway. */
+const LONGEST = 4096;
+
+/** Reads texts one after the other. */
+export interface JsonSequence {
+  /**
+   * As `parseJson`: the same value, or the same error.
+   *
+   * @throws CountersignError one of the `ERR_JSON_…` codes; the next text is read as if nothing was
+   */
+  parse(text: string): JsonValue;
+}
+
+/**
+ * Makes a strict parser for texts that resemble each other, as the deltas of one message do: a flat
+ * object whose last member is a string, the same but for what that string says.
+ *
+ * A text that begins like the last such one, up to inside that string, and goes on with verbatim
+ * characters and the closing `"}` alone is valid for the same reasons, so only the new characters are
+ * looked at. Every other text goes to {@link parseJson}. Nothing but keys, and values that cannot be
+ * altered, is shared between the objects that come out.
+ *
+ * @throws TypeError when a limit is not a positive integer
+ */
+export function createJsonSequence(limits?: Partial<JsonLimits>): JsonSequence {
+  parseJson("0", limits);
+  return new Sequence(limits);
+}
+
+class Sequence implements JsonSequence {
+  readonly #limits: Partial<JsonLimits> | undefined;
+  readonly #longest: number;
+  /** The text up to the value of the last member, its opening quote included; empty for none. */
+  #prefix = "";
+  #object: JsonObject = {};
+  #key = "";
+
+  constructor(limits: Partial<JsonLimits> | undefined) {
+    this.#limits = limits;
+    // No UTF-16 unit takes more than three bytes.
+    this.#longest = Math.min(LONGEST, Math.floor((limits?.maxBytes ?? LONGEST * 3) / 3));
+  }
+
+  parse(text: string): JsonValue {
+    const from = this.#prefix.length;
+    const end = text.length - 2;
+    if (
+      from > 0 &&
+      end >= from &&
+      text.length <= this.#longest &&
+      text.charCodeAt(end) === 0x22 &&
+      text.charCodeAt(end + 1) === 0x7d &&
+      // Six times as fast as `startsWith`, which compares unit by unit.
+      text.slice(0, from) === this.#prefix
+    ) {
+      const said = copyOf(text, from, end);
+      if (isVerbatim(said)) {
+        const object = { ...this.#object };
+        object[this.#key] = said;
+        return object;
+      }
+    }
+    const value = parseJson(text, this.#limits);
+    if (text.length <= this.#longest && text.endsWith('"}')) this.#learn(text, value);
+    return value;
+  }
+
+  /** Remembers a text that later ones may resemble; the caller has checked how it ends. */
+  #learn(text: string, value: JsonValue): void {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+    let key = "";
+    for (const name in value) {
+      if (typeof value[name] === "object" && value[name] !== null) return;
+      key = name;
+    }
+    const last = value[key];
+    if (typeof last !== "string" || key === "__proto__" || !isVerbatim(key)) return;
+    // The text must say this member last, plainly: keys like "7" come first in an object wherever they
+    // stood, and an escape or a space would put the value elsewhere.
+    const from = text.length - 2 - last.length;
+    const tail = `"${key}":"`;
+    const start = from - tail.length;
+    const before = text.charCodeAt(start - 1);
+    if (before !== 0x2c && before !== 0x7b) return;
+    if (!text.startsWith(tail, start) || !text.startsWith(last, from)) return;
+    if (!isVerbatim(last)) return;
+    this.#prefix = copyOf(text, 0, from);
+    // Whoever got the value may alter it.
+    this.#object = { ...value };
+    this.#key = key;
+  }
+}
+
+/** A part of a text, copied: a slice would keep the whole network read alive as long as itself. */
+function copyOf(text: string, from: number, to: number): string {
+  return ` ${text.slice(from, to)}`.slice(1);
+}
