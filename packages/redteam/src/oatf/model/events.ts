@@ -1,26 +1,17 @@
+import { EVENT_TYPES } from "@countersign/wire";
+
 /** The entry that joins the deltas of a run into whole texts; not protocol traffic. */
 export const ACCUMULATED_RESPONSE = "_accumulated_response";
 
-const span = (stem: string, ...ends: readonly string[]): string[] =>
-  ends.map((end) => `${stem}_${end}`);
-
 const AG_UI = [
   "run_agent_input",
-  ...span("text_message", "start", "content", "end", "chunk"),
-  ...span("tool_call", "start", "args", "end", "chunk", "result"),
-  ...span("state", "snapshot", "delta"),
-  "messages_snapshot",
-  ...span("activity", "snapshot", "delta"),
-  "raw",
-  "custom",
-  ...span("run", "started", "finished", "error"),
-  ...span("step", "started", "finished"),
-  ...span("reasoning", "start", "end", "encrypted_value"),
-  ...span("reasoning_message", "start", "content", "end", "chunk"),
-  ...span("subagent", "started", "finished", "error"),
+  ...EVENT_TYPES.map((type) => type.toLowerCase()),
   // Streams of AG-UI before 1.0.
-  ...span("thinking", "start", "end"),
-  ...span("thinking_text_message", "start", "content", "end"),
+  "thinking_start",
+  "thinking_end",
+  "thinking_text_message_start",
+  "thinking_text_message_content",
+  "thinking_text_message_end",
 ];
 
 const MCP_BOTH = [
