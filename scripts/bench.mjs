@@ -11,6 +11,7 @@ const AREAS = {
   wire: ["wire", "enforce", "proto", "reduce"],
   receipts: ["receipts"],
   policy: ["policy"],
+  capability: ["capability"],
   gateway: ["gateway"],
   redteam: ["redteam"],
   client: ["client"],
