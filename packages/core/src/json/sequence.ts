@@ -22,7 +22,8 @@ export interface JsonSequence {
  *
  * A text that begins like the last such one, up to inside that string, and goes on with verbatim
  * characters and the closing `"}` alone is valid for the same reasons, so only the new characters are
- * looked at. Every other text goes to {@link parseJson}. Nothing but keys, and values that cannot be
+ * looked at. Every other text goes to {@link parseJson}; two that look alike must come in a row before
+ * one is remembered. Nothing but keys, and values that cannot be
  * altered, is shared between the objects that come out.
  *
  * @throws TypeError when a limit is not a positive integer
@@ -39,6 +40,8 @@ class Sequence implements JsonSequence {
   #prefix = "";
   #object: JsonObject = {};
   #key = "";
+  /** The mark of the last text that was parsed whole: learning costs as much as parsing. */
+  #mark = -1;
 
   constructor(limits: Partial<JsonLimits> | undefined) {
     this.#limits = limits;
@@ -66,12 +69,16 @@ class Sequence implements JsonSequence {
       }
     }
     const value = parseJson(text, this.#limits);
-    if (text.length <= this.#longest && text.endsWith('"}')) this.#learn(text, value);
+    const mark = markOf(text);
+    if (mark === this.#mark && text.length <= this.#longest) this.#learn(text, value);
+    this.#mark = mark;
     return value;
   }
 
-  /** Remembers a text that later ones may resemble; the caller has checked how it ends. */
+  /** Remembers a text that later ones may resemble. */
   #learn(text: string, value: JsonValue): void {
+    const end = text.length - 2;
+    if (text.charCodeAt(end) !== 0x22 || text.charCodeAt(end + 1) !== 0x7d) return;
     if (typeof value !== "object" || value === null || Array.isArray(value)) return;
     let key = "";
     for (const name in value) {
@@ -82,7 +89,7 @@ class Sequence implements JsonSequence {
     if (typeof last !== "string" || key === "__proto__" || !isVerbatim(key)) return;
     // The text must say this member last, plainly: keys like "7" come first in an object wherever they
     // stood, and an escape or a space would put the value elsewhere.
-    const from = text.length - 2 - last.length;
+    const from = end - last.length;
     const tail = `"${key}":"`;
     const start = from - tail.length;
     const before = text.charCodeAt(start - 1);
@@ -94,6 +101,11 @@ class Sequence implements JsonSequence {
     this.#object = { ...value };
     this.#key = key;
   }
+}
+
+/** A few characters near the beginning: texts of one kind have the same. */
+function markOf(text: string): number {
+  return text.charCodeAt(14) ^ (text.charCodeAt(19) << 8) ^ (text.charCodeAt(22) << 16);
 }
 
 /** A part of a text, copied: a slice would keep the whole network read alive as long as itself. */
