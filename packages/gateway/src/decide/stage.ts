@@ -92,6 +92,7 @@ class Decider {
   giveUp(): void {
     const denial = ownDenial("gateway/held", "the tool call was never complete");
     for (const id of this.#held.ids()) {
+      this.#register.add(callKey(id), { rule: denial.rule, reason: denial.reason });
       for (const passage of this.#held.release(id)) {
         passage.decision = denial;
         this.#next.push(passage);
