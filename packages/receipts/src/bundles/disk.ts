@@ -18,6 +18,7 @@ export type DiskFile = {
 export type Disk = {
   open(path: string, mode: "create" | "write" | "read"): Promise<DiskFile>;
   readText(path: string): Promise<string | undefined>;
+  /** Names in a directory, sorted; none when there is no such directory. */
   list(path: string): Promise<string[]>;
   makeDirectory(path: string): Promise<void>;
   /** Replaces a file as a whole: written beside, flushed, renamed, directory flushed. */
@@ -85,7 +86,14 @@ export const nodeDisk: Disk = {
       throw error;
     }
   },
-  list: async (path) => (await readdir(path)).sort(),
+  async list(path) {
+    try {
+      return (await readdir(path)).sort();
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  },
   async makeDirectory(path) {
     await mkdir(path, { recursive: true, mode: 0o700 });
   },

@@ -66,9 +66,15 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
   const segments = await Segments.open(disk, segmentDirectory, readOnly ? "read" : "write");
   const derived = new DerivedFiles(disk, hashDirectory, readOnly ? "read" : "create");
 
-  const start = async (): Promise<Committed> => {
+  const readSealed = async (): Promise<Committed | undefined> => {
     const sealed = decodeSealed(await disk.readText(sealedFile));
-    const known = sealed !== undefined && (await isCommitted(segments, sealed)) ? sealed : EMPTY;
+    if (sealed === undefined) return undefined;
+    // Looked at only now: the files that `sealed` speaks of were there before it.
+    if (readOnly) await segments.refresh("read");
+    return (await isCommitted(segments, sealed)) ? sealed : undefined;
+  };
+  const start = async (): Promise<Committed> => {
+    const known = (await readSealed()) ?? EMPTY;
     if (readOnly) return known;
     const settled = await recoverTail(segments, derived, options.rebuild === true ? EMPTY : known);
     // What was read may so far be in the operating system's memory only.
@@ -91,6 +97,11 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
   let unsynced = false;
   let syncTimer: NodeJS.Timeout | undefined;
 
+  // A reader goes on to what the writing process has sealed since.
+  const refresh = async (): Promise<void> => {
+    const sealed = readOnly && !closed ? await readSealed() : undefined;
+    if (sealed !== undefined && sealed.frontier.size > state.frontier.size) state = sealed;
+  };
   const settle = async (): Promise<void> => {
     if (!inDoubt) return;
     await segments.cut(state.position);
@@ -155,6 +166,7 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       if (durability === "relaxed") syncLater();
     },
     async head() {
+      await refresh();
       return state.frontier;
     },
     position: () => state.position,
@@ -178,7 +190,10 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       return Promise.all(places.map(({ position, length }) => segments.read(position + 2, length)));
     },
     async readCheckpoint() {
-      return disk.readText(checkpointFile);
+      const text = await disk.readText(checkpointFile);
+      // Sealed before it was signed for: afterwards everything it commits to can be read here.
+      await refresh();
+      return text;
     },
     async writeCheckpoint(text, size) {
       if (closed || readOnly) throw closedStore();

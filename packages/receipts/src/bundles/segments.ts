@@ -23,18 +23,24 @@ export class Segments {
   /** Opens what is there; the files must follow on one another without a hole. */
   static async open(disk: Disk, directory: string, mode: "write" | "read"): Promise<Segments> {
     const segments = new Segments(disk, directory);
-    const starts = (await disk.list(directory)).flatMap((name) => {
+    await segments.refresh(mode);
+    return segments;
+  }
+
+  /** Opens the files that were begun since, by another process when reading. */
+  async refresh(mode: "write" | "read"): Promise<void> {
+    const starts = (await this.#disk.list(this.#directory)).flatMap((name) => {
       const match = NAME.exec(name);
       return match === null ? [] : [Number(match[1])];
     });
     for (const start of starts) {
-      const last = segments.#segments.at(-1);
+      const last = this.#segments.at(-1);
+      if (last !== undefined && start <= last.start) continue;
       if (last !== undefined && last.start + (await last.file.size()) < start) {
         throw corrupt(0, "a segment file is shorter than its successor's name says");
       }
-      segments.#segments.push({ start, file: await disk.open(segments.#path(start), mode) });
+      this.#segments.push({ start, file: await this.#disk.open(this.#path(start), mode) });
     }
-    return segments;
   }
 
   #path(start: number): string {

@@ -12,7 +12,10 @@ export type Statement = {
   all(...parameters: (string | number | null)[]): Record<string, unknown>[];
 };
 
-type Engine = { DatabaseSync: new (path: string) => Database };
+/** How a database is opened. */
+export type DatabaseOptions = { readonly readOnly?: boolean };
+
+type Engine = { DatabaseSync: new (path: string, options?: DatabaseOptions) => Database };
 
 async function loadBuiltIn(): Promise<Engine | undefined> {
   // The name as a variable: Node 20 has no node:sqlite, and the compiler must not look for it.
@@ -25,8 +28,8 @@ async function loadBuiltIn(): Promise<Engine | undefined> {
 }
 
 /** Opens a database with the runtime's own SQLite, or with the package of the same interface. */
-export async function openDatabase(path: string): Promise<Database> {
+export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const { DatabaseSync } =
     (await loadBuiltIn()) ?? ((await import("@photostructure/sqlite")) as unknown as Engine);
-  return new DatabaseSync(path);
+  return new DatabaseSync(path, options);
 }

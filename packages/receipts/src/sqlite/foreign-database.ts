@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@countersign/core";
 import { canonicalJson, parseJson } from "@countersign/core";
@@ -21,6 +22,13 @@ export class ForeignDatabase {
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
     database.exec(FOREIGN_SCHEMA);
     return new ForeignDatabase(database);
+  }
+
+  /** Opens what another process keeps, to read it; nothing when there is none. */
+  static async openReadOnly(directory: string): Promise<ForeignDatabase | undefined> {
+    const path = join(directory, "foreign.sqlite");
+    if (!existsSync(path)) return undefined;
+    return new ForeignDatabase(await openDatabase(path, { readOnly: true }));
   }
 
   /** Adds what is not there yet; tells how many that were. */

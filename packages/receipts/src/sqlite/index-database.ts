@@ -62,12 +62,8 @@ export class IndexDatabase {
       );
       const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
       database.exec(SCHEMA);
-      const row = database.prepare("SELECT size, position FROM progress").get();
-      const progress = {
-        size: Number(row?.["size"] ?? 0),
-        position: Number(row?.["position"] ?? 0),
-      };
-      if ((row !== undefined && version !== SCHEMA_VERSION) || !fits(reader, progress, log)) {
+      const progress = readProgress(database);
+      if ((progress.size > 0 && version !== SCHEMA_VERSION) || !fits(reader, progress, log)) {
         database.close();
         return undefined;
       }
@@ -82,7 +78,20 @@ export class IndexDatabase {
     return fresh;
   }
 
+  /** An index in a database that its caller has prepared. */
+  static over(database: Database, reader: SegmentReader): IndexDatabase {
+    const index = new IndexDatabase(database, reader, { size: 0, position: 0 });
+    index.readProgress();
+    return index;
+  }
+
   get progress(): IndexProgress {
+    return this.#progress;
+  }
+
+  /** Asks the database how far it has come: another process may have gone on. */
+  readProgress(): IndexProgress {
+    this.#progress = readProgress(this.#database);
     return this.#progress;
   }
 
@@ -136,10 +145,10 @@ export class IndexDatabase {
     return seq;
   }
 
-  /** Finds a page of entries. */
-  query(filter: EntryFilter, page: PageRequest | undefined): FoundEntries {
+  /** Finds a page of entries, of the first `size` only when that is given. */
+  query(filter: EntryFilter, page: PageRequest | undefined, size?: number): FoundEntries {
     const plan = planPage(page);
-    const source = { columns: "seq, position, length", table: "entries" };
+    const source = { columns: "seq, position, length", table: "entries", ...scopeOf(size) };
     const { sql, parameters } = selectEntries(source, filter, plan, this.#dialect);
     const rows = this.#database.prepare(sql).all(...(parameters as (string | number)[]));
     const shown = rows.slice(0, plan.limit);
@@ -152,9 +161,10 @@ export class IndexDatabase {
     return { places, cursor: cursorAfter(plan, Number(last["seq"])) };
   }
 
-  /** Counts entries. */
-  count(request: CountRequest): CountRow[] {
-    const { sql, parameters } = selectCounts({ table: "entries" }, request, this.#dialect);
+  /** Counts entries, of the first `size` only when that is given. */
+  count(request: CountRequest, size?: number): CountRow[] {
+    const source = { table: "entries", ...scopeOf(size) };
+    const { sql, parameters } = selectCounts(source, request, this.#dialect);
     const rows = this.#database.prepare(sql).all(...(parameters as (string | number)[]));
     return rows.map((row) => {
       const group = (request.by ?? []).map((column) => {
@@ -175,6 +185,15 @@ export class IndexDatabase {
   }
 }
 
+function readProgress(database: Database): IndexProgress {
+  const row = database.prepare("SELECT size, position FROM progress").get();
+  return { size: Number(row?.["size"] ?? 0), position: Number(row?.["position"] ?? 0) };
+}
+
+function scopeOf(size: number | undefined): { scope?: string } {
+  return size === undefined ? {} : { scope: `seq < ${size}` };
+}
+
 /** Offset after the last commit record of a run of records; 0 when there is none. */
 function lastCommitEnd(bytes: Buffer): number {
   let end = 0;
@@ -188,8 +207,13 @@ function lastCommitEnd(bytes: Buffer): number {
 
 // A log that lost a relaxed tail may be shorter than its index, or have other bytes there.
 function fits(reader: SegmentReader, progress: IndexProgress, log: IndexProgress): boolean {
-  if (progress.size === 0) return progress.position === 0;
   if (progress.size > log.size || progress.position > log.position) return false;
+  return isCommitEnd(reader, progress);
+}
+
+/** Whether a flush of the log ended where an index says it has come to. */
+export function isCommitEnd(reader: SegmentReader, progress: IndexProgress): boolean {
+  if (progress.size === 0) return progress.position === 0;
   const bytes = reader.read(progress.position - COMMIT_BYTES, COMMIT_BYTES);
   return decodeCommit(bytes, 0)?.size === progress.size;
 }

@@ -6,6 +6,7 @@ import type { ReceiptStore } from "../store/store.js";
 import { startIndex } from "./index-client.js";
 import type { IndexClient } from "./index-client.js";
 import type { IndexProgress } from "./index-database.js";
+import { openReadOnlyIndex } from "./read-only-index.js";
 
 /** Options of {@link openSqliteStore}. */
 export type SqliteStoreOptions = BundleOptions & {
@@ -30,18 +31,24 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     position: files.position(),
   });
   let log = await current();
+  const readOnly = options.readOnly === true;
   let index: IndexClient | undefined;
-  if (options.readOnly !== true) {
-    try {
-      index = await startIndex(options.directory, () => log, options.workerFile);
-    } catch (error) {
-      await files.close();
-      throw error;
-    }
+  try {
+    index = readOnly
+      ? openReadOnlyIndex(options.directory)
+      : await startIndex(options.directory, () => log, options.workerFile);
+  } catch (error) {
+    await files.close();
+    throw error;
   }
   const asked = (): IndexClient => {
     if (index === undefined) throw closedStore();
     return index;
+  };
+  // A reader asks about what the writing process has sealed by now.
+  const asOfNow = async (): Promise<IndexProgress> => {
+    if (readOnly) log = await current();
+    return log;
   };
   let told = false;
   const tell = (): void => {
@@ -65,12 +72,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     readCheckpoint: () => files.readCheckpoint(),
     writeCheckpoint: (text, size) => files.writeCheckpoint(text, size),
     async query(filter, page) {
-      const found = await asked().query(filter, page, log);
+      const found = await asked().query(filter, page, await asOfNow());
       const bytes = await files.readAt(found.places);
       const entries = bytes.map((one) => decodeEntry(one));
       return found.cursor === undefined ? { entries } : { entries, cursor: found.cursor };
     },
-    count: async (request) => asked().count(request, log),
+    count: async (request) => asked().count(request, await asOfNow()),
     importForeign: async (receipts) => asked().importForeign(receipts),
     queryForeign: async (filter) => asked().queryForeign(filter),
     indexed: async () => (await asked().progress()).size,

@@ -1,0 +1,126 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { sortCounts } from "../query/sort-counts.js";
+import { closedStore } from "../store/failure.js";
+import { openDatabase } from "./engine.js";
+import type { Database } from "./engine.js";
+import { ForeignDatabase } from "./foreign-database.js";
+import type { IndexClient } from "./index-client.js";
+import { IndexDatabase, isCommitEnd } from "./index-database.js";
+import type { IndexProgress } from "./index-database.js";
+import { SCHEMA, SCHEMA_VERSION } from "./schema.js";
+import { SegmentReader } from "./segment-reader.js";
+
+const POLL_MS = 50;
+// A writer's index that made no step for this long has no writer, or a hopelessly busy one.
+const STALLED_MS = 500;
+const PATIENCE_MS = 10_000;
+
+/** The writer's own index, for questions only; undefined when there is none that can be read. */
+async function openShared(
+  directory: string,
+  reader: SegmentReader,
+): Promise<{ index: IndexDatabase; database: Database } | undefined> {
+  const path = join(directory, "index.sqlite");
+  if (!existsSync(path)) return undefined;
+  let database: Database | undefined;
+  try {
+    database = await openDatabase(path, { readOnly: true });
+    database.exec("PRAGMA busy_timeout = 2000");
+    const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+    if (version === SCHEMA_VERSION) {
+      return { index: IndexDatabase.over(database, reader), database };
+    }
+  } catch {
+    // Damaged, or in a directory that may not be written to: the segments tell the same.
+  }
+  database?.close();
+  return undefined;
+}
+
+/** An index of this process alone, begun with a copy of `from`; its file has no name any more. */
+async function openPrivate(
+  reader: SegmentReader,
+  from: Database | undefined,
+): Promise<IndexDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-index-"));
+  try {
+    const path = join(folder, "index.sqlite");
+    from?.prepare("VACUUM INTO ?").run(path);
+    const database = await openDatabase(path);
+    database.exec(
+      "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768",
+    );
+    database.exec(SCHEMA);
+    return IndexDatabase.over(database, reader);
+  } finally {
+    try {
+      // Unlinked while open: nothing is left behind however this process ends.
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // Where open files cannot be unlinked the system's cleaning of temporary files takes it.
+    }
+  }
+}
+
+/**
+ * Answers questions beside a process that writes. Its index is asked as it stands, waited for while it
+ * catches up, and otherwise copied and completed from the segments, a piece at a time.
+ */
+export function openReadOnlyIndex(directory: string): IndexClient {
+  const reader = new SegmentReader(join(directory, "segments"));
+  let shared: Awaited<ReturnType<typeof openShared>>;
+  let own: IndexDatabase | undefined;
+
+  const sharedCovers = async (log: IndexProgress): Promise<boolean> => {
+    const end = Date.now() + PATIENCE_MS;
+    let moved = Date.now();
+    let last = -1;
+    for (;;) {
+      shared ??= await openShared(directory, reader);
+      if (shared === undefined) return false;
+      const progress = shared.index.readProgress();
+      if (!isCommitEnd(reader, progress)) return false;
+      if (progress.position >= log.position) return true;
+      const now = Date.now();
+      if (progress.position > last) moved = now;
+      last = progress.position;
+      if (now - moved > STALLED_MS || now > end) return false;
+      await wait(POLL_MS);
+    }
+  };
+  const covering = async (log: IndexProgress): Promise<IndexDatabase> => {
+    if (own === undefined && (await sharedCovers(log)) && shared !== undefined) return shared.index;
+    const fits = shared !== undefined && isCommitEnd(reader, shared.index.readProgress());
+    own ??= await openPrivate(reader, fits ? shared?.database : undefined);
+    while (own.follow(log)) await wait(0);
+    return own;
+  };
+
+  return {
+    follow: () => undefined,
+    progress: async () => (own ?? shared?.index)?.progress ?? { size: 0, position: 0 },
+    query: async (filter, page, log) => (await covering(log)).query(filter, page, log.size),
+    count: async (request, log) => sortCounts((await covering(log)).count(request, log.size)),
+    importForeign: async () => {
+      throw closedStore();
+    },
+    async queryForeign(filter) {
+      const foreign = await ForeignDatabase.openReadOnly(directory);
+      try {
+        return foreign?.query(filter) ?? [];
+      } finally {
+        foreign?.close();
+      }
+    },
+    async close() {
+      shared?.index.close();
+      own?.close();
+      reader.close();
+      shared = undefined;
+      own = undefined;
+    },
+  };
+}
