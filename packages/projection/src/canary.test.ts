@@ -139,7 +139,8 @@ test("with the secret in the scrub rules, a secret planted in any field of any e
       const { frames, diagnostics } = projectAll(rows, { disclosure });
       expect(JSON.stringify([frames, diagnostics]), place).not.toContain("Hunter2");
       // The search through all encodings costs ten times the projection: every fifth time.
-      if (count++ % 5 === 0) expect(verifyAgUiFrameSafety(frames, spec), place).toEqual([]);
+      const searched = count++ % 5 === 0 ? frames : [];
+      expect(verifyAgUiFrameSafety(searched, spec), place).toEqual([]);
     }
   }
 });

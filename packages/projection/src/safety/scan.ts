@@ -19,17 +19,21 @@ type Reading = {
  * Looks for forbidden text in a text and in everything it may be an encoding of. One finding for each
  * rule. When the work would be unbounded, the rest is reported as unchecked: unknown is not clean.
  */
-export function scanText(text: string, rules: SafetyRules): Finding[] {
+export function scanText(
+  text: string,
+  rules: SafetyRules,
+  work: number = Math.max(LEAST_WORK, text.length * MAX_WORK),
+): Finding[] {
   if (rules.clean.has(text)) return [];
-  const findings = scanReadings(text, rules);
+  const findings = scanReadings(text, rules, work);
   const isRemembered = text.length <= MAX_REMEMBERED_LENGTH && rules.clean.size < MAX_REMEMBERED;
   if (findings.length === 0 && isRemembered) rules.clean.add(text);
   return findings;
 }
 
-function scanReadings(text: string, rules: SafetyRules): Finding[] {
+function scanReadings(text: string, rules: SafetyRules, allowed: number): Finding[] {
   const found = new Map<string, Finding>();
-  let work = Math.max(LEAST_WORK, text.length * MAX_WORK);
+  let work = allowed;
   const queue: Reading[] = [{ text, encodings: [], placeOf: (offset) => offset }];
   for (let reading = queue.shift(); reading !== undefined; reading = queue.shift()) {
     work -= reading.text.length;

@@ -3,6 +3,8 @@ import type { LedgerProjection, Projected } from "../project.js";
 
 /** How a projection is run over rows. */
 export type StreamOptions = {
+  /** What the reader has seen already: taken into account, not told again. */
+  readonly seen?: Iterable<unknown>;
   /** What happened before: restated as a snapshot, not streamed. */
   readonly history?: Iterable<unknown>;
   /** `run`: the stream ends with its run, as the answer to a request does. Default: with the rows. */
@@ -28,6 +30,7 @@ export async function* streamProjection(
   };
   for (const diagnostic of projection.diagnostics) options.onDiagnostic?.(diagnostic);
   let wasOpen = false;
+  if (options.seen !== undefined) told({ ...projection.replay(options.seen), frames: [] });
   if (options.history !== undefined) {
     const replayed = projection.replay(options.history);
     wasOpen = replayed.frames.length > 0;
