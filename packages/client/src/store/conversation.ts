@@ -1,0 +1,89 @@
+import { assertWithin } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import type { AgUiEvent, Message } from "@countersign/wire";
+import { createReducer } from "@countersign/wire/reduce";
+import type { Reducer, ReducerInitial, RunView } from "@countersign/wire/reduce";
+import { blockedNoticeOf } from "../view/notice.js";
+import type { BlockedNotice } from "../view/notice.js";
+import { renderHintOf } from "../view/render-hint.js";
+import type { RenderHintView } from "../view/render-hint.js";
+
+/** Hints and notices that one conversation may hold; more fail the run. */
+const MAX_EXTRAS = 1000;
+
+/** What a conversation starts from. */
+export type ConversationStart = {
+  readonly messages?: readonly Message[] | undefined;
+  readonly state?: JsonValue | undefined;
+};
+
+/** What the agent's events add up to, over all runs. */
+export type Conversation = {
+  view(): RunView;
+  readonly renderHints: readonly RenderHintView[];
+  readonly notices: readonly BlockedNotice[];
+  /** A run begins: further messages of the person's, and the place to which a replay returns. */
+  begin(added: readonly Message[]): void;
+  push(event: AgUiEvent): void;
+  /** Forgets what the run brought: the server tells it anew. */
+  rewind(): void;
+};
+
+/** Opens a conversation. */
+export function createConversation(start: ConversationStart): Conversation {
+  let base: ReducerInitial = {
+    messages: start.messages ?? [],
+    ...(start.state === undefined ? {} : { state: start.state }),
+  };
+  let reducer: Reducer = createReducer(base);
+  let renderHints: readonly RenderHintView[] = [];
+  let notices: readonly BlockedNotice[] = [];
+  let kept = { renderHints, notices };
+  let hintNumber = 0;
+
+  function addHint(hint: Pick<RenderHintView, "component" | "props">): void {
+    assertWithin("maxRenderHints", renderHints.length + 1, MAX_EXTRAS);
+    const { messages, runId } = reducer.snapshot();
+    const afterMessageId = messages.at(-1)?.id;
+    hintNumber += 1;
+    renderHints = [
+      ...renderHints,
+      {
+        id: `hint-${hintNumber}`,
+        ...hint,
+        ...(runId === undefined ? {} : { runId }),
+        ...(afterMessageId === undefined ? {} : { afterMessageId }),
+      },
+    ];
+  }
+
+  return {
+    view: () => reducer.snapshot(),
+    get renderHints() {
+      return renderHints;
+    },
+    get notices() {
+      return notices;
+    },
+    begin(added) {
+      const { messages, state, pendingInterrupts } = reducer.snapshot();
+      base = { messages: [...messages, ...added], state, pendingInterrupts };
+      reducer = createReducer(base);
+      kept = { renderHints, notices };
+    },
+    push(event) {
+      reducer.push(event);
+      if (event.type !== "CUSTOM") return;
+      const hint = renderHintOf(event);
+      if (hint !== undefined) addHint(hint);
+      const notice = blockedNoticeOf(event);
+      if (notice === undefined) return;
+      assertWithin("maxNotices", notices.length + 1, MAX_EXTRAS);
+      notices = [...notices, notice];
+    },
+    rewind() {
+      reducer = createReducer(base);
+      ({ renderHints, notices } = kept);
+    },
+  };
+}

@@ -1,0 +1,225 @@
+import { CountersignError, isCountersignError } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
+import { enforceInput } from "@countersign/wire/enforce";
+import "../errors.js";
+import { openRoad } from "../stream/road.js";
+import { createReceiptWatch, NO_RECEIPTS } from "../view/receipts.js";
+import type { AgentSnapshot, AgentStatus, Problem } from "../view/snapshot.js";
+import { isBusy } from "../view/snapshot.js";
+import type { AgentStore, AgentStoreOptions } from "./agent-store.js";
+import { assertCovers, assertNoneOpen, toolMessages } from "./answers.js";
+import { DEFAULT_BACK_OFF } from "./back-off.js";
+import { buildSnapshot } from "./build-snapshot.js";
+import { SYSTEM_CLOCK } from "./clock.js";
+import { createConversation } from "./conversation.js";
+import { randomId } from "./ids.js";
+import { createPublisher } from "./publisher.js";
+import { driveRun } from "./run-driver.js";
+import { onNextFrame } from "./schedule.js";
+
+const IDLE_MS = 300_000;
+const STOP_GRACE_MS = 2000;
+const LINGER_MS = 1000;
+const NEVER = { attempts: 0 };
+
+type Run = { readonly input: RunAgentInput; readonly controller: AbortController };
+
+/**
+ * Creates the store of one conversation.
+ *
+ * @throws TypeError when an option is not usable
+ */
+export function createAgentStore(options: AgentStoreOptions): AgentStore {
+  const { transport, clock = SYSTEM_CLOCK, mintId = randomId, random = Math.random } = options;
+  if (typeof transport?.open !== "function") throw new TypeError("a store needs a transport");
+  const reconnect = options.reconnect === false ? NEVER : options.reconnect;
+  const backOff = { ...DEFAULT_BACK_OFF, ...reconnect };
+  const threadId = options.threadId ?? mintId("thread");
+  const conversation = createConversation(options);
+  let status: AgentStatus = "idle";
+  let problem: Problem | undefined;
+  let receipts = NO_RECEIPTS;
+  let run: Run | undefined;
+  let lastResume: readonly ResumeEntry[] | undefined;
+  let closed = false;
+
+  const publisher = createPublisher<AgentSnapshot>(
+    (previous) => buildSnapshot({ status, problem, threadId, conversation, receipts }, previous),
+    options.schedule ?? onNextFrame,
+  );
+  const first = publisher.getSnapshot();
+
+  function show(next: AgentStatus, why?: Problem): void {
+    status = next;
+    problem = why;
+    publisher.publish();
+  }
+
+  function fail(failing: Run, error: CountersignError): void {
+    failing.controller.abort();
+    show("failed", { code: error.code, message: error.message, source: "client" });
+  }
+
+  const watch =
+    options.verifyReceipt === undefined
+      ? undefined
+      : createReceiptWatch(options.verifyReceipt, (tally) => {
+          const isNew = tally.refused > receipts.refused;
+          receipts = tally;
+          publisher.touch();
+          if (!isNew || options.onRefusedReceipt !== "fail" || run === undefined) return;
+          const { refused } = tally;
+          fail(
+            run,
+            new CountersignError("ERR_CLIENT_RECEIPT", "a receipt was refused", { refused }),
+          );
+        });
+
+  /** What the end that the agent told means to the person. */
+  function showEnd(): void {
+    const { status: end, error } = conversation.view();
+    if (end === "interrupted") show("waiting");
+    else if (end === "finished") show("done");
+    // A run that was stopped may well say so by an error.
+    else if (end === "cancelled" || status === "stopping") show("stopped");
+    else {
+      const { code = "RUN_ERROR", message = "" } = error ?? {};
+      show("failed", { code, message, source: "agent" });
+    }
+  }
+
+  function assertFree(): void {
+    if (closed) throw new CountersignError("ERR_CLIENT_CLOSED", "the store is closed", {});
+    if (isBusy(status)) {
+      throw new CountersignError("ERR_CLIENT_RUN_ACTIVE", "a run is still going", {});
+    }
+  }
+
+  function inputOf(resume: readonly ResumeEntry[] | undefined): RunAgentInput {
+    const { messages, state } = conversation.view();
+    const { tools, context, forwardedProps } = options;
+    const input: RunAgentInput = {
+      threadId,
+      runId: mintId("run"),
+      protocolVersion: "1.0",
+      messages: messages.filter(({ role }) => role !== "activity"),
+      state,
+      ...(tools === undefined ? {} : { tools: [...tools] }),
+      ...(context === undefined ? {} : { context: [...context] }),
+      ...(forwardedProps === undefined ? {} : { forwardedProps }),
+      ...(resume === undefined ? {} : { resume: [...resume] }),
+    };
+    return enforceInput(input as unknown as JsonValue).input;
+  }
+
+  async function start(
+    added: readonly Message[],
+    resume?: readonly ResumeEntry[],
+  ): Promise<AgentSnapshot> {
+    // Whatever still lingers of the run before must not write into this one.
+    run?.controller.abort();
+    conversation.begin(added);
+    lastResume = resume;
+    const input = inputOf(resume);
+    const body = options.dialect?.body(input) ?? (input as unknown as JsonObject);
+    const controller = new AbortController();
+    const current: Run = { input, controller };
+    run = current;
+    show("connecting");
+    await new Promise<void>((resolve, reject) => {
+      controller.signal.addEventListener("abort", () => resolve(), { once: true });
+      driveRun(
+        {
+          transport,
+          input,
+          body,
+          openRoad: () => openRoad(input, options, mintId, options.onNotes),
+          backOff,
+          clock,
+          random,
+          idleMs: options.idleMs ?? IDLE_MS,
+          lingerMs: LINGER_MS,
+          signal: controller.signal,
+        },
+        {
+          status: (next) => {
+            if (status !== "stopping") show(next);
+          },
+          events: (events) => {
+            if (controller.signal.aborted) return;
+            for (const event of events) {
+              conversation.push(event);
+              watch?.push(event, input);
+              options.onEvent?.(event);
+              // After the end only an error can come, and it takes the success back.
+              if (event.type === "RUN_ERROR" && !isBusy(status)) showEnd();
+            }
+            publisher.touch();
+          },
+          restart: () => conversation.rewind(),
+          over: () => {
+            showEnd();
+            // A connection that is kept is free only when the driver has let go of it.
+            if (!transport.shared) resolve();
+          },
+        },
+      ).then(resolve, (error: unknown) => {
+        if (run !== current || controller.signal.aborted) return resolve();
+        if (isCountersignError(error)) {
+          fail(current, error);
+          return resolve();
+        }
+        show("failed", { code: "INTERNAL", message: "unexpected error", source: "client" });
+        return reject(error as Error);
+      });
+    });
+    return publisher.getSnapshot();
+  }
+
+  return {
+    getSnapshot: publisher.getSnapshot,
+    getServerSnapshot: () => first,
+    subscribe: publisher.subscribe,
+    async send(content) {
+      assertFree();
+      assertNoneOpen(conversation.view().pendingInterrupts);
+      const id = mintId("message");
+      return start(content === undefined ? [] : [{ id, role: "user", content }]);
+    },
+    async resume(answers) {
+      assertFree();
+      assertCovers(conversation.view().pendingInterrupts, answers, clock.now());
+      return start([], answers);
+    },
+    async answer(answers) {
+      assertFree();
+      return start(toolMessages(conversation.view().pendingToolCallIds, answers, mintId));
+    },
+    async retry() {
+      assertFree();
+      return start([], lastResume);
+    },
+    stop() {
+      if (run === undefined || !isBusy(status) || status === "stopping") return;
+      const { controller, input } = run;
+      const hangUp = (): void => {
+        if (controller.signal.aborted || status !== "stopping") return;
+        controller.abort();
+        show("stopped");
+      };
+      const hadAnswer = status === "streaming";
+      show("stopping");
+      if (transport.stop === undefined || !hadAnswer) return hangUp();
+      clock.after(options.stopGraceMs ?? STOP_GRACE_MS, hangUp);
+      Promise.resolve(transport.stop(input)).catch(hangUp);
+    },
+    close() {
+      closed = true;
+      run?.controller.abort();
+      publisher.close();
+      transport.close?.();
+      if (isBusy(status)) show("stopped");
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import { CountersignError, isCountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
+import "../errors.js";
+import type { Road } from "../stream/road.js";
+import { LOST } from "../transport/transport.js";
+import type { Batch, Transport } from "../transport/transport.js";
+import { backOffDelay } from "./back-off.js";
+import type { BackOff } from "./back-off.js";
+import { sleep } from "./clock.js";
+import type { ClientClock } from "./clock.js";
+
+/** What one run needs to be driven. */
+export type RunRequest = {
+  readonly transport: Transport;
+  readonly input: RunAgentInput;
+  readonly body: JsonObject;
+  readonly openRoad: () => Road;
+  readonly backOff: BackOff;
+  readonly clock: ClientClock;
+  readonly random: () => number;
+  /** Milliseconds of silence after which a stream counts as broken. */
+  readonly idleMs: number;
+  /** Milliseconds to wait for a late error after the run has ended. */
+  readonly lingerMs: number;
+  /** Ends the run here, without a word to the agent. */
+  readonly signal: AbortSignal;
+};
+
+/** What the driver tells. */
+export type RunListener = {
+  status(status: "streaming" | "reconnecting"): void;
+  events(events: readonly AgUiEvent[]): void;
+  /** The server tells the run anew from its start. */
+  restart(): void;
+  /** The run that was asked for has ended; only a late error can follow. */
+  over(): void;
+};
+
+/**
+ * Carries one run over as many connections as it takes.
+ *
+ * A run is asked for again only where that cannot start a second one: the server said that it did not
+ * begin, or it gave ids and the transport may take the stream up there. Throws what makes the run fail;
+ * returns when the run is over or was hung up on.
+ */
+export async function driveRun(request: RunRequest, listener: RunListener): Promise<void> {
+  const { transport, signal, clock } = request;
+  const reading = createReading(request, listener);
+  for (let attempt = 0; ;) {
+    const seen = reading.events;
+    let failure: unknown;
+    try {
+      await readConnection(request, reading);
+    } catch (error) {
+      failure = error;
+    }
+    if (reading.isOver || signal.aborted) return;
+    attempt = reading.events > seen ? 1 : attempt + 1;
+    const isCut = failure === undefined || isCountersignError(failure, "ERR_CLIENT_STALLED");
+    const mayResume = transport.resumable && reading.lastEventId !== undefined;
+    const again = isCut ? mayResume : mayAskAgain(failure, reading.events, mayResume);
+    if (!again || attempt > request.backOff.attempts) throw failure ?? truncated(reading.events);
+    listener.status("reconnecting");
+    const asked = retryAfterOf(failure) ?? reading.retryMs;
+    await sleep(clock, backOffDelay(request.backOff, attempt, request.random, asked), signal);
+    if (signal.aborted) return;
+    reading.resumed();
+  }
+}
+
+type Reading = ReturnType<typeof createReading>;
+
+/** What is kept of a run from one connection to the next. */
+function createReading(request: RunRequest, listener: RunListener) {
+  let road = request.openRoad();
+  let fresh = false;
+  let earlier = 0;
+  let told = false;
+  const reading = {
+    lastEventId: undefined as string | undefined,
+    retryMs: undefined as number | undefined,
+    get events() {
+      return earlier + road.events;
+    },
+    get isOver() {
+      return road.over;
+    },
+    resumed() {
+      fresh = true;
+    },
+    take(batch: Batch) {
+      if (!told) listener.status("streaming");
+      told = true;
+      for (const frame of batch) {
+        if (frame === LOST) {
+          fresh = true;
+          listener.status("reconnecting");
+          continue;
+        }
+        push(frame.json);
+        if (frame.id !== undefined) reading.lastEventId = frame.id === "" ? undefined : frame.id;
+        if (frame.retry !== undefined) reading.retryMs = frame.retry;
+      }
+    },
+  };
+
+  function push(json: string): void {
+    const wasOver = road.over;
+    const events = (fresh ? restarted(json) : undefined) ?? road.push(json);
+    if (fresh) listener.status("streaming");
+    fresh = false;
+    listener.events(events);
+    if (road.over && !wasOver) listener.over();
+  }
+
+  /** After a break a server goes on where it was, or tells the run anew: then the first event says so. */
+  function restarted(json: string): readonly AgUiEvent[] | undefined {
+    const next = request.openRoad();
+    let events: readonly AgUiEvent[];
+    try {
+      events = next.push(json);
+    } catch {
+      return undefined;
+    }
+    if (events[0]?.type !== "RUN_STARTED") return undefined;
+    earlier += road.events;
+    road = next;
+    listener.restart();
+    return events;
+  }
+  return reading;
+}
+
+async function readConnection(request: RunRequest, reading: Reading): Promise<void> {
+  const { transport, input, body, signal, clock, idleMs, lingerMs } = request;
+  const connection = new AbortController();
+  const hangUp = (): void => connection.abort();
+  signal.addEventListener("abort", hangUp, { once: true });
+  let stalled = false;
+  let lingering = false;
+  const stall = (): void => {
+    stalled = true;
+    hangUp();
+  };
+  let cancel = clock.after(idleMs, stall);
+  try {
+    const { lastEventId } = reading;
+    const stream = transport.open({
+      input,
+      body,
+      signal: connection.signal,
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+    });
+    for await (const batch of stream) {
+      if (signal.aborted) return;
+      try {
+        reading.take(batch);
+      } catch (error) {
+        // Before the transport is left: a connection in the middle of a run must not be used again.
+        hangUp();
+        throw error;
+      }
+      if (reading.isOver && transport.shared) return;
+      if (lingering) continue;
+      lingering = reading.isOver;
+      cancel();
+      cancel = lingering ? clock.after(lingerMs, hangUp) : clock.after(idleMs, stall);
+    }
+    if (stalled) {
+      throw new CountersignError("ERR_CLIENT_STALLED", `nothing arrived for ${idleMs} ms`, {
+        afterMs: idleMs,
+      });
+    }
+  } finally {
+    cancel();
+    hangUp();
+    signal.removeEventListener("abort", hangUp);
+  }
+}
+
+function mayAskAgain(failure: unknown, events: number, mayResume: boolean): boolean {
+  if (!isCountersignError(failure, "ERR_CLIENT_CONNECT")) return false;
+  const { notStarted, status } = failure.facts;
+  if (events === 0) return notStarted;
+  // Any other answer than "not now" tells that the stream is gone.
+  return mayResume && (notStarted || status === undefined || status >= 502);
+}
+
+function retryAfterOf(failure: unknown): number | undefined {
+  return isCountersignError(failure, "ERR_CLIENT_CONNECT") ? failure.facts.retryAfter : undefined;
+}
+
+function truncated(events: number): CountersignError<"ERR_CLIENT_TRUNCATED"> {
+  return new CountersignError("ERR_CLIENT_TRUNCATED", "the stream ended before its run did", {
+    events,
+  });
+}

@@ -1,0 +1,78 @@
+import { assertWithin, CountersignError, parseJson, resolveLimits } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
+import { createChunkExpander } from "@countersign/wire/chunks";
+import { enforceEvent } from "@countersign/wire/enforce";
+import type { EnforceNote } from "@countersign/wire/enforce";
+import type { MintId } from "../store/ids.js";
+import { createLifecycle } from "./lifecycle.js";
+import type { ReadOptions } from "./options.js";
+
+/** The way of an event from its text to the view, the same stages as in the gateway. */
+export type Road = {
+  /**
+   * The events that a frame stands for, checked and with chunks expanded.
+   *
+   * @throws CountersignError when the stream is malformed or out of order; nothing may be read afterwards
+   */
+  push(json: string): readonly AgUiEvent[];
+  /** Whether the run that was asked for has ended. */
+  readonly over: boolean;
+  readonly events: number;
+};
+
+/** What was dropped on the way, for whoever wants to know. */
+export type NoteListener = (notes: readonly EnforceNote[]) => void;
+
+/** Opens the road of one stream. */
+export function openRoad(
+  input: RunAgentInput,
+  options: ReadOptions,
+  mintId: MintId,
+  onNotes?: NoteListener,
+): Road {
+  const limits = resolveLimits(options.limits);
+  const jsonLimits = { maxBytes: limits.maxEventBytes, maxDepth: limits.maxDepth };
+  const translate = options.dialect?.open(input, mintId);
+  const judge = options.order?.(input);
+  const expander = createChunkExpander({ maxLanes: limits.maxLanes });
+  const life = createLifecycle(input);
+  let frames = 0;
+
+  function check(value: JsonValue, out: AgUiEvent[]): void {
+    const { event, notes } = enforceEvent(value);
+    if (notes.length > 0) onNotes?.(notes);
+    if (event === undefined) return;
+    for (const expanded of expander.push(event)) {
+      life.push(expanded);
+      judge?.(expanded);
+      out.push(expanded);
+    }
+  }
+
+  return {
+    push(json) {
+      frames += 1;
+      assertWithin("maxEvents", frames, limits.maxEvents);
+      const value = parseJson(json, jsonLimits);
+      const out: AgUiEvent[] = [];
+      if (translate === undefined) check(value, out);
+      else for (const event of translate(objectOf(value, frames))) check(event, out);
+      return out;
+    },
+    get over() {
+      return life.over;
+    },
+    get events() {
+      return life.events;
+    },
+  };
+}
+
+function objectOf(value: JsonValue, eventNumber: number): JsonObject {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new CountersignError("ERR_CLIENT_ORDER", `event ${eventNumber} is no object`, {
+    rule: "event/object",
+    eventNumber,
+  });
+}

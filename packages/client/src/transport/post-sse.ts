@@ -1,0 +1,148 @@
+import { CountersignError } from "@countersign/core";
+import type { Limits } from "@countersign/core";
+import type { RunAgentInput } from "@countersign/wire";
+import { createSseDecoder } from "@countersign/wire/sse";
+import "../errors.js";
+import { connectError } from "./connect-error.js";
+import { frameOf } from "./frame-of.js";
+import type { Batch, Transport, TransportRequest } from "./transport.js";
+
+/** Headers, or a function that gives them at each request, so that tokens can be fresh. */
+export type HeaderSource = Record<string, string> | (() => Record<string, string>);
+
+/** Options of {@link postSse}. */
+export type PostSseOptions = {
+  readonly url: string;
+  readonly headers?: HeaderSource;
+  /** Cookies towards another origin are sent with `include` only. */
+  readonly credentials?: RequestCredentials;
+  /** Where a stop is posted as `{threadId, runId}`; a gateway has `/ag-ui/stop`. */
+  readonly stopUrl?: string;
+  /**
+   * How a broken stream is taken up when the server gave ids: by the same POST or by a GET of another
+   * address, with `Last-Event-ID`. Off by default, since a server that ignores the header would run
+   * the agent a second time.
+   */
+  readonly resume?: "post" | { readonly url: (input: RunAgentInput) => string };
+  readonly limits?: Partial<Limits>;
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch;
+};
+
+/** Statuses by which a server says that it did not begin. */
+const NOT_STARTED = new Set([408, 425, 429, 503]);
+
+/** The standard AG-UI transport: one POST, answered by one event stream. */
+export function postSse(options: PostSseOptions): Transport {
+  const send = options.fetch ?? ((...parameters) => globalThis.fetch(...parameters));
+  const { resume, stopUrl } = options;
+
+  function requestOf({
+    input,
+    body,
+    lastEventId,
+    signal,
+  }: TransportRequest): [string, RequestInit] {
+    const isGet = lastEventId !== undefined && typeof resume === "object";
+    const init: RequestInit = {
+      method: isGet ? "GET" : "POST",
+      headers: {
+        ...headersOf(options.headers),
+        accept: "text/event-stream",
+        ...(isGet ? {} : { "content-type": "application/json" }),
+        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+      },
+      cache: "no-store",
+      signal,
+      ...(isGet ? {} : { body: JSON.stringify(body) }),
+      ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
+    };
+    return [isGet ? resume.url(input) : options.url, init];
+  }
+
+  return {
+    name: "post-sse",
+    resumable: resume !== undefined,
+    shared: false,
+    open: async function* (request) {
+      let response: Response;
+      try {
+        response = await send(...requestOf(request));
+      } catch {
+        if (request.signal.aborted) return;
+        // The browser does not say whether the request reached the server.
+        throw connectError("the agent could not be reached", {
+          transport: "post-sse",
+          notStarted: false,
+        });
+      }
+      assertStream(response);
+      yield [];
+      yield* readSse(response, options.limits);
+    },
+    ...(stopUrl === undefined
+      ? {}
+      : {
+          stop: async ({ threadId, runId }) => {
+            await send(stopUrl, {
+              method: "POST",
+              headers: { ...headersOf(options.headers), "content-type": "application/json" },
+              body: JSON.stringify({ threadId, runId }),
+              ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
+            });
+          },
+        }),
+  };
+}
+
+function headersOf(source: HeaderSource = {}): Record<string, string> {
+  return typeof source === "function" ? source() : source;
+}
+
+function assertStream(response: Response): void {
+  const contentType = response.headers.get("content-type") ?? "";
+  if (response.status !== 200) {
+    const { status } = response;
+    void response.body?.cancel();
+    const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+    throw connectError(`the agent answered with status ${status}`, {
+      transport: "post-sse",
+      status,
+      notStarted: NOT_STARTED.has(status),
+      ...(seconds >= 0 && seconds <= 3600 ? { retryAfter: seconds * 1000 } : {}),
+    });
+  }
+  // The official client reads any 200 as a stream and so takes an error page for a run without events.
+  if (!/^text\/event-stream\s*(?:;|$)/i.test(contentType)) {
+    void response.body?.cancel();
+    throw new CountersignError("ERR_CLIENT_NOT_A_STREAM", "the answer is no event stream", {
+      contentType: contentType.slice(0, 100),
+    });
+  }
+}
+
+async function* readSse(
+  response: Response,
+  limits: Partial<Limits> | undefined,
+): AsyncIterable<Batch> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  const decoder = createSseDecoder({ ...limits, unterminated: "drop" });
+  try {
+    for (;;) {
+      let read: ReadableStreamReadResult<Uint8Array>;
+      try {
+        read = await reader.read();
+      } catch {
+        // Torn, or hung up by us: either way the stream ends here, and whoever reads sees how far it got.
+        return;
+      }
+      const messages = read.done ? decoder.end() : decoder.push(read.value);
+      yield messages.flatMap(frameOf);
+      if (decoder.failure !== undefined) throw decoder.failure;
+      if (read.done) return;
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,132 @@
+import { resolveLimits } from "@countersign/core";
+import type { Limits } from "@countersign/core";
+import { classifySseData } from "@countersign/wire/sse";
+import { buildBearerSubprotocols, decodeTextFrame } from "@countersign/wire/websocket";
+import { connectError } from "./connect-error.js";
+import { createFrameQueue } from "./frame-queue.js";
+import type { FrameQueue } from "./frame-queue.js";
+import type { Frame, Transport } from "./transport.js";
+
+/** The part of a browser's `WebSocket` that is used. */
+export type WebSocketLike = {
+  readonly readyState: number;
+  send(text: string): void;
+  close(code?: number): void;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+};
+
+/** Options of {@link webSocket}. */
+export type WebSocketOptions = {
+  readonly url: string;
+  /** A bearer token, offered as a sub-protocol because browsers set no headers on a socket. */
+  readonly token?: string | (() => string);
+  readonly limits?: Partial<Limits>;
+  /** In place of the global `WebSocket`. */
+  readonly WebSocket?: new (url: string, protocols?: string[]) => WebSocketLike;
+};
+
+const OPEN = 1;
+
+/**
+ * Keeps one socket for a whole conversation: an input frame starts a run, a `STOP` frame stops it. A run
+ * that starts while another goes on gets a socket of its own.
+ */
+export function webSocket(options: WebSocketOptions): Transport {
+  const limits = resolveLimits(options.limits);
+  const Socket = options.WebSocket ?? globalThis.WebSocket;
+  if (Socket === undefined) throw new TypeError("this runtime has no WebSocket; pass one");
+  const running = new Map<string, WebSocketLike>();
+  let idle: WebSocketLike | undefined;
+
+  function protocolsOf(): string[] | undefined {
+    const token = typeof options.token === "function" ? options.token() : options.token;
+    return token === undefined ? undefined : buildBearerSubprotocols(token);
+  }
+
+  /** A socket that is open; what fails here fails before anything was sent, so asking again is safe. */
+  function connect(signal: AbortSignal): Promise<WebSocketLike | undefined> {
+    const kept = idle;
+    idle = undefined;
+    if (kept?.readyState === OPEN) return Promise.resolve(kept);
+    return new Promise((resolve, reject) => {
+      const socket = new Socket(options.url, protocolsOf());
+      const abort = (): void => socket.close();
+      signal.addEventListener("abort", abort, { once: true });
+      socket.onopen = () => {
+        signal.removeEventListener("abort", abort);
+        resolve(socket);
+      };
+      // What is wrong is told by the close event that always follows.
+      socket.onerror = () => {};
+      socket.onclose = (({ code }: { code: number }) => {
+        const facts = { transport: "websocket", status: code, notStarted: true };
+        if (signal.aborted) resolve(undefined);
+        else reject(connectError("the socket could not be opened", facts));
+      }) as (event: never) => void;
+    });
+  }
+
+  function listen(socket: WebSocketLike): FrameQueue {
+    const queue = createFrameQueue(limits.maxHeldBytes);
+    socket.onmessage = (({ data }: { data: unknown }) => {
+      try {
+        queue.push(framesOf(data, limits));
+      } catch (error) {
+        queue.end(error);
+      }
+    }) as (event: never) => void;
+    socket.onclose = () => queue.end();
+    return queue;
+  }
+
+  return {
+    name: "websocket",
+    resumable: false,
+    shared: true,
+    open: async function* ({ input, body, signal }) {
+      if (signal.aborted) return;
+      const socket = await connect(signal);
+      if (socket === undefined) return;
+      const queue = listen(socket);
+      const hangUp = (): void => queue.end();
+      signal.addEventListener("abort", hangUp, { once: true });
+      running.set(input.runId, socket);
+      let isOver = false;
+      try {
+        socket.send(JSON.stringify(body));
+        for await (const batch of queue.read()) {
+          isOver = true;
+          yield batch;
+          isOver = false;
+        }
+      } finally {
+        signal.removeEventListener("abort", hangUp);
+        running.delete(input.runId);
+        // Whoever stops reading has seen the end of the run. Otherwise what still comes could not be told
+        // from the next run, and the socket is given up.
+        const reusable = isOver && !signal.aborted && idle === undefined;
+        socket.onmessage = null;
+        if (reusable) idle = socket;
+        else socket.close(1000);
+      }
+    },
+    stop({ threadId, runId }) {
+      running.get(runId)?.send(JSON.stringify({ type: "STOP", threadId, runId }));
+    },
+    close() {
+      for (const socket of [...running.values(), idle]) socket?.close(1000);
+    },
+  };
+}
+
+function framesOf(data: unknown, limits: Limits): Frame[] {
+  if (typeof data !== "string") {
+    const facts = { transport: "websocket", notStarted: false };
+    throw connectError("the agent sent a binary frame", facts);
+  }
+  const texts = decodeTextFrame(data, limits);
+  return texts.filter((text) => classifySseData(text) === "event").map((json) => ({ json }));
+}
