@@ -1,4 +1,5 @@
 import { parse } from "@bufbuild/cel";
+import { createBoundedCache } from "../json/bounded-cache.js";
 import type { ExpressionFacts } from "./expression-tree.js";
 import { prepareTree } from "./expression-tree.js";
 import { bracketDepth } from "./bracket-depth.js";
@@ -17,11 +18,17 @@ export type ParsedCel =
     }
   | { readonly problem: string; readonly tree?: never; readonly facts?: never };
 
-/** Parses an expression within bounds. */
+const cache = createBoundedCache<ParsedCel>(256);
+
+/** Parses an expression within bounds; once for `validate` and the evaluator together. */
 export function parseCel(source: string): ParsedCel {
   if (source.length > MAX_CEL_LENGTH) {
     return { problem: `the expression is longer than ${MAX_CEL_LENGTH} characters` };
   }
+  return cache.getOrCreate(source, parseWithin);
+}
+
+function parseWithin(source: string): ParsedCel {
   if (bracketDepth(source) > MAX_CEL_BRACKETS) {
     return { problem: `brackets are nested deeper than ${MAX_CEL_BRACKETS}` };
   }

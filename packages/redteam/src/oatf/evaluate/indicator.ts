@@ -10,7 +10,7 @@ import type { EvidenceOptions } from "./evidence.js";
 import { describeMatch } from "./evidence.js";
 import { evaluateExpression } from "./expression.js";
 import type { Outcome } from "./outcome.js";
-import { evaluatePattern } from "./pattern.js";
+import { compilePattern } from "./pattern.js";
 import type { SemanticEvaluator } from "./semantic.js";
 import { evaluateSemantic } from "./semantic.js";
 import type { TraceEntry } from "./trace.js";
@@ -69,16 +69,19 @@ export function evaluateIndicator(
   if (!(options.protocols ?? knownProtocols()).has(indicator.protocol)) {
     return verdict("skipped", `protocol ${indicator.protocol} is not supported`);
   }
+  const detect = createDetector(indicator, options);
+  const examine = (content: JsonValue): Outcome => {
+    if (options.isExpired?.() === true) return { result: "error", error: EXPIRED };
+    if (isDeeperThan(content, MAX_MESSAGE_DEPTH)) return { result: "error", error: TOO_DEEP };
+    return detect(content);
+  };
   let eligible = 0;
   let failures = 0;
   let firstFailure: EvaluationError | undefined;
   for (const entry of trace) {
     if (!isEligible(indicator, entry)) continue;
     eligible += 1;
-    const outcome =
-      options.isExpired?.() === true
-        ? ({ result: "error", error: EXPIRED } as const)
-        : examine(indicator, entry.content, options);
+    const outcome = examine(entry.content);
     if (outcome.result === "matched") {
       const { detail } = outcome;
       const match = {
@@ -123,21 +126,19 @@ function counts(indicator: NormalizedIndicator, entry: TraceEntry): boolean {
   return entry.event !== ACCUMULATED_RESPONSE || indicator.expression === undefined;
 }
 
-function examine(
-  indicator: NormalizedIndicator,
-  content: JsonValue,
-  options: EvaluationOptions,
-): Outcome {
-  const { target } = indicator;
-  if (isDeeperThan(content, MAX_MESSAGE_DEPTH)) return { result: "error", error: TOO_DEEP };
-  if (indicator.pattern !== undefined)
-    return evaluatePattern(indicator.pattern, content, { target });
-  if (indicator.expression !== undefined) {
-    return evaluateExpression(indicator.expression, content, { cel: options.cel });
+type Detector = (content: JsonValue) => Outcome;
+
+/** The detection of an indicator, taken apart once for the whole trace. */
+function createDetector(indicator: NormalizedIndicator, options: EvaluationOptions): Detector {
+  const { target, pattern, expression, semantic } = indicator;
+  if (pattern !== undefined) return compilePattern(pattern, target);
+  if (expression !== undefined) {
+    return (content) => evaluateExpression(expression, content, { cel: options.cel });
   }
-  if (indicator.semantic !== undefined) {
-    return evaluateSemantic(indicator.semantic, content, { target, semantic: options.semantic });
+  if (semantic !== undefined) {
+    const settings = { target, semantic: options.semantic };
+    return (content) => evaluateSemantic(semantic, content, settings);
   }
   const message = "the indicator has no detection method";
-  return { result: "error", error: { kind: "unsupported_method", message } };
+  return () => ({ result: "error", error: { kind: "unsupported_method", message } });
 }

@@ -3,8 +3,8 @@ import { isObject } from "../json/access.js";
 import { sortedText } from "../json/text.js";
 import type { Pattern } from "../model/document.js";
 import { conditionOf } from "../model/pattern.js";
-import { holds, presenceOf } from "../primitives/condition.js";
-import { resolveWildcardNodes } from "../primitives/path.js";
+import { compileCondition, presenceOf } from "../primitives/condition.js";
+import { compileWildcardPath } from "../primitives/path.js";
 import { requireRegex } from "../regex/compile.js";
 import { EvaluationFailure } from "./evaluation-error.js";
 import type { Outcome } from "./outcome.js";
@@ -19,27 +19,37 @@ export function evaluatePattern(
   message: JsonValue,
   options: { readonly target?: string } = {},
 ): Outcome {
+  return compilePattern(pattern, options.target)(message);
+}
+
+/** {@link evaluatePattern} taken apart once, for a caller that asks it of many messages. */
+export function compilePattern(pattern: Pattern, target = ""): (message: JsonValue) => Outcome {
   const condition = conditionOf(pattern);
-  if (condition === undefined) return NOT_MATCHED;
-  const nodes = resolveWildcardNodes(pattern.target ?? options.target ?? "", message);
+  if (condition === undefined) return () => NOT_MATCHED;
+  const resolve = compileWildcardPath(pattern.target ?? target);
   const presence = presenceOf(condition);
   if (presence.alone) {
-    if (presence.exists !== nodes.length > 0) return NOT_MATCHED;
-    const [first] = nodes;
-    return { result: "matched", detail: first === undefined ? {} : { path: first.path } };
+    return (message) => {
+      const [first] = resolve(message);
+      if (presence.exists !== (first !== undefined)) return NOT_MATCHED;
+      return { result: "matched", detail: first === undefined ? {} : { path: first.path } };
+    };
   }
-  if (presence.exists === false) return NOT_MATCHED;
-  try {
-    for (const { path, value } of nodes) {
-      if (holds(condition, value)) {
-        return { result: "matched", detail: { path, text: matchedText(condition, value) } };
+  if (presence.exists === false) return () => NOT_MATCHED;
+  const holds = compileCondition(condition);
+  return (message) => {
+    try {
+      for (const { path, value } of resolve(message)) {
+        if (holds(value)) {
+          return { result: "matched", detail: { path, text: matchedText(condition, value) } };
+        }
       }
+      return NOT_MATCHED;
+    } catch (error) {
+      if (error instanceof EvaluationFailure) return { result: "error", error: error.toError() };
+      throw error;
     }
-    return NOT_MATCHED;
-  } catch (error) {
-    if (error instanceof EvaluationFailure) return { result: "error", error: error.toError() };
-    throw error;
-  }
+  };
 }
 
 function matchedText(condition: JsonValue, value: JsonValue): string {

@@ -4,9 +4,8 @@ import type { JsonValue } from "@countersign/core";
 export function isDeeperThan(value: JsonValue, limit: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (limit <= 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, limit - 1));
-  for (const key of Object.keys(value)) {
-    if (isDeeperThan(value[key] as JsonValue, limit - 1)) return true;
+  for (const child of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof child === "object" && child !== null && isDeeperThan(child, limit - 1)) return true;
   }
   return false;
 }

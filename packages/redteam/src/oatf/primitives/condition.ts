@@ -55,14 +55,20 @@ export function presenceOf(condition: JsonValue): {
   return { exists: condition["exists"], alone: !others };
 }
 
-/** The condition's answer for a value that is there. */
-export function holds(condition: JsonValue, value: JsonValue): boolean {
-  if (!isObject(condition) || !isOperatorObject(condition)) return equalJson(condition, value);
+/** The condition as a test of values that are there, taken apart once for any number of them. */
+export function compileCondition(condition: JsonValue): (value: JsonValue) => boolean {
+  if (!isObject(condition) || !isOperatorObject(condition)) {
+    return (value) => equalJson(condition, value);
+  }
+  const tests: ((value: JsonValue) => boolean)[] = [];
   for (const [key, operand] of Object.entries(condition)) {
     const operator = OPERATORS.get(key);
-    if (operator !== undefined && !operator(operand, value)) return false;
+    if (operator !== undefined) tests.push((value) => operator(operand, value));
   }
-  return true;
+  const [only] = tests;
+  return only !== undefined && tests.length === 1
+    ? only
+    : (value) => tests.every((test) => test(value));
 }
 
 /** Runs an evaluation whose failure means `false` and is told to `onError`. */
@@ -85,5 +91,5 @@ export function evaluateCondition(
   value: JsonValue,
   options: ConditionOptions = {},
 ): boolean {
-  return falseOnFailure(() => holds(condition, value), options);
+  return falseOnFailure(() => compileCondition(condition)(value), options);
 }

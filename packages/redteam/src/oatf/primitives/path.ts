@@ -39,9 +39,12 @@ function steps(path: string): readonly Step[] {
  * array, a scalar or a missing key on the way ends the search. A `null` that is there counts as found.
  */
 export function resolveSimplePath(path: string, value: JsonValue): JsonValue | undefined {
-  if (!isSimplePath(path)) return undefined;
+  return isSimplePath(path) ? descend(steps(path), value) : undefined;
+}
+
+function descend(walk: readonly Step[], value: JsonValue): JsonValue | undefined {
   let current: JsonValue = value;
-  for (const { name } of steps(path)) {
+  for (const { name } of walk) {
     if (!isObject(current) || !Object.hasOwn(current, name)) return undefined;
     current = current[name] as JsonValue;
   }
@@ -55,9 +58,22 @@ export function resolveWildcardPath(path: string, value: JsonValue): JsonValue[]
 
 /** Like {@link resolveWildcardPath}, with the place of each value. */
 export function resolveWildcardNodes(path: string, value: JsonValue): ResolvedNode[] {
-  if (!isWildcardPath(path)) return [];
+  return compileWildcardPath(path)(value);
+}
+
+/** The path as a function, for a caller that asks it of many messages. */
+export function compileWildcardPath(path: string): (value: JsonValue) => ResolvedNode[] {
+  if (!isWildcardPath(path)) return () => [];
   const walk = steps(path);
-  if (walk.length > MAX_MESSAGE_DEPTH) return [];
+  if (walk.length > MAX_MESSAGE_DEPTH) return () => [];
+  if (walk.some(({ each }) => each)) return (value) => expand(walk, value);
+  return (value) => {
+    const found = descend(walk, value);
+    return found === undefined ? [] : [{ path, value: found }];
+  };
+}
+
+function expand(walk: readonly Step[], value: JsonValue): ResolvedNode[] {
   let nodes: ResolvedNode[] = [{ path: "", value }];
   for (const { name, each } of walk) {
     const next: ResolvedNode[] = [];

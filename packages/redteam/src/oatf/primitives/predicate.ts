@@ -1,7 +1,7 @@
 import type { JsonValue } from "@countersign/core";
 import type { MatchPredicate } from "../model/document.js";
 import type { ConditionOptions } from "./condition.js";
-import { falseOnFailure, holds, presenceOf } from "./condition.js";
+import { compileCondition, falseOnFailure, presenceOf } from "./condition.js";
 import { resolveSimplePath } from "./path.js";
 
 /**
@@ -19,7 +19,7 @@ export function evaluatePredicate(
         const value = resolveSimplePath(path, message);
         const presence = presenceOf(condition);
         if (value === undefined) return presence.exists === false && presence.alone;
-        return presence.exists !== false && holds(condition, value);
+        return presence.exists !== false && compileCondition(condition)(value);
       }),
     options,
   );
