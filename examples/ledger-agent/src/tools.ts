@@ -1,0 +1,33 @@
+import type { AgentSchema } from "@countersign/projection/tools";
+
+const item = { type: "string", description: "What is on the shelf", pattern: "^[a-z]{1,32}$" };
+const count = { type: "integer", minimum: 1, maximum: 1000 };
+
+/** What the agent can do. Only name, description and parameters are ever declared to a client. */
+export const agentSchema: AgentSchema = {
+  projections: {
+    agUi: {
+      tools: [
+        {
+          name: "count_stock",
+          description: "Counts what is left of an item.",
+          parameters: { type: "object", properties: { item }, required: ["item"] },
+        },
+        {
+          name: "sell",
+          description: "Takes items off the shelf.",
+          parameters: {
+            type: "object",
+            properties: { item, count },
+            required: ["item", "count"],
+          },
+        },
+        {
+          name: "discard",
+          description: "Throws away all that is left of an item, once a person agrees.",
+          parameters: { type: "object", properties: { item }, required: ["item"] },
+        },
+      ],
+    },
+  },
+};
