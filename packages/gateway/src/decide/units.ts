@@ -1,10 +1,11 @@
 import type { Decision } from "@countersign/policy";
 import type { WithheldRegister } from "../withhold/register.js";
-import type { UnitPlace } from "../withhold/unit.js";
+import type { UnitKey, UnitPlace } from "../withhold/unit.js";
 
 /** Keeps which units the person has open, so that what was shown is also closed. */
 export class OpenUnits {
   readonly #shown = new Set<string>();
+  readonly #steps = new Set<UnitKey>();
   readonly #register: WithheldRegister;
   readonly #observes: boolean;
 
@@ -27,16 +28,19 @@ export class OpenUnits {
     // A block in the middle mutes the rest; the end is still owed to the person.
     if (denial !== undefined) {
       this.#register.add(place.key, { rule: denial.rule, reason: denial.reason });
+      if (place.key.startsWith("step:")) this.#steps.add(place.key);
     }
     if (decision.allow && place.phase === "open") this.#shown.add(place.openKey);
     if (place.phase !== "close") return;
     if (decision.allow) this.#shown.delete(place.openKey);
     // A step is a name, not a thing: the next one under it is judged anew.
-    if (place.key.startsWith("step:")) this.#register.release(place.key);
+    if (this.#steps.delete(place.key)) this.#register.release(place.key);
   }
 
   /** A run starts or ends: whatever was open is not any more. */
   clear(): void {
     this.#shown.clear();
+    for (const key of this.#steps) this.#register.release(key);
+    this.#steps.clear();
   }
 }

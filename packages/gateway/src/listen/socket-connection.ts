@@ -23,6 +23,8 @@ export type SocketFacts = {
   readonly upstream: Upstream;
   readonly sessionId: string;
   readonly clientDialect: ClientDialect | undefined;
+  /** Whether opening the socket asks for the session's stream; elsewhere every run has its own input. */
+  readonly isSessionStream: boolean;
 };
 
 /** Serves one socket: several runs one after the other, messages in between, and a stop. */
@@ -113,7 +115,8 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
   socket.on("close", () => leaving.abort());
   socket.on("message", receive);
   // Agents that only stream need no input: the session itself asks for the stream.
-  if (upstream.target.dialect === "chio" || upstream.target.transport === "get-sse") {
+  const { dialect, transport } = upstream.target;
+  if (facts.isSessionStream && (dialect === "chio" || transport === "get-sse")) {
     const input = { threadId: sessionId, runId: around.mintId("run"), protocolVersion: "1.0" };
     void start(JSON.stringify({ ...input, messages: [] }), false);
   }

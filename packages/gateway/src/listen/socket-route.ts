@@ -46,6 +46,7 @@ export function attachSockets(
         upstream,
         sessionId: sessionOf(request, url) ?? around.mintId("session"),
         clientDialect: clientDialectOf(request, url),
+        isSessionStream: url.pathname === "/ag-ui",
       });
     });
   });

@@ -1,6 +1,6 @@
 import type { EntryDraft } from "@countersign/receipts/log";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
-import type { FakeScript } from "@countersign/testkit";
+import type { FakeRequest, FakeScript } from "@countersign/testkit";
 import { startFakeAgent } from "@countersign/testkit";
 import type { AddressInfo } from "node:net";
 import { createGateway } from "../gateway.js";
@@ -47,7 +47,7 @@ export type Fixture = {
   webSocketUrl: string;
   gateway: Gateway;
   recorder: MemoryRecorder;
-  agentRequests: { body: string; signal: AbortSignal }[];
+  agentRequests: FakeRequest[];
   stop(): Promise<void>;
 };
 

@@ -50,7 +50,8 @@ function keyOf(event: AgUiEvent): UnitKey | undefined {
   switch (event.type) {
     case "STEP_STARTED":
     case "STEP_FINISHED":
-      return `step:${event.subagentRunId ?? ""}:${event.stepName}`;
+      // An empty tag is an owner too; no tag is the parent agent.
+      return `step:${event.subagentRunId === undefined ? "" : `${event.subagentRunId}:`}:${event.stepName}`;
     case "REASONING_START":
     case "REASONING_END":
       return `span:${event.messageId}`;
