@@ -1,4 +1,3 @@
-import { compileRegex } from "../regex/compile.js";
 import { createEnvironment } from "./environment.js";
 import { createMeter } from "./meter.js";
 import { parseCel } from "./parse-source.js";
@@ -7,7 +6,7 @@ import { parseCel } from "./parse-source.js";
 export type CelInspection = {
   /** Why the text is no expression. */
   readonly problem?: string;
-  /** What is wrong with the literal patterns of `matches`. */
+  /** The literal patterns of `matches`. */
   readonly patterns: readonly string[];
   readonly unknownNames: readonly string[];
   readonly usesHas: boolean;
@@ -52,8 +51,5 @@ export function inspectCel(source: string, variables: readonly string[]): CelIns
       (name) => !OPERATORS.has(name) && functions.find(name) === undefined,
     ),
   ].map((name) => name.slice(0, 64));
-  const patterns = facts.patterns
-    .map((pattern) => compileRegex(pattern).problem)
-    .filter((detail) => detail !== undefined);
-  return { patterns, unknownNames, usesHas: facts.usesHas };
+  return { patterns: facts.patterns, unknownNames, usesHas: facts.usesHas };
 }

@@ -76,3 +76,16 @@ test("a search over the work limit is false and told to the caller", () => {
   expect(evaluatePredicate({ a: { regex: pattern } }, { a: text }, options)).toBe(false);
   expect(errors.map(({ kind }) => kind)).toEqual(["regex_timeout", "regex_timeout"]);
 });
+
+test("a message nested without end is false and told to the caller, not a crash", () => {
+  const nest = (): JsonValue => {
+    let value: JsonValue = 1;
+    for (let depth = 0; depth < 200_000; depth += 1) value = [value];
+    return value;
+  };
+  const kinds: string[] = [];
+  const options = { onError: ({ kind }: EvaluationError) => kinds.push(kind) };
+  expect(evaluateCondition(nest(), nest(), options)).toBe(false);
+  expect(evaluatePredicate({ a: { contains: "x" } }, { a: nest() }, options)).toBe(false);
+  expect(kinds).toEqual(["path_resolution", "path_resolution"]);
+});

@@ -71,13 +71,20 @@ export function compileCondition(condition: JsonValue): (value: JsonValue) => bo
     : (value) => tests.every((test) => test(value));
 }
 
+/** Comparing and printing recurse; a message that exhausts the stack has no answer. */
+const TOO_DEEP: EvaluationError = {
+  kind: "path_resolution",
+  message: "the message is nested too deeply",
+};
+
 /** Runs an evaluation whose failure means `false` and is told to `onError`. */
 export function falseOnFailure(evaluate: () => boolean, options: ConditionOptions): boolean {
   try {
     return evaluate();
   } catch (error) {
-    if (!(error instanceof EvaluationFailure)) throw error;
-    options.onError?.(error.toError());
+    if (error instanceof EvaluationFailure) options.onError?.(error.toError());
+    else if (error instanceof RangeError) options.onError?.(TOO_DEEP);
+    else throw error;
     return false;
   }
 }

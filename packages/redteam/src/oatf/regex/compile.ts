@@ -1,11 +1,14 @@
 import { RE2JS } from "re2js";
 import { EvaluationFailure } from "../evaluate/evaluation-error.js";
 import { createBoundedCache } from "../json/bounded-cache.js";
+import { estimateInstructions } from "./estimate.js";
 
 /** The longest pattern a document may carry. */
 export const MAX_PATTERN_LENGTH = 4096;
 /** The largest compiled program; `(a?){1000}` has 4003 instructions. */
 export const MAX_PROGRAM_SIZE = 5000;
+/** The largest estimate of a program that is compiled at all; estimates run high. */
+const MAX_ESTIMATE = 4 * MAX_PROGRAM_SIZE;
 /**
  * Characters times instructions one search may take. RE2 is linear in both: at this bound the slowest
  * pattern we found searched for 0.9 s, everyday ones for 0.1 to 0.3 s.
@@ -33,6 +36,9 @@ export type RegexCompilation =
   | { readonly regex: LinearRegex; readonly problem?: never }
   | { readonly problem: string; readonly regex?: never };
 
+const TOO_LARGE: RegexCompilation = {
+  problem: `the pattern compiles to more than ${MAX_PROGRAM_SIZE} instructions`,
+};
 const cache = createBoundedCache<RegexCompilation>(512);
 
 /** Compiles with RE2 semantics: no look-around, no back-references, never the backtracking engine. */
@@ -51,6 +57,7 @@ export function requireRegex(source: string): LinearRegex {
 }
 
 function compile(source: string): RegexCompilation {
+  if (estimateInstructions(source) > MAX_ESTIMATE) return TOO_LARGE;
   let compiled: RE2JS;
   try {
     compiled = RE2JS.compile(source);
@@ -60,9 +67,7 @@ function compile(source: string): RegexCompilation {
     return { problem: detail.slice(0, 200) };
   }
   const size = compiled.matcher("").programSize();
-  if (size > MAX_PROGRAM_SIZE) {
-    return { problem: `the pattern compiles to more than ${MAX_PROGRAM_SIZE} instructions` };
-  }
+  if (size > MAX_PROGRAM_SIZE) return TOO_LARGE;
   const afford = (text: string): void => {
     if (text.length * size > MAX_SEARCH_WORK) {
       throw new EvaluationFailure(

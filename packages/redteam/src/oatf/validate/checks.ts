@@ -1,5 +1,7 @@
 import { member, textMember } from "../json/access.js";
 import { compileRegex } from "../regex/compile.js";
+import type { LinearRegex } from "../regex/compile.js";
+import { OVER_BUDGET } from "./expression-budget.js";
 import { CLOSED_LISTS } from "../model/vocabulary.js";
 import type { ClosedList } from "../model/vocabulary.js";
 import type { Path } from "../yaml/source.js";
@@ -42,12 +44,20 @@ export function checkRange(
   }
 }
 
-/** V-013 for a field that holds a pattern. */
-export function checkRegex(report: Report, holder: unknown, key: string, path: Path): void {
+/** V-013 for a field that holds a pattern; the pattern when it is one. */
+export function checkRegex(
+  report: Report,
+  holder: unknown,
+  key: string,
+  path: Path,
+): LinearRegex | undefined {
   const source = textMember(holder, key);
-  if (source === undefined) return;
-  const { problem } = compileRegex(source);
+  if (source === undefined) return undefined;
+  const { regex, problem } = report.budget.afford(source, "regex")
+    ? compileRegex(source)
+    : { problem: OVER_BUDGET };
   if (problem !== undefined) report.error("V-013", [...path, key], problem);
+  return regex;
 }
 
 /** Reports each value that was seen before. */

@@ -6,6 +6,7 @@ import { extractProtocol, isProtocol, knownProtocols } from "../model/modes.js";
 import { isSimplePath, isWildcardPath } from "../primitives/path.js";
 import type { Path } from "../yaml/source.js";
 import { checkName, checkRange, checkRegex, checkUnique } from "./checks.js";
+import { OVER_BUDGET } from "./expression-budget.js";
 import type { Report } from "./report.js";
 
 /** What indicators may refer to. */
@@ -156,9 +157,13 @@ function checkExpression(indicator: unknown, path: Path, report: Report): void {
   }
   const source = textMember(expression, "cel");
   if (source === undefined) return;
+  if (!report.budget.afford(source, "other")) {
+    report.error("V-014", [...at, "cel"], OVER_BUDGET);
+    return;
+  }
   const { problem, patterns, unknownNames, usesHas } = inspectCel(source, names);
   if (problem !== undefined) report.error("V-014", [...at, "cel"], problem);
-  for (const detail of patterns) report.error("V-013", [...at, "cel"], detail);
+  for (const cel of patterns) checkRegex(report, { cel }, "cel", at);
   for (const name of unknownNames) {
     report.warn("CS-009", [...at, "cel"], `there is no variable or function ${name}`);
   }

@@ -2,11 +2,11 @@ import { isObject, member, textMember } from "../json/access.js";
 import { compileJsonPath } from "../jsonpath/parse.js";
 import { isKnownEvent } from "../model/events.js";
 import { durationSeconds } from "../primitives/duration.js";
-import { compileRegex } from "../regex/compile.js";
 import type { Path } from "../yaml/source.js";
 import type { ActorView } from "./actor-view.js";
-import { checkName, checkUnique } from "./checks.js";
+import { checkName, checkRegex, checkUnique } from "./checks.js";
 import { checkMode } from "./execution-rules.js";
+import { OVER_BUDGET } from "./expression-budget.js";
 import { checkPredicate } from "./predicate-rules.js";
 import type { Report } from "./report.js";
 
@@ -93,12 +93,13 @@ function checkSelector(extractor: unknown, path: Path, report: Report): void {
   if (selector === undefined) return;
   const at = [...path, "selector"];
   if (member(extractor, "type") === "json_path") {
-    const { problem } = compileJsonPath(selector);
+    const { problem } = report.budget.afford(selector, "other")
+      ? compileJsonPath(selector)
+      : { problem: OVER_BUDGET };
     if (problem !== undefined) report.error("V-015", at, problem);
   } else if (member(extractor, "type") === "regex") {
-    const { regex, problem } = compileRegex(selector);
-    if (problem !== undefined) report.error("V-013", at, problem);
-    else if (regex.groups === 0) report.error("V-042", at, "needs a capture group");
+    const regex = checkRegex(report, extractor, "selector", path);
+    if (regex?.groups === 0) report.error("V-042", at, "needs a capture group");
   }
 }
 

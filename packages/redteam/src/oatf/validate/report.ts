@@ -1,6 +1,8 @@
 import { isObject } from "../json/access.js";
 import type { Path, Source } from "../yaml/source.js";
 import { formatPath } from "../yaml/source.js";
+import type { ExpressionBudget } from "./expression-budget.js";
+import { createExpressionBudget } from "./expression-budget.js";
 import type { Diagnostic, ValidationError, ValidationResult, WarningCode } from "./finding.js";
 import type { RuleCode } from "./rules.js";
 import { RULES } from "./rules.js";
@@ -11,6 +13,8 @@ export type Report = {
   error(rule: RuleCode, path: Path, message: string): void;
   /** Something odd. */
   warn(code: WarningCode, path: Path, message: string): void;
+  /** What may still be compiled. */
+  readonly budget: ExpressionBudget;
 };
 
 type Placed<Finding> = { readonly path: Path; readonly finding: Finding };
@@ -35,6 +39,7 @@ export function createReport(
     warn(code, path, message) {
       warnings.push({ path, finding: { severity: "warning", code, message, ...locate(path) } });
     },
+    budget: createExpressionBudget(),
     finish: () => ({ errors: inOrder(errors), warnings: inOrder(warnings) }),
   };
 }
