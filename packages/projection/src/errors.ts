@@ -44,6 +44,8 @@ declare module "@countersign/core" {
     ERR_PROJECTION_LIVE_TEXT: { reason: string };
     /** The stream ended before its run did. */
     ERR_PROJECTION_STREAM_ENDED: Record<string, never>;
+    /** What happened before is more than a client can hold. */
+    ERR_PROJECTION_HISTORY_TOO_LARGE: Record<string, never>;
     /** A request body is no input, or holds what is refused. */
     ERR_PROJECTION_INPUT: { path: string; reason: string };
   }

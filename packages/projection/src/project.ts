@@ -1,5 +1,6 @@
+import { isCountersignError } from "@countersign/core";
 import type { AgUiEvent, Message } from "@countersign/wire";
-import { createReducer } from "@countersign/wire/reduce";
+import { reduceEvents } from "@countersign/wire/reduce";
 import { diagnose, diagnoseThrown } from "./diagnostic.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { emitLiveText } from "./frames/message-frames.js";
@@ -127,24 +128,25 @@ class Projection implements LedgerProjection {
 
   replay(rows: Iterable<unknown>): Projected {
     this.#assertOpen();
-    const reducer = createReducer({ messages: this.#spec.messages ?? [] });
+    const history: AgUiEvent[] = [];
     const diagnostics: Diagnostic[] = [];
-    let started: AgUiEvent | undefined;
-    let ended: AgUiEvent | undefined;
     for (const row of inOrder(rows)) {
       const projected = this.push(row);
+      history.push(...projected.frames);
       diagnostics.push(...projected.diagnostics);
-      for (const frame of projected.frames) {
-        reducer.push(frame);
-        if (frame.type === "RUN_STARTED") [started, ended] = [frame, undefined];
-        else if (frame.type === "RUN_FINISHED" || frame.type === "RUN_ERROR") ended = frame;
-      }
     }
+    const start = history.findLastIndex(({ type }) => type === "RUN_STARTED");
+    const started = history[start];
     if (started === undefined) return { frames: [], diagnostics };
-    const { messages } = reducer.snapshot();
-    const frames: AgUiEvent[] = [started, { type: "MESSAGES_SNAPSHOT", messages: [...messages] }];
-    if (ended !== undefined) frames.push(ended);
-    return { frames, diagnostics };
+    const last = history.at(-1);
+    const isEnded = last?.type === "RUN_FINISHED" || last?.type === "RUN_ERROR";
+    const snapshot = snapshotOf(history, this.#spec.messages ?? []);
+    if (snapshot === undefined) {
+      const message = "the history is too large to be restated";
+      diagnostics.push(diagnose("ERR_PROJECTION_HISTORY_TOO_LARGE", message));
+    }
+    const frames = [started, snapshot, isEnded ? last : undefined];
+    return { frames: frames.filter((frame) => frame !== undefined), diagnostics };
   }
 
   end(): Projected {
@@ -209,7 +211,10 @@ class Projection implements LedgerProjection {
         return undefined;
       }
       // Copied even when `createSafeEvent` made it: an owner may have kept a reference.
-      return createSafeEvent(event, safe.safePayload);
+      const copied = createSafeEvent(event, safe.safePayload);
+      return copied.safePayload === undefined
+        ? copied
+        : createSafeEvent(event, this.#disclosure.scrubbed(copied.safePayload));
     } catch (error) {
       this.#stream.report(diagnoseThrown(error, event));
       return undefined;
@@ -241,8 +246,9 @@ class Projection implements LedgerProjection {
     };
     const projector = this.#owners.find(factOwnerRef);
     if (factOwnerRef === RUNTIME_OWNER) this.#emitRuntime(place, safe);
-    else if (projector !== undefined) emitOwnerFrames(this.#stream, place, projector, safe);
-    else {
+    else if (projector !== undefined) {
+      emitOwnerFrames(this.#stream, place, projector, safe, this.#disclosure);
+    } else {
       const value = { id, kind, safePayload: safe.safePayload ?? null };
       this.#stream.attach(place, { type: "CUSTOM", name: `${RESERVED_PREFIX}${kind}`, value });
     }
@@ -270,6 +276,20 @@ class Projection implements LedgerProjection {
 
   #assertOpen(): void {
     if (this.#isEnded) throw new TypeError("the projection has ended");
+  }
+}
+
+/** The conversation that frames add up to; nothing when a client could not hold it either. */
+function snapshotOf(
+  frames: readonly AgUiEvent[],
+  messages: readonly Message[],
+): AgUiEvent | undefined {
+  try {
+    const view = reduceEvents(frames, { messages });
+    return { type: "MESSAGES_SNAPSHOT", messages: [...view.messages] };
+  } catch (error) {
+    if (isCountersignError(error)) return undefined;
+    throw error;
   }
 }
 

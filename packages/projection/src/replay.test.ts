@@ -108,3 +108,14 @@ test("live text without its run makes a diagnostic and no frame", () => {
   expect(projected.frames).toEqual([]);
   expect(projected.diagnostics).toMatchObject([{ reason: "no-run" }]);
 });
+
+test("history at the limit of messages is restated; one over, the run goes on without a snapshot", () => {
+  const messages = (count: number): Message[] =>
+    Array.from({ length: count }, (_, index) => ({ id: `u${index}`, role: "user", content: "" }));
+  // The transcript adds an assistant, a tool and a reasoning message.
+  const at = createLedgerProjection({ messages: messages(9997) }).replay(transcript());
+  expect(outline(at.frames)).toEqual(["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]);
+  const over = createLedgerProjection({ messages: messages(9998) }).replay(transcript());
+  expect(outline(over.frames)).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
+  expect(over.diagnostics).toMatchObject([{ code: "ERR_PROJECTION_HISTORY_TOO_LARGE" }]);
+});

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import { enforceEvent } from "@countersign/wire/enforce";
 import type { GrantableFrame, OwnerProjector } from "../owners/owner.js";
+import type { Disclosure } from "../safe/disclosure.js";
 import type { SafeLedgerEvent } from "../safe/event.js";
 import { isRecord, safeValueFromUnknown } from "../safe/value.js";
 import { isOwnName } from "./names.js";
@@ -23,10 +24,12 @@ export function emitOwnerFrames(
   place: EventPlace,
   owner: OwnerProjector,
   safe: SafeLedgerEvent,
+  disclosure: Disclosure,
 ): void {
   if (owner.projectFrames === undefined) {
     const value = { id: safe.id, kind: safe.kind, safePayload: safe.safePayload ?? null };
-    emitOwnerFrame(stream, place, owner, { type: "CUSTOM", name: safe.kind, value });
+    const frame = { type: "CUSTOM", name: safe.kind, value };
+    emitOwnerFrame(stream, place, owner, frame, disclosure);
     return;
   }
   let frames: readonly unknown[];
@@ -41,7 +44,7 @@ export function emitOwnerFrames(
     refuse(stream, place, "not a list of frames within the limit");
     return;
   }
-  for (const frame of frames) emitOwnerFrame(stream, place, owner, frame);
+  for (const frame of frames) emitOwnerFrame(stream, place, owner, frame, disclosure);
 }
 
 function emitOwnerFrame(
@@ -49,8 +52,10 @@ function emitOwnerFrame(
   place: EventPlace,
   owner: OwnerProjector,
   frame: unknown,
+  disclosure: Disclosure,
 ): void {
-  const copied = safeValueFromUnknown(frame);
+  const safe = safeValueFromUnknown(frame);
+  const copied = safe === undefined ? undefined : disclosure.scrubbed(safe);
   const type = isRecord(copied) ? copied["type"] : undefined;
   if (!isRecord(copied) || typeof type !== "string" || !Object.hasOwn(FIELDS, type)) {
     refuse(stream, place, "a frame of a type that no owner may make");

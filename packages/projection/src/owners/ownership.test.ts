@@ -213,3 +213,23 @@ test("an entry without a name or a projector is the caller's mistake", () => {
     TypeError,
   );
 });
+
+test("the scrub rules hold for what owners show, in safe events and in frames", () => {
+  const chatty: OwnerProjector = {
+    ...shop,
+    projectSafeEvent: (event) => createSafeEvent(event, { note: "by Ada", Ada: 1 }),
+    projectFrames: ({ safePayload }) => [
+      { type: "CUSTOM", name: "shop.x", value: { safePayload, again: "Ada" } },
+      { type: "CUSTOM", name: "shop.Ada", value: null },
+    ],
+  };
+  const [started] = transcript();
+  const projection = createLedgerProjection({
+    owners: [chatty],
+    disclosure: { scrub: { literals: ["Ada"] } },
+  });
+  projection.push(started);
+  const { safeEvent, frames } = projection.push(row(2, "shop.x", order, SHOP));
+  expect(safeEvent?.safePayload).toEqual({ note: "by [redacted]" });
+  expect(JSON.stringify(frames)).not.toContain("Ada");
+});

@@ -1,7 +1,7 @@
 import { isCountersignError, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Tool } from "@countersign/wire";
-import { applyPolicy, compilePolicy } from "./reveal.js";
+import { applyPolicy, compilePolicy, scrubValue } from "./reveal.js";
 import type { CompiledPolicy, FieldRules, ValuePolicy } from "./reveal.js";
 import { createScrubberFactory, scrubText } from "./scrub.js";
 import type { ScrubSpec, TextScrubber } from "./scrub.js";
@@ -81,6 +81,11 @@ export class Disclosure {
   /** Text that is kept: scrubbed, and well-formed. */
   text(text: string): string {
     return wellFormed(scrubText(text, this.createScrubber));
+  }
+
+  /** What an owner of the application's shows, without what the scrub rules forbid. */
+  scrubbed(value: SafeValue): SafeValue {
+    return this.#spec.scrub === undefined ? value : scrubValue(value, (text) => this.text(text));
   }
 
   /** An id or a name as it is, or nothing when it is none or would have to be scrubbed. */

@@ -96,7 +96,7 @@ function pick(node: Node, value: SafeValue, rules: FieldRules): SafeValue | unde
 function applyRule(rule: FieldRule, value: SafeValue, rules: FieldRules): SafeValue | undefined {
   switch (rule) {
     case "reveal":
-      return scrubValue(value, rules);
+      return scrubValue(value, rules.text);
     case "mask":
       return MASK;
     case "hash":
@@ -108,14 +108,14 @@ function applyRule(rule: FieldRule, value: SafeValue, rules: FieldRules): SafeVa
   }
 }
 
-/** Text inside a revealed value is scrubbed; a member whose name would be is left out. */
-function scrubValue(value: SafeValue, rules: FieldRules): SafeValue {
-  if (typeof value === "string") return rules.text(value);
-  if (Array.isArray(value)) return value.map((item) => scrubValue(item, rules));
+/** Text inside a value is scrubbed; a member whose name would be is left out. */
+export function scrubValue(value: SafeValue, scrub: (text: string) => string): SafeValue {
+  if (typeof value === "string") return scrub(value);
+  if (Array.isArray(value)) return value.map((item) => scrubValue(item, scrub));
   if (!isRecord(value)) return value;
   const shown: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {
-    if (rules.text(name) === name) setMember(shown, name, scrubValue(member as SafeValue, rules));
+    if (scrub(name) === name) setMember(shown, name, scrubValue(member as SafeValue, scrub));
   }
   return shown;
 }

@@ -239,3 +239,15 @@ test("only what may begin a match is held back", () => {
   expect(scrubber.push("secre")).toBe("");
   expect(scrubber.end()).toBe("secre");
 });
+
+test("scrubbing a long text takes time in proportion to it, with many matches and many rules", () => {
+  const create = createScrubberFactory({
+    literals: ["ab", "never".repeat(500), "nothing"],
+    patterns: [/neither/, /nor/],
+    replacement: "",
+  });
+  expect(scrubText("ab".repeat(500_000), create)).toBe("");
+  const drip = createScrubberFactory({ literals: ["never".repeat(500)] })();
+  const shown = Array.from({ length: 20_000 }, () => drip.push("word ")).join("") + drip.end();
+  expect(shown).toBe("word ".repeat(20_000));
+});

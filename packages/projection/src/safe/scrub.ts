@@ -83,8 +83,9 @@ class Scrubber implements TextScrubber {
   #release(cut: number): string {
     let shown = "";
     let position = 0;
+    const found: Found[] = this.#search.map(() => undefined);
     while (position < cut) {
-      const match = this.#next(position);
+      const match = this.#next(position, found);
       if (match === undefined || match.start >= cut) {
         shown += this.#held.slice(position, cut);
         position = cut;
@@ -97,13 +98,15 @@ class Scrubber implements TextScrubber {
     return shown;
   }
 
-  #next(from: number): { start: number; end: number } | undefined {
-    let best: { start: number; end: number } | undefined;
-    for (const pattern of this.#search) {
-      pattern.lastIndex = from;
-      const found = pattern.exec(this.#held);
-      if (found === null || found[0] === "") continue;
-      const match = { start: found.index, end: found.index + found[0].length };
+  /** What each search found is kept until the text has passed it: a search is not repeated in vain. */
+  #next(from: number, found: Found[]): Match | undefined {
+    let best: Match | undefined;
+    for (const [index, pattern] of this.#search.entries()) {
+      let match = found[index];
+      if (match === undefined || (match !== null && match.start < from)) {
+        match = found[index] = matchFrom(pattern, this.#held, from);
+      }
+      if (match === null) continue;
       if (best === undefined || match.start < best.start) best = match;
       else if (match.start === best.start && match.end > best.end) best = match;
     }
@@ -113,18 +116,30 @@ class Scrubber implements TextScrubber {
   /** How many characters at the end could still begin a match. */
   #undecided(): number {
     if (this.#window > 0) return Math.min(this.#held.length, this.#window - 1);
-    for (let length = Math.min(this.#held.length, this.#longest() - 1); length > 0; length--) {
-      const tail = this.#held.slice(-length);
-      if (this.#literals.some((literal) => literal.length > length && literal.startsWith(tail))) {
-        return length;
-      }
+    return Math.max(0, ...this.#literals.map((literal) => this.#undecidedBy(literal)));
+  }
+
+  #undecidedBy(literal: string): number {
+    const held = this.#held;
+    const first = literal.charAt(0);
+    let start = held.indexOf(first, Math.max(0, held.length - literal.length + 1));
+    while (start >= 0) {
+      if (literal.startsWith(held.slice(start))) return held.length - start;
+      start = held.indexOf(first, start + 1);
     }
     return 0;
   }
+}
 
-  #longest(): number {
-    return this.#literals[0]?.length ?? 1;
-  }
+type Match = { readonly start: number; readonly end: number };
+/** Not searched yet, nothing found, or the next match. */
+type Found = Match | null | undefined;
+
+function matchFrom(pattern: RegExp, text: string, from: number): Match | null {
+  pattern.lastIndex = from;
+  const found = pattern.exec(text);
+  if (found === null || found[0] === "") return null;
+  return { start: found.index, end: found.index + found[0].length };
 }
 
 function escapeRegExp(text: string): string {

@@ -15,7 +15,15 @@ const DELTA_IDS = new Map([
 
 /** The piece in a frame. Chunks without an id continue the one before, so they share one text. */
 export function deltaOf(frame: unknown): Delta | undefined {
-  if (!isRecord(frame)) return undefined;
+  try {
+    return isRecord(frame) ? readDelta(frame) : undefined;
+  } catch {
+    // A getter or a proxy threw; the frame itself is reported where it is looked at.
+    return undefined;
+  }
+}
+
+function readDelta(frame: Readonly<Record<string, unknown>>): Delta | undefined {
   const { type, delta } = frame;
   const idName = typeof type === "string" ? DELTA_IDS.get(type) : undefined;
   if (idName === undefined || typeof delta !== "string") return undefined;

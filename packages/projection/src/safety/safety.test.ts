@@ -100,6 +100,9 @@ test("a value that refers to itself, throws or is too deep does not stop the sea
     },
   });
   expect(check(throwing)).toMatchObject([{ kind: "unchecked" }]);
+  let shared: unknown = SECRET;
+  for (let level = 0; level < 100; level++) shared = [shared, shared];
+  expect(check(shared)).toHaveLength(2);
   const deep = (depth: number): unknown => (depth === 0 ? "x" : [deep(depth - 1)]);
   expect(check(deep(120))).toEqual([]);
   expect(check(deep(200))).toMatchObject([{ kind: "unchecked" }]);

@@ -36,22 +36,24 @@ export function verifyAgUiFrameSafety(frames: readonly unknown[], spec: SafetySp
 /** Everything in one frame. */
 export function scanFrame(frame: unknown, frameIndex: number, rules: SafetyRules): SafetyIssue[] {
   const issues: SafetyIssue[] = [];
-  const visit = (value: unknown, path: string, above: readonly object[]): void => {
+  const visited = new Set<object>();
+  const visit = (value: unknown, path: string, depth: number): void => {
     const text = textOf(value);
     if (text !== undefined) {
       for (const finding of scanText(text, rules)) {
         issues.push({ ...finding, frameIndex, path, isSplit: false });
       }
     } else if (typeof value === "object" && value !== null) {
-      // A cycle has been looked at already; a value too deep has not.
-      if (above.includes(value)) return;
-      if (above.length >= MAX_DEPTH) issues.push(unchecked(frameIndex, path));
-      else visitMembers(value, path, [...above, value]);
+      // What is referred to twice, or by itself, has been looked at; what is too deep has not.
+      if (visited.has(value)) return;
+      visited.add(value);
+      if (depth >= MAX_DEPTH) issues.push(unchecked(frameIndex, path));
+      else visitMembers(value, path, depth + 1);
     }
   };
-  const visitMembers = (value: object, path: string, above: readonly object[]): void => {
+  const visitMembers = (value: object, path: string, depth: number): void => {
     if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) visit(item, `${path}[${index}]`, above);
+      for (const [index, item] of value.entries()) visit(item, `${path}[${index}]`, depth);
       return;
     }
     for (const [name, member] of Object.entries(value)) {
@@ -61,11 +63,11 @@ export function scanFrame(frame: unknown, frameIndex: number, rules: SafetyRules
       for (const finding of findings) {
         issues.push({ ...finding, frameIndex, path: `${path}.${shown}~key`, isSplit: false });
       }
-      visit(member, `${path}.${shown}`, above);
+      visit(member, `${path}.${shown}`, depth);
     }
   };
   try {
-    visit(frame, "$", []);
+    visit(frame, "$", 0);
   } catch {
     // A getter or a proxy threw: what it would have shown is unknown.
     issues.push(unchecked(frameIndex, "$"));

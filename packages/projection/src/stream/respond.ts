@@ -88,7 +88,7 @@ export function encodeStream(
       async cancel() {
         options.onCancel?.();
         // A generator that waits for a row cannot be returned before the row comes: do not wait for it.
-        void source.return();
+        source.return().catch(() => undefined);
       },
     },
     { highWaterMark: 1 },

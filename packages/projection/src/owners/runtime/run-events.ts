@@ -104,13 +104,11 @@ export function readRunInterrupted(reader: PayloadReader): SafeRunInterrupted {
 function responseSchema(reader: PayloadReader): JsonObject | undefined {
   const detail = reader.disclosure.resumeSchema;
   if (detail === "withhold") return undefined;
-  const schema = reader.raw("resumeSchema");
-  if (detail === "structure") return structureOf(schema);
-  const copied = safeValueFromUnknown(schema);
-  if (typeof copied !== "object" || copied === null || Array.isArray(copied)) return undefined;
-  return reader.disclosure.text(JSON.stringify(copied)) === JSON.stringify(copied)
-    ? copied
-    : undefined;
+  const form = reader.raw("resumeSchema");
+  const schema = detail === "structure" ? structureOf(form) : safeValueFromUnknown(form);
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return undefined;
+  const text = JSON.stringify(schema);
+  return reader.disclosure.text(text) === text ? schema : undefined;
 }
 
 export type SafeRunResumed = {
