@@ -28,7 +28,7 @@ export const order: Stage = {
       limits: { maxOpenUnits: run.limits.maxOpenUnits },
     });
     const follow = createProgress(run);
-    let enveloped = false;
+    let enveloped = run.agentDialect === "chio";
     return {
       push: (passage) => {
         if (passage.event === undefined) return;

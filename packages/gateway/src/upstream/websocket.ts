@@ -11,8 +11,10 @@ export async function openWebSocketStream(
   target: UpstreamTarget,
   request: UpstreamRequest,
 ): Promise<UpstreamStream> {
-  const socket = await connect(target, request);
+  const socket = createSocket(target, request);
+  // Listening before the handshake is over: an agent may speak in the same breath as it answers.
   const pieces = createFrameQueue(target, socket, request.signal);
+  await opened(target, socket, request.signal);
   const send = (text: string): void =>
     socket.send(target.frames === "data" ? `data: ${text}\n\n` : text);
   // An agent of envelopes streams by itself; it knows no input.
@@ -20,22 +22,25 @@ export async function openWebSocketStream(
   return { headers: {}, pieces, endsByItself: false, send };
 }
 
-function connect(target: UpstreamTarget, request: UpstreamRequest): Promise<WebSocket> {
+function createSocket(target: UpstreamTarget, request: UpstreamRequest): WebSocket {
+  const url = new URL(target.url);
+  if (target.dialect === "chio") url.searchParams.set("session", request.sessionId);
+  return new WebSocket(url, {
+    headers: { ...target.headers, [SESSION_HEADER]: request.sessionId },
+    followRedirects: false,
+    perMessageDeflate: false,
+    maxPayload: DEFAULT_LIMITS.maxFrameBytes,
+    handshakeTimeout: target.answerTimeoutMs,
+  });
+}
+
+function opened(target: UpstreamTarget, socket: WebSocket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const url = new URL(target.url);
-    if (target.dialect === "chio") url.searchParams.set("session", request.sessionId);
-    const socket = new WebSocket(url, {
-      headers: { ...target.headers, [SESSION_HEADER]: request.sessionId },
-      followRedirects: false,
-      perMessageDeflate: false,
-      maxPayload: DEFAULT_LIMITS.maxFrameBytes,
-      handshakeTimeout: target.answerTimeoutMs,
-    });
     const abort = (): void => socket.terminate();
-    if (request.signal.aborted) abort();
-    request.signal.addEventListener("abort", abort, { once: true });
-    socket.on("close", () => request.signal.removeEventListener("abort", abort));
-    socket.once("open", () => resolve(socket));
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    socket.on("close", () => signal.removeEventListener("abort", abort));
+    socket.once("open", resolve);
     socket.once("unexpected-response", (_request, response) => {
       const status = response.statusCode ?? 0;
       socket.terminate();
