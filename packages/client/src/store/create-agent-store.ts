@@ -1,7 +1,7 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
-import { enforceInput } from "@countersign/wire/enforce";
+import { enforceInputCompactly } from "@countersign/wire/enforce/compact";
 import "../errors.js";
 import { openRoad } from "../stream/road.js";
 import { createReceiptWatch, NO_RECEIPTS } from "../view/receipts.js";
@@ -110,7 +110,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
       ...(forwardedProps === undefined ? {} : { forwardedProps }),
       ...(resume === undefined ? {} : { resume: [...resume] }),
     };
-    return enforceInput(input as unknown as JsonValue).input;
+    return enforceInputCompactly(input as unknown as JsonValue).input;
   }
 
   async function start(

@@ -2,7 +2,7 @@ import { assertWithin, CountersignError, parseJson, resolveLimits } from "@count
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createChunkExpander } from "@countersign/wire/chunks";
-import { enforceEvent } from "@countersign/wire/enforce";
+import { enforceEventCompactly } from "@countersign/wire/enforce/compact";
 import type { EnforceNote } from "@countersign/wire/enforce";
 import type { MintId } from "../store/ids.js";
 import { createLifecycle } from "./lifecycle.js";
@@ -40,7 +40,7 @@ export function openRoad(
   let frames = 0;
 
   function check(value: JsonValue, out: AgUiEvent[]): void {
-    const { event, notes } = enforceEvent(value);
+    const { event, notes } = enforceEventCompactly(value);
     if (notes.length > 0) onNotes?.(notes);
     if (event === undefined) return;
     for (const expanded of expander.push(event)) {

@@ -1,25 +1,11 @@
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
-import { RUN_AGENT_INPUT } from "../model/shapes.js";
-import { EVENT_SHAPES } from "../model/table.js";
-import { malformed, notAnEvent } from "./errors.js";
+import { enforceEventCompactly, enforceInputCompactly } from "./compact.js";
+import type { EnforcedEvent, EnforcedInput } from "./compact.js";
 import { isCleanEvent, isClean_RunAgentInput } from "./generated/clean.js";
 import { isObject } from "./kind.js";
-import { boundedName } from "./note.js";
 import type { EnforceNote } from "./note.js";
-import { Walk } from "./walk.js";
-
-/** An event that passed, or nothing when its type is unknown; and what was removed. */
-export type EnforcedEvent =
-  | { readonly event: AgUiEvent; readonly notes: readonly EnforceNote[] }
-  | { readonly event: undefined; readonly notes: readonly EnforceNote[] };
-
-/** An input that passed, and what was removed. */
-export type EnforcedInput = {
-  readonly input: RunAgentInput;
-  readonly notes: readonly EnforceNote[];
-};
 
 const NO_NOTES: readonly EnforceNote[] = Object.freeze([]);
 
@@ -42,23 +28,10 @@ function isPrototypePolluted(): boolean {
  * event is the very object that came in.
  */
 export function enforceEvent(value: JsonValue): EnforcedEvent {
-  if (!isObject(value)) throw notAnEvent(value);
-  if (isCleanEvent(value) && !isPrototypePolluted()) {
+  if (isObject(value) && isCleanEvent(value) && !isPrototypePolluted()) {
     return { event: value as unknown as AgUiEvent, notes: NO_NOTES };
   }
-  const type = Object.hasOwn(value, "type") ? value["type"] : undefined;
-  // The transport rule of 1.0, applied here so that it holds on every transport.
-  if (typeof type !== "string" || type === "") throw notAnEvent(type);
-  const known = EVENT_SHAPES.get(type);
-  if (known === undefined) {
-    return {
-      event: undefined,
-      notes: [{ kind: "unknownEvent", path: "", type: boundedName(type) }],
-    };
-  }
-  const walk = new Walk(type);
-  const event = walk.object(known, value, "", "type") as unknown as AgUiEvent;
-  return { event, notes: walk.notes.finish() };
+  return enforceEventCompactly(value);
 }
 
 /**
@@ -66,11 +39,8 @@ export function enforceEvent(value: JsonValue): EnforcedEvent {
  * absent when they are.
  */
 export function enforceInput(value: JsonValue): EnforcedInput {
-  if (!isObject(value)) throw malformed("RunAgentInput", "", "an object", value);
-  if (isClean_RunAgentInput(value) && !isPrototypePolluted()) {
+  if (isObject(value) && isClean_RunAgentInput(value) && !isPrototypePolluted()) {
     return { input: value as unknown as RunAgentInput, notes: NO_NOTES };
   }
-  const walk = new Walk("RunAgentInput");
-  const input = walk.object(RUN_AGENT_INPUT, value, "") as unknown as RunAgentInput;
-  return { input, notes: walk.notes.finish() };
+  return enforceInputCompactly(value);
 }

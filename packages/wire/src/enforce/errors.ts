@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import type { JsonValue } from "@countersign/core";
+import type { ErrorCode, JsonValue } from "@countersign/core";
 import { kindOf } from "./kind.js";
 import type { JsonKind } from "./kind.js";
 
@@ -18,6 +18,9 @@ declare module "@countersign/core" {
     };
   }
 }
+
+/** The codes that enforcement throws. */
+export type EnforceErrorCode = Extract<ErrorCode, `ERR_ENFORCE_${string}`>;
 
 /** A described field with a value the protocol does not allow. */
 export function malformed(
