@@ -14,16 +14,11 @@ import type { RuntimePlace } from "./frames/runtime-frames.js";
 import { decodeLedgerEvent, timestampOf } from "./ledger/event.js";
 import type { RecordedEvent } from "./ledger/event.js";
 import type { OwnerProjector } from "./owners/owner.js";
-import { BUILT_IN_OWNERS, OwnerRegistry } from "./owners/registry.js";
-import {
-  projectRuntimeEvent,
-  RUNTIME_OWNER,
-  runtimeKind,
-} from "./owners/runtime/project-runtime.js";
-import { projectWorkspaceEvent } from "./owners/workspace.js";
+import { OwnerRegistry } from "./owners/registry.js";
+import { RUNTIME_OWNER, runtimeKind } from "./owners/runtime/project-runtime.js";
+import { projectSafely } from "./owners/safe-projector.js";
 import { Disclosure } from "./safe/disclosure.js";
 import type { DisclosureSpec } from "./safe/disclosure.js";
-import { createSafeEvent, repeatsIdentity } from "./safe/event.js";
 import type { SafeLedgerEvent } from "./safe/event.js";
 
 /** How a ledger is shown on one stream. */
@@ -173,9 +168,10 @@ class Projection implements LedgerProjection {
       this.#stream.report(refusal);
       return undefined;
     }
-    const safe = this.#safeEvent(event);
-    if (safe !== undefined) this.#emit(safe);
-    return safe;
+    const projected = projectSafely(event, this.#owners, this.#disclosure);
+    if (projected.safe === undefined) this.#stream.report(projected.diagnostic);
+    else this.#emit(projected.safe);
+    return projected.safe;
   }
 
   /** Repeated rows and rows of other scopes are told apart before any owner sees them. */
@@ -187,52 +183,6 @@ class Projection implements LedgerProjection {
     if (this.#scopeKey === undefined) this.#enterScope(event.scopeKey);
     if (event.scopeKey === this.#scopeKey) return undefined;
     return diagnose("ERR_PROJECTION_OTHER_SCOPE", "the event belongs to another scope", event);
-  }
-
-  #safeEvent(event: RecordedEvent): SafeLedgerEvent | undefined {
-    const owner = event.factOwnerRef;
-    const projector = this.#owners.find(owner);
-    try {
-      if (BUILT_IN_OWNERS.has(owner)) return this.#builtIn(event);
-      if (projector === undefined) {
-        const isDuplicated = this.#owners.isDuplicated(owner);
-        this.#stream.report(
-          isDuplicated
-            ? diagnose("ERR_PROJECTION_DUPLICATE_OWNER", "the owner is listed twice", event)
-            : diagnose("ERR_PROJECTION_NO_PROJECTOR", "the owner has no projector", event),
-        );
-        return undefined;
-      }
-      const safe = projector.projectSafeEvent(event);
-      if (safe === undefined) return this.#nothing(event);
-      if (!repeatsIdentity(safe, event)) {
-        const message = "the safe event does not repeat the identity of its source";
-        this.#stream.report(diagnose("ERR_PROJECTION_IDENTITY", message, event));
-        return undefined;
-      }
-      // Copied even when `createSafeEvent` made it: an owner may have kept a reference.
-      const copied = createSafeEvent(event, safe.safePayload);
-      return copied.safePayload === undefined
-        ? copied
-        : createSafeEvent(event, this.#disclosure.scrubbed(copied.safePayload));
-    } catch (error) {
-      this.#stream.report(diagnoseThrown(error, event));
-      return undefined;
-    }
-  }
-
-  #builtIn(event: RecordedEvent): SafeLedgerEvent | undefined {
-    const payload =
-      event.factOwnerRef === RUNTIME_OWNER
-        ? projectRuntimeEvent(event, this.#disclosure)
-        : projectWorkspaceEvent(event, this.#disclosure);
-    return payload === undefined ? this.#nothing(event) : createSafeEvent(event, payload);
-  }
-
-  #nothing(event: RecordedEvent): undefined {
-    const message = "the owner shows nothing of the event";
-    this.#stream.report(diagnose("ERR_PROJECTION_NOT_PROJECTED", message, event));
-    return undefined;
   }
 
   #emit(safe: SafeLedgerEvent): void {
