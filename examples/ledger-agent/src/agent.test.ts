@@ -194,16 +194,20 @@ test("what is no input is refused before a stream, with the reason", async () =>
   expect(ledger.read("e")).toEqual([]);
 });
 
-test("a second run on a thread waits its turn", async () => {
-  const body = (runId: string) =>
-    JSON.stringify({
-      threadId: "busy",
-      runId,
-      messages: [{ id: "1", role: "user", content: "hi" }],
-    });
-  const [first, second] = await Promise.all([post(body("a")), post(body("b"))]);
-  expect([first.status, second.status].toSorted()).toEqual([200, 409]);
-  await Promise.all([first.text(), second.text()]);
+test("a second run on a thread is refused while the first is going", async () => {
+  const opened = { kind: "agent.run.started", factOwnerRef: "@agent-os/runtime", payload: {} };
+  const runId = ledger.append("busy", opened);
+  const body = {
+    threadId: "busy",
+    runId: "b",
+    messages: [{ id: "1", role: "user", content: "hi" }],
+  };
+  expect((await post(JSON.stringify(body))).status).toBe(409);
+  const end = { runId, tokensUsed: 0 };
+  ledger.append("busy", { ...opened, kind: "agent.aborted.cancelled", payload: end });
+  const accepted = await post(JSON.stringify(body));
+  expect(accepted.status).toBe(200);
+  expect(await accepted.text()).toContain("RUN_FINISHED");
 });
 
 test("a run that a crash left open is closed as failed when the agent starts again", async () => {
