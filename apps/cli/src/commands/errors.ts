@@ -16,6 +16,16 @@ declare module "@countersign/core" {
     ERR_CLI_NO_CHECKPOINT: Record<string, never>;
     /** A file named on the command line is not there. */
     ERR_CLI_NO_FILE: { file: string };
+    /** A directory named on the command line is no export. */
+    ERR_CLI_NO_EXPORT: { directory: string };
+    /** A proof was given with something that is no log entry. */
+    ERR_CLI_NOT_ENTRY: { file: string };
+    /** A proof cannot be checked without the log's key. */
+    ERR_CLI_NO_LOG_KEY: Record<string, never>;
+    /** A key history does not hold together. */
+    ERR_CLI_KEY_HISTORY: { file: string };
+    /** The gateway runs, and its receipt key cannot be replaced under it. */
+    ERR_CLI_GATEWAY_RUNS: { store: string };
     /** The key directory has keys already. */
     ERR_CLI_KEYS_EXIST: { directory: string };
     /** The key directory has no keys yet. */

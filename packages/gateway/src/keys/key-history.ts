@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { createSigner } from "@countersign/core/sign";
@@ -59,7 +59,10 @@ export async function handOverKey(
     firstEntry: facts.firstEntry,
     retires: [keys.old.publicKey],
   });
-  await writeFile(file, `${text.trimEnd()}\n${encodeKeyRecord(record)}\n`);
+  // Beside and renamed: a history that was cut short would leave no export that verifies.
+  const beside = `${file}.new`;
+  await writeFile(beside, `${text.trimEnd()}\n${encodeKeyRecord(record)}\n`, { flush: true });
+  await rename(beside, file);
 }
 
 /** Writes the log's verification key where exports and auditors find it. */

@@ -32,6 +32,8 @@ export type WriteExportOptions = {
   proofs?: readonly number[];
   /** Called about every bundle with the entries written so far. */
   onProgress?: (done: number, total: number) => void;
+  /** Ends the work early; nothing of it stays. */
+  signal?: AbortSignal;
 };
 
 async function exists(path: string): Promise<boolean> {
@@ -63,6 +65,7 @@ async function writeEntries(
           await handle.appendFile(lines);
           lines = "";
           options.onProgress?.(done, checkpoint.size);
+          options.signal?.throwIfAborted();
         }
         if (done === checkpoint.size) break;
       }

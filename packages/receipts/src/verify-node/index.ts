@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createDirectoryReader } from "../export/directory-reader.js";
 import type { ExportOptions } from "../verify/export.js";
 import { verifyExport } from "../verify/export.js";
@@ -26,8 +28,11 @@ export async function verifyExportDirectory(
   const path = resolve(directory);
   const reader = createDirectoryReader(path);
   const verifySignature = await loadFastVerifier();
-  if (threads <= 1) return verifyExport(reader, { ...rest, verifySignature });
   const script = workerScript ?? new URL("./worker.js", import.meta.url);
+  // Run from source there is no compiled worker: then this thread does it alone.
+  if (threads <= 1 || !existsSync(fileURLToPath(script))) {
+    return verifyExport(reader, { ...rest, verifySignature });
+  }
   return verifyExport(reader, {
     ...rest,
     verifySignature,

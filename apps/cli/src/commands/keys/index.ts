@@ -1,22 +1,27 @@
 import { existsSync } from "node:fs";
-import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
-import { importPrivateKey } from "@countersign/core/sign";
-import { handOverKey, KEY_FILES, openKey, openKeyHistory, writeLogKey } from "@countersign/gateway";
-import { encodeKeyText } from "@countersign/receipts";
+import { openKey, openKeyHistory, writeLogKey } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { printJson, printLine } from "../../output/print.js";
+import { printLine } from "../../output/print.js";
 import "../errors.js";
-import { addPlaceFlags, findPlace, withStore } from "../receipts/place.js";
+import {
+  addPlaceFlags,
+  findPlace,
+  isStoreDirectory,
+  storeDirectory,
+  withStore,
+} from "../receipts/place.js";
 import type { Place, PlaceFlags } from "../receipts/place.js";
+import { printPublicKeys } from "./public-keys.js";
+import { rotateKey } from "./rotate.js";
 
 type Flags = PlaceFlags & { rotate?: boolean; json?: boolean };
 
 const NEW_EXAMPLE = `
 Rotation needs the gateway to be stopped: the new key signs from the next entry on, and the old key hands over
-in keys.jsonl.
+in keys.jsonl. Whoever trusts the first key needs no new one.
 
 Example:
   $ countersign keys new
@@ -39,64 +44,39 @@ export function registerKeys(program: Command): void {
     .option("--rotate", "replace the receipt key; the old one signs the hand-over")
     .option("--json", "for machines")
     .addHelpText("after", NEW_EXAMPLE)
-    .action(makeKeys);
+    .action(async (flags: Flags) => {
+      const place = findPlace(flags);
+      const json = flags.json === true;
+      if (flags.rotate === true) {
+        const retired = await rotateKey(place, Date.now());
+        if (!json) printLine(`${pc.green("rotated")}; the old key is kept in ${retired}`);
+      } else {
+        await makeKeys(place);
+        if (!json) printLine(`${pc.green("made")} keys in ${place.keyDirectory}`);
+      }
+      await printPublicKeys(place, json);
+    });
   addPlaceFlags(group.command("show").description("the public keys, for auditors to compare"))
     .option("--json", "for machines")
     .addHelpText("after", SHOW_EXAMPLE)
-    .action(async (flags: Flags) => show(findPlace(flags), flags));
+    .action(async (flags: Flags) => printPublicKeys(findPlace(flags), flags.json === true));
 }
 
-async function makeKeys(flags: Flags): Promise<void> {
-  const place = findPlace(flags);
-  const file = join(place.keyDirectory, "receipts.pem");
-  if (flags.rotate !== true) {
-    if (existsSync(file)) {
-      throw new CountersignError(
-        "ERR_CLI_KEYS_EXIST",
-        `${place.keyDirectory} has keys already; \`keys new --rotate\` replaces the receipt key`,
-        { directory: place.keyDirectory },
-      );
-    }
-    const key = await openKey(place.keyDirectory, "receipts");
-    await openKeyHistory(place.keyDirectory, key, { firstEntry: 0, now: Date.now() });
-    await writeLogKey(
-      place.keyDirectory,
-      place.origin,
-      await openKey(place.keyDirectory, "checkpoint"),
+async function makeKeys(place: Place): Promise<void> {
+  if (existsSync(join(place.keyDirectory, "receipts.pem"))) {
+    throw new CountersignError(
+      "ERR_CLI_KEYS_EXIST",
+      `${place.keyDirectory} has keys already; \`keys new --rotate\` replaces the receipt key`,
+      { directory: place.keyDirectory },
     );
-  } else await rotate(place, file);
-  await show(place, flags);
-}
-
-async function rotate(place: Place, file: string): Promise<void> {
-  if (!existsSync(file)) throw noKeys(place);
-  const old = importPrivateKey(await readFile(file, "utf8"));
-  const size = await withStore(place, async (store) => (await store.head()).size);
-  const retired = join(place.keyDirectory, `receipts-until-${size}.pem`);
-  await rename(file, retired);
-  const next = await openKey(place.keyDirectory, "receipts");
-  await handOverKey(place.keyDirectory, { old, next }, { firstEntry: size, now: Date.now() });
-}
-
-async function show(place: Place, flags: Flags): Promise<void> {
-  const history = join(place.keyDirectory, KEY_FILES.history);
-  if (!existsSync(history)) throw noKeys(place);
-  const key = await openKey(place.keyDirectory, "receipts");
-  const vkey = (await readFile(join(place.keyDirectory, KEY_FILES.vkey), "utf8")).trim();
-  const receipts = encodeKeyText(key.publicKey);
-  if (flags.json === true) {
-    printJson({ receipts, log: vkey, history });
-    return;
   }
-  printLine(`receipt key ${pc.bold(receipts)}`);
-  printLine(`log key     ${pc.bold(vkey)}`);
-  printLine(`history     ${history}`);
-}
-
-function noKeys(place: Place): CountersignError {
-  return new CountersignError(
-    "ERR_CLI_NO_KEYS",
-    `${place.keyDirectory} has no keys yet; \`countersign keys new\` or the first start of the gateway makes them`,
-    { directory: place.keyDirectory },
-  );
+  const directory = storeDirectory(place);
+  const hasLog = directory === undefined || isStoreDirectory(directory);
+  const firstEntry = hasLog
+    ? await withStore(place, async (store) => (await store.head()).size)
+    : 0;
+  const key = await openKey(place.keyDirectory, "receipts");
+  await openKeyHistory(place.keyDirectory, key, { firstEntry, now: Date.now() });
+  const checkpointKey = await openKey(place.keyDirectory, "checkpoint");
+  await writeLogKey(place.keyDirectory, place.origin, checkpointKey);
 }

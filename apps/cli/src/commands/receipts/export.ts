@@ -1,18 +1,22 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
-import { parseCheckpoint, parseNote } from "@countersign/receipts";
 import { writeExport } from "@countersign/receipts/export";
 import type { ReceiptStore } from "@countersign/receipts/log";
+import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
+import pc from "picocolors";
 import { createProgress } from "../../output/progress.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
+import { newestCheckpoint } from "./find.js";
+import { untilInterrupted } from "./interrupt.js";
 import { addPlaceFlags, findPlace, withStore } from "./place.js";
 import type { Place, PlaceFlags } from "./place.js";
 
-type Flags = PlaceFlags & { proof?: string[]; json?: boolean };
+type Flags = PlaceFlags & { proof?: number[]; json?: boolean };
 
 const BATCH = 1024;
 const EXAMPLE = `
@@ -30,48 +34,79 @@ export function registerExport(group: Command): void {
     .description("the log as a directory that anybody can verify: tiles, receipts, keys, README")
     .argument("<directory>", "where to write it; must not exist yet");
   addPlaceFlags(command)
-    .option("--proof <seq...>", "write a .tlog-proof for these entries too")
+    .option("--proof <seq>", "write a .tlog-proof for this entry too (repeatable)", collectNumber)
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(async (directory: string, flags: Flags) => {
       const place = findPlace(flags);
       const size = await withStore(place, (store) =>
-        exportStore(store, place, directory, (flags.proof ?? []).map(Number)),
+        untilInterrupted((signal) =>
+          exportStore(store, place, directory, { proofs: flags.proof ?? [], signal }),
+        ),
       );
-      if (flags.json === true) printJson({ directory, entries: size });
-      else printLine(`wrote ${size} entries to ${directory}; its README.md says how to check them`);
+      if (flags.json === true) {
+        printJson({ directory, entries: size });
+        return;
+      }
+      printLine(`wrote ${size} entries to ${directory}; its README.md says how to check them`);
+      printLine(pc.dim(`check it: countersign receipts verify ${directory}`));
     });
 }
+
+function collectNumber(text: string, before: number[] | undefined): number[] {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("an entry has a number, from 0 on");
+  return [...(before ?? []), Number(text)];
+}
+
+/** How a store is exported. */
+export type ExportStoreOptions = {
+  readonly proofs?: readonly number[];
+  readonly signal?: AbortSignal;
+};
 
 /** Writes a store's log up to its newest checkpoint; returns the number of entries. */
 export async function exportStore(
   store: ReceiptStore,
   place: Place,
   directory: string,
-  proofs: readonly number[] = [],
+  options: ExportStoreOptions = {},
 ): Promise<number> {
-  const checkpoint = await store.readCheckpoint();
-  if (checkpoint === undefined) {
+  const { text: checkpoint, size } = await newestCheckpoint(store);
+  for (const seq of options.proofs ?? []) {
+    if (seq < size) continue;
+    const which = String(seq);
     throw new CountersignError(
-      "ERR_CLI_NO_CHECKPOINT",
-      "the log has no signed checkpoint yet; the gateway signs one every second while it grows",
-      {},
+      "ERR_CLI_NO_RECEIPT",
+      `no proof for entry ${which}: the last checkpoint signs for ${size} entries`,
+      { which },
     );
   }
-  const { size } = parseCheckpoint(parseNote(checkpoint).text);
   const progress = createProgress("exporting", size);
-  await writeExport(
-    directory,
-    {
-      checkpoint,
-      vkey: await readFile(join(place.keyDirectory, KEY_FILES.vkey), "utf8"),
-      keys: await readFile(join(place.keyDirectory, KEY_FILES.history), "utf8"),
-      entries: readEntries(store, size),
-    },
-    { proofs, onProgress: (done) => progress.update(done) },
-  );
-  progress.finish();
+  try {
+    await writeExport(
+      directory,
+      {
+        checkpoint,
+        vkey: await readKeyFile(place, KEY_FILES.vkey),
+        keys: await readKeyFile(place, KEY_FILES.history),
+        entries: readEntries(store, size),
+      },
+      { ...options, onProgress: (done) => progress.update(done) },
+    );
+  } finally {
+    progress.finish();
+  }
   return size;
+}
+
+async function readKeyFile(place: Place, name: string): Promise<string> {
+  const file = join(place.keyDirectory, name);
+  if (existsSync(file)) return readFile(file, "utf8");
+  throw new CountersignError(
+    "ERR_CLI_NO_KEYS",
+    `${file} is not there; name the gateway's key directory with --keys`,
+    { directory: place.keyDirectory },
+  );
 }
 
 async function* readEntries(store: ReceiptStore, size: number): AsyncGenerator<Uint8Array> {

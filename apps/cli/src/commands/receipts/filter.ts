@@ -1,5 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { EntryFilter } from "@countersign/receipts/log";
+import { Option } from "commander";
 import type { Command } from "commander";
 import "../errors.js";
 
@@ -25,12 +26,12 @@ export function addFilterFlags(command: Command): Command {
     .option("--session <id>", "of one session")
     .option("--agent <id>", "of one agent")
     .option("--run <id>", "of one run")
-    .option("--event-type <type>", "for example form_action")
+    .option("--event-type <type>", "for example form_action, or custom:NAME")
     .option("--classification <class>", "for example submit")
     .option("--target <type[:id]>", "for example modal:confirm-refund")
     .option("--rule <id>", "decided by one rule")
     .option("--capability <id>", "under one capability")
-    .option("--allowed", "only what was let through")
+    .addOption(new Option("--allowed", "only what was let through").conflicts("blocked"))
     .option("--blocked", "only what was blocked")
     .option("--since <time>", "an ISO time, or 15m, 2h, 7d ago")
     .option("--until <time>", "an ISO time, or 15m, 2h, 7d ago");
@@ -38,7 +39,7 @@ export function addFilterFlags(command: Command): Command {
 
 /** The filter the flags ask for. */
 export function filterOf(flags: FilterFlags, now: number): EntryFilter {
-  const [targetType, targetId] = (flags.target ?? "").split(":", 2);
+  const [, targetType, targetId] = /^([^:]*)(?::(.*))?$/s.exec(flags.target ?? "") ?? [];
   return {
     ...(flags.session === undefined ? {} : { session_id: flags.session }),
     ...(flags.agent === undefined ? {} : { agent_id: flags.agent }),
@@ -58,16 +59,24 @@ export function filterOf(flags: FilterFlags, now: number): EntryFilter {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86_400e3 };
 
-/** A span such as `2h`, in milliseconds; `undefined` when the text is no span. */
-export function readSpan(text: string): number | undefined {
+/** A span such as `2h`, in milliseconds. */
+export function readSpan(text: string): number {
+  const span = findSpan(text);
+  if (span !== undefined && span > 0) return span;
+  throw new CountersignError("ERR_CLI_TIME", `"${text}" is no span; write 30s, 5m, 1h or 1d`, {
+    text,
+  });
+}
+
+function findSpan(text: string): number | undefined {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
   const factor = unit === undefined ? undefined : UNITS[unit];
   return count === undefined || factor === undefined ? undefined : Number(count) * factor;
 }
 
 function readTime(text: string, now: number): number {
-  const span = readSpan(text);
-  const time = span === undefined ? Date.parse(text) : now - span;
+  const span = findSpan(text);
+  const time = span === undefined ? Date.parse(text) : Math.max(0, now - span);
   if (Number.isNaN(time)) {
     throw new CountersignError(
       "ERR_CLI_TIME",

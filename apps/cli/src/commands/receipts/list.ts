@@ -3,15 +3,19 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { printJson, printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
+import { decisionOf, targetOf, typeOf } from "./describe.js";
 import { addFilterFlags, filterOf } from "./filter.js";
 import type { FilterFlags } from "./filter.js";
 import { addPlaceFlags, findPlace, withStore } from "./place.js";
 import type { PlaceFlags } from "./place.js";
+import { printable } from "./printable.js";
 
 type Flags = PlaceFlags &
   FilterFlags & { limit: string; cursor?: string; oldest?: boolean; json?: boolean };
 
 const EXAMPLE = `
+Works beside a running gateway, as of its last checkpoint (a second ago at most).
+
 Example:
   $ countersign receipts list --blocked --since 1h
   $ countersign receipts list --classification submit --target modal --json
@@ -30,8 +34,9 @@ export function registerList(group: Command): void {
 }
 
 async function list(flags: Flags): Promise<void> {
+  const filter = filterOf(flags, Date.now());
   const page = await withStore(findPlace(flags), (store) =>
-    store.query(filterOf(flags, Date.now()), {
+    store.query(filter, {
       limit: Number(flags.limit),
       order: flags.oldest === true ? "oldest" : "newest",
       ...(flags.cursor === undefined ? {} : { cursor: flags.cursor }),
@@ -42,7 +47,7 @@ async function list(flags: Flags): Promise<void> {
     return;
   }
   if (page.entries.length === 0) {
-    printLine("no receipts match");
+    printLine(Object.keys(filter).length === 0 ? "no receipts yet" : "no receipts match");
     return;
   }
   const header = ["seq", "time", "agent", "event", "class", "target", "decision"];
@@ -52,18 +57,13 @@ async function list(flags: Flags): Promise<void> {
 
 function rowOf(entry: LogEntry): string[] {
   const { receipt } = entry;
-  const { target } = receipt;
-  const type =
-    typeof receipt.event_type === "string" ? receipt.event_type : receipt.event_type.custom;
   return [
     String(entry.seq),
     new Date(entry.received_at).toISOString(),
-    receipt.agent_id,
-    `${entry.direction === "inbound" ? "→ " : ""}${type}`,
+    printable(receipt.agent_id),
+    `${entry.direction === "inbound" ? "→ " : ""}${typeOf(receipt)}`,
     receipt.classification,
-    target === undefined
-      ? ""
-      : [target.component_type, target.component_id].filter(Boolean).join(":"),
-    receipt.allowed ? pc.green("allowed") : `${pc.red("blocked")} ${receipt.denial_reason ?? ""}`,
+    targetOf(receipt),
+    decisionOf(receipt),
   ];
 }

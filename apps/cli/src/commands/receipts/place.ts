@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { loadConfig } from "@countersign/gateway";
 import type { GatewayConfig } from "@countersign/gateway";
@@ -19,6 +20,7 @@ export type Place = {
 };
 
 const DEFAULTS = {
+  config: "countersign.yaml",
   store: "sqlite:.countersign/receipts",
   keyDirectory: ".countersign/keys",
   origin: "countersign.local/log",
@@ -27,7 +29,7 @@ const DEFAULTS = {
 /** Adds the flags to a verb. */
 export function addPlaceFlags(command: Command): Command {
   return command
-    .option("-c, --config <file>", "configuration that names store and keys", "countersign.yaml")
+    .option("-c, --config <file>", "configuration that names store and keys", DEFAULTS.config)
     .option("--store <address>", "sqlite:DIRECTORY or postgres://…, instead of the configuration's")
     .option("--keys <directory>", "key directory, instead of the configuration's")
     .option("--log <origin>", "name of the log, instead of the configuration's");
@@ -44,17 +46,32 @@ export function findPlace(flags: PlaceFlags): Place {
 }
 
 function readConfig(file: string): GatewayConfig | undefined {
-  if (!existsSync(file)) return undefined;
-  return loadConfig(readFileSync(file, "utf8"), { file, environment: process.env });
+  if (existsSync(file)) {
+    return loadConfig(readFileSync(file, "utf8"), { file, environment: process.env });
+  }
+  // Nobody has to have a configuration, but one that was asked for by name must be there.
+  if (file === DEFAULTS.config) return undefined;
+  throw new CountersignError("ERR_CLI_NO_CONFIG", `${file} is not there`, { file });
+}
+
+/** The directory of an embedded store; undefined when the store is PostgreSQL. */
+export function storeDirectory(place: Place): string | undefined {
+  if (/^postgres(?:ql)?:/.test(place.store)) return undefined;
+  return place.store.replace(/^sqlite:/, "");
+}
+
+/** Whether a directory is an embedded store. */
+export function isStoreDirectory(directory: string): boolean {
+  return existsSync(join(directory, "segments"));
 }
 
 /** Opens the store for reading; a gateway may have it open at the same time. */
 export async function openForReading(place: Place): Promise<ReceiptStore> {
-  if (/^postgres(?:ql)?:/.test(place.store)) {
+  const directory = storeDirectory(place);
+  if (directory === undefined) {
     return openPostgresStore({ url: place.store, log: place.origin, connections: 1 });
   }
-  const directory = place.store.replace(/^sqlite:/, "");
-  if (!existsSync(directory)) {
+  if (!isStoreDirectory(directory)) {
     throw new CountersignError(
       "ERR_CLI_NO_STORE",
       `there is no receipt store at ${directory}; name one with --store, or start the gateway first`,

@@ -2,17 +2,21 @@ import { writeFile } from "node:fs/promises";
 import { CountersignError } from "@countersign/core";
 import { proveEntry } from "@countersign/receipts/log";
 import type { Command } from "commander";
-import { printLine } from "../../output/print.js";
+import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
+import { findEntry, newestCheckpoint } from "./find.js";
 import { addPlaceFlags, findPlace, withStore } from "./place.js";
 import type { PlaceFlags } from "./place.js";
-import { findEntry } from "./show.js";
 
-type Flags = PlaceFlags & { output?: string };
+type Flags = PlaceFlags & { output?: string; json?: boolean };
 
 const EXAMPLE = `
+The entry itself comes from \`receipts show --json\`; both together are what an auditor needs.
+
 Example:
   $ countersign receipts proof 1024 --output 1024.tlog-proof
+  $ countersign receipts show 1024 --json > 1024.json
+  $ countersign receipts verify 1024.json --proof 1024.tlog-proof --log-key "$VKEY"
 `;
 
 /** Adds `countersign receipts proof`. */
@@ -23,26 +27,28 @@ export function registerProof(group: Command): void {
     .argument("<which>", "number or receipt id");
   addPlaceFlags(command)
     .option("-o, --output <file>", "where to write it; the terminal when left out")
+    .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(prove);
 }
 
 async function prove(which: string, flags: Flags): Promise<void> {
-  const text = await withStore(findPlace(flags), async (store) => {
-    const { seq } = await findEntry(store, which);
-    const checkpoint = await store.readCheckpoint();
-    if (checkpoint === undefined) {
+  const { seq, size, proof } = await withStore(findPlace(flags), async (store) => {
+    const checkpoint = await newestCheckpoint(store);
+    const entry = await findEntry(store, which);
+    if (entry.seq >= checkpoint.size) {
       throw new CountersignError(
         "ERR_CLI_NO_CHECKPOINT",
-        "the log has no signed checkpoint yet; the gateway signs one every second while it grows",
+        `entry ${entry.seq} is newer than the last signed checkpoint; try again in a second`,
         {},
       );
     }
-    return proveEntry(store, seq, checkpoint);
+    const text = await proveEntry(store, entry.seq, checkpoint.text);
+    return { seq: entry.seq, size: checkpoint.size, proof: text };
   });
-  if (flags.output === undefined) process.stdout.write(text);
-  else {
-    await writeFile(flags.output, text);
-    printLine(`wrote ${flags.output}`);
-  }
+  if (flags.output !== undefined) await writeFile(flags.output, proof);
+  if (flags.json === true) {
+    printJson({ seq, size, ...(flags.output === undefined ? { proof } : { file: flags.output }) });
+  } else if (flags.output === undefined) process.stdout.write(proof);
+  else printLine(`wrote ${flags.output}: entry ${seq} among ${size}`);
 }

@@ -9,6 +9,7 @@ import { addFilterFlags, filterOf, readSpan } from "./filter.js";
 import type { FilterFlags } from "./filter.js";
 import { addPlaceFlags, findPlace, withStore } from "./place.js";
 import type { PlaceFlags } from "./place.js";
+import { printable } from "./printable.js";
 
 type Flags = PlaceFlags & FilterFlags & { by: string; bucket?: string; json?: boolean };
 
@@ -40,21 +41,22 @@ export function registerStats(group: Command): void {
 async function stats(flags: Flags): Promise<void> {
   const by = readColumns(flags.by);
   const bucket = flags.bucket === undefined ? undefined : readSpan(flags.bucket);
+  const filter = filterOf(flags, Date.now());
   const rows = await withStore(findPlace(flags), (store) =>
     store.count({
-      filter: filterOf(flags, Date.now()),
+      filter,
       by,
       ...(bucket === undefined ? {} : { bucket }),
     }),
   );
   if (flags.json === true) {
-    printJson({ by, rows });
+    printJson({ by, ...(bucket === undefined ? {} : { bucket }), rows });
     return;
   }
   const header = [...(bucket === undefined ? [] : ["from"]), ...by, "count"];
   const cells = rows.map(({ count, from, group }) => [
     ...(from === undefined ? [] : [new Date(from).toISOString()]),
-    ...group.map((value) => (value === null ? "-" : String(value))),
+    ...group.map((value) => (value === null ? "-" : printable(String(value)))),
     String(count),
   ]);
   printLine(rows.length === 0 ? "no receipts match" : formatTable(header, cells));

@@ -1,28 +1,38 @@
-import type { Verification } from "@countersign/receipts/verify";
+import type { SignerTrust, Verification } from "@countersign/receipts/verify";
 import pc from "picocolors";
 import { printLine } from "../../output/print.js";
+import { printable } from "./printable.js";
 
 const MARKS = { held: pc.green("held   "), failed: pc.red("FAILED "), skipped: pc.dim("skipped") };
+const FLAGS = { receipt: "--key", log: "--log-key" } as const;
 
 /** Prints the checklist, then trust apart from validity, then the verdict in one line. */
 export function printVerification(result: Verification): void {
   for (const { status, title, detail } of result.checks) {
-    printLine(`${MARKS[status]} ${title}${detail === "" ? "" : pc.dim(`  ${detail}`)}`);
+    printLine(`${MARKS[status]} ${title}${detail === "" ? "" : pc.dim(`  ${printable(detail)}`)}`);
   }
-  for (const { role, key, trusted } of result.signers) {
-    const answer =
-      trusted === null ? "no list given" : trusted ? "on your list" : "NOT on your list";
-    printLine(`${trusted === false ? pc.red("signer ") : "signer "} ${role} ${key}: ${answer}`);
+  for (const signer of result.signers) printLine(signerLine(signer));
+  printLine(verdict(result));
+}
+
+function signerLine({ role, key, trusted }: SignerTrust): string {
+  const mark = trusted === null ? "signer " : trusted ? pc.green("trusted") : pc.red("UNKNOWN");
+  const answer =
+    trusted === null ? `no ${FLAGS[role]} given` : trusted ? "on your list" : "NOT on your list";
+  return `${mark} ${role} key ${printable(key)}${pc.dim(`  ${answer}`)}`;
+}
+
+function verdict({ valid, signers, firstBrokenIndex }: Verification): string {
+  if (!valid) {
+    const place = firstBrokenIndex === undefined ? "" : `; first broken entry: ${firstBrokenIndex}`;
+    return pc.red(pc.bold(`not valid${place}`));
   }
-  if (!result.valid) {
-    const place =
-      result.firstBrokenIndex === undefined
-        ? ""
-        : `; first broken entry ${result.firstBrokenIndex}`;
-    printLine(pc.red(pc.bold(`not valid${place}`)));
-  } else if (result.signerTrusted === false)
-    printLine(pc.red("valid, but signed by a key you do not trust"));
-  else if (result.signerTrusted === null)
-    printLine(pc.green("valid") + pc.dim(" (whose keys these are was not asked)"));
-  else printLine(pc.green("valid, and signed by keys you trust"));
+  if (signers.some(({ trusted }) => trusted === false)) {
+    return pc.red(pc.bold("valid, but signed by a key that you did not name"));
+  }
+  const unasked = [
+    ...new Set(signers.filter(({ trusted }) => trusted === null).map(({ role }) => FLAGS[role])),
+  ];
+  if (unasked.length === 0) return pc.green(pc.bold("valid, and signed by keys you trust"));
+  return `${pc.green(pc.bold("valid"))}; whose keys these are only ${unasked.join(" and ")} can tell`;
 }

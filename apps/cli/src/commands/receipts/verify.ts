@@ -1,24 +1,17 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { CountersignError, parseJson } from "@countersign/core";
-import type { JsonValue } from "@countersign/core";
-import { verifyEntry, verifyProof, verifyReceipt } from "@countersign/receipts/verify";
 import type { Verification } from "@countersign/receipts/verify";
-import { verifyExportDirectory } from "@countersign/receipts/verify-node";
 import type { Command } from "commander";
 import { EXIT } from "../../output/failure.js";
-import { createProgress } from "../../output/progress.js";
 import { printJson } from "../../output/print.js";
-import "../errors.js";
-import { exportStore } from "./export.js";
-import { addPlaceFlags, findPlace, withStore } from "./place.js";
+import { checkExport, checkFile, checkStore, kindOf } from "./check.js";
+import { addPlaceFlags, findPlace } from "./place.js";
 import type { PlaceFlags } from "./place.js";
+import { collectKey, collectLogKey, extendTrust, readTrust } from "./trust.js";
 import { printVerification } from "./verification.js";
 
 type Flags = PlaceFlags & {
   key?: string[];
   logKey?: string[];
+  keyHistory?: string;
   event?: string;
   proof?: string;
   json?: boolean;
@@ -28,12 +21,13 @@ const EXAMPLE = `
 Takes an export directory, a file with one receipt or entry, or, without an argument, the live store.
 Trust is a list you bring: --key for receipts, --log-key for the log. Without one, validity is told and trust is not.
 
-Exit code: 0 valid, 1 not valid, 2 could not be checked.
+Exit code: 0 valid, 1 not valid or signed by somebody you did not name, 2 could not be checked.
 
 Example:
+  $ countersign receipts verify
   $ countersign receipts verify audit-2026-11 --log-key "$VKEY" --key ed25519:4f8d…
   $ countersign receipts verify receipt.json --event event.json
-  $ countersign receipts verify entry.json --proof 1024.tlog-proof
+  $ countersign receipts verify entry.json --proof 1024.tlog-proof --log-key "$VKEY"
 `;
 
 /** Adds `countersign receipts verify`. */
@@ -43,8 +37,12 @@ export function registerVerify(group: Command): void {
     .description("check receipts, proofs or a whole log, trusting nobody but whom you name")
     .argument("[what]", "export directory or file; the live store when left out");
   addPlaceFlags(command)
-    .option("--key <key...>", "receipt keys you trust, ed25519:HEX")
-    .option("--log-key <vkey...>", "log keys you trust")
+    .option("--key <key>", "a receipt key you trust, ed25519:HEX (repeatable)", collectKey)
+    .option("--log-key <vkey>", "a log key you trust (repeatable)", collectLogKey)
+    .option(
+      "--key-history <file>",
+      "keys.jsonl: trust what your keys handed over to (single files)",
+    )
     .option("--event <file>", "your own copy of the event, to compare the payload hash")
     .option("--proof <file>", "a .tlog-proof for the entry in the file")
     .option("--json", "for machines")
@@ -60,66 +58,14 @@ async function verify(what: string | undefined, flags: Flags): Promise<void> {
 }
 
 async function check(what: string | undefined, flags: Flags): Promise<Verification> {
-  const trust = {
-    ...(flags.key === undefined ? {} : { trustedKeys: flags.key }),
-    ...(flags.logKey === undefined ? {} : { trustedLogs: flags.logKey }),
-  };
-  if (what === undefined) return checkStore(flags, trust);
-  if ((await statOf(what)).isDirectory()) return checkDirectory(what, trust);
-  const text = await readFile(what, "utf8");
-  if (flags.proof !== undefined) {
-    const proof = await readFile(flags.proof, "utf8");
-    return verifyProof(proof, new TextEncoder().encode(text.trimEnd()), trust);
+  const trust = readTrust(flags);
+  if (what === undefined) return checkStore(findPlace(flags), trust);
+  switch (await kindOf(what)) {
+    case "store":
+      return checkStore(findPlace({ ...flags, store: `sqlite:${what}` }), trust);
+    case "directory":
+      return checkExport(what, trust);
+    case "file":
+      return checkFile(what, flags, await extendTrust(trust, flags.keyHistory));
   }
-  const event = flags.event === undefined ? undefined : parseJson(await readFile(flags.event));
-  const options = { ...trust, ...(event === undefined ? {} : { event }) };
-  return isEntry(text)
-    ? verifyEntry(new TextEncoder().encode(text.trimEnd()), options)
-    : verifyReceipt(text, options);
-}
-
-type Trust = { trustedKeys?: string[]; trustedLogs?: string[] };
-
-async function checkDirectory(directory: string, trust: Trust): Promise<Verification> {
-  let progress: ReturnType<typeof createProgress> | undefined;
-  const result = await verifyExportDirectory(directory, {
-    ...trust,
-    onProgress: (done, total) => {
-      progress ??= createProgress("verifying", total);
-      progress.update(done);
-    },
-  });
-  progress?.finish();
-  return result;
-}
-
-/** A live store is checked as an auditor would: exported first, then verified from the files alone. */
-async function checkStore(flags: Flags, trust: Trust): Promise<Verification> {
-  const place = findPlace(flags);
-  const folder = await mkdtemp(join(tmpdir(), "countersign-verify-"));
-  try {
-    const directory = join(folder, "export");
-    await withStore(place, (store) => exportStore(store, place, directory));
-    return await checkDirectory(directory, trust);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function statOf(path: string): Promise<Awaited<ReturnType<typeof stat>>> {
-  try {
-    return await stat(path);
-  } catch {
-    throw new CountersignError("ERR_CLI_NO_FILE", `${path} is not there`, { file: path });
-  }
-}
-
-function isEntry(text: string): boolean {
-  let value: JsonValue;
-  try {
-    value = parseJson(text);
-  } catch {
-    return false;
-  }
-  return typeof value === "object" && value !== null && !Array.isArray(value) && "receipt" in value;
 }

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CountersignError } from "@countersign/core";
+import { KEY_FILES } from "@countersign/gateway";
+import { parseKeyHistory } from "@countersign/receipts";
+import type { KeyRecord } from "@countersign/receipts";
+import pc from "picocolors";
+import { printJson, printLine } from "../../output/print.js";
+import "../errors.js";
+import type { Place } from "../receipts/place.js";
+
+/** Prints the public side of a key directory: what auditors compare with. */
+export async function printPublicKeys(place: Place, json: boolean): Promise<void> {
+  const historyFile = join(place.keyDirectory, KEY_FILES.history);
+  const vkeyFile = join(place.keyDirectory, KEY_FILES.vkey);
+  if (!existsSync(historyFile) || !existsSync(vkeyFile)) throw noKeys(place);
+  const records = parseKeyHistory(await readFile(historyFile, "utf8"));
+  const [first] = records;
+  const last = records.at(-1);
+  if (first === undefined || last === undefined) throw noKeys(place);
+  const log = (await readFile(vkeyFile, "utf8")).trim();
+  if (json) {
+    const keys = records.map(({ key, created_at, first_entry }) => ({
+      key,
+      createdAt: new Date(created_at).toISOString(),
+      firstEntry: first_entry,
+    }));
+    printJson({ receipts: last.key, firstReceipts: first.key, log, history: historyFile, keys });
+    return;
+  }
+  printLine(`receipt key  ${pc.bold(last.key)}`);
+  if (records.length > 1) printLine(`first key    ${pc.bold(first.key)}`);
+  printLine(`log key      ${pc.bold(log)}`);
+  if (records.length > 1) printHistory(records);
+  printLine(pc.dim(`history      ${historyFile}`));
+  printLine("");
+  printLine("Give auditors these, over another channel than the receipts:");
+  printLine(`  countersign receipts verify DIRECTORY --log-key "${log}" --key ${first.key}`);
+}
+
+function printHistory(records: readonly KeyRecord[]): void {
+  for (const { number, first_entry, created_at, key } of records) {
+    const time = new Date(created_at).toISOString();
+    printLine(pc.dim(`  ${number + 1}. from entry ${first_entry}, ${time}, ${key}`));
+  }
+}
+
+/** There is nothing to show or to rotate. */
+export function noKeys(place: Place): CountersignError {
+  return new CountersignError(
+    "ERR_CLI_NO_KEYS",
+    `${place.keyDirectory} has no keys yet; \`countersign keys new\` or the first start of the gateway makes them`,
+    { directory: place.keyDirectory },
+  );
+}

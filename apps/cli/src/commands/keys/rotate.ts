@@ -1,0 +1,72 @@
+import { existsSync } from "node:fs";
+import { copyFile, constants, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CountersignError, isCountersignError } from "@countersign/core";
+import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
+import type { Ed25519Key } from "@countersign/core/sign";
+import { handOverKey, KEY_FILES } from "@countersign/gateway";
+import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
+import { openSqliteStore } from "@countersign/receipts/sqlite";
+import "../errors.js";
+import { isStoreDirectory, storeDirectory, withStore } from "../receipts/place.js";
+import type { Place } from "../receipts/place.js";
+import { noKeys } from "./public-keys.js";
+
+/**
+ * Replaces the receipt key; gives the file that keeps the old one. Each step leaves files from which a
+ * second call goes on: the next key first, then the signed hand-over, the key in use last.
+ */
+export async function rotateKey(place: Place, now: number): Promise<string> {
+  const inUse = join(place.keyDirectory, "receipts.pem");
+  const history = join(place.keyDirectory, KEY_FILES.history);
+  if (!existsSync(inUse) || !existsSync(history)) throw noKeys(place);
+  return whileStopped(place, async (size) => {
+    const old = importPrivateKey(await readFile(inUse, "utf8"));
+    const nextFile = join(place.keyDirectory, "receipts-next.pem");
+    const next = await nextKey(nextFile);
+    const last = parseKeyHistory(await readFile(history, "utf8")).at(-1);
+    if (last?.key !== encodeKeyText(next.publicKey)) {
+      await handOverKey(place.keyDirectory, { old, next }, { firstEntry: size, now });
+    }
+    const retired = join(place.keyDirectory, `receipts-retired-${last?.number ?? 0}.pem`);
+    if (!existsSync(retired)) await copyFile(inUse, retired, constants.COPYFILE_EXCL);
+    await rename(nextFile, inUse);
+    return retired;
+  });
+}
+
+async function nextKey(file: string): Promise<Ed25519Key> {
+  if (existsSync(file)) return importPrivateKey(await readFile(file, "utf8"));
+  const key = generateKey();
+  await writeFile(file, exportPrivateKeyPem(key), { mode: 0o600, flag: "wx", flush: true });
+  return key;
+}
+
+/**
+ * Runs with the true size of the log while nobody can append to an embedded one: an entry signed with
+ * the old key behind the hand-over would make the log invalid for good.
+ */
+async function whileStopped<Result>(
+  place: Place,
+  use: (size: number) => Promise<Result>,
+): Promise<Result> {
+  const directory = storeDirectory(place);
+  if (directory === undefined) {
+    return use(await withStore(place, async (store) => (await store.head()).size));
+  }
+  if (!isStoreDirectory(directory)) return use(0);
+  const store = await openSqliteStore({ directory }).catch((error: unknown) => {
+    const locked: string = "ERR_STORE_LOCKED";
+    if (!isCountersignError(error) || error.code !== locked) throw error;
+    throw new CountersignError(
+      "ERR_CLI_GATEWAY_RUNS",
+      "a gateway is writing to this log; stop it, rotate, and start it again",
+      { store: place.store },
+    );
+  });
+  try {
+    return await use((await store.head()).size);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,108 @@
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { verifyEntry, verifyProof, verifyReceipt } from "@countersign/receipts/verify";
+import type { Verification } from "@countersign/receipts/verify";
+import { verifyExportDirectory } from "@countersign/receipts/verify-node";
+import { createProgress } from "../../output/progress.js";
+import "../errors.js";
+import { exportStore } from "./export.js";
+import { withTemporaryDirectory } from "./interrupt.js";
+import { isStoreDirectory, withStore } from "./place.js";
+import type { Place } from "./place.js";
+import { missing, readInput } from "./input.js";
+import type { Trust } from "./trust.js";
+
+/** Files that go with a single receipt or entry. */
+export type Companions = { readonly event?: string; readonly proof?: string };
+
+const EXPORT_MARKS = ["checkpoint", "tile", "receipts.jsonl"];
+
+/** Verifies an export directory, on all cores. */
+export async function checkExport(directory: string, trust: Trust): Promise<Verification> {
+  if (!EXPORT_MARKS.some((name) => existsSync(join(directory, name)))) {
+    throw new CountersignError(
+      "ERR_CLI_NO_EXPORT",
+      `${directory} holds no export; \`countersign receipts export\` writes one`,
+      { directory },
+    );
+  }
+  let progress: ReturnType<typeof createProgress> | undefined;
+  try {
+    return await verifyExportDirectory(directory, {
+      ...trust,
+      onProgress: (done, total) => {
+        progress ??= createProgress("verifying", total);
+        progress.update(done);
+      },
+    });
+  } finally {
+    progress?.finish();
+  }
+}
+
+/** Verifies a live store as an auditor would: exported first, then from the files alone. */
+export function checkStore(place: Place, trust: Trust): Promise<Verification> {
+  return withTemporaryDirectory("countersign-verify-", async (folder) => {
+    const directory = join(folder, "export");
+    await withStore(place, (store) => exportStore(store, place, directory));
+    return checkExport(directory, trust);
+  });
+}
+
+/** Verifies one receipt or one entry, with its proof and the auditor's own copy of the event. */
+export async function checkFile(
+  file: string,
+  companions: Companions,
+  trust: Trust,
+): Promise<Verification> {
+  const text = await readInput(file);
+  const event =
+    companions.event === undefined ? undefined : parseJson(await readInput(companions.event));
+  const options = { ...trust, ...(event === undefined ? {} : { event }) };
+  const entry = entryBytes(text);
+  if (companions.proof !== undefined) {
+    if (entry === undefined) {
+      throw new CountersignError(
+        "ERR_CLI_NOT_ENTRY",
+        `${file} holds no log entry, and a proof is about an entry; \`receipts show --json\` prints one`,
+        { file },
+      );
+    }
+    if (trust.trustedLogs === undefined) {
+      throw new CountersignError(
+        "ERR_CLI_NO_LOG_KEY",
+        "a proof leads to a root that the log signed: give the log's key with --log-key",
+        {},
+      );
+    }
+    return verifyProof(await readInput(companions.proof), entry, options);
+  }
+  return entry === undefined ? verifyReceipt(text, options) : verifyEntry(entry, options);
+}
+
+/** Whether a path is a directory, and of which kind. */
+export async function kindOf(path: string): Promise<"store" | "directory" | "file"> {
+  try {
+    if (!(await stat(path)).isDirectory()) return "file";
+  } catch {
+    throw missing(path);
+  }
+  return isStoreDirectory(path) ? "store" : "directory";
+}
+
+/** The leaf bytes of an entry however its file was formatted; undefined when it is no entry. */
+function entryBytes(text: string): Uint8Array | undefined {
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, "receipt")
+    ? new TextEncoder().encode(canonicalJson(value))
+    : undefined;
+}

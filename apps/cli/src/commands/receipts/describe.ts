@@ -1,0 +1,53 @@
+import type { AgUiReceipt, LogEntry } from "@countersign/receipts";
+import pc from "picocolors";
+import { printable } from "./printable.js";
+
+/** The event type as filters spell it. */
+export function typeOf(receipt: AgUiReceipt): string {
+  const { event_type: type } = receipt;
+  return printable(typeof type === "string" ? type : `custom:${type.custom}`);
+}
+
+/** What the event was about, `type:id`. */
+export function targetOf(receipt: AgUiReceipt): string {
+  const { target } = receipt;
+  if (target === undefined) return "";
+  return printable([target.component_type, target.component_id].filter(Boolean).join(":"));
+}
+
+/** Allowed or blocked, and why. */
+export function decisionOf(receipt: AgUiReceipt): string {
+  if (receipt.allowed) return pc.green("allowed");
+  return `${pc.red("blocked")} ${printable(receipt.denial_reason ?? "")}`.trimEnd();
+}
+
+/** An entry for people: one line for each thing it says. */
+export function describeEntry(entry: LogEntry): string {
+  const { receipt } = entry;
+  const target = targetOf(receipt);
+  const rows: [name: string, value: string | undefined][] = [
+    ["entry", String(entry.seq)],
+    ["decision", decisionOf(receipt)],
+    ["rule", entry.rule],
+    ["event", `${typeOf(receipt)} (${receipt.classification})${target && ` on ${target}`}`],
+    ["direction", entry.direction === "inbound" ? "person to agent" : "agent to person"],
+    ["agent", receipt.agent_id],
+    ["session", receipt.session_id],
+    ["run", entry.run_id],
+    ["thread", entry.thread_id],
+    ["capability", receipt.capability_id],
+    ["received", new Date(entry.received_at).toISOString()],
+    ["policy", `${entry.policy_hash} (${entry.mode})`],
+    ["payload", receipt.payload_hash],
+    ["emitted", entry.emitted_hash],
+    ["receipt", receipt.id],
+    ["signed by", receipt.kernel_key],
+  ];
+  return rows
+    .flatMap(([name, value]) => {
+      if (value === undefined) return [];
+      const shown = name === "decision" ? value : printable(value);
+      return [`${pc.dim(name.padEnd(10))}  ${shown}`];
+    })
+    .join("\n");
+}

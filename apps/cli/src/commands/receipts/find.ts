@@ -1,0 +1,47 @@
+import { CountersignError } from "@countersign/core";
+import { parseCheckpoint, parseNote } from "@countersign/receipts";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import "../errors.js";
+
+/** An entry as it stands in the log. */
+export type FoundEntry = { readonly seq: number; readonly bytes: Uint8Array };
+
+/** Finds an entry by its number in the log or by its receipt id; of several, the newest. */
+export async function findEntry(store: ReceiptStore, which: string): Promise<FoundEntry> {
+  let seq = /^\d{1,15}$/.test(which) ? Number(which) : undefined;
+  if (seq === undefined) {
+    const { entries } = await store.query({ id: which }, { limit: 1 });
+    seq = entries[0]?.seq;
+  }
+  const { size } = await store.head();
+  if (seq === undefined || seq >= size) throw unknown(which, size);
+  const [bytes] = await store.readEntries(seq, seq + 1);
+  if (bytes === undefined) throw unknown(which, size);
+  return { seq, bytes };
+}
+
+/** The newest signed checkpoint, and how many entries it signs for. */
+export async function newestCheckpoint(
+  store: ReceiptStore,
+): Promise<{ text: string; size: number }> {
+  const text = await store.readCheckpoint();
+  if (text === undefined) {
+    throw new CountersignError(
+      "ERR_CLI_NO_CHECKPOINT",
+      "the log has no signed checkpoint yet; the gateway signs one every second while it grows",
+      {},
+    );
+  }
+  return { text, size: parseCheckpoint(parseNote(text).text).size };
+}
+
+function unknown(which: string, size: number): CountersignError {
+  const entries = size === 0 ? "it is empty" : `it holds entries 0 to ${size - 1}`;
+  return new CountersignError(
+    "ERR_CLI_NO_RECEIPT",
+    `no receipt ${which} is in this log; ${entries}`,
+    {
+      which,
+    },
+  );
+}

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { createSigner } from "@countersign/core/sign";
+import { openKey, openKeyHistory } from "@countersign/gateway";
+import { openLog } from "@countersign/receipts/log";
+import type { EntryDraft, ReceiptLog } from "@countersign/receipts/log";
+import { createSigningPool } from "@countersign/receipts/sign";
+import { openSqliteStore } from "@countersign/receipts/sqlite";
+import { Command } from "commander";
+import { reportFailure } from "../../../output/failure.js";
+import { registerKeys } from "../../keys/index.js";
+import { registerReceipts } from "../index.js";
+
+/** What a verb answered. */
+export type Answer = { readonly code: number; readonly out: string };
+
+/** A directory with the store and the keys of a gateway, and the verbs to look at them. */
+export type SampleGateway = {
+  readonly path: (name: string) => string;
+  /** Runs a verb on this store and these keys. */
+  run(...args: string[]): Promise<Answer>;
+  /** Opens the log as the gateway does. */
+  open(): Promise<ReceiptLog>;
+  /** Appends as many entries as asked and stops again. */
+  append(from: number, to: number): Promise<void>;
+  remove(): void;
+};
+
+/** A made-up decision; every fifth was blocked. */
+export function sampleDraft(number: number): EntryDraft {
+  const allowed = number % 5 !== 4;
+  return {
+    direction: number % 3 === 0 ? "inbound" : "outbound",
+    mode: "enforce",
+    policy_hash: "ef".repeat(32),
+    received_at: 1_794_700_000_000 + number * 1_000,
+    run_id: `run_${Math.floor(number / 10)}`,
+    receipt: {
+      agent_id: "main",
+      allowed,
+      capability_id: "<none>",
+      classification: number % 2 === 0 ? "submit" : "display",
+      event_id: `evt_${String(number).padStart(26, "0")}`,
+      event_type: number === 1 ? { custom: "clip\u001b[2Jboard" } : "form_action",
+      payload_hash: "cd".repeat(32),
+      session_id: `sess_${number % 2}`,
+      target: { component_type: "modal", component_id: "confirm:refund" },
+      timestamp: 1_794_700_000,
+      transport: "sse",
+      ...(allowed ? {} : { denial_reason: "capability required for Submit events" }),
+    },
+  };
+}
+
+/** Makes an empty one. */
+export function createSampleGateway(): SampleGateway {
+  const directory = mkdtempSync(join(tmpdir(), "countersign-cli-receipts-"));
+  const path = (name: string): string => join(directory, name);
+  const place = ["--store", `sqlite:${path("store")}`, "--keys", path("keys")];
+  const open = async (): Promise<ReceiptLog> => {
+    const store = await openSqliteStore({ directory: path("store") });
+    const key = await openKey(path("keys"), "receipts");
+    const { size } = await store.head();
+    await openKeyHistory(path("keys"), key, { firstEntry: size, now: 1_794_700_000_000 });
+    return openLog({
+      store,
+      signer: await createSigningPool(key),
+      checkpointSigner: createSigner(await openKey(path("keys"), "checkpoint")),
+      origin: "countersign.local/log",
+      checkpointInterval: 0,
+    });
+  };
+  return {
+    path,
+    open,
+    run: (...args) => runVerb([...args, ...place]),
+    async append(from, to) {
+      const log = await open();
+      for (let number = from; number < to; number += 1) void log.append(sampleDraft(number));
+      await log.close();
+    },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+/** Runs one verb in this process, with what it wrote and its exit code. */
+export async function runVerb(args: readonly string[]): Promise<Answer> {
+  let out = "";
+  const program = new Command("countersign").exitOverride();
+  const write = (text: string): void => void (out += text);
+  program.configureOutput({ writeErr: write, writeOut: write });
+  registerKeys(program);
+  registerReceipts(program);
+  const { exitCode } = process;
+  const streams = [process.stdout, process.stderr];
+  const originals = streams.map((stream) => stream.write);
+  process.exitCode = 0;
+  for (const stream of streams) {
+    stream.write = (chunk: string | Uint8Array): boolean => {
+      out += String(chunk);
+      return true;
+    };
+  }
+  try {
+    await program.parseAsync(["node", "countersign", ...args]).catch((error: unknown) => {
+      process.exitCode = reportFailure(error, args.includes("--json"));
+    });
+    return { code: Number(process.exitCode), out: stripVTControlCharacters(out) };
+  } finally {
+    streams.forEach((stream, index) => {
+      const original = originals[index];
+      if (original !== undefined) stream.write = original;
+    });
+    process.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,59 @@
+import { CountersignError } from "@countersign/core";
+import { verifyEd25519 } from "@countersign/core/verify";
+import {
+  encodeKeyText,
+  findBrokenRecord,
+  parseKeyHistory,
+  parseKeyText,
+  parseVkey,
+  trustedThroughHistory,
+} from "@countersign/receipts";
+import { InvalidArgumentError } from "commander";
+import "../errors.js";
+import { readInput } from "./input.js";
+
+/** Whom the verifier trusts; a member that is left out was not asked about. */
+export type Trust = { readonly trustedKeys?: string[]; readonly trustedLogs?: string[] };
+
+/** Takes one more receipt key. */
+export function collectKey(text: string, before: string[] | undefined): string[] {
+  try {
+    return [...(before ?? []), encodeKeyText(parseKeyText(text))];
+  } catch {
+    throw new InvalidArgumentError("a receipt key is ed25519: and 64 hexadecimal digits");
+  }
+}
+
+/** Takes one more log key. */
+export function collectLogKey(text: string, before: string[] | undefined): string[] {
+  try {
+    parseVkey(text);
+  } catch {
+    throw new InvalidArgumentError("a log key reads name+id+key, as in log.vkey");
+  }
+  return [...(before ?? []), text];
+}
+
+/** The lists as they were given. */
+export function readTrust(flags: { key?: string[]; logKey?: string[] }): Trust {
+  return {
+    ...(flags.key === undefined ? {} : { trustedKeys: flags.key }),
+    ...(flags.logKey === undefined ? {} : { trustedLogs: flags.logKey }),
+  };
+}
+
+/** Adds the keys that trusted keys handed over to, when a history was given. */
+export async function extendTrust(trust: Trust, historyFile: string | undefined): Promise<Trust> {
+  if (historyFile === undefined || trust.trustedKeys === undefined) return trust;
+  const records = parseKeyHistory(await readInput(historyFile));
+  const broken = await findBrokenRecord(records, verifyEd25519);
+  if (broken !== undefined) {
+    throw new CountersignError(
+      "ERR_CLI_KEY_HISTORY",
+      `${historyFile}, line ${broken.line}: ${broken.reason}`,
+      { file: historyFile },
+    );
+  }
+  const trusted = trustedThroughHistory(records, new Set(trust.trustedKeys));
+  return { ...trust, trustedKeys: [...trusted] };
+}
