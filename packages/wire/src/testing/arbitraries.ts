@@ -29,6 +29,12 @@ import {
 } from "./json.js";
 
 export { mutateJson } from "./mutate.js";
+export { Random } from "./random.js";
+export { mutateStream } from "./stream-mutations.js";
+export { generateStream } from "./streams.js";
+export type { GeneratedStream } from "./streams.js";
+export { cutBytes, frameTexts } from "./wire-bytes.js";
+export { mutateTexts, textsOf } from "./wire-mutations.js";
 
 const text = arbitraryText;
 const id = arbitraryId;
