@@ -4,10 +4,6 @@ import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { connect } from "node:http2";
 import type { ClientHttp2Session } from "node:http2";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Agent } from "node:https";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -15,6 +11,7 @@ import { runClient } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
+import { selfSigned } from "../testing/self-signed.js";
 import { post, sseEvents } from "../testing/transports.js";
 
 let fixture: Fixture | undefined;
@@ -170,22 +167,6 @@ test("headers go out before the first event, and a quiet stream gets heartbeats"
   }
   expect(sseEvents(body).map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
 });
-
-/** A key and certificate nobody trusts, made for this run. */
-function selfSigned(): { cert: string; key: string } {
-  const directory = mkdtempSync(join(tmpdir(), "countersign-tls-"));
-  const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  execFileSync(
-    "openssl",
-    ["req", "-x509", ...curve, "-keyout", key, "-out", cert, "-days", "1", ...subject],
-    { stdio: "ignore" },
-  );
-  const pair = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
-  rmSync(directory, { recursive: true });
-  return pair;
-}
 
 function ask(
   session: ClientHttp2Session,
