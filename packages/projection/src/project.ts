@@ -246,8 +246,12 @@ function snapshotOf(
 /** Sorted on a copy; what is no event sorts first and is reported by `push`. */
 function inOrder(rows: Iterable<unknown>): unknown[] {
   const idOf = (row: unknown): number => {
-    const id = (row as { id?: unknown } | null | undefined)?.id;
-    return typeof id === "number" ? id : 0;
+    try {
+      const id = (row as { id?: unknown } | null | undefined)?.id;
+      return typeof id === "number" ? id : 0;
+    } catch {
+      return 0;
+    }
   };
   return [...rows].sort((left, right) => idOf(left) - idOf(right));
 }

@@ -58,6 +58,25 @@ test("a snapshot keeps the messages that the client has, which it would drop oth
   expect(snapshot).toMatchObject({ messages: [{ id: "u1" }, { role: "assistant" }, {}, {}] });
 });
 
+test("a row or a payload that throws when it is read makes a diagnostic and no frame", () => {
+  const trap = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error("hunter2");
+      },
+      getOwnPropertyDescriptor: () => {
+        throw new Error("hunter2");
+      },
+    },
+  );
+  const rows = [trap, row(2, "chat.ingested", trap), row(3, "llm.response", { turn: trap })];
+  const { frames, diagnostics } = createLedgerProjection().replay(rows);
+  expect(frames).toEqual([]);
+  expect(diagnostics).toHaveLength(3);
+  expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
+});
+
 test("history without a run makes nothing", () => {
   expect(createLedgerProjection().replay([]).frames).toEqual([]);
 });

@@ -29,7 +29,11 @@ type Held = {
   waiting: string;
 };
 
-/** A forbidden text of n characters takes at most so many in any encoding that is undone. */
+/**
+ * A forbidden text of n characters takes at most n times so many in one encoding (`\\uXXXX` is the widest).
+ * In an encoding of an encoding it may take more; cut into deltas, it is then found only in part of the
+ * cases before its beginning has left.
+ */
 const WIDEST = 6;
 
 /**
