@@ -165,8 +165,7 @@ test("every way to tamper with an export is found, and the first broken entry is
     const { code, out } = await gateway.run("receipts", "verify", directory, ...trust(), "--json");
     const result = JSON.parse(out);
     expect({ name, code, valid: result.valid }).toEqual({ name, code: 1, valid: false });
-    if (broken !== undefined)
-      expect({ name, at: result.firstBrokenIndex }).toEqual({ name, at: broken });
+    expect({ name, at: result.firstBrokenIndex }).toEqual({ name, at: broken });
     const told = await gateway.run("receipts", "verify", directory);
     expect(told.out).toContain("not valid");
   }
@@ -240,7 +239,7 @@ function evt(number: number): string {
 }
 
 function temporary(): string[] {
-  return readdirSync(tmpdir()).filter((name) => /^countersign-verify-/.test(name));
+  return readdirSync(tmpdir()).filter((name) => name.startsWith("countersign-verify-"));
 }
 
 async function editFile(file: string, edit: (bytes: Buffer) => Uint8Array): Promise<void> {
