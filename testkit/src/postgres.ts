@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { chown, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { chown, cp, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -55,6 +55,14 @@ async function nativeDirectory(): Promise<string> {
   return native;
 }
 
+/** Whether anybody may walk into a directory: a clone under a private directory hides its binaries. */
+async function isOpenToAll(directory: string): Promise<boolean> {
+  for (let path = directory; ; path = dirname(path)) {
+    if (((await stat(path)).mode & 0o001) === 0) return false;
+    if (path === dirname(path)) return true;
+  }
+}
+
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {
@@ -86,10 +94,15 @@ function accepts(port: number): Promise<boolean> {
 export async function startPostgres(
   options: { settings?: Record<string, string> } = {},
 ): Promise<RunningPostgres> {
-  const native = await nativeDirectory();
+  const installed = await nativeDirectory();
   const directory = await mkdtemp(join(tmpdir(), "countersign-postgres-"));
   const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   if (identity.uid !== undefined) await chown(directory, NOBODY, NOBODY);
+  let native = installed;
+  if (identity.uid !== undefined && !(await isOpenToAll(installed))) {
+    native = join(directory, "native");
+    await cp(installed, native, { recursive: true, verbatimSymlinks: true });
+  }
   const data = join(directory, "data");
   const environment = { ...process.env, LD_LIBRARY_PATH: join(native, "lib"), LC_ALL: "C" };
   const where = { ...identity, env: environment, cwd: directory };
