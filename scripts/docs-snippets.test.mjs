@@ -29,7 +29,11 @@ test("every TypeScript example in the docs type-checks", { timeout: 180_000 }, (
     for (const { name, language, code } of examples) {
       writeFileSync(join(folder, `${name}.${language}`), `${code}\nexport {};\n`);
     }
-    const config = { extends: join(root, "tsconfig.check.json"), include: ["*.ts", "*.tsx"] };
+    const config = {
+      extends: join(root, "tsconfig.check.json"),
+      include: ["*.ts", "*.tsx"],
+      exclude: [],
+    };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
     writeFileSync(join(folder, "package.json"), '{"type":"module"}');
     const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
