@@ -79,3 +79,12 @@ test.each([
     expect.objectContaining({ code: "ERR_POLICY_ENVELOPE", facts: { field } }),
   );
 });
+
+test.each([
+  [{ action: "update", lifecycle: "destroyed" }, "destroy"],
+  [{ action: "destroy", event: "updated" }, "destroy"],
+  [{ lifecycle: "update", event: "opened" }, "create"],
+])("of several verbs the strictest counts: %j is %s", (payload, expected) => {
+  const facts = classifyEnvelope({ event_type: "lifecycle", payload }, "outbound");
+  expect(facts.derived).toBe(expected);
+});

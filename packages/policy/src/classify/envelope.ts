@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { CountersignError } from "@countersign/core";
 import "../errors.js";
 import type { Classification } from "../vocabulary/classification.js";
-import { isClassification } from "../vocabulary/classification.js";
+import { isAtLeastAsStrict, isClassification } from "../vocabulary/classification.js";
 import type { UiEventType } from "../vocabulary/event-type.js";
 import { readEventType } from "../vocabulary/event-type.js";
 import type { Target } from "../vocabulary/target.js";
@@ -67,11 +67,15 @@ export function classifyEnvelope(
 function deriveClass(type: UiEventType, payload: JsonValue | undefined): Classification {
   if (type !== "lifecycle") return ENVELOPE_TABLE[type];
   if (payload === null || typeof payload !== "object" || Array.isArray(payload)) return "display";
+  // Clients differ in which one they read, so the strictest counts, in whatever order they stand.
+  let strictest: Classification = "display";
   for (const key of ["action", "lifecycle", "event"]) {
     const verb = own(payload, key);
-    if (typeof verb === "string") return VERBS.get(verb.toLowerCase()) ?? "create";
+    if (typeof verb !== "string") continue;
+    const named = VERBS.get(verb.toLowerCase()) ?? "create";
+    if (isAtLeastAsStrict(named, strictest)) strictest = named;
   }
-  return "display";
+  return strictest;
 }
 
 function readTarget(value: JsonValue | undefined): Target | undefined {
