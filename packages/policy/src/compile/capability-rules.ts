@@ -46,7 +46,8 @@ function outboundRule(
     perAspect: true,
     check(facts, aspect) {
       if (facts.event.direction === "inbound" && !bothDirections) return undefined;
-      if ((bitsOf(aspect) & restricted) !== 0) return gate.scoped(facts, aspect);
+      const closed = bitsOf(aspect) & restricted;
+      if (closed !== 0) return gate.scoped(facts, aspect, closed);
       return open ? undefined : gate.present(facts);
     },
     saw,
@@ -72,7 +73,8 @@ function inboundRule(
       if (facts.event.direction !== "inbound") return undefined;
       const unlisted = bitsOf(aspect) & ~allowed;
       if (unlisted === 0) return undefined;
-      if (blocking || (unlisted & restricted) !== 0) return gate.scoped(facts, aspect);
+      const closed = blocking ? unlisted : unlisted & restricted;
+      if (closed !== 0) return gate.scoped(facts, aspect, closed);
       return open ? undefined : gate.present(facts);
     },
     saw,
@@ -91,8 +93,8 @@ function bitsOf(aspect: Aspect): number {
 }
 
 type Gate = {
-  /** A valid token whose scopes cover the event. */
-  scoped(facts: DecisionFacts, aspect: Aspect): Denial | undefined;
+  /** A valid token whose scopes cover the event, in each of the closed classes (as bits) it has. */
+  scoped(facts: DecisionFacts, aspect: Aspect, closed: number): Denial | undefined;
   /** Any valid token. */
   present(facts: DecisionFacts): Denial | undefined;
 };
@@ -112,13 +114,22 @@ function createGate(rule: string, onBlock: OnBlock): Gate {
   );
   const invalid = statusDenials(make);
   return {
-    scoped(facts, aspect) {
+    scoped(facts, aspect, closed) {
       const { capability } = facts;
       if (capability === undefined) return required.get(aspect.classification) ?? unauthorized;
       if (capability.status !== "valid") return invalid(capability);
-      const bit = CLASSIFICATION_BIT[aspect.classification];
-      if (!scopeSetOf(capability.scopes).covers(bit, aspect.target)) return unauthorized;
-      return constraint(capability, facts.event, aspect, make);
+      const scopes = scopeSetOf(capability.scopes);
+      if (!scopes.covers(CLASSIFICATION_BIT[aspect.classification], aspect.target)) {
+        return unauthorized;
+      }
+      const refusal = constraint(capability, facts.event, aspect, make);
+      if (refusal !== undefined || aspect.derived === aspect.classification) return refusal;
+      // A token for submitting must not navigate because the agent calls its navigation a submission.
+      const derived = CLASSIFICATION_BIT[aspect.derived];
+      if ((closed & derived) === 0) return undefined;
+      if (!scopes.covers(derived, aspect.target)) return unauthorized;
+      const real = { ...aspect, classification: aspect.derived };
+      return constraint(capability, facts.event, real, make);
     },
     present({ capability }) {
       if (capability === undefined) return missing;

@@ -325,3 +325,57 @@ test.each(["telepathy", "toString", "", undefined])(
     );
   },
 );
+
+test("what a holder took away of an exact scope is gone, also where the class is open", () => {
+  const policy = policyOf(
+    `${OPEN}  capability_scopes: [{ scope_id: "ui:display:sidebar", allow_targets: [{ component_type: sidebar }] }]\n`,
+  );
+  const capability = {
+    ...token("ui:display:sidebar"),
+    authorize: (_event: unknown, aspect: { target?: { component_id?: string } }) =>
+      aspect.target?.component_id === "a" ? undefined : "not this one",
+  };
+  expect(verdict(policy, "text_stream display sidebar:a", { capability })).toBe("allow");
+  expect(verdict(policy, "text_stream display sidebar:b", { capability })).toBe("not this one");
+  expect(verdict(policy, TEXT, { capability })).toBe("allow");
+});
+
+test("a rule that throws leaves no enforced rule behind it unasked", () => {
+  const broken = {
+    ...token("*"),
+    authorize: (): string => {
+      throw new Error("bug");
+    },
+  };
+  const rules =
+    "ag_ui_conditions: { mode: enforce, rules: [{ id: never, when: 'true', reason: no }] }\n";
+  const observed = policyOf(`mode: observe\n${OPEN}${rules}`);
+  const event = "form_action submit modal:x";
+  expect(verdict(observed, event, { capability: token("*") })).toBe("no");
+  expect(verdict(observed, event, { capability: broken })).toBe("no");
+  const enforced = policyOf(
+    "mode: observe\nag_ui: { mode: enforce, allow_display_without_capability: true }\n",
+  );
+  expect(verdict(enforced, event, { capability: broken })).toBe(
+    "the policy could not be evaluated",
+  );
+});
+
+test("a raised claim needs the scope of what the event really does as well", () => {
+  const policy = policyOf(OPEN);
+  const event = "navigation submit modal:x";
+  const refused = "capability scope does not authorize this AG-UI event";
+  const ask = (...scopes: string[]) => verdict(policy, event, { capability: token(...scopes) });
+  expect(ask("ui:submit:modal")).toBe(refused);
+  expect(ask("ui:navigate:modal")).toBe(refused);
+  expect(ask("ui:submit:modal", "ui:navigate:modal")).toBe("allow");
+});
+
+test("a raised claim does not slip past the rules for the class it really has", () => {
+  const policy = policyOf(
+    "ag_ui: { allow_display_without_capability: true, restricted_classifications: [submit] }\nag_ui_conditions: { rules: [{ id: a, match: { classification: alert }, when: 'true', reason: quiet }] }\n",
+  );
+  expect(verdict(policy, "notification alert toast")).toBe("quiet");
+  expect(verdict(policy, "notification mutate toast")).toBe("quiet");
+  expect(verdict(policy, "state_update mutate")).toBe("allow");
+});

@@ -143,17 +143,19 @@ function createEvaluator(
   return (facts) => {
     const observing = facts.mode === "observe";
     let remembered: Denial | undefined;
-    try {
-      for (const rule of rules) {
-        const denial = checkRule(rule, facts);
-        if (denial === undefined) continue;
-        if (rule.mode === "enforce" && !observing) return denial;
-        remembered ??= denial;
+    for (const rule of rules) {
+      let denial: Denial | undefined;
+      let enforced = rule.mode === "enforce";
+      try {
+        denial = checkRule(rule, facts);
+      } catch {
+        // Undecided is denied, and says nothing about the rules behind it: they are asked all the same.
+        denial = failed;
+        enforced ||= mode === "enforce";
       }
-    } catch {
-      // Undecided is denied, unless nothing is enforced at all.
-      if (mode === "enforce" && !observing) return failed;
-      remembered ??= failed;
+      if (denial === undefined) continue;
+      if (enforced && !observing) return denial;
+      remembered ??= denial;
     }
     return remembered === undefined ? ALLOW : observed(remembered);
   };

@@ -16,7 +16,10 @@ export function compileMatch(match: EventMatch | undefined): CompiledMatch {
     (type === undefined ||
       (aspect.eventType === type.eventType &&
         (type.customName === undefined || aspect.customName === type.customName))) &&
-    (classification === undefined || aspect.classification === classification) &&
+    // A raised claim must not carry an event out of sight of the rules for what it really does.
+    (classification === undefined ||
+      aspect.classification === classification ||
+      aspect.derived === classification) &&
     (component_type === undefined || aspect.target?.component_type === component_type) &&
     (component_id === undefined || aspect.target?.component_id === component_id) &&
     (tool === undefined ||

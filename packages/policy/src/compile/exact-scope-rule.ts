@@ -39,11 +39,16 @@ export function compileExactScopeRule(document: PolicyDocument, block: AgUiBlock
       block: "ag_ui",
       mode,
       perAspect: true,
-      check({ capability }, aspect) {
+      check({ capability, event }, aspect) {
         const scopes = capability?.status === "valid" ? scopeSetOf(capability.scopes) : NO_SCOPES;
         const needed = firstMissing(index, aspect, scopes);
-        if (needed === undefined) return undefined;
-        return capability?.status === "expired" ? expired : needed;
+        if (needed !== undefined) return capability?.status === "expired" ? expired : needed;
+        if (capability?.authorize === undefined) return undefined;
+        // The scope's text is the issuer's; what a holder or a constraint took away of it counts as well,
+        // also where the class is open and no other rule asks the token.
+        if (firstMissing(index, aspect, NO_SCOPES) === undefined) return undefined;
+        const refusal = capability.authorize(event, aspect);
+        return refusal === undefined ? undefined : make("scope_not_authorized", refusal);
       },
       saw: ({ capability }, aspect) => ({
         target: formatTarget(aspect.target),
