@@ -1,0 +1,71 @@
+// Runs the built gateway as anybody would, `countersign serve`, in front of one agent.
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const cli = fileURLToPath(new URL("../../apps/cli/dist/main.js", import.meta.url));
+const policy = fileURLToPath(new URL("policy.yaml", import.meta.url));
+
+/** Starts the gateway; resolves when it listens. */
+export async function startGateway(agentUrl) {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-copilotkit-"));
+  const config = join(folder, "countersign.yaml");
+  await writeFile(
+    config,
+    `agents:\n  support:\n    url: ${agentUrl}\npolicy: ${JSON.stringify(policy)}\n` +
+      "listen: { port: 0 }\ncontrol: { port: 0 }\n",
+  );
+  const child = spawn(process.execPath, [cli, "serve", "--config", config], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  // Whatever ends this process, a gateway without it is of no use to anybody.
+  const kill = () => child.kill("SIGTERM");
+  process.once("exit", kill);
+  const { dataUrl, controlUrl, adminToken } = await addressesOf(child);
+  const control = async (path, body) => {
+    const answer = await fetch(new URL(path, controlUrl), {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+    return answer.json();
+  };
+  return {
+    urlFor: (session) => `${dataUrl}/agents/support?session=${session}`,
+    control,
+    close: async () => {
+      process.off("exit", kill);
+      if (child.exitCode === null) {
+        const gone = new Promise((resolve) => {
+          child.once("exit", resolve);
+        });
+        kill();
+        await gone;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function addressesOf(child) {
+  return new Promise((resolve, reject) => {
+    let printed = "";
+    let failed = "";
+    child.stderr.on("data", (part) => {
+      failed += part;
+    });
+    child.stdout.on("data", (part) => {
+      printed += part;
+      const [, dataUrl, controlUrl] = /listening (\S+) +control (\S+)/.exec(printed) ?? [];
+      const [, adminToken] = /admin token, shown once: (\S+)\n/.exec(printed) ?? [];
+      if (adminToken !== undefined) resolve({ dataUrl, controlUrl, adminToken });
+    });
+    child.once("exit", (code) =>
+      reject(new Error(`the gateway ended with ${code} before it listened\n${failed}`)),
+    );
+  });
+}
