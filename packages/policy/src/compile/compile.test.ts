@@ -64,13 +64,15 @@ test("all things an event does must be allowed", () => {
 
 test("order: errors block, warnings pass, one rule can be set apart", () => {
   const plain = policyOf(OPEN);
-  const error = { violations: [{ rule: "R1", severity: "error" as const }] };
-  const warning = { violations: [{ rule: "R2", severity: "warning" as const }] };
-  expect(verdict(plain, TEXT, error)).toBe("event breaks the protocol's order: R1");
+  const error = { violations: [{ rule: "run/finish-ids", severity: "error" as const }] };
+  const warning = { violations: [{ rule: "tool-call/renamed", severity: "warning" as const }] };
+  expect(verdict(plain, TEXT, error)).toBe("event breaks the protocol's order: run/finish-ids");
   expect(verdict(plain, TEXT, warning)).toBe("allow");
-  const set = policyOf(`${OPEN}ag_ui_order: { on_warning: block, rules: { R1: allow } }\n`);
+  const set = policyOf(
+    `${OPEN}ag_ui_order: { on_warning: block, rules: { run/finish-ids: allow } }\n`,
+  );
   expect(verdict(set, TEXT, error)).toBe("allow");
-  expect(verdict(set, TEXT, warning)).toBe("event breaks the protocol's order: R2");
+  expect(verdict(set, TEXT, warning)).toBe("event breaks the protocol's order: tool-call/renamed");
 });
 
 test("components: globs, block lists and default allow", () => {

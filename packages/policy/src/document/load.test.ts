@@ -173,3 +173,12 @@ test("entries that can never match are noted", () => {
     ]),
   );
 });
+
+test("a rule of the protocol's order that does not exist is an error, not a rule without effect", () => {
+  expect(() =>
+    loadPolicy("ag_ui: {}\nag_ui_order: { rules: { tool-call/unknwn-result: block } }\n"),
+  ).toThrow(/did you mean "tool-call\/unknown-result"/);
+  expect(
+    loadPolicy("ag_ui: {}\nag_ui_order: { rules: { run/first-event: block } }\n").hash,
+  ).toBeTypeOf("string");
+});

@@ -1,3 +1,4 @@
+import { ORDER_RULES } from "@countersign/wire/order";
 import type { JsonSchema } from "./json-schema.js";
 import { choice, closed, flag, list, text } from "./json-schema.js";
 import { BLOCK_HEADER, MAX_LIST } from "./shared.js";
@@ -101,12 +102,13 @@ export const AG_UI_ORDER: JsonSchema = closed(
     ...BLOCK_HEADER,
     on_error: { $ref: "#/$defs/default_action" },
     on_warning: { $ref: "#/$defs/default_action" },
-    rules: {
-      type: "object",
-      description: "One rule of the run automaton by its name; wins over the two defaults.",
-      additionalProperties: { $ref: "#/$defs/default_action" },
-      maxProperties: 256,
-    },
+    // By name, not open: a misspelt rule that should block would otherwise let its events pass.
+    rules: closed(
+      "One rule of the run automaton by its name; wins over the two defaults.",
+      Object.fromEntries(
+        Object.keys(ORDER_RULES).map((rule) => [rule, { $ref: "#/$defs/default_action" }]),
+      ),
+    ),
   },
 );
 
