@@ -1,0 +1,90 @@
+import { createReadStream, existsSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { runOf } from "./script.mjs";
+
+const TYPES = new Map([
+  [".html", "text/html; charset=utf-8"],
+  [".js", "text/javascript"],
+  [".css", "text/css"],
+  [".svg", "image/svg+xml"],
+]);
+const MAX_BODY = 1024 * 1024;
+
+/**
+ * Serves a built page, and the example agent under `/agent` (AG-UI 1.0: POST, answered by SSE) and
+ * `/agent/stop`. Returns the address and how to end it.
+ */
+export async function serveChat({ folder, port = 0 }) {
+  const running = new Map();
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://page.invalid");
+    if (request.method === "POST" && pathname === "/agent") {
+      return void run(request, response, running);
+    }
+    if (request.method === "POST" && pathname === "/agent/stop") {
+      return void stop(request, response, running);
+    }
+    return sendFile(folder, pathname, response);
+  });
+  await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function readBody(request) {
+  const parts = [];
+  let size = 0;
+  for await (const part of request) {
+    size += part.length;
+    if (size > MAX_BODY) throw new RangeError("the body is too large");
+    parts.push(part);
+  }
+  return JSON.parse(Buffer.concat(parts).toString("utf8"));
+}
+
+async function run(request, response, running) {
+  let input;
+  try {
+    input = await readBody(request);
+  } catch {
+    response.writeHead(400).end();
+    return;
+  }
+  const control = new AbortController();
+  running.set(input.runId, control);
+  response.on("close", () => control.abort());
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  for await (const event of runOf(input, control.signal)) {
+    response.write(`data: ${JSON.stringify(event)}\n\n`);
+  }
+  running.delete(input.runId);
+  response.end();
+}
+
+async function stop(request, response, running) {
+  const { runId } = await readBody(request).catch(() => ({}));
+  running.get(runId)?.abort();
+  response.writeHead(204).end();
+}
+
+function sendFile(folder, pathname, response) {
+  const name =
+    pathname === "/"
+      ? "index.html"
+      : normalize(decodeURIComponent(pathname)).replace(/^[/\\]+/, "");
+  const path = join(folder, name);
+  if (!path.startsWith(folder) || !existsSync(path)) {
+    response.writeHead(404).end();
+    return;
+  }
+  response.writeHead(200, {
+    "content-type": TYPES.get(extname(path)) ?? "application/octet-stream",
+  });
+  createReadStream(path).pipe(response);
+}

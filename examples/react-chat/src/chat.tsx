@@ -1,0 +1,77 @@
+import { isBusy } from "@countersign/client";
+import { RenderHint, useAgent } from "@countersign/react";
+import type { FormEvent, ReactNode } from "react";
+import { useEffect, useRef } from "react";
+import { BarChart } from "./bar-chart.js";
+import { Questions } from "./questions.js";
+
+/** What this page shows when an agent asks for a component; anything else is not shown. */
+const COMPONENTS = { BarChart };
+
+export function Chat(): ReactNode {
+  const agent = useAgent();
+  const { status, messages, renderHints, problem } = agent;
+  const end = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    void end.current?.scrollIntoView({ block: "end" });
+  }, [messages, status]);
+
+  function ask(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const text = String(new FormData(form).get("text")).trim();
+    if (text === "") return;
+    form.reset();
+    void agent.send(text);
+  }
+
+  return (
+    <main className="chat">
+      <header>
+        <h1>Chat with React</h1>
+        <span className="status" role="status" data-status={status}>
+          {status === "waiting" ? "waiting for you" : status}
+        </span>
+      </header>
+      <ul className="messages" aria-live="polite">
+        {messages.length === 0 && <li className="empty">Say hello to begin.</li>}
+        {messages.map(({ id, role, content }) => [
+          typeof content === "string" && content !== "" && (
+            <li key={id} className={`message ${role}`}>
+              {content}
+            </li>
+          ),
+          renderHints
+            .filter(({ afterMessageId }) => afterMessageId === id)
+            .map((hint) => (
+              <li key={hint.id}>
+                <RenderHint hint={hint} components={COMPONENTS} />
+              </li>
+            )),
+        ])}
+        {status === "waiting" && (
+          <li>
+            <Questions />
+          </li>
+        )}
+        {problem !== undefined && (
+          <li className="card problem">
+            <p>{problem.message}</p>
+            <button onClick={() => void agent.retry()}>Try again</button>
+          </li>
+        )}
+        <li ref={end} />
+      </ul>
+      <form onSubmit={ask}>
+        <input name="text" aria-label="Message" placeholder="Message" autoComplete="off" />
+        {isBusy(status) ? (
+          <button type="button" onClick={agent.stop} disabled={status === "stopping"}>
+            Stop
+          </button>
+        ) : (
+          <button disabled={status === "waiting"}>Send</button>
+        )}
+      </form>
+    </main>
+  );
+}
