@@ -1,0 +1,44 @@
+import type { Measured } from "./harness.js";
+
+/** One variant of asynchronous work; says how many operations it did. */
+export type AsyncCase<Prepared> = {
+  readonly name: string;
+  readonly prepare: () => Prepared;
+  readonly run: (prepared: Prepared) => Promise<number>;
+};
+
+const ROUNDS = 7;
+const WARMUP = 2;
+
+/** Runs the variants in turn, every second round backwards; ratios are against the first in the same round. */
+export async function compareAsync<Prepared>(
+  cases: readonly AsyncCase<Prepared>[],
+): Promise<Measured[]> {
+  const speeds = new Map<string, number[]>(cases.map(({ name }) => [name, []]));
+  for (let round = -WARMUP; round < ROUNDS; round++) {
+    for (const { name, prepare, run } of round % 2 === 0 ? cases : cases.toReversed()) {
+      const prepared = prepare();
+      const start = process.hrtime.bigint();
+      const operations = await run(prepared);
+      const speed = (operations * 1e9) / Number(process.hrtime.bigint() - start);
+      if (round >= 0) speeds.get(name)?.push(speed);
+    }
+  }
+  const baseline = speeds.get(cases[0]?.name ?? "") ?? [];
+  return cases.map(({ name }) => {
+    const own = speeds.get(name) ?? [];
+    const ratios = own.map((value, round) => value / (baseline[round] ?? Number.NaN));
+    return {
+      name,
+      operationsPerSecond: percentile(own, 0.5),
+      ratio: percentile(ratios, 0.5),
+      ratioLow: percentile(ratios, 0.1),
+      ratioHigh: percentile(ratios, 0.9),
+    };
+  });
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.round((sorted.length - 1) * share)] ?? Number.NaN;
+}
