@@ -159,6 +159,24 @@ test("a failed decoder repeats its error and an ended one is the caller's mistak
   expect(() => createSseDecoder({ maxFrameBytes: 0 })).toThrow(TypeError);
 });
 
+test("a byte order mark does not count towards the first line, however the stream is cut", () => {
+  for (const [text, fits] of [
+    ["\ufeffdata: 12\n\n", true],
+    ["\ufeffdata: 123\n\n", false],
+    ["data: 123\n\n", false],
+  ] as const) {
+    const bytes = utf8.encode(text);
+    const whole = decode([bytes], { maxLineBytes: 8 });
+    expect(whole.messages).toEqual(fits ? [{ data: "12" }] : []);
+    expect(
+      decode(
+        Array.from(bytes, (byte) => Uint8Array.of(byte)),
+        { maxLineBytes: 8 },
+      ),
+    ).toEqual(whole);
+  }
+});
+
 test("the caller may reuse a buffer after push", () => {
   const decoder = createSseDecoder();
   const buffer = utf8.encode("data: secret");

@@ -15,6 +15,7 @@ import { TailBuffer } from "./tail.js";
 const LF = 10;
 const CR = 13;
 const LINE_END = Uint8Array.of(LF);
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /** How a decoder treats what it cannot decide alone. */
 export interface SseDecoderOptions extends Partial<Limits> {
@@ -158,8 +159,23 @@ class Decoder implements SseDecoder {
     }
     if (end === length) return;
     const held = this.#tail.length + length - end;
-    assertWithin("maxLineBytes", held, this.#limits.maxLineBytes, this.#offset);
+    if (held > this.#limits.maxLineBytes) {
+      const mark = this.#markBytes(chunk, end);
+      const at = this.#offset + mark;
+      assertWithin("maxLineBytes", held - mark, this.#limits.maxLineBytes, at);
+    }
     this.#tail.append(chunk, end, length);
+  }
+
+  /** The byte order mark is no part of the first line, whether that line came whole or in pieces. */
+  #markBytes(chunk: Uint8Array, from: number): number {
+    if (this.#offset > 0) return 0;
+    const held = this.#tail.length;
+    return BYTE_ORDER_MARK.every(
+      (byte, index) => (index < held ? this.#tail.at(index) : chunk[from + index - held]) === byte,
+    )
+      ? BYTE_ORDER_MARK.length
+      : 0;
   }
 
   /** Reads bytes that end with a line ending; only at such a place is UTF-8 surely not cut. */

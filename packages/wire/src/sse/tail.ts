@@ -26,6 +26,11 @@ export class TailBuffer {
     this.length = needed;
   }
 
+  /** One of the bytes held. */
+  at(index: number): number | undefined {
+    return this.#bytes[index];
+  }
+
   /** All bytes held, as a view that is valid until the next `append`; the buffer is empty then. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.length);
