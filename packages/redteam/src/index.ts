@@ -1,0 +1,17 @@
+export { librarySources, loadSources } from "./library/library.js";
+export type { DocumentProblem, DocumentSource, LoadedDocument } from "./library/library.js";
+export type { ActorReport, RunnerNote } from "./runner/actor.js";
+export type { Refusal } from "./runner/channel.js";
+export { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS } from "./runner/options.js";
+export type {
+  RunnerLimits,
+  RunnerOptions,
+  RunnerTimeouts,
+  TransportKind,
+} from "./runner/options.js";
+export { performDocument } from "./runner/perform.js";
+export type { Performance } from "./runner/perform.js";
+export { probeTarget } from "./runner/probe.js";
+export type { ProbeResult } from "./runner/probe.js";
+export { runDocument } from "./runner/run-document.js";
+export type { DocumentResult, Outcome } from "./runner/run-document.js";

@@ -1,0 +1,48 @@
+import type { CountersignError } from "@countersign/core";
+import type { RunnerLimits, RunnerTimeouts, TransportKind } from "./options.js";
+
+/** An answer that is no stream: the target refused the request. */
+export type Refusal = {
+  readonly status: number;
+  /** Code and title of a problem document (RFC 9457), when the answer was one. */
+  readonly code?: string;
+  readonly title?: string;
+  /** The receipt a gateway signed for its refusal. */
+  readonly receipt?: string;
+};
+
+/** Where the answer to one request goes; after `ended` nothing comes any more. */
+export type RunSink = {
+  /** One JSON text from the target. */
+  text(json: string): void;
+  /** A non-2xx answer, with the beginning of its body. */
+  refused(status: number, body: string): void;
+  ended(failure?: CountersignError): void;
+};
+
+/** One request of an actor. */
+export type RunRequest = {
+  /** The JSON text, exactly as it is to be sent. */
+  readonly body: string;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** The way from one actor to the target. */
+export type Channel = {
+  readonly kind: TransportKind;
+  /** Sends a request; the answer goes to the sink. Returns a way to stop listening. */
+  start(request: RunRequest, sink: RunSink): () => void;
+  /** Sends something that is no run, where there is a way for that. */
+  sendFrame(json: string): boolean;
+  close(): void;
+};
+
+/** What every channel needs to know. */
+export type ChannelOptions = {
+  readonly target: string;
+  readonly timeouts: RunnerTimeouts;
+  readonly limits: RunnerLimits;
+  readonly headers: Readonly<Record<string, string>>;
+};

@@ -1,0 +1,166 @@
+import { CountersignError } from "@countersign/core";
+import { parseDuration } from "../oatf/index.js";
+import type { NormalizedActor, NormalizedDocument, TraceEntry } from "../oatf/index.js";
+import { startActor } from "./actor.js";
+import type { ActorReport, ActorSurroundings, RunnerNote } from "./actor.js";
+import type { Channel, ChannelOptions, Refusal } from "./channel.js";
+import "./errors.js";
+import { createHttpChannel } from "./http-channel.js";
+import { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS, transportOf } from "./options.js";
+import type { RunnerOptions, TransportKind } from "./options.js";
+import { receiptOfEvent } from "./refusal.js";
+import { timeoutError } from "./stopwatch.js";
+import { createTraceRecorder, WIRE } from "./trace-recorder.js";
+import { createVariables } from "./variables.js";
+import { createWebSocketChannel } from "./websocket-channel.js";
+import { isObject } from "../oatf/json/access.js";
+
+/** The mode this runner performs. */
+export const PERFORMED_MODE = "ag_ui_client";
+
+const MOST_NOTES = 100;
+
+/** What happened when a document was performed, before anybody judges it. */
+export type Performance = {
+  readonly trace: readonly TraceEntry[];
+  /** The trace reached a bound and is not whole. */
+  readonly truncated: boolean;
+  readonly actors: readonly ActorReport[];
+  readonly notes: readonly RunnerNote[];
+  readonly refusals: readonly Refusal[];
+  /** What broke: connections, limits on time, streams that cannot be read. */
+  readonly failures: readonly { readonly code: string; readonly message: string }[];
+  /** Receipts that a gateway named in refusals, errors and notices. */
+  readonly receipts: readonly string[];
+  readonly transport: TransportKind;
+  readonly startedAt: string;
+  readonly milliseconds: number;
+};
+
+/**
+ * Performs a document against a target. Never throws on what the target does; actors of other modes are
+ * skipped by name.
+ *
+ * @throws CountersignError ERR_REDTEAM_MODE when no actor is an `ag_ui_client`
+ * @throws TypeError when the target is no address
+ */
+export async function performDocument(
+  document: NormalizedDocument,
+  options: RunnerOptions,
+): Promise<Performance> {
+  const { actors } = document.attack.execution;
+  const performed = actors.filter(({ mode }) => mode === PERFORMED_MODE);
+  if (performed.length === 0) throw modeError(actors);
+  if (!URL.canParse(options.target)) throw new TypeError("the target is no address");
+  const limits = { ...DEFAULT_RUNNER_LIMITS, ...options.limits };
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const recorder = createTraceRecorder(limits);
+  const variables = createVariables();
+  const notes: RunnerNote[] = [];
+  const refusals: Refusal[] = [];
+  const failures: { code: string; message: string }[] = [];
+  const started = performance.now();
+  const startedAt = new Date().toISOString();
+  const failed = ({ code, message }: CountersignError): void => {
+    failures.push({ code, message });
+  };
+  const surroundings = (actor: NormalizedActor): ActorSurroundings => ({
+    recorder,
+    limits,
+    variables: variables(actor.name),
+    strict: options.strict === true,
+    channel: channelFor(
+      { target: options.target, timeouts, limits, headers: options.headers ?? {} },
+      options,
+    ),
+    note: (note) => {
+      if (notes.length < MOST_NOTES) notes.push(note);
+    },
+    failed,
+    refused: (refusal) => refusals.push(refusal),
+  });
+  const prepared = performed.map((actor) => [actor, surroundings(actor)] as const);
+  const running = prepared.map(([actor, around]) => startActor(actor, around));
+  const stopAll = (): void => {
+    for (const actor of running) actor.stop();
+  };
+  const deadline = setTimeout(() => {
+    failed(timeoutError("document", timeouts.document));
+    stopAll();
+  }, timeouts.document);
+  const onAbort = (): void => {
+    failed(new CountersignError("ERR_REDTEAM_STOPPED", "the run was stopped", {}));
+    stopAll();
+  };
+  if (options.signal?.aborted === true) onAbort();
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+  const reports = await Promise.all(running.map(({ done }) => done));
+  clearTimeout(deadline);
+  await pause(graceOf(document, options), options.signal);
+  options.signal?.removeEventListener("abort", onAbort);
+  stopAll();
+  for (const { mode, name } of actors) {
+    if (mode === PERFORMED_MODE) continue;
+    notes.push({ code: "W-002", message: `actor ${name} was skipped: ${mode} is not performed` });
+  }
+  return {
+    trace: recorder.entries,
+    truncated: recorder.truncated,
+    actors: [...reports, ...actors.filter((actor) => actor.mode !== PERFORMED_MODE).map(skipped)],
+    notes,
+    refusals,
+    failures,
+    receipts: receiptsOf(recorder.entries, refusals),
+    transport: transportOf(options),
+    startedAt,
+    milliseconds: Math.round(performance.now() - started),
+  };
+}
+
+function channelFor(settings: ChannelOptions, options: RunnerOptions): Channel {
+  const kind = transportOf(options);
+  if (kind === "websocket") return createWebSocketChannel(settings);
+  return createHttpChannel(settings, kind === "get" ? "GET" : "POST");
+}
+
+function modeError(actors: readonly NormalizedActor[]): CountersignError {
+  const modes = [...new Set(actors.map(({ mode }) => mode))];
+  return new CountersignError(
+    "ERR_REDTEAM_MODE",
+    `${modes.join(", ")}: this runner performs ${PERFORMED_MODE} only`,
+    { modes },
+  );
+}
+
+function skipped({ name, mode, phases }: NormalizedActor): ActorReport {
+  return { name, mode, status: "skipped", phases: { entered: 0, total: phases.length }, runs: 0 };
+}
+
+function graceOf(document: NormalizedDocument, options: RunnerOptions): number {
+  const { grace_period } = document.attack;
+  return grace_period === undefined
+    ? (options.gracePeriod ?? 0)
+    : parseDuration(grace_period) * 1000;
+}
+
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  if (milliseconds <= 0 || signal?.aborted === true) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, Math.min(milliseconds, DEFAULT_TIMEOUTS.document));
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function receiptsOf(trace: readonly TraceEntry[], refusals: readonly Refusal[]): string[] {
+  const found = new Set<string>();
+  for (const { receipt } of refusals) if (receipt !== undefined) found.add(receipt);
+  for (const { protocol, direction, event, content } of trace) {
+    if (protocol === WIRE || direction !== "response" || !isObject(content)) continue;
+    const receipt = receiptOfEvent(event, content);
+    if (receipt !== undefined) found.add(receipt);
+  }
+  return [...found];
+}

@@ -1,0 +1,40 @@
+import { randomUUID } from "node:crypto";
+import { normalize } from "../oatf/index.js";
+import type { RunnerOptions } from "./options.js";
+import { performDocument } from "./perform.js";
+import { WIRE } from "./trace-recorder.js";
+
+/** Whether a target answers a request that nobody would refuse. */
+export type ProbeResult = { readonly answers: boolean; readonly reason?: string };
+
+/**
+ * Greets the target. Only a target that answers a greeting may count as resisting when it refuses an attack;
+ * a wrong address or a missing token would otherwise look like the best of defences.
+ */
+export async function probeTarget(options: RunnerOptions): Promise<ProbeResult> {
+  const thread = `probe-${randomUUID()}`;
+  const input = {
+    threadId: thread,
+    runId: `${thread}-1`,
+    state: {},
+    messages: [{ id: `${thread}-m1`, role: "user", content: "Hello! How are you?" }],
+    tools: [],
+    context: [],
+    forwardedProps: {},
+  };
+  const document = normalize({
+    oatf: "0.1",
+    attack: { execution: { mode: "ag_ui_client", state: { run_agent_input: input } } },
+  });
+  const { trace, failures, refusals } = await performDocument(document, options);
+  const said = trace.filter((entry) => entry.direction === "response" && entry.protocol !== WIRE);
+  const broke = said.some(({ event }) => event === "run_error");
+  if (said.length > 0 && !broke) return { answers: true };
+  const [failure] = failures;
+  const [refusal] = refusals;
+  if (failure !== undefined) return { answers: false, reason: failure.message };
+  if (refusal !== undefined) {
+    return { answers: false, reason: `a greeting was refused with status ${refusal.status}` };
+  }
+  return { answers: false, reason: broke ? "a greeting ended in an error" : "no event came" };
+}

@@ -1,0 +1,50 @@
+import { parseJson } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { member, textMember } from "../oatf/json/access.js";
+import type { Refusal } from "./channel.js";
+
+/** Answers that mean "not this request", as opposed to "not here", "not you" or "not now". */
+const DELIBERATE = new Set([400, 403, 409, 413, 415, 422]);
+
+/** Whether a status says that the target looked at the request and would not have it. */
+export function isDeliberate(refusal: Refusal): boolean {
+  return DELIBERATE.has(refusal.status);
+}
+
+/** Reads a refusal; what is no problem document keeps its status only. */
+export function readRefusal(status: number, body: string): Refusal {
+  let problem: JsonValue = null;
+  try {
+    problem = parseJson(body);
+  } catch {
+    // Any text may stand in a refusal.
+  }
+  const code = textMember(problem, "code");
+  const title = textMember(problem, "title");
+  const receipt = receiptIn(problem);
+  return {
+    status,
+    ...(code === undefined ? {} : { code: code.slice(0, 128) }),
+    ...(title === undefined ? {} : { title: title.slice(0, 256) }),
+    ...(receipt === undefined ? {} : { receipt }),
+  };
+}
+
+/** The receipt id a gateway put into a problem, an error event or a notice. */
+export function receiptIn(value: JsonValue): string | undefined {
+  for (const holder of [value, member(value, "value") ?? null, member(value, "metadata") ?? null]) {
+    for (const key of ["receipt", "receipt_id", "receiptId"]) {
+      const found = textMember(holder, key);
+      if (found !== undefined && /^[\w:.-]{4,128}$/.test(found)) return found;
+    }
+  }
+  return undefined;
+}
+
+const NOTICE = /\.blocked$/;
+
+/** The receipt of an event by which a gateway says that it withheld something. */
+export function receiptOfEvent(name: string, event: JsonObject): string | undefined {
+  const isNotice = name === "custom" && NOTICE.test(textMember(event, "name") ?? "");
+  return isNotice || name === "run_error" ? receiptIn(event) : undefined;
+}

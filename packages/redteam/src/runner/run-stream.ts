@@ -1,0 +1,143 @@
+import { CountersignError, isCountersignError, parseJson } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { isObject, textMember } from "../oatf/json/access.js";
+import { ACCUMULATED_RESPONSE } from "../oatf/index.js";
+import { createAccumulator } from "./accumulate.js";
+import type { ActorSurroundings } from "./actor.js";
+import type { RunSink } from "./channel.js";
+import { createToolCallNames } from "./correlate.js";
+import "./errors.js";
+import { readRefusal } from "./refusal.js";
+import { createToolCalls } from "./tool-calls.js";
+import type { ToolAnswer } from "./tool-calls.js";
+import { lengthOf, WIRE } from "./trace-recorder.js";
+
+/** The answer to one request, as its actor sees it. */
+export type RunStream = RunSink & {
+  readonly input: JsonObject;
+  /** Takes the way to stop listening. */
+  listen(stop: () => void): void;
+  stop(): void;
+  answerCalls(fill: (content: JsonValue) => JsonValue): {
+    answers: ToolAnswer[];
+    unanswered: string[];
+  };
+};
+
+/** Whom a stream tells. */
+type Listener = {
+  received(event: string, content: JsonObject): void;
+  ended(stream: RunStream): void;
+};
+
+const TERMINAL = new Set(["run_finished", "run_error"]);
+/** How long a stream may stay open after its run; what comes later is still recorded, then it is closed. */
+const LINGER = { post: 1000, get: 1000, websocket: 100 } as const;
+/** Evaluation refuses what is deeper than 64, visibly; so it has to get as far as the trace. */
+const DEEPEST_EVENT = 256;
+const SHOWN_OF_MALFORMED = 200;
+
+/** Reads the events of one run into the trace. */
+export function createRunStream(
+  place: { readonly actor: string; readonly phase: string; readonly input: JsonObject },
+  around: ActorSurroundings,
+  listener: Listener,
+  responses: JsonValue | undefined,
+): RunStream {
+  const { actor, phase, input } = place;
+  const names = createToolCallNames();
+  const accumulator = createAccumulator();
+  const calls = createToolCalls();
+  let malformedInRow = 0;
+  let isFinished = false;
+  let isOver = false;
+  let stopListening: () => void = () => {};
+  let linger: NodeJS.Timeout | undefined;
+
+  const giveUp = (reason: "trace" | "malformed", message: string): void => {
+    end(new CountersignError("ERR_REDTEAM_STREAM", message, { reason }));
+    stopListening();
+  };
+  const keep = (event: string, content: JsonObject, raw: JsonValue, length: number): boolean => {
+    const draft = { actor, phase, direction: "response" as const, event, content };
+    const kept = around.recorder.record(raw === content ? draft : { ...draft, raw }, length);
+    if (!kept) giveUp("trace", "the target sent more than the trace may hold");
+    return kept;
+  };
+  const wire = (event: string, content: JsonObject): void => {
+    const draft = { protocol: WIRE, actor, phase, direction: "response" as const, event, content };
+    around.recorder.record(draft, lengthOf(content));
+  };
+  const malformed = (json: string, code: string): void => {
+    malformedInRow += 1;
+    wire("malformed", { code, text: json.slice(0, SHOWN_OF_MALFORMED), length: json.length });
+    if (malformedInRow >= around.limits.maxMalformedInRow) {
+      giveUp("malformed", `${malformedInRow} frames in a row are no events`);
+    }
+  };
+  const end = (failure: CountersignError | undefined): void => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(linger);
+    // A run that has ended is whole, however its connection was closed.
+    if (failure !== undefined && !isFinished) around.failed(failure);
+    const joined = around.strict ? undefined : accumulator.content();
+    if (joined !== undefined) {
+      const event = ACCUMULATED_RESPONSE;
+      around.recorder.record(
+        { actor, phase, direction: "response", event, content: joined },
+        lengthOf(joined),
+      );
+    }
+    listener.ended(stream);
+  };
+  const stream: RunStream = {
+    input,
+    listen(stop) {
+      stopListening = stop;
+      if (isOver) stop();
+    },
+    stop() {
+      end(undefined);
+      stopListening();
+    },
+    text(json) {
+      if (isOver) return;
+      let value: JsonValue;
+      try {
+        value = parseJson(json, { maxDepth: DEEPEST_EVENT });
+      } catch (error) {
+        malformed(json, isCountersignError(error) ? error.code : "unknown");
+        return;
+      }
+      const type = textMember(value, "type");
+      if (!isObject(value) || type === undefined || type === "") {
+        malformed(json, "no event type");
+        return;
+      }
+      malformedInRow = 0;
+      const event = type.toLowerCase();
+      const content = names.enrich(event, value);
+      if (!keep(event, content, value, json.length)) return;
+      accumulator.add(event, content);
+      calls.add(event, content);
+      if (TERMINAL.has(event)) isFinished = true;
+      if (isFinished) {
+        clearTimeout(linger);
+        linger = setTimeout(() => stream.stop(), LINGER[around.channel.kind]);
+      }
+      listener.received(event, content);
+    },
+    refused(status, body) {
+      if (isOver) return;
+      const refusal = readRefusal(status, body);
+      wire("http_response", { ...refusal });
+      around.refused(refusal);
+    },
+    ended: end,
+    answerCalls(fill) {
+      return calls.answer(responses === undefined ? undefined : fill(responses));
+    },
+  };
+  return stream;
+}

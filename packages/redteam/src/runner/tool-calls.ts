@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { isObject, listMember, member, textMember } from "../oatf/json/access.js";
+import { selectResponse } from "../oatf/index.js";
+import type { ResponseEntry } from "../oatf/index.js";
+
+type PendingCall = { readonly start: JsonObject; name: string; arguments: string; ended: boolean };
+
+/** A result the client gives, and the call it answers. */
+export type ToolAnswer = { readonly result: JsonObject; readonly call: JsonObject };
+
+/** The tool calls of one run that wait for the client. */
+export type ToolCalls = {
+  add(name: string, event: JsonObject): void;
+  /** Answers by the dispatch list, first match wins; calls that nothing answers are named. */
+  answer(responses: JsonValue | undefined): { answers: ToolAnswer[]; unanswered: string[] };
+};
+
+/** Remembers calls from their start on, forgets those that the agent answers or that wait for a person. */
+export function createToolCalls(): ToolCalls {
+  const pending = new Map<string, PendingCall>();
+  const extend = (id: string, event: JsonObject, ended: boolean): void => {
+    const name = textMember(event, "toolCallName") ?? "";
+    const call = pending.get(id) ?? { start: event, name, arguments: "", ended };
+    call.arguments += textMember(event, "delta") ?? "";
+    call.ended ||= ended;
+    pending.set(id, call);
+  };
+  return {
+    add(name, event) {
+      if (name === "run_finished") {
+        const interrupts = listMember(member(event, "outcome"), "interrupts");
+        for (const interrupt of interrupts)
+          pending.delete(textMember(interrupt, "toolCallId") ?? "");
+      }
+      if (name === "run_error") pending.clear();
+      const id = textMember(event, "toolCallId");
+      if (id === undefined) return;
+      if (name === "tool_call_result") pending.delete(id);
+      else if (name === "tool_call_chunk") extend(id, event, true);
+      else if (name === "tool_call_start") extend(id, event, false);
+      else if (name === "tool_call_args" && pending.has(id)) extend(id, event, false);
+      else if (name === "tool_call_end" && pending.has(id)) extend(id, event, true);
+    },
+    answer(responses) {
+      const answers: ToolAnswer[] = [];
+      const unanswered: string[] = [];
+      for (const [id, call] of pending) {
+        if (!call.ended) continue;
+        const content = contentFor(responses, call.start);
+        if (content === undefined) unanswered.push(call.name);
+        else answers.push({ result: resultOf(id, content), call: callOf(id, call) });
+      }
+      pending.clear();
+      return { answers, unanswered };
+    },
+  };
+}
+
+function contentFor(responses: JsonValue | undefined, start: JsonObject): JsonValue | undefined {
+  if (responses === undefined) return "";
+  const entries = Array.isArray(responses) ? responses.filter(isObject) : [];
+  return selectResponse(entries as ResponseEntry[], start)?.content;
+}
+
+function resultOf(toolCallId: string, content: JsonValue): JsonObject {
+  const filled = { messageId: randomUUID(), toolCallId };
+  return isObject(content) ? { ...filled, ...content } : { ...filled, content };
+}
+
+function callOf(id: string, call: PendingCall): JsonObject {
+  return { id, type: "function", function: { name: call.name, arguments: call.arguments } };
+}
+
+/** The input that carries answers back: the same thread, a new run, the history with calls and results. */
+export function followUpInput(input: JsonObject, answers: readonly ToolAnswer[]): JsonObject {
+  const { resume: _answered, ...rest } = input;
+  const calls: JsonObject = {
+    id: randomUUID(),
+    role: "assistant",
+    toolCalls: answers.map(({ call }) => call),
+  };
+  const results = answers.map(({ result }): JsonObject => {
+    const { messageId, ...message } = result;
+    return { id: messageId ?? randomUUID(), ...message, role: "tool" };
+  });
+  const messages = [...listMember(input, "messages"), calls, ...results];
+  return { ...rest, runId: randomUUID(), messages };
+}
