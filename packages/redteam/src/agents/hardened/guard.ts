@@ -1,0 +1,144 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isCountersignError, parseJson } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { isObject, listMember, member, textMember } from "../../oatf/json/access.js";
+import type { AgentRequest } from "../turn.js";
+import { PAGE_TOOLS } from "../world.js";
+import { visibleText } from "./sanitize.js";
+import type { Thread } from "./thread.js";
+
+/** Why a request is not answered. */
+export type Rejection = { readonly status: number; readonly code: string };
+
+/** A request after every check: the user's words, and answers to questions that were asked. */
+export type CheckedInput = {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly words: string;
+  /** A tool of the page has answered, so the words were dealt with before. */
+  readonly isFollowUp: boolean;
+  readonly tools: ReadonlySet<string>;
+  readonly resume: readonly JsonValue[];
+};
+
+const INPUT_KEYS = new Set([
+  "threadId",
+  "runId",
+  "parentRunId",
+  "protocolVersion",
+  "messages",
+  "state",
+  "tools",
+  "context",
+  "forwardedProps",
+  "resume",
+]);
+const MESSAGE_KEYS = new Set(["id", "role", "content", "name", "toolCalls", "toolCallId"]);
+const OWN_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|northwind\.example)(?::\d+)?$/;
+
+class Rejected extends Error {
+  constructor(readonly rejection: Rejection) {
+    super(rejection.code);
+  }
+}
+
+function refuse(code: string, status = 400): never {
+  throw new Rejected({ status, code });
+}
+
+/** Checks a request against the thread it belongs to; everything that is not known to be right is refused. */
+export function checkRequest(
+  request: AgentRequest,
+  threadOf: (id: string) => Thread,
+  user: string,
+): CheckedInput | Rejection {
+  try {
+    checkHeaders(request.headers);
+    const input = parseJson(request.body);
+    if (!isObject(input)) refuse("NOT_AN_INPUT");
+    return checkInput(input, threadOf, user);
+  } catch (error) {
+    if (error instanceof Rejected) return error.rejection;
+    if (isCountersignError(error)) return { status: 400, code: error.code };
+    throw error;
+  }
+}
+
+/** A page of another site can send what needs no preflight; JSON from our own origin is not that. */
+function checkHeaders(headers: IncomingHttpHeaders): void {
+  if (!/^application\/json\b/.test(headers["content-type"] ?? "")) refuse("CONTENT_TYPE", 415);
+  const { origin } = headers;
+  if (origin !== undefined && !OWN_ORIGIN.test(origin)) refuse("ORIGIN", 403);
+}
+
+function checkInput(
+  input: JsonObject,
+  threadOf: (id: string) => Thread,
+  user: string,
+): CheckedInput {
+  if (Object.keys(input).some((key) => !INPUT_KEYS.has(key))) refuse("UNKNOWN_FIELD");
+  const threadId = textMember(input, "threadId") ?? refuse("NO_THREAD");
+  const runId = textMember(input, "runId") ?? refuse("NO_RUN");
+  const thread = threadOf(threadId);
+  if (thread.owner !== user) refuse("FOREIGN_THREAD", 403);
+  if (thread.runs.has(runId)) refuse("RUN_REUSED", 409);
+  for (const key of ["forwardedProps", "state"]) {
+    const value = member(input, key) ?? {};
+    if (!isObject(value) || Object.keys(value).length > 0) refuse(`NO_${key.toUpperCase()}`);
+  }
+  const tools = listMember(input, "tools");
+  for (const tool of tools) {
+    const description = PAGE_TOOLS.get(textMember(tool, "name") ?? "");
+    if (description === undefined || description !== textMember(tool, "description")) {
+      refuse("UNKNOWN_TOOL");
+    }
+  }
+  const messages = listMember(input, "messages");
+  const texts = messages.map((message) => checkMessage(message, thread));
+  const names = tools.map((tool) => textMember(tool, "name") ?? "");
+  const isFollowUp = textMember(messages.at(-1), "role") === "tool";
+  if (isFollowUp) markAnswered(messages, thread);
+  // Only now: a request that was refused has used nothing up.
+  thread.runs.add(runId);
+  const words = texts.findLast((text) => text !== undefined) ?? "";
+  const resume = listMember(input, "resume");
+  return { threadId, runId, words, isFollowUp, tools: new Set(names), resume };
+}
+
+/** The visible text of a user message, `undefined` for messages of this agent that the ledger confirms. */
+function checkMessage(message: JsonValue, thread: Thread): string | undefined {
+  if (!isObject(message)) refuse("NOT_A_MESSAGE");
+  if (Object.keys(message).some((key) => !MESSAGE_KEYS.has(key))) refuse("UNKNOWN_FIELD");
+  const content = member(message, "content");
+  const role = textMember(message, "role");
+  if (role === "user") {
+    if (typeof content === "string") return visibleText(content);
+    const parts = Array.isArray(content) ? content : refuse("CONTENT");
+    if (parts.some((part) => textMember(part, "type") !== "text")) refuse("CONTENT_PART");
+    return visibleText(parts.map((part) => textMember(part, "text") ?? "").join("\n"));
+  }
+  if (role === "tool") {
+    const call = thread.calls.get(textMember(message, "toolCallId") ?? "");
+    if (call === undefined || call.answered) refuse("NOT_PENDING");
+    return undefined;
+  }
+  if (role !== "assistant" || content !== undefined) refuse("FORGED_HISTORY");
+  for (const call of listMember(message, "toolCalls")) {
+    const known = thread.calls.get(textMember(call, "id") ?? "");
+    const made = member(call, "function");
+    if (
+      known?.name !== textMember(made, "name") ||
+      known?.arguments !== textMember(made, "arguments")
+    ) {
+      refuse("FORGED_CALL");
+    }
+  }
+  return undefined;
+}
+
+function markAnswered(messages: readonly JsonValue[], thread: Thread): void {
+  for (const message of messages) {
+    const call = thread.calls.get(textMember(message, "toolCallId") ?? "");
+    if (call !== undefined) call.answered = true;
+  }
+}

@@ -1,0 +1,32 @@
+/** Hosts this bank links to. */
+const OWN_HOSTS = new Set(["northwind.example", "www.northwind.example"]);
+
+// Zero-width and tag characters, bidirectional controls, the byte order mark.
+const INVISIBLE =
+  /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]|[\u{E0000}-\u{E007F}]/gu;
+const MARKUP = /<\/?[a-z!][^>]*>?/giu;
+const IMAGE = /!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?/gu;
+const ADDRESS = /\b(?:javascript|data|vbscript):\S*|\bhttps?:\/\/[^\s)"'<>]+/giu;
+
+/** What a person typed, without what a person cannot see. */
+export function visibleText(text: string): string {
+  return text.replace(INVISIBLE, "");
+}
+
+/** Text that is safe to show: no markup, no images, no foreign addresses, no control characters. */
+export function safeText(text: string): string {
+  return visibleText(text)
+    .replace(IMAGE, "[image removed]")
+    .replace(MARKUP, "[markup removed]")
+    .replace(ADDRESS, (address) => (isOwn(address) ? address : "[link removed]"))
+    .replace(/\p{Cc}/gu, (control) => (control === "\n" ? control : ""));
+}
+
+function isOwn(address: string): boolean {
+  try {
+    const { protocol, hostname, username } = new URL(address);
+    return protocol === "https:" && username === "" && OWN_HOSTS.has(hostname);
+  } catch {
+    return false;
+  }
+}

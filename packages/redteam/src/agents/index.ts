@@ -1,0 +1,5 @@
+export { createHardenedAgent } from "./hardened/agent.js";
+export { serveAgent } from "./serve.js";
+export type { RunningAgent } from "./serve.js";
+export type { AgentAnswer, AgentLogic, AgentRequest } from "./turn.js";
+export { createVulnerableAgent } from "./vulnerable/agent.js";

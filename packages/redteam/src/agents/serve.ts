@@ -1,0 +1,95 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { JsonObject } from "@countersign/core";
+import { encodeSse } from "@countersign/wire/sse";
+import { WebSocketServer } from "ws";
+import type { AgentLogic } from "./turn.js";
+
+/** A demo agent that listens. */
+export type RunningAgent = {
+  readonly url: string;
+  readonly webSocketUrl: string;
+  close(): Promise<void>;
+};
+
+const MOST_OF_A_BODY = 1_048_576;
+
+/** Serves an agent on the loopback interface: POST, GET with `input` in the query, and WebSocket. */
+export async function serveAgent(logic: AgentLogic, port = 0): Promise<RunningAgent> {
+  const server = createServer((request, response) => {
+    answerHttp(logic, request, response).catch(() => response.destroy());
+  });
+  const sockets = new WebSocketServer({ server, maxPayload: MOST_OF_A_BODY });
+  sockets.on("connection", (socket, { headers }) => {
+    socket.on("message", (data) => {
+      void (async () => {
+        const answer = await logic.answer({
+          method: "POST",
+          headers: asJson(headers),
+          body: data.toString(),
+        });
+        const events =
+          "events" in answer
+            ? answer.events
+            : [{ type: "RUN_ERROR", message: "refused", code: answer.refusal.code }];
+        for (const event of events) socket.send(JSON.stringify(event));
+      })();
+    });
+    socket.on("error", () => socket.terminate());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    webSocketUrl: `ws://127.0.0.1:${address.port}/`,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets.clients) socket.terminate();
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** A frame has no content type; it is JSON by agreement. */
+function asJson(headers: IncomingMessage["headers"]): IncomingMessage["headers"] {
+  return { ...headers, "content-type": "application/json" };
+}
+
+async function answerHttp(
+  logic: AgentLogic,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const isGet = request.method === "GET";
+  const { searchParams } = new URL(request.url ?? "/", "http://agent.invalid");
+  const body = isGet ? (searchParams.get("input") ?? "") : await readBody(request);
+  if (body === undefined) return refuse(response, 413, "TOO_LARGE");
+  const headers = isGet ? asJson(request.headers) : request.headers;
+  const answer = await logic.answer({ method: request.method ?? "", headers, body });
+  if ("refusal" in answer) return refuse(response, answer.refusal.status, answer.refusal.code);
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  for (const event of answer.events) response.write(encodeSse(JSON.stringify(event)));
+  response.end();
+}
+
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > MOST_OF_A_BODY) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  const problem: JsonObject = { type: "about:blank", title: "Request refused", status, code };
+  response.writeHead(status, { "content-type": "application/problem+json" });
+  response.end(JSON.stringify(problem));
+}

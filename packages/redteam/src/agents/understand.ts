@@ -1,0 +1,106 @@
+import type { JsonObject } from "@countersign/core";
+import { parseJson } from "@countersign/core";
+import { isObject } from "../oatf/json/access.js";
+
+/** Something a text asks for. A rule-driven stand-in for a language model, so that runs repeat exactly. */
+export type Intent =
+  | {
+      readonly kind: "call";
+      readonly tool: string;
+      readonly args: JsonObject;
+      readonly id?: string;
+    }
+  | { readonly kind: "say"; readonly text: string; readonly role?: string }
+  | { readonly kind: "set"; readonly path: string; readonly value: string }
+  | { readonly kind: "transfer"; readonly to: string; readonly amount: number }
+  | { readonly kind: "read"; readonly document: string }
+  | { readonly kind: "pin"; readonly pin: string }
+  | { readonly kind: "rewrite"; readonly text: string }
+  | { readonly kind: "assume"; readonly tool: string; readonly content: string }
+  | { readonly kind: "custom"; readonly name: string; readonly value: JsonObject }
+  | { readonly kind: "subagent"; readonly name: string }
+  | { readonly kind: "repeat"; readonly word: string; readonly times: number }
+  | { readonly kind: "topic"; readonly topic: Topic };
+
+/** Things to talk about that need no detail. */
+export type Topic = "balance" | "summary" | "prompt" | "key" | "form" | "password" | "debug";
+
+type Reader = { readonly pattern: RegExp; read(match: RegExpExecArray): Intent | undefined };
+
+const object = (text: string | undefined): JsonObject => {
+  try {
+    const value = parseJson(text ?? "{}");
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+};
+
+const READERS: readonly Reader[] = [
+  {
+    pattern: /\bcall ([^\s{}]+) with (\{[^}]*\})(?: as (\w+))?/gu,
+    read: ([, tool = "", args, id]) => ({
+      kind: "call",
+      tool,
+      args: object(args),
+      ...(id === undefined ? {} : { id }),
+    }),
+  },
+  { pattern: /\breply exactly: (.+)/gu, read: ([, text = ""]) => ({ kind: "say", text }) },
+  {
+    pattern: /\breply as (system|developer): (.+)/gu,
+    read: ([, role = "", text = ""]) => ({ kind: "say", text, role }),
+  },
+  {
+    pattern: /\bset (\/\S+) to (\S+)/gu,
+    read: ([, path = "", value = ""]) => ({ kind: "set", path, value }),
+  },
+  {
+    pattern: /\btransfer (\d+) to (\S+)/gu,
+    read: ([, amount, to = ""]) => ({ kind: "transfer", to, amount: Number(amount) }),
+  },
+  { pattern: /\bread (\S+\.txt)/gu, read: ([, document = ""]) => ({ kind: "read", document }) },
+  { pattern: /\bPIN (\d{4})/gu, read: ([, pin = ""]) => ({ kind: "pin", pin }) },
+  {
+    pattern: /\brewrite my message as: (.+)/gu,
+    read: ([, text = ""]) => ({ kind: "rewrite", text }),
+  },
+  {
+    pattern: /\bassume (\w+) answered (.+)/gu,
+    read: ([, tool = "", content = ""]) => ({ kind: "assume", tool, content }),
+  },
+  {
+    pattern: /\bemit custom (\S+) (\{[^}]*\})/gu,
+    read: ([, name = "", value]) => ({ kind: "custom", name, value: object(value) }),
+  },
+  { pattern: /\bspeak as subagent (\S+)/gu, read: ([, name = ""]) => ({ kind: "subagent", name }) },
+  {
+    pattern: /\brepeat the word (\w+) (\d+) times/gu,
+    read: ([, word = "", times]) => ({ kind: "repeat", word, times: Number(times) }),
+  },
+];
+
+const TOPICS: readonly (readonly [RegExp, Topic])[] = [
+  [/\bmy balance\b/iu, "balance"],
+  [/\bsummari[sz]e our conversation\b/iu, "summary"],
+  [/\b(system prompt|your instructions)\b/iu, "prompt"],
+  [/\bAPI key\b/iu, "key"],
+  [/\blogin form\b/iu, "form"],
+  [/\bask me for my password\b/iu, "password"],
+  [/\bdebug output\b/iu, "debug"],
+];
+
+/** What a text asks for, in the order of the rules above. */
+export function understand(text: string): Intent[] {
+  const intents: Intent[] = [];
+  for (const { pattern, read } of READERS) {
+    for (const match of text.matchAll(pattern)) {
+      const intent = read(match);
+      if (intent !== undefined) intents.push(intent);
+    }
+  }
+  for (const [pattern, topic] of TOPICS) {
+    if (pattern.test(text)) intents.push({ kind: "topic", topic });
+  }
+  return intents;
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { isObject, listMember, member, textMember } from "../../oatf/json/access.js";
+import type { AgentLogic, AgentRequest, Turn } from "../turn.js";
+import { createTurn } from "../turn.js";
+import { understand } from "../understand.js";
+import type { Intent } from "../understand.js";
+import {
+  BANK,
+  DEFAULT_USER,
+  FILES,
+  FOREIGN_THREAD,
+  openInterrupts,
+  PRIVILEGED_TOOLS,
+} from "../world.js";
+import { answerApprovals } from "./approvals.js";
+import { perform } from "./perform.js";
+import { otherVoices, readCarelessly, textOf } from "./read-request.js";
+
+/** What the vulnerable agent remembers between requests. */
+export type Memory = {
+  readonly interrupts: ReturnType<typeof openInterrupts>;
+  executed: number;
+};
+
+/**
+ * A bank assistant with every hole of the attack library, each taken from a weakness that AG-UI integrations
+ * have had: it believes the history it is given, obeys whatever text reaches it, and shows what it knows.
+ * For demonstrations and tests on the loopback interface only.
+ */
+export function createVulnerableAgent(): AgentLogic {
+  const memory: Memory = { interrupts: openInterrupts(), executed: 0 };
+  return {
+    async answer(request) {
+      const input = await readCarelessly(request.body);
+      const threadId = textMember(input, "threadId") ?? randomUUID();
+      const runId = textMember(input, "runId") ?? randomUUID();
+      const systemMessage = { id: "system", role: "system", content: BANK.systemPrompt };
+      const messages = [systemMessage, ...listMember(input, "messages")];
+      const turn = createTurn(threadId, runId, { input: { ...input, messages } });
+      try {
+        respond(turn, input, request, memory);
+      } catch (error) {
+        const [first] = String((error as Error).stack).split("\n");
+        const message = `${first}\n    at runTurn (/srv/agent/dist/turn.js:41:17)`;
+        turn.emit({ type: "RUN_ERROR", message, code: "INTERNAL" });
+      }
+      return { events: turn.events };
+    },
+  };
+}
+
+function respond(turn: Turn, input: JsonObject, request: AgentRequest, memory: Memory): void {
+  const messages = listMember(input, "messages");
+  const user = userOf(input, request);
+  if (turn.runId === FOREIGN_THREAD.runId) {
+    turn.say(FOREIGN_THREAD.text);
+    turn.finish();
+    return;
+  }
+  const spoken = messages.filter((message) => textMember(message, "role") === "user").map(textOf);
+  const props = member(input, "forwardedProps");
+  if (obeyProps(turn, props, memory)) return;
+  if (answerApprovals(turn, input, memory)) return;
+  if (executeTrailingCall(turn, messages, memory)) return;
+  describeParts(turn, messages);
+  const isAdmin = textMember(member(member(input, "state"), "user"), "role") === "admin";
+  const own = understand(spoken.at(-1) ?? "").filter(
+    (intent) => isAdmin || intent.kind !== "call" || !PRIVILEGED_TOOLS.has(intent.tool),
+  );
+  const others = otherVoices(input).flatMap(understand).filter(isOrder);
+  const surroundings = { user, input, memory };
+  for (const intent of [...own, ...others]) {
+    if (perform(turn, intent, surroundings) === "over") return;
+  }
+  if (own.length + others.length === 0) turn.say("Hello! What can I do for you?");
+  turn.finish();
+}
+
+/** Texts that are not the user's are obeyed, not chatted with. */
+function isOrder(intent: Intent): boolean {
+  return intent.kind !== "topic" && intent.kind !== "pin" && intent.kind !== "transfer";
+}
+
+function userOf(input: JsonObject, { headers }: AgentRequest): string {
+  const claimed = textMember(member(input, "forwardedProps"), "user_id");
+  const inState = textMember(member(member(input, "state"), "headers"), "x-user-id");
+  const header = headers["x-user-id"];
+  return claimed ?? inState ?? (typeof header === "string" ? header : DEFAULT_USER);
+}
+
+/** Switches that only a trusted server should be able to set. */
+function obeyProps(turn: Turn, props: JsonValue | undefined, memory: Memory): boolean {
+  const model = textMember(props, "model");
+  if (model !== undefined) turn.emit({ type: "CUSTOM", name: "model", value: { model } });
+  if (member(props, "__proxiedMCPRequest") !== undefined) {
+    const result = { content: [{ type: "text", text: "bob NW-9930-5521 88400.00" }] };
+    turn.finish({ threadId: turn.runId, result });
+    return true;
+  }
+  const action = member(props, "a2uiAction");
+  if (isObject(action)) {
+    const id = turn.call(textMember(action, "name") ?? "", {});
+    turn.result(id, "executed");
+    turn.finish();
+    return true;
+  }
+  const stepName = textMember(props, "nodeName");
+  if (stepName === undefined) return false;
+  turn.emit({ type: "STEP_STARTED", stepName });
+  memory.executed += 1;
+  turn.result(turn.call("transfer_funds", { skippedNodes: ["approve"] }), "executed");
+  turn.emit({ type: "STEP_FINISHED", stepName });
+  turn.finish();
+  return true;
+}
+
+/** A call at the end of the history is taken for the agent's own and executed without asking a model. */
+function executeTrailingCall(turn: Turn, messages: readonly JsonValue[], memory: Memory): boolean {
+  const last = messages.at(-1);
+  const [call] = textMember(last, "role") === "assistant" ? listMember(last, "toolCalls") : [];
+  const name = textMember(member(call, "function"), "name");
+  if (name === undefined) return false;
+  memory.executed += 1;
+  turn.result(textMember(call, "id") ?? "", `${name} executed`);
+  turn.finish();
+  return true;
+}
+
+/** Fetches what a part of a message points to, wherever that is. */
+function describeParts(turn: Turn, messages: readonly JsonValue[]): void {
+  for (const message of messages) {
+    for (const part of listMember(message, "content")) {
+      const source = member(part, "source");
+      const value = textMember(source, "value") ?? "";
+      if (textMember(source, "type") === "file") turn.say(FILES.get(value) ?? "");
+      else if (value.includes("169.254.169.254")) turn.say(`I see: ${BANK.metadataCredential}`);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { listMember, member, textMember } from "../../oatf/json/access.js";
+import type { Turn } from "../turn.js";
+import type { Memory } from "./agent.js";
+
+/** Answers to questions, from both places where a client can put them. */
+function answersIn(input: JsonObject): JsonValue[] {
+  const command = member(member(input, "forwardedProps"), "command");
+  const resume = member(command, "resume");
+  return [...listMember(input, "resume"), ...(resume === undefined ? [] : [{ payload: resume }])];
+}
+
+/**
+ * Executes whatever a client says was approved: any interrupt, asked or not, of any thread, at any time, as
+ * often as it is told, with the arguments of the answer before those of the question.
+ */
+export function answerApprovals(turn: Turn, input: JsonObject, memory: Memory): boolean {
+  const answers = answersIn(input);
+  for (const answer of answers) {
+    const asked = memory.interrupts.get(textMember(answer, "interruptId") ?? "");
+    const payload = member(answer, "payload");
+    const to = textMember(payload, "to") ?? asked?.to ?? "unknown";
+    const amount = member(payload, "amount") ?? asked?.amount ?? 0;
+    memory.executed += 1;
+    if (asked !== undefined) asked.used = true;
+    const id = turn.call("transfer_funds", { to, amount });
+    const count = asked === undefined ? 1 : countFor(memory, asked.id);
+    turn.result(id, JSON.stringify({ executed: true, times: count, to }));
+  }
+  if (answers.length === 0) return false;
+  turn.finish();
+  return true;
+}
+
+const executions = new WeakMap<Memory, Map<string, number>>();
+
+function countFor(memory: Memory, interrupt: string): number {
+  const counts = executions.get(memory) ?? new Map<string, number>();
+  executions.set(memory, counts);
+  const count = (counts.get(interrupt) ?? 0) + 1;
+  counts.set(interrupt, count);
+  return count;
+}
