@@ -18,6 +18,7 @@ import { createFindings, MAX_PLACES } from "./findings.js";
 import { createStreamCheck } from "./stream-check.js";
 
 const RUNS = Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 1500);
+const PATIENCE = 30_000 + RUNS * 20;
 
 /** Whether the wire's own stages find nothing; patches that fail are the state's matter. */
 function isClean({ input, events }: GeneratedStream): boolean {
@@ -35,7 +36,7 @@ function isClean({ input, events }: GeneratedStream): boolean {
   }
 }
 
-test("no clean stream raises an alarm, however it is framed and cut", () => {
+test("no clean stream raises an alarm, however it is framed and cut", { timeout: PATIENCE }, () => {
   let clean = 0;
   for (let seed = 1; seed <= RUNS; seed++) {
     const generated = generateStream(seed);
@@ -61,7 +62,7 @@ test("no clean stream raises an alarm, however it is framed and cut", () => {
   expect(clean).toBeGreaterThan(RUNS / 10);
 });
 
-test("a broken stream never makes the check throw", () => {
+test("a broken stream never makes the check throw", { timeout: PATIENCE }, () => {
   for (let seed = 1; seed <= RUNS; seed++) {
     const random = new Random(seed);
     const { input, events } = generateStream(seed, 20);

@@ -23,6 +23,10 @@ export type SeenEvent = {
   readonly bytes: number;
   /** The rules it broke. */
   readonly rules: readonly RuleId[];
+  /** The event's own timestamp, when it is a number. */
+  readonly timestamp?: number;
+  /** The event as it was received; for proto, as it was decoded. */
+  readonly source: JsonValue;
 };
 
 /** What a check needs. */
@@ -104,7 +108,7 @@ class Check implements StreamCheck {
       this.#counter.count("", bytes);
       this.#explain(explainError(error));
       this.#lose("");
-      this.#seen("", bytes);
+      this.#seen("", bytes, json);
       return;
     }
     this.value(value, bytes);
@@ -117,14 +121,14 @@ class Check implements StreamCheck {
     this.#weighRaw(value, type, bytes);
     const upgraded = this.#upgrade(value as JsonObject, type);
     if (upgraded !== undefined) for (const event of upgraded.events) this.#judge(event, type);
-    this.#seen(type, bytes);
+    this.#seen(type, bytes, value);
   }
 
   skip(rule: RuleId, bytes: number, lost: boolean): void {
     this.#counter.count("", bytes);
     this.#report(rule);
     if (lost) this.#lose("");
-    this.#seen("", bytes);
+    this.#seen("", bytes, null);
   }
 
   end(): void {
@@ -157,10 +161,19 @@ class Check implements StreamCheck {
     this.#report(rule, place);
   }
 
-  #seen(type: string, bytes: number): void {
+  #seen(type: string, bytes: number, source: JsonValue): void {
     const rules = this.#flagged ?? NO_RULES;
     this.#flagged = undefined;
-    this.#onEvent?.({ eventNumber: this.#counter.events, type, bytes, rules });
+    if (this.#onEvent === undefined) return;
+    const timestamp = type === "" ? undefined : (source as JsonObject)["timestamp"];
+    this.#onEvent({
+      eventNumber: this.#counter.events,
+      type,
+      bytes,
+      rules,
+      source,
+      ...(typeof timestamp === "number" ? { timestamp } : {}),
+    });
   }
 
   #weighRaw(value: JsonValue, type: string, bytes: number): void {

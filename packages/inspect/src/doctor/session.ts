@@ -1,0 +1,113 @@
+import type { JsonValue } from "@countersign/core";
+import type { RunAgentInput } from "@countersign/wire";
+import { createFindings } from "../check/findings.js";
+import type { Findings } from "../check/findings.js";
+import { createStreamCheck } from "../check/stream-check.js";
+import type { StreamCheck } from "../check/stream-check.js";
+import type { NetworkFacts } from "../probe/connect.js";
+import { Phases } from "../probe/phase.js";
+import type { Layer } from "../rules/rule.js";
+import type { RuleId, SeverityOverride } from "../rules/table.js";
+import { ByteLedger } from "./bytes.js";
+import type { ByteFacts } from "./bytes.js";
+import { judgeInput } from "./input.js";
+import { judgeLayers, verdictOf } from "./report.js";
+import type { DoctorReport, ExchangeFacts } from "./report.js";
+import { ArrivalJudge } from "./timing.js";
+import { TimelineRecorder } from "./timeline.js";
+
+/** What the checks of all transports can be told. */
+export type DoctorOptions = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is; a valid one is made when absent. */
+  readonly input?: JsonValue;
+  /** For the whole check; 60 seconds by default. */
+  readonly timeoutMs?: number;
+  readonly severities?: ReadonlyMap<RuleId, SeverityOverride>;
+  /** Sends GET instead of POST, as an EventSource does. */
+  readonly get?: boolean;
+  /** Asks for protobuf. */
+  readonly proto?: boolean;
+  /** The origin of a page that must be able to call the agent. */
+  readonly origin?: string;
+  /** Offers the bearer token in the WebSocket sub-protocol, as browsers must. */
+  readonly subprotocol?: boolean;
+  readonly insecure?: boolean;
+  /** Further trusted roots, PEM. */
+  readonly ca?: string;
+  /** Silence that is worth a finding; 15 seconds by default. */
+  readonly silenceMs?: number;
+  /** How long a body may stay open after its last run; 5 seconds by default. */
+  readonly lingerMs?: number;
+};
+
+/** What one check gathers on its way through the layers. */
+export class Session {
+  readonly findings: Findings;
+  readonly phases: Phases;
+  readonly options: DoctorOptions;
+  readonly check: StreamCheck;
+  readonly input: JsonValue;
+  readonly arrivals: ArrivalJudge;
+  readonly timeoutMs: number;
+  reached: Layer = 1;
+  network: NetworkFacts | undefined;
+  exchange: ExchangeFacts | undefined;
+  /** The last event ended a run. */
+  finished = false;
+  events = 0;
+  byteFacts: ByteFacts;
+  readonly #timeline = new TimelineRecorder();
+  readonly #ledger = new ByteLedger();
+  readonly #startedAt = new Date();
+
+  constructor(input: JsonValue, options: DoctorOptions) {
+    const began = performance.now();
+    this.options = options;
+    this.timeoutMs = options.timeoutMs ?? 60_000;
+    this.findings = createFindings(options.severities);
+    this.phases = new Phases(() => performance.now() - began);
+    this.input = input;
+    this.arrivals = new ArrivalJudge(options.silenceMs);
+    this.byteFacts = {
+      input: Buffer.byteLength(JSON.stringify(input)),
+      requestHeaders: 0,
+      preflight: 0,
+      upgrade: 0,
+    };
+    // An EventSource sends no input, so its answer cannot be compared with one.
+    const asked: RunAgentInput | undefined =
+      options.get === true ? undefined : judgeInput(input, this.findings);
+    this.check = createStreamCheck({
+      findings: this.findings,
+      ...(asked === undefined ? {} : { input: asked }),
+      onEvent: (event) => {
+        const atMs = this.phases.now();
+        this.events++;
+        this.finished = event.type === "RUN_FINISHED" || event.type === "RUN_ERROR";
+        this.#timeline.add(event, atMs);
+        this.#ledger.add(event.bytes);
+        this.arrivals.event(event, atMs);
+      },
+    });
+  }
+
+  report(target: string): DoctorReport {
+    const findings = this.findings.list();
+    const { network, exchange } = this;
+    return {
+      target,
+      startedAt: this.#startedAt.toISOString(),
+      durationMs: Math.round(this.phases.now()),
+      verdict: verdictOf(findings, this.events),
+      layers: judgeLayers(findings, this.reached),
+      findings,
+      skipped: [],
+      ...(network === undefined ? {} : { network }),
+      ...(exchange === undefined ? {} : { exchange }),
+      ...(this.reached === 3 ? { stream: this.check.summary() } : {}),
+      timeline: this.#timeline.timeline(this.phases),
+      bytes: this.#ledger.rows(this.byteFacts),
+    };
+  }
+}
