@@ -25,8 +25,6 @@ const EVENT_ID = literal(',"event_id":');
 const EVENT_TYPE = literal(',"event_type":');
 const CUSTOM = literal('{"custom":');
 const ID = literal(',"id":"agui-');
-const KERNEL_KEY = literal(',"kernel_key":');
-const PAYLOAD_HASH = literal(',"payload_hash":');
 const SESSION = literal(',"session_id":');
 const TARGET = literal(',"target":{');
 const COMPONENT_ID = literal('"component_id":');
@@ -39,6 +37,43 @@ const RUN = literal(',"run_id":');
 const SEQ = literal(',"seq":\n');
 const THREAD = literal(',"thread_id":');
 
+// The members before the event's id, as values: a caller may change and reuse its objects.
+type Head = Pick<TimedDraft, "policy_hash" | "direction" | "mode" | "emitted_hash"> &
+  Pick<
+    TimedDraft["receipt"],
+    "agent_id" | "allowed" | "capability_id" | "classification" | "denial_reason"
+  >;
+
+function headOf(draft: TimedDraft): Head {
+  const { receipt } = draft;
+  return {
+    policy_hash: draft.policy_hash,
+    direction: draft.direction,
+    mode: draft.mode,
+    emitted_hash: draft.emitted_hash,
+    agent_id: receipt.agent_id,
+    allowed: receipt.allowed,
+    capability_id: receipt.capability_id,
+    classification: receipt.classification,
+    denial_reason: receipt.denial_reason,
+  } as Head;
+}
+
+function hasHead(draft: TimedDraft, head: Head): boolean {
+  const { receipt } = draft;
+  return (
+    draft.policy_hash === head.policy_hash &&
+    draft.direction === head.direction &&
+    draft.mode === head.mode &&
+    draft.emitted_hash === head.emitted_hash &&
+    receipt.agent_id === head.agent_id &&
+    receipt.allowed === head.allowed &&
+    receipt.capability_id === head.capability_id &&
+    receipt.classification === head.classification &&
+    receipt.denial_reason === head.denial_reason
+  );
+}
+
 /**
  * Writes drafts as the lines a signing thread works on, five for each: entry up to the receipt,
  * receipt up to its signature, receipt after it, entry up to the value of `seq`, entry after it.
@@ -47,14 +82,26 @@ const THREAD = literal(',"thread_id":');
  * more in garbage collection (4 µs an entry, measured) than in writing.
  */
 export class DraftLines {
-  #bytes = Buffer.allocUnsafeSlow(1 << 15);
+  #bytes: Buffer;
   #end = 0;
+  // The last head that was written out, and where it stands.
+  #head: Head | undefined;
+  #headStart = 0;
+  #headEnd = 0;
+  #key = "";
+  #keyBytes = new Uint8Array(0);
+
+  /** `expected` bytes are made room for; more find room too, at the cost of a copy. */
+  constructor(expected: number = 1 << 15) {
+    this.#bytes = Buffer.allocUnsafeSlow(expected);
+  }
 
   /** What was written so far; it is the caller's afterwards. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#end);
     this.#bytes = Buffer.allocUnsafeSlow(0);
     this.#end = 0;
+    this.#head = undefined;
     return taken;
   }
 
@@ -64,13 +111,13 @@ export class DraftLines {
     try {
       this.#write(draft, kernelKey);
     } catch (error) {
-      this.#end = start;
+      this.#forgetFrom(start);
       throw error;
     }
     const limit = MAX_ENTRY_BYTES - SIGNATURE_ALLOWANCE;
     const size = this.#end - start;
     if (size > limit) {
-      this.#end = start;
+      this.#forgetFrom(start);
       throw new CountersignError(
         "ERR_ENTRY_TOO_LARGE",
         "a log entry is larger than a bundle allows",
@@ -82,7 +129,17 @@ export class DraftLines {
     }
   }
 
-  #write(draft: TimedDraft, kernelKey: string): void {
+  // The members before the event's id are mostly those of the draft before: then copied as one piece,
+  // 250 bytes at the cost of 30.
+  #writeHead(draft: TimedDraft): void {
+    if (this.#head !== undefined && hasHead(draft, this.#head)) {
+      const length = this.#headEnd - this.#headStart;
+      this.#reserve(length);
+      this.#bytes.copyWithin(this.#end, this.#headStart, this.#headEnd);
+      this.#end += length;
+      return;
+    }
+    const start = this.#end;
     const { receipt } = draft;
     this.#member(DIRECTION, "direction", draft.direction);
     this.#member(EMITTED, "emitted_hash", draft.emitted_hash);
@@ -92,6 +149,26 @@ export class DraftLines {
     this.#member(receipt.allowed ? ALLOWED : BLOCKED, "capability_id", receipt.capability_id);
     this.#member(CLASSIFICATION, "classification", receipt.classification);
     this.#member(DENIAL, "denial_reason", receipt.denial_reason);
+    this.#head = headOf(draft);
+    this.#headStart = start;
+    this.#headEnd = this.#end;
+  }
+
+  // One key for the whole log: its member and the next one's name are copied as one piece.
+  #writeKey(kernelKey: string): void {
+    if (kernelKey !== this.#key) {
+      const text = canonicalText("kernel_key", kernelKey);
+      this.#keyBytes = new Uint8Array(Buffer.from(`,"kernel_key":${text},"payload_hash":`));
+      this.#key = kernelKey;
+    }
+    this.#reserve(this.#keyBytes.length);
+    this.#bytes.set(this.#keyBytes, this.#end);
+    this.#end += this.#keyBytes.length;
+  }
+
+  #write(draft: TimedDraft, kernelKey: string): void {
+    const { receipt } = draft;
+    this.#writeHead(draft);
     this.#member(EVENT_ID, "event_id", receipt.event_id);
     if (typeof receipt.event_type === "string") {
       this.#member(EVENT_TYPE, "event_type", receipt.event_type);
@@ -102,8 +179,8 @@ export class DraftLines {
     }
     this.#literal(ID);
     this.#text("id", receipt.event_id, false);
-    this.#member(KERNEL_KEY, "kernel_key", kernelKey);
-    this.#member(PAYLOAD_HASH, "payload_hash", receipt.payload_hash);
+    this.#writeKey(kernelKey);
+    this.#text("payload_hash", receipt.payload_hash, true);
     this.#member(SESSION, "session_id", receipt.session_id);
     this.#byte(LINE_FEED);
     if (receipt.target !== undefined) {
@@ -126,6 +203,12 @@ export class DraftLines {
     this.#member(THREAD, "thread_id", draft.thread_id);
     this.#byte(0x7d);
     this.#byte(LINE_FEED);
+  }
+
+  #forgetFrom(start: number): void {
+    this.#end = start;
+    // What follows will be written over it.
+    if (this.#headEnd > start) this.#head = undefined;
   }
 
   #reserve(length: number): void {

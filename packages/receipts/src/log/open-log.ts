@@ -8,6 +8,7 @@ import type { AppendedEntry } from "./appended-entry.js";
 import { assertConsistent, makeCheckpoint } from "./checkpoints.js";
 import { settleDraft } from "./draft.js";
 import type { EntryDraft } from "./draft.js";
+import { createTileCache } from "../tiles/tile-cache.js";
 import "./errors.js";
 import { createGrower } from "./grow.js";
 import type { GroupToGrow } from "./grow.js";
@@ -56,6 +57,8 @@ export type ReceiptLog = {
   close(): Promise<void>;
 };
 
+const LINE_SLACK = 4_096;
+
 function countOption(name: string, value: number | undefined, standard: number): number {
   const count = value ?? standard;
   if (!Number.isSafeInteger(count) || count < 0) throw new TypeError(`${name} is not a count`);
@@ -75,7 +78,9 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   const covered = await assertConsistent(store, origin);
 
   const grow = createGrower();
+  const tiles = createTileCache();
   let newest: { size: number; text: string } | undefined;
+  let lineBytes: number | undefined;
   let collecting = new PendingGroup();
   // Full groups that wait for a free signing thread.
   const waiting: PendingGroup[] = [];
@@ -91,8 +96,11 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   const sendToSigner = (group: PendingGroup): void => {
     groups.push(group);
     signing += 1;
+    const request = group.request(mode);
+    // Growing a buffer step by step and copying it costs more than the next group's own lines.
+    lineBytes = group.count < groupSize ? undefined : request.lines.length + LINE_SLACK;
     signer
-      .sign(group.request(mode))
+      .sign(request)
       .then(
         (signed) => {
           group.signed = signed;
@@ -214,7 +222,7 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
       pending += 1;
       if (collecting.count >= groupSize) {
         waiting.push(collecting);
-        collecting = new PendingGroup();
+        collecting = new PendingGroup(lineBytes);
         dispatch();
       } else if (!scheduled) {
         scheduled = true;
@@ -228,7 +236,7 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     checkpoint,
     async proof(seq) {
       if (newest === undefined || newest.size <= seq) await checkpoint();
-      return proveEntry(store, seq, newest?.text ?? "");
+      return proveEntry(store, seq, newest?.text ?? "", tiles);
     },
     async close() {
       if (closed) return;

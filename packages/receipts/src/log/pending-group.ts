@@ -14,9 +14,14 @@ export class PendingGroup {
   signed: SignedGroup | undefined;
   /** Signing failed: nothing of it is written. */
   failed = false;
-  readonly #lines = new DraftLines();
+  readonly #lines: DraftLines;
   readonly #singles: number[] = [];
   readonly #settle: Settle[] = [];
+
+  /** `expected` bytes of lines are made room for: those of the group before. */
+  constructor(expected?: number) {
+    this.#lines = new DraftLines(expected);
+  }
 
   get count(): number {
     return this.drafts.length;

@@ -5,16 +5,21 @@ import { encodeProof } from "../proof/tlog-proof.js";
 import { outOfRange } from "../store/failure.js";
 import type { ReceiptStore } from "../store/store.js";
 import { createTileNodeReader } from "../tiles/nodes.js";
+import type { TileCache } from "../tiles/tile-cache.js";
 
-/** `.tlog-proof` text of entry `seq` against a signed checkpoint that covers it. */
+/**
+ * `.tlog-proof` text of entry `seq` against a signed checkpoint that covers it. Whoever proves often
+ * gives a cache; it belongs to one log.
+ */
 export async function proveEntry(
   store: ReceiptStore,
   seq: number,
   checkpoint: string,
+  cache?: TileCache,
 ): Promise<string> {
   const { size } = parseCheckpoint(parseNote(checkpoint).text);
   if (!Number.isSafeInteger(seq) || seq < 0 || seq >= size) throw outOfRange(size);
-  const read = createTileNodeReader(size, (tile) => store.readTile(tile));
+  const read = createTileNodeReader(size, (tile) => store.readTile(tile), cache);
   return encodeProof({ index: seq, hashes: await proveInclusion(seq, size, read), checkpoint });
 }
 

@@ -9,6 +9,7 @@ import { createTileBuilder } from "./build.js";
 import { decodeBundle, decodeTile, encodeBundle, encodeTile } from "./bundle.js";
 import { tilesForGrowth, tileWidth } from "./layout.js";
 import { createTileNodeReader } from "./nodes.js";
+import { createTileCache } from "./tile-cache.js";
 import { entriesPath, parseTilePath, tilePath } from "./path.js";
 
 const coded = (code: "ERR_TILE_MALFORMED" | "ERR_ENTRY_TOO_LARGE") => (run: () => unknown) => {
@@ -149,6 +150,39 @@ test("nodes read out of tiles give the root and proofs of the whole tree", async
     expect(verifyInclusion(leaves[index]!, index, leaves.length, proof, root)).toBe(true);
   }
   await expect(read(0, 66_000)).rejects.toThrow(TypeError);
+});
+
+test("readers of one log share tiles, whatever its size was, and a failed read is tried again", async () => {
+  const leaves = Array.from({ length: 1_000 }, (_, index) =>
+    leafHash(Uint8Array.of(index >> 8, index & 255)),
+  );
+  const cache = createTileCache(8);
+  let reads = 0;
+  let broken = true;
+  const reader = (size: number) => {
+    const tiles = build(leaves.slice(0, size));
+    return createTileNodeReader(
+      size,
+      (tile) => {
+        reads += 1;
+        if (broken) throw new Error("the disk is away");
+        return encodeTile(tiles.get(tilePath(tile))!.hashes);
+      },
+      cache,
+    );
+  };
+  await expect(rootFromNodes(700, reader(700))).rejects.toThrow("away");
+  broken = false;
+  for (const size of [700, 700, 701, 1_000, 1_000, 700]) {
+    const root = rootOfLevel(leaves.slice(0, size));
+    expect(await rootFromNodes(size, reader(size))).toEqual(root);
+    for (const index of [0, 300, size - 1]) {
+      const proof = await proveInclusion(index, size, reader(size));
+      expect(verifyInclusion(leaves[index]!, index, size, proof, root)).toBe(true);
+    }
+  }
+  // Four of the first attempt at most; then each tile once, but for those the small cache let go.
+  expect(reads).toBeLessThan(30);
 });
 
 test("a bundle that is cut, overlong or of another width is refused", () => {

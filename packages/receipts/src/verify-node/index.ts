@@ -29,10 +29,9 @@ export async function verifyExportDirectory(
   const reader = createDirectoryReader(path);
   const verifySignature = await loadFastVerifier();
   const script = workerScript ?? new URL("./worker.js", import.meta.url);
-  // Run from source there is no compiled worker: then this thread does it alone.
-  if (threads <= 1 || !existsSync(fileURLToPath(script))) {
-    return verifyExport(reader, { ...rest, verifySignature });
-  }
+  // Run from source there is no compiled worker of our own: then this thread does it alone.
+  const isMissing = workerScript === undefined && !existsSync(fileURLToPath(script));
+  if (threads <= 1 || isMissing) return verifyExport(reader, { ...rest, verifySignature });
   return verifyExport(reader, {
     ...rest,
     verifySignature,
