@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { canonicalJson, utf8Length } from "@countersign/core";
 import type { Lossless } from "./lossless.js";
 import type { ChioConstraint } from "./model.js";
-import { hostOf, isPathLike, matchesDomain, startsWithPath } from "./places.js";
+import { hostOf, hostsWithin, isPathLike, matchesDomain, startsWithPath } from "./places.js";
 
 /** Members of the arguments that the gateway fills in; a constraint on one never looks into the payload. */
 export const GATEWAY_ARGUMENTS: ReadonlySet<string> = new Set([
@@ -23,11 +23,11 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ],
   [
     "domain_exact",
-    (value, args) => isText(value) && allOfSome(hosts(args), (h) => h === value.toLowerCase()),
+    (value, args) => isText(value) && leadsOnly(args, (h) => h === value.toLowerCase()),
   ],
   [
     "domain_glob",
-    (value, args) => isText(value) && allOfSome(hosts(args), (h) => matchesDomain(h, value)),
+    (value, args) => isText(value) && leadsOnly(args, (h) => matchesDomain(h, value)),
   ],
   [
     "max_length",
@@ -101,8 +101,15 @@ function paths(args: JsonObject): string[] {
   return texts(args).filter(isPathLike);
 }
 
-function hosts(args: JsonObject): string[] {
-  return texts(args).flatMap((text) => hostOf(text) ?? []);
+/** Whether the arguments name an address, and none that leads elsewhere, in plain sight or inside a text. */
+function leadsOnly(args: JsonObject, test: (host: string) => boolean): boolean {
+  const all = texts(args);
+  return (
+    allOfSome(
+      all.flatMap((text) => hostOf(text) ?? []),
+      test,
+    ) && all.every((text) => hostsWithin(text).every(test))
+  );
 }
 
 function* leaves(value: JsonValue): Generator<JsonValue> {

@@ -19,6 +19,38 @@ export function hostOf(text: string): string | undefined {
   }
 }
 
+const SCHEME_LENGTH = 32;
+const ENOUGH_FOR_A_HOST = 1024;
+const IN_ADDRESS = /[^\s<>"'`()[\]]*/y;
+const USER_PART = /^[^/?#\\]*@/;
+
+/**
+ * The hosts a text would lead to once it is shown: addresses in the middle of it, and names a client
+ * completes (`evil.example/login`). They can only speak against a token, never for it.
+ */
+export function hostsWithin(text: string): string[] {
+  const hosts: string[] = [];
+  for (let at = text.indexOf("://"); at >= 0; at = text.indexOf("://", at)) {
+    const scheme = /[a-z][a-z0-9+.-]*$/i.exec(text.slice(Math.max(0, at - SCHEME_LENGTH), at));
+    IN_ADDRESS.lastIndex = at;
+    const rest = IN_ADDRESS.exec(text)?.[0] ?? "";
+    if (scheme !== null) hosts.push(hostOf(scheme[0] + rest) ?? "");
+    at += rest.length;
+  }
+  const completed = completedHost(text);
+  return completed === undefined ? hosts : [...hosts, completed];
+}
+
+function completedHost(text: string): string | undefined {
+  // A host has 253 characters at most; what follows it does not matter.
+  const seen = text.slice(0, ENOUGH_FOR_A_HOST).replace(IGNORED_BY_BROWSERS, "").trimEnd();
+  // An address of a mailbox is none of a page.
+  if (/\s/.test(seen) || SCHEME.test(seen) || USER_PART.test(seen)) return undefined;
+  if (!URL.canParse(`https://${seen}`)) return undefined;
+  const host = new URL(`https://${seen}`).hostname;
+  return BARE_DOMAIN.test(host) ? trimDot(host) : undefined;
+}
+
 /** `*` stands for one label, a leading `**` for one or more. */
 export function matchesDomain(host: string, pattern: string): boolean {
   const labels = host.split(".");
