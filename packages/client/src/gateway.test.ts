@@ -1,0 +1,113 @@
+import { createGateway } from "@countersign/gateway";
+import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
+import { sseFrame, startFakeAgent } from "@countersign/testkit";
+import type { FakeAgent, FakeRequest } from "@countersign/testkit";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { createAgentStore } from "./store/create-agent-store.js";
+import { textOf } from "./testing/harness.js";
+import { postSse } from "./transport/post-sse.js";
+import { webSocket } from "./transport/websocket.js";
+import type { Transport } from "./transport/transport.js";
+
+const POLICY = `hushspec: "0.1.0"
+name: chat
+rules:
+  ag_ui:
+    enabled: true
+    allow_display_without_capability: true
+  ag_ui_inbound:
+    enabled: true
+    default: allow
+`;
+
+/** Answers with a text; a story never ends. */
+async function* answer({ body, signal }: FakeRequest): AsyncGenerator<string> {
+  const { threadId, runId, messages } = JSON.parse(body) as {
+    threadId: string;
+    runId: string;
+    messages: { content: string }[];
+  };
+  yield sseFrame({ type: "RUN_STARTED", threadId, runId, protocolVersion: "1.0" });
+  for (const event of textOf(`text-${runId}`, "Hi")) yield sseFrame(event);
+  if (messages.at(-1)?.content === "story") {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  }
+  yield sseFrame({ type: "RUN_FINISHED", threadId, runId });
+}
+
+let agent: FakeAgent;
+let gateway: ReturnType<typeof createGateway>;
+let address: string;
+beforeAll(async () => {
+  agent = await startFakeAgent((request) => ({ pieces: answer(request) }));
+  let seq = 0;
+  gateway = createGateway({
+    agents: [
+      {
+        name: "support",
+        url: new URL(agent.url),
+        transport: "post-sse",
+        headers: {},
+        frames: "json",
+        dialect: "auto",
+        answerTimeoutMs: 5000,
+        idleTimeoutMs: 5000,
+      },
+    ],
+    policy: createPolicyHolder(compilePolicy(loadPolicy(POLICY))),
+    recorder: {
+      append: ({ receipt }) => Promise.resolve({ seq: seq++, id: `agui-${receipt.event_id}` }),
+    },
+  });
+  await new Promise<void>((resolve) => gateway.dataPlane.listen(0, "127.0.0.1", resolve));
+  address = `127.0.0.1:${(gateway.dataPlane.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await gateway.close();
+  await agent.stop();
+});
+
+const transports: [string, () => Transport][] = [
+  [
+    "POST",
+    () =>
+      postSse({
+        url: `http://${address}/agents/support`,
+        stopUrl: `http://${address}/ag-ui/stop`,
+      }),
+  ],
+  [
+    "a WebSocket",
+    () => webSocket({ url: `ws://${address}/agents/support/ws`, WebSocket: WebSocket as never }),
+  ],
+];
+
+test.each(transports)("over %s a conversation goes through a gateway", async (_, open) => {
+  const store = createAgentStore({ transport: open() });
+  expect((await store.send("hello")).status).toBe("done");
+  const end = await store.send("again");
+  expect(end.status).toBe("done");
+  expect(end.messages.map(({ role, content }) => [role, content])).toEqual([
+    ["user", "hello"],
+    ["assistant", "Hi"],
+    ["user", "again"],
+    ["assistant", "Hi"],
+  ]);
+  store.close();
+});
+
+test.each(transports)(
+  "over %s a gateway stops the agent and the conversation goes on",
+  async (_, open) => {
+    const store = createAgentStore({ transport: open() });
+    const ended = store.send("story");
+    await expect.poll(() => store.getSnapshot().messages.length).toBe(2);
+    store.stop();
+    expect(await ended).toMatchObject({ status: "stopped", problem: undefined });
+    await expect.poll(() => agent.requests.at(-1)?.signal.aborted).toBe(true);
+    expect((await store.send("hello")).status).toBe("done");
+    store.close();
+  },
+);
