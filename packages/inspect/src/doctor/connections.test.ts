@@ -173,7 +173,12 @@ test("a slow set-up is told with its time", () => {
 });
 
 test("a port that speaks no TLS fails in the handshake", async () => {
-  const server = createTcpServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  const server = createTcpServer((socket) =>
+    socket
+      .on("error", () => {})
+      .resume()
+      .end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+  );
   const port = await listen(server);
   stops.push(() => new Promise((done) => server.close(done)));
   expect(

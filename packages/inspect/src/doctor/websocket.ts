@@ -4,7 +4,7 @@ import {
   decodeTextFrame,
   textFrameStyle,
 } from "@countersign/wire/websocket";
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 import { explainError } from "../check/explain.js";
 import { connect } from "../probe/connect.js";
 import { carriesIdToken } from "./input.js";

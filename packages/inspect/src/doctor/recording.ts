@@ -1,0 +1,246 @@
+import { createJsonSequence } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import type { RunAgentInput } from "@countersign/wire";
+import { enforceInput } from "@countersign/wire/enforce";
+import { createFindings } from "../check/findings.js";
+import type { Findings } from "../check/findings.js";
+import { createStreamCheck } from "../check/stream-check.js";
+import type { SeenEvent, StreamCheck } from "../check/stream-check.js";
+import type { StreamSummary } from "../check/summary.js";
+import { createSseWatch } from "../framing/sse-watch.js";
+import { decodeRecordingLine, textOf } from "../recording/line.js";
+import type { RecordingLine } from "../recording/line.js";
+import { readLines } from "../recording/read-lines.js";
+import type { Layer } from "../rules/rule.js";
+import type { RuleId, SeverityOverride } from "../rules/table.js";
+import { ByteLedger } from "./bytes.js";
+import { judgeLayers, verdictOf } from "./report.js";
+import type { DoctorReport } from "./report.js";
+import { TimelineRecorder } from "./timeline.js";
+
+/** What the check of a recording can be told. */
+export type RecordingOptions = { readonly severities?: ReadonlyMap<RuleId, SeverityOverride> };
+
+/** What a recording turned out to be. */
+type Format = "sse" | "jsonl" | "agui.jsonl";
+
+/** Connections judged at once; a recording that opens more is judged as its older ones end. */
+const MAX_CONNECTIONS = 256;
+const SSE_LINE = /^(?:\ufeff)?(?:(?:data|event|id|retry)\s*:|:)/;
+
+/**
+ * Checks a recorded stream: `.agui.jsonl`, events as JSON lines, or the body of an SSE response. It is
+ * read as it comes and never held whole.
+ */
+export async function examineRecording(
+  target: string,
+  source: AsyncIterable<Uint8Array>,
+  options: RecordingOptions = {},
+): Promise<DoctorReport> {
+  const startedAt = new Date();
+  const findings = createFindings(options.severities);
+  const examiner = new Examiner(findings);
+  let format: Format | undefined;
+  const chunks = peekable(source);
+  const first = await chunks.first();
+  if (first !== undefined) format = detectFormat(first);
+  if (format === "sse") await examiner.sse(chunks);
+  else await examiner.lines(chunks);
+  examiner.end();
+  const list = findings.list();
+  const reason = "a recording holds no connection";
+  const skippedLayers = new Map<Layer, string>([[1, reason]]);
+  if (format !== "sse") skippedLayers.set(2, "a recording of events holds no framing");
+  return {
+    target,
+    startedAt: startedAt.toISOString(),
+    durationMs: Date.now() - startedAt.getTime(),
+    verdict: verdictOf(list, examiner.events),
+    layers: judgeLayers(list, 3, skippedLayers),
+    findings: list,
+    skipped: [
+      { what: "network", reason },
+      {
+        what: "timing (http/buffered, http/burst, http/silence)",
+        reason: "arrival times of a recording are not those of this network",
+      },
+      ...(format === "sse"
+        ? []
+        : [{ what: "framing", reason: "the frames are not in the recording" }]),
+    ],
+    exchange: { method: "file", ...(format === undefined ? {} : { encoding: format }) },
+    ...(examiner.summary === undefined ? {} : { stream: examiner.summary }),
+    timeline: examiner.timeline.timeline(),
+    bytes: examiner.ledger.rows({
+      input: examiner.inputBytes,
+      requestHeaders: 0,
+      preflight: 0,
+      upgrade: 0,
+    }),
+  };
+}
+
+class Examiner {
+  readonly timeline = new TimelineRecorder();
+  readonly ledger = new ByteLedger();
+  readonly #findings: Findings;
+  readonly #checks = new Map<string, StreamCheck>();
+  readonly #texts = createJsonSequence({ maxBytes: 32 * 1024 * 1024, maxDepth: 80 });
+  #atMs = 0;
+  #redacted = false;
+  events = 0;
+  inputBytes = 0;
+  summary: StreamSummary | undefined;
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  async sse(source: AsyncIterable<Uint8Array>): Promise<void> {
+    const watch = createSseWatch({ findings: this.#findings, check: this.#check("") });
+    for await (const chunk of source) watch.push(chunk);
+    watch.end();
+  }
+
+  async lines(source: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const lines of readLines(source)) {
+      for (const { text } of lines) {
+        if (text === undefined) this.#check("").skip("sse/too-large", 0, true);
+        else this.#line(text);
+      }
+    }
+  }
+
+  end(): void {
+    // A file without a single event is a stream that ended before any run.
+    if (this.#checks.size === 0 && this.summary === undefined) this.#check("");
+    for (const connection of [...this.#checks.keys()]) this.#close(connection, true);
+    // Masked values cannot be judged.
+    if (this.#redacted) {
+      this.#findings.withdraw("tool-call/arguments");
+      this.#findings.withdraw("state/patch-failed");
+    }
+  }
+
+  #line(text: string): void {
+    let value: JsonValue;
+    try {
+      value = this.#texts.parse(text);
+    } catch {
+      this.#check("").text(text);
+      return;
+    }
+    const line = decodeRecordingLine(value);
+    if (line !== undefined) this.#record(line);
+    else this.#check("").value(value, Buffer.byteLength(text));
+  }
+
+  #record(line: RecordingLine): void {
+    switch (line.kind) {
+      case "header":
+        this.#redacted ||= Array.isArray(line.redacted) && line.redacted.length > 0;
+        return;
+      case "request":
+        this.#close(line.connId, true);
+        this.#check(line.connId, line.input);
+        return;
+      case "event":
+        this.#atMs = line.tMs;
+        if (typeof line.event === "object" && line.event !== null && line.text === undefined) {
+          this.#check(line.connId).value(line.event, Buffer.byteLength(textOf(line)));
+        } else this.#check(line.connId).text(textOf(line));
+        return;
+      case "end":
+        this.#close(line.connId, line.reason !== "cut");
+        return;
+      default:
+    }
+  }
+
+  #check(connection: string, input?: JsonValue): StreamCheck {
+    const known = this.#checks.get(connection);
+    if (known !== undefined) return known;
+    if (this.#checks.size >= MAX_CONNECTIONS) {
+      const [oldest = ""] = this.#checks.keys();
+      this.#close(oldest, true);
+    }
+    const asked = input === undefined ? undefined : readInput(input);
+    if (input !== undefined)
+      this.inputBytes = Math.max(this.inputBytes, Buffer.byteLength(JSON.stringify(input)));
+    const check = createStreamCheck({
+      findings: this.#findings,
+      ...(asked === undefined ? {} : { input: asked }),
+      onEvent: (event) => this.#seen(event),
+    });
+    this.#checks.set(connection, check);
+    return check;
+  }
+
+  #seen(event: SeenEvent): void {
+    this.events++;
+    this.timeline.add(event, this.#atMs);
+    this.ledger.add(event.bytes);
+  }
+
+  #close(connection: string, complete: boolean): void {
+    const check = this.#checks.get(connection);
+    if (check === undefined) return;
+    this.#checks.delete(connection);
+    check.end();
+    if (!complete) {
+      this.#findings.withdraw("run/truncated");
+      this.#findings.report("http/cut");
+    }
+    this.summary = merge(this.summary, check.summary());
+  }
+}
+
+function merge(before: StreamSummary | undefined, next: StreamSummary): StreamSummary {
+  if (before === undefined) return next;
+  const types = { ...before.types };
+  for (const [type, count] of Object.entries(next.types)) types[type] = (types[type] ?? 0) + count;
+  return {
+    ...next,
+    ...before,
+    events: before.events + next.events,
+    runs: before.runs + next.runs,
+    bytes: before.bytes + next.bytes,
+    features: [...new Set([...before.features, ...next.features])].sort(),
+    types,
+  };
+}
+
+/** What was asked, when it is of 1.0; of another dialect it tells nothing. */
+function readInput(value: JsonValue): RunAgentInput | undefined {
+  try {
+    return enforceInput(value).input;
+  } catch {
+    return undefined;
+  }
+}
+
+function detectFormat(chunk: Uint8Array): Format {
+  const start = Buffer.from(chunk.subarray(0, 4096)).toString("utf8").trimStart();
+  if (SSE_LINE.test(start)) return "sse";
+  return /^\{\s*"kind"\s*:|^\{[^{}]*"kind"\s*:\s*"header"/.test(start) ? "agui.jsonl" : "jsonl";
+}
+
+/** The source again, with a look at its first bytes. */
+function peekable(
+  source: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> & { first(): Promise<Uint8Array | undefined> } {
+  const iterator = source[Symbol.asyncIterator]();
+  let held: Uint8Array | undefined;
+  return {
+    async first() {
+      const next = await iterator.next();
+      held = next.done === true ? undefined : next.value;
+      return held;
+    },
+    async *[Symbol.asyncIterator]() {
+      if (held !== undefined) yield held;
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
+        yield next.value;
+    },
+  };
+}

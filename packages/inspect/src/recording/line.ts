@@ -1,0 +1,113 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { parseJson, writeJson } from "@countersign/core";
+
+/** The first line of a recording. */
+export type HeaderLine = {
+  kind: "header";
+  schemaVersion: 1;
+  tool: string;
+  capturedAt: string;
+  url?: string;
+  transport: "sse" | "websocket" | "proto";
+  /** Groups of content that were taken out. */
+  redacted: string[];
+};
+
+/** A request: what went up. */
+export type RequestLine = {
+  kind: "request";
+  connId: string;
+  tMs: number;
+  method: string;
+  url: string;
+  input?: JsonValue;
+};
+
+/** The head of an answer; absent in recordings of other tools. */
+export type ResponseLine = {
+  kind: "response";
+  connId: string;
+  tMs: number;
+  status: number;
+  contentType: string;
+};
+
+/** One event, or whatever stood where an event was due. */
+export type EventLine = {
+  kind: "event";
+  connId: string;
+  seq: number;
+  /** Milliseconds since the connection's request. */
+  tMs: number;
+  /** The value; a string that is no event when the text was not JSON. */
+  event: JsonValue;
+  /** The text, when writing the value again would not give it back. */
+  text?: string;
+  sseEvent?: string;
+  sseId?: string;
+};
+
+/** A comment: the heartbeat of a quiet server. */
+export type CommentLine = { kind: "comment"; connId: string; tMs: number; text: string };
+
+/** How a connection ended. */
+export type EndLine = {
+  kind: "end";
+  connId: string;
+  tMs: number;
+  reason: "complete" | "cut";
+  closeCode?: number;
+};
+
+/** One line of an `.agui.jsonl` file. Kinds of later versions are passed over by readers. */
+export type RecordingLine =
+  | HeaderLine
+  | RequestLine
+  | ResponseLine
+  | EventLine
+  | CommentLine
+  | EndLine;
+
+const KINDS: ReadonlySet<string> = new Set([
+  "header",
+  "request",
+  "response",
+  "event",
+  "comment",
+  "end",
+]);
+
+/** Writes one line, with its line feed. */
+export function encodeRecordingLine(line: RecordingLine): string {
+  return `${writeJson(line as unknown as JsonObject)}\n`;
+}
+
+/** Reads one line; `undefined` when it is no line of a recording. Never throws on data. */
+export function decodeRecordingLine(value: JsonValue): RecordingLine | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const kind = value["kind"];
+  if (typeof kind !== "string" || !KINDS.has(kind)) return undefined;
+  if (kind === "header") return value as unknown as HeaderLine;
+  const line = { ...value, connId: String(value["connId"] ?? ""), tMs: milliseconds(value["tMs"]) };
+  if (kind === "event" && !Object.hasOwn(value, "event")) return undefined;
+  return line as unknown as RecordingLine;
+}
+
+function milliseconds(value: JsonValue | undefined): number {
+  return typeof value === "number" && value >= 0 ? value : 0;
+}
+
+/** The members of an event line that carry the text of a frame, without loss. */
+export function textMembers(text: string): { event: JsonValue; text?: string } {
+  try {
+    const event = parseJson(text);
+    return writeJson(event) === text ? { event } : { event, text };
+  } catch {
+    return { event: text, text };
+  }
+}
+
+/** The text of the frame that an event line was made from. */
+export function textOf(line: EventLine): string {
+  return line.text ?? writeJson(line.event);
+}

@@ -1,0 +1,3 @@
+export { toHtml } from "./html.js";
+export { toJunit } from "./junit.js";
+export { toSarif } from "./sarif.js";
