@@ -1,5 +1,9 @@
 import { hash } from "node:crypto";
-import { BATCH_PREFIX, batchRootMessage } from "../receipt/batch-signature.js";
+import {
+  BATCH_PREFIX,
+  batchRootMessage,
+  PATH_HASH_CHARACTERS,
+} from "../receipt/batch-signature.js";
 import type { SignInto } from "./group.js";
 
 /**
@@ -11,6 +15,14 @@ export const RECEIPTS_PER_ROOT = 32;
 
 const SIGNATURE_BYTES = 64;
 const HASH_BYTES = 32;
+const PATH_LENGTH = Math.ceil(Math.log2(RECEIPTS_PER_ROOT));
+
+/** Characters of the longest signature string: index and size of two digits, signature, path. */
+export const MAX_BATCH_TEXT =
+  BATCH_PREFIX.length +
+  `${RECEIPTS_PER_ROOT}/${RECEIPTS_PER_ROOT}::`.length +
+  2 * SIGNATURE_BYTES +
+  PATH_LENGTH * PATH_HASH_CHARACTERS;
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 
 function nodeOf(left: string, right: string): string {
