@@ -182,3 +182,13 @@ test("a rule of the protocol's order that does not exist is an error, not a rule
     loadPolicy("ag_ui: {}\nag_ui_order: { rules: { run/first-event: block } }\n").hash,
   ).toBeTypeOf("string");
 });
+
+test.each(["{ id: a, CAP }, { id: a, CAP }", "{ id: rule-2, CAP }, { CAP }"])(
+  "two velocity rules of one name are refused: %s",
+  (rules) => {
+    const list = rules.replaceAll("CAP", "max_invocations: 3, window_seconds: 10");
+    expect(() => loadPolicy(`ag_ui: {}\nvelocity: [${list}]\n`)).toThrow(
+      /two velocity rules are called/,
+    );
+  },
+);

@@ -48,7 +48,17 @@ export function checkRules(
 
 function checkVelocity(value: JsonValue | undefined, pointer: string, report: Report): void {
   if (Array.isArray(value)) {
-    value.forEach((rule, index) => checkVelocity(rule, childPointer(pointer, index), report));
+    // Counters are kept by name: of two with one name, one would forget when they are handed over.
+    const seen = new Set<JsonValue>();
+    value.forEach((rule, index) => {
+      const here = childPointer(pointer, index);
+      checkVelocity(rule, here, report);
+      const id = member(rule, "id") ?? `rule-${index + 1}`;
+      if (seen.has(id)) {
+        report(here, "conflict", `two velocity rules are called "${String(id)}"`);
+      }
+      seen.add(id);
+    });
     return;
   }
   const rule = asObject(value);
