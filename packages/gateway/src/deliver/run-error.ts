@@ -47,6 +47,7 @@ const FAILURES: Partial<Record<ErrorCode, Failure>> = {
   },
   ERR_UPSTREAM_TIMEOUT: { code: "AGENT_TIMEOUT", message: "the agent took too long" },
   ERR_UPSTREAM_BROKEN: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
+  ERR_PROTO_TRUNCATED: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
   ERR_LIMIT_EXCEEDED: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
 };
 

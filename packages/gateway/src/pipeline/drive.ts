@@ -27,7 +27,13 @@ export async function driveRun(
     await carry(run, pipeline, stream, stopped);
     pipeline.end(stopped.aborted ? { failure: STOPPED } : {});
   } catch (error) {
-    pipeline.end(endFor(run, pipeline, stopped, error));
+    const end = endFor(run, pipeline, stopped, error);
+    try {
+      pipeline.end(end);
+    } catch (second) {
+      // Whatever else is broken, a run never just stops: clients take silence for success.
+      pipeline.fail(end.failure ?? failureOf(second));
+    }
   }
   await pipeline.done;
 }

@@ -1,6 +1,7 @@
 import { classify } from "../classify/stage.js";
 import { decide } from "../decide/stage.js";
 import { decode } from "../decode/stage.js";
+import type { Failure } from "../deliver/run-error.js";
 import { deliver } from "../deliver/stage.js";
 import { enforce } from "../enforce/stage.js";
 import { order } from "../order/stage.js";
@@ -29,6 +30,8 @@ export const STAGES: readonly Stage[] = [
 export type Pipeline = Step & {
   /** Signs for something that a stage before the decision refused as no event at all. */
   refuse(code: string, receivedAt: number): void;
+  /** Ends the run where a stage cannot even be ended any more: straight to the record and the person. */
+  fail(failure: Failure): void;
   /** Resolves when the person's end is closed: everything before it is recorded and written. */
   readonly done: Promise<void>;
 };
@@ -52,6 +55,7 @@ export function openPipeline(run: Run): Pipeline {
     push: (passage) => first.push(passage),
     end: (end) => first.end(end),
     refuse: (code, receivedAt) => recording?.push({ receivedAt, refused: code }),
+    fail: (failure) => recording?.end({ failure }),
     done,
   };
 }

@@ -1,5 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import type { FakeAnswer, FakeRequest } from "@countersign/testkit";
+import type { AgUiEvent } from "@countersign/wire";
+import { encodeProto } from "@countersign/wire/proto";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { runClient } from "../testing/client.js";
@@ -39,24 +41,29 @@ async function through(
 }
 
 const frames = (events: readonly object[]): FakeAnswer => ({ pieces: events.map(sseFrame) });
-const answering = (run: ClientRun): unknown =>
-  run.messages.findLast(({ role }) => role === "assistant")?.content;
 
-function expectAnswer(run: ClientRun, content = "hi there"): void {
-  expect(run.error).toBeUndefined();
-  expect(run.types.at(-1)).toBe("RUN_FINISHED");
-  expect(answering(run)).toBe(content);
-}
-function expectRunError(run: ClientRun, code: string): void {
-  expect(run.error).toBeUndefined();
-  expect(run.types.filter((type) => type === "RUN_ERROR")).toHaveLength(1);
-  expect(run.events.find(({ type }) => type === "RUN_ERROR")).toMatchObject({ code });
-}
-function expectProblem(run: ClientRun, status: number, code: string): void {
-  expect(run.events).toEqual([]);
-  expect((run.error as { status?: number } | undefined)?.status).toBe(status);
-  expect(run.error?.message).toContain(code);
-}
+/** A whole answer, as the client has it in the end. */
+const ANSWER = { error: undefined, last: "RUN_FINISHED", content: "hi there" };
+const answerOf = (run: ClientRun): object => ({
+  error: run.error,
+  last: run.types.at(-1),
+  content: run.messages.findLast(({ role }) => role === "assistant")?.content,
+});
+
+/** What the client was told of a failure: the codes of all RUN_ERROR events, and that it did not throw. */
+const failuresOf = (run: ClientRun): object => ({
+  error: run.error,
+  codes: run.events.flatMap(({ type, code }) => (type === "RUN_ERROR" ? [code] : [])),
+});
+const failure = (code: string): object => ({ error: undefined, codes: [code] });
+
+/** The refusal before a stream: no event, a status, and the code of the problem. */
+const refusalOf = (run: ClientRun): object => ({
+  events: run.events.length,
+  status: (run.error as { status?: number } | undefined)?.status,
+  code: /"code":"(\w+)"/u.exec(run.error?.message ?? "")?.[1],
+});
+const refusal = (status: number, code: string): object => ({ events: 0, status, code });
 
 const HI = (ids: RunIds): object[] => inRun(ids, text("m1", "hi there"));
 
@@ -224,6 +231,10 @@ const READABLE: Record<string, (ids: RunIds) => FakeAnswer> = {
     headers: { "content-type": "Text/Event-Stream; charset=utf-8" },
     pieces: HI(ids).map(sseFrame),
   }),
+  "protobuf under a media type with a parameter": (ids) => ({
+    headers: { "content-type": "application/vnd.ag-ui.event+proto; version=1" },
+    pieces: HI(ids).map((event) => encodeProto(event as AgUiEvent)),
+  }),
   "a stream cut into single bytes": (ids) => ({
     pieces: [...new TextEncoder().encode(HI(ids).map(sseFrame).join(""))].map((byte) =>
       Uint8Array.of(byte),
@@ -233,7 +244,7 @@ const READABLE: Record<string, (ids: RunIds) => FakeAnswer> = {
 
 describe.each(["1.0.0", "0.0.59", "0.0.55"] as const)("client %s", (version) => {
   test.each(Object.entries(READABLE))("reads an agent that sends %s", async (_name, answer) => {
-    expectAnswer(await through(answer, { version }));
+    expect(answerOf(await through(answer, { version }))).toEqual(ANSWER);
   });
 });
 
@@ -248,6 +259,20 @@ const BROKEN: Record<string, { code: string; answer: (ids: RunIds) => FakeAnswer
     answer: (ids) => frames(HI(ids).slice(0, -1)),
   },
   "an empty body": { code: "AGENT_STREAM_TRUNCATED", answer: () => ({ pieces: [] }) },
+  "a protobuf frame of no length": {
+    code: "AGENT_MALFORMED_EVENT",
+    answer: (ids) => ({
+      headers: { "content-type": "application/vnd.ag-ui.event+proto" },
+      pieces: [encodeProto(HI(ids)[0] as AgUiEvent), Uint8Array.of(0, 0, 0, 0)],
+    }),
+  },
+  "a protobuf stream cut in a frame": {
+    code: "AGENT_STREAM_TRUNCATED",
+    answer: (ids) => ({
+      headers: { "content-type": "application/vnd.ag-ui.event+proto" },
+      pieces: [encodeProto(HI(ids)[0] as AgUiEvent), Uint8Array.of(0, 0, 0, 9, 1)],
+    }),
+  },
   "an array": {
     code: "AGENT_MALFORMED_EVENT",
     answer: (ids) => ({ pieces: [...HI(ids).slice(0, 1).map(sseFrame), "data: [1]\n\n"] }),
@@ -412,7 +437,7 @@ describe.each(["1.0.0", "0.0.59", "0.0.55"] as const)("client %s", (version) => 
   test.each(Object.entries(BROKEN))(
     "is told the truth about an agent that sends %s",
     async (_name, { code, answer }) => {
-      expectRunError(await through(answer, { version }), code);
+      expect(failuresOf(await through(answer, { version }))).toEqual(failure(code));
     },
   );
 });
@@ -424,9 +449,10 @@ test("a new run after RUN_ERROR reaches a client of 1.0; an older one, which wou
       { type: "RUN_ERROR", message: "lost", code: "lost" },
       ...inRun({ threadId, runId }, text("m1", "hi there")),
     ]);
-  expectAnswer(await through(answer));
+  expect(answerOf(await through(answer))).toEqual(ANSWER);
   const url = `${fixture?.url}/agents/support`;
-  expectRunError(await runClient(url, { version: "0.0.55", threadId: "t2" }), "lost");
+  const older = await runClient(url, { version: "0.0.55", threadId: "t2" });
+  expect(failuresOf(older)).toEqual(failure("lost"));
 });
 
 test("cancelled, pending calls, subagents and parts reach a client of 1.0 as they are", async () => {
@@ -486,7 +512,7 @@ test.each([
   ["NDJSON with status 200", "application/x-ndjson", '{"type":"RUN_STARTED"}\n', NOT_A_STREAM],
 ])("an agent that answers %s is a 502, never a success", async (_name, type, body, code) => {
   const run = await through(() => ({ headers: { "content-type": type }, pieces: [body] }));
-  expectProblem(run, 502, code);
+  expect(refusalOf(run)).toEqual(refusal(502, code));
 });
 
 test("a compressed stream is refused, because what cannot be read cannot be judged", async () => {
@@ -494,19 +520,19 @@ test("a compressed stream is refused, because what cannot be read cannot be judg
     headers: { "content-encoding": "gzip" },
     pieces: [gzipSync(HI(ids).map(sseFrame).join(""))],
   }));
-  expectProblem(run, 502, "ERR_UPSTREAM_ENCODING");
+  expect(refusalOf(run)).toEqual(refusal(502, "ERR_UPSTREAM_ENCODING"));
 });
 
 test("an agent that answers with an error status or a redirect is a 502, and the redirect is not followed", async () => {
   const unauthorised = await through(() => ({ status: 401, pieces: [] }));
-  expectProblem(unauthorised, 502, "ERR_UPSTREAM_STATUS");
+  expect(refusalOf(unauthorised)).toEqual(refusal(502, "ERR_UPSTREAM_STATUS"));
   await fixture?.stop();
   const moved = await through(() => ({
     status: 302,
     headers: { location: "http://127.0.0.1:9/elsewhere" },
     pieces: [],
   }));
-  expectProblem(moved, 502, "ERR_UPSTREAM_STATUS");
+  expect(refusalOf(moved)).toEqual(refusal(502, "ERR_UPSTREAM_STATUS"));
   expect(fixture?.agentRequests).toHaveLength(1);
 });
 

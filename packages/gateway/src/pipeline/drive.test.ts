@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { CHAT_POLICY } from "../testing/fixture.js";
+import { createInProcess, frames } from "../testing/in-process.js";
+import { inRun } from "../testing/events.js";
+
+const IDS = { threadId: "t", runId: "r" };
+
+test("a thread on which more is withheld than can be remembered ends its run rather than forgetting", async () => {
+  const gateway = createInProcess(
+    CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),
+  );
+  const activities = Array.from({ length: 10_001 }, (_, index) => ({
+    type: "ACTIVITY_SNAPSHOT",
+    messageId: `a${index}`,
+    activityType: "form",
+    content: {},
+  }));
+  const { delivered } = await gateway.run({ ...IDS, messages: [] }, frames(inRun(IDS, activities)));
+  await gateway.close();
+  expect(delivered.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
+  expect(delivered[1]).toMatchObject({ code: "GATEWAY_LIMIT" });
+});
+
+test("receipts come in the order of the events, whatever order the store answers in", async () => {
+  const gateway = createInProcess(CHAT_POLICY);
+  const { recorder } = gateway;
+  const append = recorder.append.bind(recorder);
+  let turn = 0;
+  recorder.append = async (draft) => {
+    const appended = await append(draft);
+    turn += 1;
+    await new Promise((resolve) => setTimeout(resolve, turn % 2 === 0 ? 5 : 15));
+    return appended;
+  };
+  const deltas = ["a", "b", "c", "d", "e"].map((delta) => ({
+    type: "TEXT_MESSAGE_CONTENT",
+    messageId: "m",
+    delta,
+  }));
+  const { delivered } = await gateway.run(
+    { ...IDS, messages: [] },
+    frames(
+      inRun(IDS, [
+        { type: "TEXT_MESSAGE_START", messageId: "m" },
+        ...deltas,
+        { type: "TEXT_MESSAGE_END", messageId: "m" },
+      ]),
+    ),
+  );
+  await gateway.close();
+  const text = delivered.map((event) => (event.type === "TEXT_MESSAGE_CONTENT" ? event.delta : ""));
+  expect(text.join("")).toBe("abcde");
+  expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
+});
