@@ -253,6 +253,16 @@ test("Svelte: a readable gives the snapshot at once and after each change", asyn
   expect(seen).toHaveLength(2);
 });
 
+test("Svelte: a readable shows what came before its first subscriber", async () => {
+  const harness = createHarness();
+  const readable = page.agentReadable(harness.store);
+  void harness.store.send("hello");
+  await settle();
+  const seen: string[] = [];
+  readable.subscribe(({ status }) => seen.push(status))();
+  expect(seen).toEqual(["connecting"]);
+});
+
 test("Svelte: a readable works with the dollar sign", async () => {
   const harness = await streaming();
   const { element } = draw(page.Dollar, { store: harness.store });

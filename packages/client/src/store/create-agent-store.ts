@@ -96,14 +96,17 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     }
   }
 
-  function inputOf(resume: readonly ResumeEntry[] | undefined): RunAgentInput {
+  function inputOf(
+    added: readonly Message[],
+    resume: readonly ResumeEntry[] | undefined,
+  ): RunAgentInput {
     const { messages, state } = conversation.view();
     const { tools, context, forwardedProps } = options;
     const input: RunAgentInput = {
       threadId,
       runId: mintId("run"),
       protocolVersion: "1.0",
-      messages: messages.filter(({ role }) => role !== "activity"),
+      messages: [...messages, ...added].filter(({ role }) => role !== "activity"),
       state,
       ...(tools === undefined ? {} : { tools: [...tools] }),
       ...(context === undefined ? {} : { context: [...context] }),
@@ -117,12 +120,12 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     added: readonly Message[],
     resume?: readonly ResumeEntry[],
   ): Promise<AgentSnapshot> {
+    const input = inputOf(added, resume);
+    const body = options.dialect?.body(input) ?? (input as unknown as JsonObject);
     // Whatever still lingers of the run before must not write into this one.
     run?.controller.abort();
     conversation.begin(added);
     lastResume = resume;
-    const input = inputOf(resume);
-    const body = options.dialect?.body(input) ?? (input as unknown as JsonObject);
     const controller = new AbortController();
     const current: Run = { input, controller };
     run = current;
@@ -208,11 +211,13 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
         controller.abort();
         show("stopped");
       };
-      const hadAnswer = status === "streaming";
+      const before = status;
       show("stopping");
-      if (transport.stop === undefined || !hadAnswer) return hangUp();
-      clock.after(options.stopGraceMs ?? STOP_GRACE_MS, hangUp);
+      // An agent that has not answered yet learns it from the connection.
+      if (transport.stop === undefined || before === "connecting") return hangUp();
       Promise.resolve(transport.stop(input)).catch(hangUp);
+      if (before === "reconnecting") return hangUp();
+      clock.after(options.stopGraceMs ?? STOP_GRACE_MS, hangUp);
     },
     close() {
       closed = true;

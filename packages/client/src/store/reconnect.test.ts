@@ -141,6 +141,18 @@ test("a transport that comes back by itself is shown to do so", async () => {
   expect((await ended).status).toBe("done");
 });
 
+test("a transport that comes back by itself after the end is hung up on, or it would run the agent again", async () => {
+  const { store, transport } = createHarness();
+  const ended = store.send("hello");
+  await settle();
+  transport.last().send(started, finished);
+  await ended;
+  transport.last().lose();
+  await settle();
+  expect(transport.last().request.signal.aborted).toBe(true);
+  expect(store.getSnapshot().status).toBe("done");
+});
+
 test("a stop ends the waiting for a new attempt", async () => {
   const { store, time } = createHarness(fast, { refusals: [refusal({ notStarted: true })] });
   const ended = store.send("hello");

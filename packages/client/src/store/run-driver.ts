@@ -80,6 +80,8 @@ function createReading(request: RunRequest, listener: RunListener) {
   const reading = {
     lastEventId: undefined as string | undefined,
     retryMs: undefined as number | undefined,
+    /** The transport came back by itself; after the end of the run it must not. */
+    isLost: false,
     get events() {
       return earlier + road.events;
     },
@@ -94,8 +96,9 @@ function createReading(request: RunRequest, listener: RunListener) {
       told = true;
       for (const frame of batch) {
         if (frame === LOST) {
+          reading.isLost = true;
           fresh = true;
-          listener.status("reconnecting");
+          if (!road.over) listener.status("reconnecting");
           continue;
         }
         push(frame.json);
@@ -161,7 +164,7 @@ async function readConnection(request: RunRequest, reading: Reading): Promise<vo
         hangUp();
         throw error;
       }
-      if (reading.isOver && transport.shared) return;
+      if (reading.isOver && (transport.shared || reading.isLost)) return;
       if (lingering) continue;
       lingering = reading.isOver;
       cancel();

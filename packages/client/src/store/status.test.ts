@@ -162,6 +162,18 @@ test("a closed store hangs up and takes no more work", async () => {
   await expect(store.send("more")).rejects.toMatchObject({ code: "ERR_CLIENT_CLOSED" });
 });
 
+test("a message that cannot be sent is refused and leaves nothing behind", async () => {
+  const { store, transport } = createHarness();
+  const malformed = [{ type: "text", text: 1 }] as unknown as string;
+  await expect(store.send(malformed)).rejects.toMatchObject({
+    code: "ERR_ENFORCE_MALFORMED_VALUE",
+  });
+  expect(store.getSnapshot()).toMatchObject({ status: "idle", messages: [] });
+  void store.send("hello");
+  await settle();
+  expect(transport.last().request.input.messages).toHaveLength(1);
+});
+
 test("a store without a transport is a mistake of its author", () => {
   expect(() => createHarness({ transport: {} as never })).toThrow(TypeError);
 });

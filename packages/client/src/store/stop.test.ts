@@ -79,6 +79,19 @@ test("a stop before the agent answered, and one without a run, need nobody", asy
   expect(transport.stops).toEqual([]);
 });
 
+test("a stop while the stream is broken reaches an agent that may still be at work", async () => {
+  const { store, transport } = createHarness({}, { canStop: true, resumable: true });
+  const ended = store.send("hello");
+  await settle();
+  transport.last().sendAs("1", started);
+  transport.last().end();
+  await settle();
+  expect(store.getSnapshot().status).toBe("reconnecting");
+  store.stop();
+  expect((await ended).status).toBe("stopped");
+  expect(transport.stops).toEqual(["run-1"]);
+});
+
 test("a new run starts cleanly after a stop", async () => {
   const { store, transport } = createHarness();
   const first = store.send("hello");

@@ -165,6 +165,33 @@ test("a refused receipt ends the run where that was asked for", async () => {
   expect(transport.last().request.signal.aborted).toBe(true);
 });
 
+test("receipts that wait for their verifier are bounded, and at the bound nothing fails", async () => {
+  const many = async (count: number) => {
+    const { store, transport } = createHarness({ verifyReceipt: () => new Promise(() => {}) });
+    const ended = store.send("hello");
+    await settle();
+    const receipts = Array.from({ length: count }, () => custom("receipt", {}));
+    transport.last().send(started, ...receipts, finished);
+    return ended;
+  };
+  expect(await many(1000)).toMatchObject({ status: "done" });
+  expect((await many(1001)).problem?.code).toBe("ERR_LIMIT_EXCEEDED");
+});
+
+test("more notices than a conversation may hold fail the run; as many as allowed do not", async () => {
+  const many = async (count: number) => {
+    const { store, transport } = createHarness();
+    const ended = store.send("hello");
+    await settle();
+    transport
+      .last()
+      .send(started, ...Array.from({ length: count }, () => custom("blocked", {})), finished);
+    return ended;
+  };
+  expect((await many(1000)).status).toBe("done");
+  expect((await many(1001)).problem?.code).toBe("ERR_LIMIT_EXCEEDED");
+});
+
 test("receipts are not looked at without a verifier", async () => {
   const { store, transport } = createHarness();
   const ended = store.send("hello");
