@@ -6,6 +6,7 @@ import { compilePolicy } from "../compile/compile.js";
 import { loadPolicy } from "../document/load.js";
 import type { EventFacts } from "./facts.js";
 import { classifyEvent } from "./event.js";
+import { compileRefinements } from "./refinement.js";
 import type { ClassificationRow } from "./table.js";
 import { CLASSIFICATION_TABLE, INPUT_TABLE } from "./table.js";
 
@@ -219,3 +220,28 @@ test("the table has every event type of the wire, and no other", () => {
   const types = Object.keys(EVENT_TABLE) as EventType[];
   expect(Object.keys(CLASSIFICATION_TABLE).toSorted()).toEqual(types.toSorted());
 });
+
+test.each([
+  ["/links/-", "add", "navigate"],
+  ["/links/0", "add", "navigate"],
+  ["/links/1", "add", "navigate"],
+  ["/links/0", "remove", "navigate"],
+  ["/links/1", "replace", "mutate"],
+  ["/links/1/label", "replace", "mutate"],
+  ["/other/-", "add", "mutate"],
+  ["/links/00/url", "replace", "navigate"],
+  ["/links/4294967296/url", "replace", "navigate"],
+  ["/links/01/url", "replace", "mutate"],
+])(
+  "a rule for a place in a list holds for what moves into it: %s %s is %s",
+  (path, op, expected) => {
+    const refinements = compileRefinements({
+      state: [{ match: "/links/0/url", classification: "navigate" }],
+    });
+    const operation = op === "remove" ? { op, path } : { op, path, value: { url: "x" } };
+    const facts = classifyEvent({ type: "STATE_DELTA", delta: [operation] } as AgUiEvent, {
+      refinements,
+    });
+    expect(facts.classification).toBe(expected);
+  },
+);

@@ -21,7 +21,11 @@ export function patchAspects(
     for (const pointer of "from" in operation
       ? [operation.path, operation.from]
       : [operation.path]) {
-      if (!collect(splitPointer(pointer), true, state, hit)) unnamed = true;
+      const path = splitPointer(pointer);
+      if (!collect(path, true, state, hit)) unnamed = true;
+      if (operation.op !== "replace" && operation.op !== "test") collectShifted(path, state, hit);
+      const other = asReadByClients(path);
+      if (other !== undefined) collect(other, true, state, hit);
     }
   }
   return toAspects(base, state, hit, unnamed);
@@ -75,6 +79,37 @@ function collect(
     }
   });
   return named;
+}
+
+const DIGITS = /^[0-9]+$/;
+
+// The official client's patch library takes `00` and `4294967296` for the place 0 of a list: RFC 6901 §4
+// forbids both, but what it reads is what the person gets.
+function asReadByClients(path: readonly string[]): readonly string[] | undefined {
+  let differs = false;
+  const read = path.map((segment) => {
+    if (!DIGITS.test(segment)) return segment;
+    const place = String(Number(segment) | 0);
+    differs ||= place !== segment;
+    return place;
+  });
+  return differs ? read : undefined;
+}
+
+const POSITION = /^(?:-|[0-9]+)$/;
+
+// What enters or leaves a list moves its neighbours: a rule for `/links/0` is touched by what is put
+// before it, and by what is appended to an empty list.
+function collectShifted(
+  path: readonly string[],
+  state: Refinements["state"],
+  hit: Set<number>,
+): void {
+  if (!POSITION.test(path.at(-1) ?? "")) return;
+  const list = path.slice(0, -1);
+  state.forEach(({ glob }, index) => {
+    if (!touches(glob, list, false) && touches(glob, list, true)) hit.add(index);
+  });
 }
 
 function toAspects(
