@@ -41,6 +41,17 @@ rules:
     default: allow
 `;
 
+/** A policy under which everything passes that no further rule names. */
+export const OPEN_POLICY = `hushspec: "0.1.0"
+name: open
+rules:
+  ag_ui:
+    enabled: true
+    allow_display_without_capability: true
+    restricted_classifications: []
+  ag_ui_inbound: { enabled: true, default: allow }
+`;
+
 /** A gateway in front of a scripted agent, on free ports. */
 export type Fixture = {
   url: string;

@@ -6,14 +6,26 @@ import "./errors.js";
 import { createIdleTimer } from "./idle-timer.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "./media-type.js";
 import { SESSION_HEADER } from "./session-header.js";
+import { unreachable } from "./unreachable.js";
 import type { UpstreamPiece, UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Pooled connections to one origin. Node's client follows no redirect, which is what we want. */
 export type HttpPool = { agent: HttpAgent | HttpsAgent; close(): void };
 
+/**
+ * How long a connection waits for its next request. Servers in the field (Node, uvicorn) hang up after
+ * 5 s; a request sent into that moment is lost, and sending it twice could run an agent twice.
+ */
+const FREE_SOCKET_MS = 4_000;
+
 /** Makes the pool for a target. */
 export function createHttpPool(target: UpstreamTarget): HttpPool {
-  const options = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 64 };
+  const options = {
+    keepAlive: true,
+    maxSockets: Number.POSITIVE_INFINITY,
+    maxFreeSockets: 64,
+    timeout: FREE_SOCKET_MS,
+  };
   const agent = target.url.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
   return { agent, close: () => agent.destroy() };
 }
@@ -85,16 +97,6 @@ function exchange(
     });
     outgoing.end(body);
   });
-}
-
-function unreachable(target: UpstreamTarget, error: NodeJS.ErrnoException): CountersignError {
-  const reason = error.code ?? error.name;
-  return new CountersignError(
-    "ERR_UPSTREAM_UNREACHABLE",
-    `agent ${target.name} could not be reached (${reason})`,
-    { agent: target.name, reason },
-    { cause: error },
-  );
 }
 
 function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" | "proto" {

@@ -8,7 +8,7 @@ import { runClient } from "../testing/client.js";
 import type { ClientOptions, ClientRun } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import type { RunIds } from "../testing/events.js";
-import { startFixture } from "../testing/fixture.js";
+import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
 
 let fixture: Fixture | undefined;
@@ -17,24 +17,13 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-/** Everything passes: what is left to see is what the wire does. */
-const OPEN = `hushspec: "0.1.0"
-name: open
-rules:
-  ag_ui:
-    enabled: true
-    allow_display_without_capability: true
-    restricted_classifications: []
-  ag_ui_inbound: { enabled: true, default: allow }
-`;
-
 async function through(
   answer: (ids: RunIds, request: FakeRequest) => FakeAnswer,
   client: ClientOptions = {},
   options: FixtureOptions = {},
 ): Promise<ClientRun> {
   fixture = await startFixture((request) => answer(idsOf(request.body), request), {
-    policy: OPEN,
+    policy: OPEN_POLICY,
     ...options,
   });
   return runClient(`${fixture.url}/agents/support`, client);

@@ -4,6 +4,7 @@ import { WebSocket } from "ws";
 import "./errors.js";
 import { createFrameQueue } from "./frame-queue.js";
 import { SESSION_HEADER } from "./session-header.js";
+import { unreachable } from "./unreachable.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Opens one socket for one run and sends the input as its first frame. */
@@ -64,11 +65,5 @@ function refusalOf(target: UpstreamTarget, error: NodeJS.ErrnoException): Counte
       milliseconds: target.answerTimeoutMs,
     });
   }
-  const reason = error.code ?? error.name;
-  return new CountersignError(
-    "ERR_UPSTREAM_UNREACHABLE",
-    `agent ${target.name} could not be reached (${reason})`,
-    { agent: target.name, reason },
-    { cause: error },
-  );
+  return unreachable(target, error);
 }

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { runClient } from "../testing/client.js";
 import type { ClientOptions, ClientRun } from "../testing/client.js";
 import { call, idsOf, inRun, text } from "../testing/events.js";
-import { startFixture } from "../testing/fixture.js";
+import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 
 let fixture: Fixture | undefined;
@@ -12,19 +12,8 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-/** Everything passes but what a condition or a list names. */
-const OPEN = `hushspec: "0.1.0"
-name: open
-rules:
-  ag_ui:
-    enabled: true
-    allow_display_without_capability: true
-    restricted_classifications: []
-  ag_ui_inbound: { enabled: true, default: allow }
-`;
-
 const blocking = (...conditions: string[]): string =>
-  `${OPEN}  ag_ui_conditions:\n    rules:\n${conditions
+  `${OPEN_POLICY}  ag_ui_conditions:\n    rules:\n${conditions
     .map(
       (when, index) =>
         `      - { id: c${index}, effect: block, when: 'has(event.type) && ${when}' }`,
@@ -32,7 +21,7 @@ const blocking = (...conditions: string[]): string =>
     .join("\n")}\n`;
 
 const noTool = (name: string): string =>
-  `${OPEN}  ag_ui_tools:\n    call: { block: [${name}], default: allow }\n`;
+  `${OPEN_POLICY}  ag_ui_tools:\n    call: { block: [${name}], default: allow }\n`;
 
 async function through(
   policy: string,
@@ -268,7 +257,7 @@ const CLIENT_TOOL = { name: "ask", description: "asks", parameters: { type: "obj
 
 test("a result that the agent makes up for a tool of the client is blocked, streamed or in a snapshot", async () => {
   const run = await through(
-    OPEN,
+    OPEN_POLICY,
     [
       ...call("c", "ask", "{}"),
       { type: "TOOL_CALL_RESULT", messageId: "r", toolCallId: "c", content: SECRET },
@@ -291,7 +280,7 @@ test("a result that the agent makes up for a tool of the client is blocked, stre
 
 test("a frontend tool that the client did not advertise is blocked where the policy asks for it", async () => {
   const run = await through(
-    `${OPEN}  ag_ui_tools: { require_advertised: true }\n`,
+    `${OPEN_POLICY}  ag_ui_tools: { require_advertised: true }\n`,
     [...call("c", "other", SECRET), ...call("d", "ask", "{}")],
     { tools: [CLIENT_TOOL] },
   );
@@ -302,7 +291,7 @@ test("a frontend tool that the client did not advertise is blocked where the pol
 });
 
 test("a call re-opened under another name is blocked, streamed or in a snapshot", async () => {
-  const run = await through(OPEN, [
+  const run = await through(OPEN_POLICY, [
     ...call("c", "safe", "{}"),
     ...call("c", "danger", SECRET),
     {
@@ -327,7 +316,7 @@ test("a call re-opened under another name is blocked, streamed or in a snapshot"
 test.each(["system", "developer", "user"])(
   "text in the role of %s is blocked, streamed or in a snapshot",
   async (role) => {
-    const run = await through(OPEN, [
+    const run = await through(OPEN_POLICY, [
       ...text("x", SECRET, { role }),
       {
         type: "MESSAGES_SNAPSHOT",
@@ -344,7 +333,7 @@ test.each(["system", "developer", "user"])(
   },
 );
 
-const SCHEMA = `${OPEN}  ag_ui_tools:
+const SCHEMA = `${OPEN_POLICY}  ag_ui_tools:
     arguments:
       pay: { type: object, properties: { amount: { type: number, maximum: 100 } }, required: [amount] }
 `;

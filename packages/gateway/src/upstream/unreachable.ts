@@ -1,0 +1,17 @@
+import { CountersignError } from "@countersign/core";
+import "./errors.js";
+import type { UpstreamTarget } from "./upstream.js";
+
+/** The connection could not be made: the system's short name for why, never its message. */
+export function unreachable(
+  target: UpstreamTarget,
+  error: NodeJS.ErrnoException,
+): CountersignError {
+  const reason = error.code ?? error.name;
+  return new CountersignError(
+    "ERR_UPSTREAM_UNREACHABLE",
+    `agent ${target.name} could not be reached (${reason})`,
+    { agent: target.name, reason },
+    { cause: error },
+  );
+}
