@@ -118,7 +118,7 @@ function sizes(name: string, run: AsyncCase<AgUiEvent[]>["run"]): AsyncCase<AgUi
   }));
 }
 
-report("client", "Deltas on their way to the screen", {
+report("client", "Deltas on their way to the screen, per second of processor time", {
   "events to a view, 10,000 deltas": await compareAsync([
     { name: "@ag-ui/client 1.0.0: defaultApplyEvents", prepare: LONG, run: applyOfficially },
     { name: "countersign: reducer, a view per event", prepare: LONG, run: reduceWithView(1) },

@@ -4,7 +4,7 @@ import type { RunAgentInput } from "@countersign/wire";
 import { createSseDecoder } from "@countersign/wire/sse";
 import "../errors.js";
 import { connectError } from "./connect-error.js";
-import { frameOf } from "./frame-of.js";
+import { framesOf } from "./sse-frames.js";
 import type { Batch, Transport, TransportRequest } from "./transport.js";
 
 /** Headers, or a function that gives them at each request, so that tokens can be fresh. */
@@ -138,7 +138,7 @@ async function* readSse(
         return;
       }
       const messages = read.done ? decoder.end() : decoder.push(read.value);
-      yield messages.flatMap(frameOf);
+      yield framesOf(messages);
       if (decoder.failure !== undefined) throw decoder.failure;
       if (read.done) return;
     }
