@@ -1,5 +1,15 @@
 export { librarySources, loadSources } from "./library/library.js";
 export type { DocumentProblem, DocumentSource, LoadedDocument } from "./library/library.js";
+export { compareWithBaseline, isRegression } from "./report/baseline.js";
+export type { Change, Comparison } from "./report/baseline.js";
+export { writeHtml } from "./report/html.js";
+export { writeJunit } from "./report/junit.js";
+export { decisiveResult, REPORT_SCHEMA, withoutTrace, withoutTraces } from "./report/report.js";
+export type { ReportEntry, SuiteReport, TargetResult } from "./report/report.js";
+export { writeSarif } from "./report/sarif.js";
+export { readReportEntry, runSuite } from "./report/suite.js";
+export type { SuiteOptions } from "./report/suite.js";
+export { visible } from "./report/visible.js";
 export type { ActorReport, RunnerNote } from "./runner/actor.js";
 export type { Refusal } from "./runner/channel.js";
 export { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS } from "./runner/options.js";

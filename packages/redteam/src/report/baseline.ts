@@ -1,0 +1,72 @@
+import { CountersignError } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { listMember, member, textMember } from "../oatf/json/access.js";
+import "./errors.js";
+import { decisiveResult, REPORT_SCHEMA } from "./report.js";
+import type { SuiteReport } from "./report.js";
+
+/** How a document stands against an earlier report. */
+export type Change = "new" | "worse" | "fixed" | "same" | "indeterminate";
+
+/** One document compared. */
+export type Comparison = {
+  readonly id: string;
+  readonly change: Change;
+  readonly before?: string;
+  readonly now: string;
+};
+
+type Standing = { readonly outcome: string; readonly tier: string | undefined };
+
+const GRAVITY = ["not_exploited", "partial", "exploited"];
+const TIERS = ["ingested", "local_action", "boundary_breach"];
+
+function gravityOf({ outcome, tier }: Standing): number {
+  const gravity = GRAVITY.indexOf(outcome);
+  return gravity <= 0 ? gravity : gravity * TIERS.length + TIERS.indexOf(tier ?? "");
+}
+
+/**
+ * Compares a report with an earlier one, by attack id and version. Only `new` and `worse` are regressions;
+ * where either side is an error there is nothing to compare.
+ *
+ * @throws CountersignError ERR_REDTEAM_REPORT when the earlier report is none
+ */
+export function compareWithBaseline(report: SuiteReport, baseline: JsonValue): Comparison[] {
+  const before = readStandings(baseline);
+  return report.entries.map((entry): Comparison => {
+    const { outcome, tier } = decisiveResult(entry);
+    const { id } = entry;
+    const earlier = before.get(`${id}@${entry.version}`);
+    const now = gravityOf({ outcome, tier });
+    if (now < 0) return { id, change: "indeterminate", now: outcome };
+    if (earlier === undefined) return { id, change: now > 0 ? "new" : "same", now: outcome };
+    const then = gravityOf(earlier);
+    const both = { id, before: earlier.outcome, now: outcome };
+    if (then < 0) return { ...both, change: "indeterminate" };
+    if (now === then) return { ...both, change: "same" };
+    return { ...both, change: now > then ? "worse" : "fixed" };
+  });
+}
+
+/** Whether a comparison should fail a build. */
+export function isRegression({ change }: Comparison): boolean {
+  return change === "new" || change === "worse";
+}
+
+function readStandings(baseline: JsonValue): Map<string, Standing> {
+  if (textMember(baseline, "schema") !== REPORT_SCHEMA) {
+    throw new CountersignError("ERR_REDTEAM_REPORT", `not a ${REPORT_SCHEMA} document`, {
+      expected: REPORT_SCHEMA,
+    });
+  }
+  const standings = new Map<string, Standing>();
+  for (const entry of listMember(baseline, "entries")) {
+    const result = member(entry, "through") ?? member(entry, "direct");
+    const version = member(entry, "version");
+    const key = `${textMember(entry, "id") ?? ""}@${typeof version === "number" ? version : 1}`;
+    const outcome = textMember(result, "outcome") ?? "error";
+    standings.set(key, { outcome, tier: textMember(result, "tier") });
+  }
+  return standings;
+}

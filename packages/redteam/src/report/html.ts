@@ -1,0 +1,80 @@
+import { STYLE } from "./html-style.js";
+import { timeline } from "./html-trace.js";
+import { decisiveResult } from "./report.js";
+import type { ReportEntry, SuiteReport, TargetResult } from "./report.js";
+import { escapeMarkup } from "./visible.js";
+
+const OUTCOMES = ["exploited", "partial", "error", "unsupported", "not_exploited"] as const;
+
+/** No script, nothing loaded: what was captured from a hostile agent can only be looked at. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/** The report as one page that stands alone. Holds the traces, and so whatever the agent said. */
+export function writeHtml(report: SuiteReport): string {
+  const { summary, entries } = report;
+  const total = Math.max(1, entries.length);
+  const bar = OUTCOMES.filter((outcome) => summary[outcome] > 0).map(
+    (outcome) =>
+      `<span class="${outcome}" style="width:${((summary[outcome] / total) * 100).toFixed(2)}%"></span>`,
+  );
+  const counts = OUTCOMES.map(
+    (outcome) =>
+      `<span class="${outcome}"><b>${summary[outcome]}</b> ${outcome.replace("_", " ")}</span>`,
+  );
+  const gateway =
+    report.gateway === undefined ? "" : ` · through <code>${escapeMarkup(report.gateway)}</code>`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<title>Red team report: ${escapeMarkup(report.target)}</title>
+<style>${STYLE}</style></head><body>
+<h1>Red team report</h1>
+<p class="soft">Target <code>${escapeMarkup(report.target)}</code>${gateway} · ${escapeMarkup(report.startedAt)} · ${entries.length} documents in ${(report.milliseconds / 1000).toFixed(1)} s${report.complete ? "" : " · <b>interrupted, not complete</b>"}</p>
+${report.remarks.map((remark) => `<p class="error">${escapeMarkup(remark)}</p>`).join("")}
+<div class="bar">${bar.join("")}</div>
+<div class="counts">${counts.join("")}</div>
+${entries.map(entryMarkup).join("\n")}
+</body></html>
+`;
+}
+
+function badge(result: TargetResult): string {
+  const isBlocked = result.outcome === "not_exploited" && result.stopped;
+  const word = isBlocked ? "blocked" : result.outcome.replace("_", " ");
+  return `<span class="badge ${isBlocked ? "blocked" : result.outcome}">${word}</span>`;
+}
+
+function entryMarkup(entry: ReportEntry): string {
+  const { direct, through } = entry;
+  const badges = through === undefined ? badge(direct) : `${badge(direct)} → ${badge(through)}`;
+  const mappings = entry.mappings.map(
+    ({ id, name }) =>
+      `<span class="tag" title="${escapeMarkup(name ?? "")}">${escapeMarkup(id)}</span>`,
+  );
+  const isOpen = ["exploited", "partial"].includes(decisiveResult(entry).outcome);
+  const sides =
+    through === undefined
+      ? side("", entry, direct)
+      : `<div class="two both">${side("Direct", entry, direct)}${side("Through the gateway", entry, through)}</div>`;
+  return `<details class="doc" id="${escapeMarkup(entry.id)}"${isOpen ? " open" : ""}><summary><code>${escapeMarkup(entry.id)}</code><span class="title">${escapeMarkup(entry.title)}</span><span class="tag">${escapeMarkup(entry.severity)}</span>${badges}</summary>
+<div class="body"><p>${escapeMarkup(entry.description ?? "")}</p><p>${mappings.join("")}</p>${sides}</div></details>`;
+}
+
+function side(title: string, entry: ReportEntry, result: TargetResult): string {
+  const reason = result.reason === undefined ? "" : `<p>${escapeMarkup(result.reason)}</p>`;
+  const receipts =
+    result.receipts.length === 0
+      ? ""
+      : `<p>Receipts: ${result.receipts.map((id) => `<code>${escapeMarkup(id)}</code>`).join(", ")}</p>`;
+  const refusals = result.refusals.map(
+    ({ status, code }) => `<p>Refused: ${status} ${escapeMarkup(code ?? "")}</p>`,
+  );
+  const indicators = result.indicators.map(({ indicator_id: id, result: answer, evidence }) => {
+    const tone =
+      answer === "matched" ? "exploited" : answer === "error" ? "error" : "not_exploited";
+    return `<li><span class="badge ${tone}">${answer.replace("_", " ")}</span> <code>${escapeMarkup(id)}</code> ${escapeMarkup(entry.looksFor[id] ?? "")}<br><span class="soft mono">${escapeMarkup(evidence ?? "")}</span></li>`;
+  });
+  const heading = title === "" ? "" : `<h2>${title}</h2>`;
+  return `<section>${heading}${reason}${refusals.join("")}${receipts}<h2>Indicators</h2><ul class="plain">${indicators.join("")}</ul><h2>Timeline</h2>${timeline(result)}</section>`;
+}
