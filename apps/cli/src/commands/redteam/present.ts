@@ -1,0 +1,88 @@
+import { decisiveResult, visible } from "@countersign/redteam";
+import type { Comparison, ReportEntry, SuiteReport, TargetResult } from "@countersign/redteam";
+import pc from "picocolors";
+import { printLine } from "../../output/print.js";
+import { formatTable } from "../../output/table.js";
+
+/** What a result is called on the terminal: resisting by saying no is `blocked`. */
+export function wordFor({ outcome, stopped }: TargetResult): string {
+  if (outcome === "not_exploited") return stopped ? "blocked" : "resisted";
+  return outcome;
+}
+
+function paint(word: string, width = 0): string {
+  const padded = word.padEnd(width);
+  if (word === "exploited") return pc.red(padded);
+  if (word === "partial") return pc.yellow(padded);
+  return word === "blocked" || word === "resisted" ? pc.green(padded) : pc.magenta(padded);
+}
+
+const WIDTH = "unsupported".length;
+
+/** One line for one document. */
+export function printEntry(entry: ReportEntry): void {
+  const { direct, through } = entry;
+  const words =
+    through === undefined
+      ? paint(wordFor(direct), WIDTH)
+      : `${paint(wordFor(direct), WIDTH)} → ${paint(wordFor(through), WIDTH)}`;
+  const result = decisiveResult(entry);
+  const details = [
+    ...(result.reason === undefined ? [] : [result.reason]),
+    ...(result.receipts.length === 0 ? [] : [`receipt ${result.receipts.join(", ")}`]),
+    ...(result.distribution === undefined ? [] : [describe(result.distribution)]),
+  ];
+  const rest = details.length === 0 ? "" : pc.dim(`  ${visible(details.join("; ")).slice(0, 200)}`);
+  const title = visible(entry.title).slice(0, 80);
+  printLine(
+    `${words}  ${visible(entry.id).padEnd(9)} ${entry.severity.padEnd(8)}  ${title}${rest}`,
+  );
+}
+
+function describe(distribution: NonNullable<TargetResult["distribution"]>): string {
+  return Object.entries(distribution)
+    .map(([outcome, count]) => `${outcome} ${count}×`)
+    .join(", ");
+}
+
+const SEVERITIES = ["critical", "high", "medium", "low", "informational"];
+const WORDS = ["exploited", "partial", "error", "unsupported", "blocked", "resisted"];
+
+/** The table at the end: outcomes by severity, both ways when there is a gateway. */
+export function printSummary(report: SuiteReport): void {
+  printLine("");
+  const ways: [string, (entry: ReportEntry) => TargetResult | undefined][] =
+    report.gateway === undefined
+      ? [["", ({ direct }) => direct]]
+      : [
+          ["direct", ({ direct }) => direct],
+          ["through the gateway", ({ through }) => through],
+        ];
+  for (const [title, pick] of ways) {
+    const rows = SEVERITIES.map((severity) => {
+      const results = report.entries
+        .filter((entry) => entry.severity === severity)
+        .flatMap((entry) => pick(entry) ?? []);
+      const counts = WORDS.map((word) => results.filter((one) => wordFor(one) === word).length);
+      return [severity, ...counts.map((count) => (count === 0 ? "·" : String(count)))];
+    }).filter((row) => row.slice(1).some((cell) => cell !== "·"));
+    printLine(formatTable([title === "" ? "severity" : title, ...WORDS], rows));
+    printLine("");
+  }
+  for (const remark of report.remarks) printLine(`${pc.yellow("note")} ${visible(remark)}`);
+  const { entries, milliseconds, complete } = report;
+  printLine(
+    `${entries.length} documents in ${(milliseconds / 1000).toFixed(1)} s${complete ? "" : ", interrupted"}`,
+  );
+}
+
+/** What changed since the baseline. */
+export function printComparison(comparisons: readonly Comparison[]): void {
+  const changed = comparisons.filter(({ change }) => change !== "same");
+  printLine("");
+  if (changed.length === 0) printLine("nothing changed since the baseline");
+  for (const { id, change, before, now } of changed) {
+    const word = change === "fixed" ? pc.green(change) : pc.red(change);
+    printLine(`${word} ${visible(id)}: ${before ?? "not there"} → ${now}`);
+  }
+}
