@@ -121,6 +121,23 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
     }, RELAXED_SYNC_MS).unref();
   };
 
+  // One at a time: two that replace the same file together would take each other's draft away.
+  let keeping: Promise<unknown> = Promise.resolve();
+  const keepCheckpoint = async (text: string, size: number): Promise<void> => {
+    if (closed || readOnly) throw closedStore();
+    if (size < checkpointSize) return;
+    const sealing = state;
+    try {
+      if (unsynced && sealing.position > 0) await segments.sync(sealing.position - 1);
+      if (sealing.frontier.size > 0) await derived.sync();
+      await disk.replace(sealedFile, encodeSealed(sealing));
+      await disk.replace(checkpointFile, text);
+      checkpointSize = size;
+    } catch (error) {
+      throw writeFailure("keep a checkpoint", error);
+    }
+  };
+
   return {
     async append(build, durability) {
       if (closed || readOnly) throw closedStore();
@@ -195,24 +212,16 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       await refresh();
       return text;
     },
-    async writeCheckpoint(text, size) {
-      if (closed || readOnly) throw closedStore();
-      if (size < checkpointSize) return;
-      const sealing = state;
-      try {
-        if (unsynced && sealing.position > 0) await segments.sync(sealing.position - 1);
-        if (sealing.frontier.size > 0) await derived.sync();
-        await disk.replace(sealedFile, encodeSealed(sealing));
-        await disk.replace(checkpointFile, text);
-        checkpointSize = size;
-      } catch (error) {
-        throw writeFailure("keep a checkpoint", error);
-      }
+    writeCheckpoint(text, size) {
+      const kept = keeping.then(() => keepCheckpoint(text, size));
+      keeping = kept.catch(() => undefined);
+      return kept;
     },
     async close() {
       if (closed) return;
       closed = true;
       clearTimeout(syncTimer);
+      await keeping;
       try {
         if (unsynced && state.position > 0) await segments.sync(state.position - 1);
       } finally {

@@ -174,8 +174,9 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
 
   const checkpoint = async (): Promise<string> => {
     const made = await makeCheckpoint(store, origin, checkpointSigner);
-    checkpointed = made.checkpoint.size;
-    newest = { size: made.checkpoint.size, text: made.text };
+    const { size: covers } = made.checkpoint;
+    if (newest === undefined || covers >= newest.size) newest = { size: covers, text: made.text };
+    checkpointed = Math.max(checkpointed, covers);
     return made.text;
   };
   let checkpointing: Promise<unknown> = Promise.resolve();

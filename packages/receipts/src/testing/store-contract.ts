@@ -135,6 +135,19 @@ export function describeStoreContract(
       await log.close();
     });
 
+    test("checkpoints that are made at the same time are all kept, and the newest is what stays", async () => {
+      const store = await open("together");
+      const log = await logOver(store);
+      for (let round = 0; round < 5; round += 1) {
+        const made = [log.checkpoint(), fill(log, 10, round * 10), log.checkpoint()];
+        await Promise.all([...made, log.checkpoint(), log.checkpoint()]);
+        const newest = await log.checkpoint();
+        expect(await store.readCheckpoint()).toBe(newest);
+        expect(newest.split("\n")[1]).toBe(String(round * 10 + 10));
+      }
+      await log.close();
+    });
+
     test("every filter finds exactly what a walk over all entries finds, page by page", async () => {
       const store = await open("query");
       const log = await logOver(store);
