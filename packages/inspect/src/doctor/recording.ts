@@ -2,6 +2,7 @@ import { createJsonSequence } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { enforceInput } from "@countersign/wire/enforce";
+import { decodeTextFrame } from "@countersign/wire/websocket";
 import { createFindings } from "../check/findings.js";
 import type { Findings } from "../check/findings.js";
 import { createStreamCheck } from "../check/stream-check.js";
@@ -114,7 +115,7 @@ class Examiner {
   end(): void {
     // A file without a single event is a stream that ended before any run.
     if (this.#checks.size === 0 && this.summary === undefined) this.#check("");
-    for (const connection of [...this.#checks.keys()]) this.#close(connection, true);
+    for (const connection of this.#checks.keys()) this.#close(connection, true);
     // Masked values cannot be judged.
     if (this.#redacted) {
       this.#findings.withdraw("tool-call/arguments");
@@ -148,7 +149,8 @@ class Examiner {
         this.#atMs = line.tMs;
         if (typeof line.event === "object" && line.event !== null && line.text === undefined) {
           this.#check(line.connId).value(line.event, Buffer.byteLength(textOf(line)));
-        } else this.#check(line.connId).text(textOf(line));
+        } else
+          for (const text of decodeTextFrame(textOf(line))) this.#check(line.connId).text(text);
         return;
       case "end":
         this.#close(line.connId, line.reason !== "cut");

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { parseJson, writeJson } from "@countersign/core";
+import { decodeTextFrame, textFrameStyle } from "@countersign/wire/websocket";
 
 /** The first line of a recording. */
 export type HeaderLine = {
@@ -105,6 +106,13 @@ export function textMembers(text: string): { event: JsonValue; text?: string } {
   } catch {
     return { event: text, text };
   }
+}
+
+/** The same for a WebSocket frame, which may hold SSE text: the value is then that of its first event. */
+export function frameMembers(frame: string): { event: JsonValue; text?: string } {
+  if (textFrameStyle(frame) === "json") return textMembers(frame);
+  const [first = ""] = decodeTextFrame(frame);
+  return { event: textMembers(first).event, text: frame };
 }
 
 /** The text of the frame that an event line was made from. */

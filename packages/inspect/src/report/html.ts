@@ -1,3 +1,4 @@
+import { parseJson } from "@countersign/core";
 import type { DoctorReport } from "../doctor/report.js";
 import { RULES } from "../rules/table.js";
 import { PAGE_SCRIPT } from "./page-script.js";
@@ -6,8 +7,12 @@ import { PAGE_STYLE } from "./page-style.js";
 /** The report as one page that needs nothing else: no server, no network, no other file. */
 export function toHtml(report: DoctorReport): string {
   const titles = Object.fromEntries(report.findings.map(({ rule }) => [rule, RULES[rule].title]));
-  // Inside a script element only "<" can end it; as an escape it means the same to JSON.
-  const data = JSON.stringify({ report, titles }).replaceAll("<", "\\u003c");
+  const events = report.timeline.events.map(({ json, ...event }) =>
+    json === undefined ? event : { ...event, json: indent(json) },
+  );
+  const shown = { ...report, timeline: { ...report.timeline, events } };
+  // Inside a script element only "<" can end it; as an escape it means the same.
+  const data = JSON.stringify({ report: shown, titles }).replaceAll("<", "\\u003c");
   return [
     "<!doctype html>",
     '<html lang="en">',
@@ -29,12 +34,21 @@ export function toHtml(report: DoctorReport): string {
     '<section><h2>Findings</h2><div id="findings"></div></section>',
     '<section><h2>Bytes</h2><div id="bytes"></div></section>',
     '<section><h2>Connection</h2><div id="facts"></div></section></main>',
-    `<script type="application/json" id="data">${data}</script>`,
+    `<script>const DATA = ${data};</script>`,
     `<script>${PAGE_SCRIPT}</script>`,
     "</body>",
     "</html>",
     "",
   ].join("\n");
+}
+
+/** JSON over several lines; what was cut or never was JSON stays as it is. */
+function indent(json: string): string {
+  try {
+    return JSON.stringify(parseJson(json), undefined, 2);
+  } catch {
+    return json;
+  }
 }
 
 function escapeHtml(text: string): string {

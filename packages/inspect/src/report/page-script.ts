@@ -1,7 +1,7 @@
 /** What draws the HTML report; text from the stream is only ever set as text, never as markup. */
 export const PAGE_SCRIPT = `
 "use strict";
-const { report, titles } = JSON.parse(document.getElementById("data").textContent);
+const { report, titles } = DATA;
 const make = (name, attributes = {}, ...children) => {
   const svg = ["svg", "rect", "g", "text", "line", "title"].includes(name);
   const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
@@ -81,9 +81,7 @@ function choose(index) {
   at("detail").hidden = false;
   at("detail-title").textContent = "Event " + event.eventNumber + ": " + (event.type || "no event") + ", " + event.bytes + " bytes at " + milliseconds(event.atMs);
   at("detail-rules").textContent = event.rules.map((rule) => rule + ": " + (titles[rule] || "")).join(" · ");
-  let text = event.json || "(not kept)";
-  try { text = JSON.stringify(JSON.parse(text), null, 2); } catch {}
-  at("detail-json").textContent = text;
+  at("detail-json").textContent = event.json || "(not kept)";
 }
 at("previous").addEventListener("click", () => choose(chosen - 1));
 at("next").addEventListener("click", () => choose(chosen + 1));
