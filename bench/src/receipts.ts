@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { createSigner, generateKey } from "@countersign/core/sign";
@@ -17,6 +17,7 @@ import {
   rawSqliteRows,
   startSodiumMeter,
 } from "./receipts-limits.js";
+import { measureVerification } from "./receipts-verification.js";
 
 // What the log does per second, signed and durable, beside what this machine could do at most.
 const flag = process.argv.indexOf("--entries");
@@ -154,6 +155,15 @@ try {
     await log.close();
   }
 
+  const verified = await measureVerification(directory, Math.floor(entries / 2), draftOf);
+  say(
+    "verification of an export",
+    perSecond(verified.rate),
+    `${verified.cpuMicroseconds.toFixed(1)} µs of processor an entry, ${Math.round(verified.share * 100)} % of it bare signature checks`,
+  );
+  figures["verify"] = verified.rate;
+  figures["verify.shareByProcessorTime"] = verified.share;
+
   const samples: string[] = [];
   const sampleStore = await openSqliteStore({ directory: join(directory, "each"), readOnly: true });
   while (samples.length < 20_000) {
@@ -245,6 +255,7 @@ try {
 const results = new URL("../results/", import.meta.url);
 await mkdir(results, { recursive: true });
 const table = rows.map((row) => `| ${row.join(" | ")} |`).join("\n");
-const heading = `# Receipts\n\n\`npm run bench -- receipts\`, ${entries.toLocaleString("en")} entries, ${STREAMS.toLocaleString("en")} streams at once, Node ${process.version}.\n\n| what | figure | remark |\n|---|---|---|\n`;
+const load = `Load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores when it ended: other work ran beside it wherever that is above the number of cores, and figures by processor time are then the fairer ones.`;
+const heading = `# Receipts\n\n\`npm run bench -- receipts\`, ${entries.toLocaleString("en")} entries, ${STREAMS.toLocaleString("en")} streams at once, Node ${process.version}. ${load}\n\n| what | figure | remark |\n|---|---|---|\n`;
 await writeFile(new URL("receipts.md", results), `${heading}${table}\n`);
 await writeFile(new URL("receipts.json", results), `${JSON.stringify(figures, null, 2)}\n`);
