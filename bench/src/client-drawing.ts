@@ -3,10 +3,10 @@ import type { Message } from "@ag-ui/client";
 import { createAgentStore, postSse } from "@countersign/client";
 import type { AgUiEvent } from "@countersign/wire";
 import { Window } from "happy-dom";
+import type { Container } from "react-dom/client";
 import type { AsyncCase } from "./client-compare.js";
 
 type PageElement = ReturnType<Window["document"]["createElement"]>;
-type Container = Parameters<typeof import("react-dom/client").createRoot>[0];
 
 /**
  * The same chat drawn by React into a page without a screen, once over our binding and once the way a page
