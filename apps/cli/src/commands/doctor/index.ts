@@ -1,0 +1,179 @@
+import { createReadStream, readFileSync, statSync, writeFileSync } from "node:fs";
+import { parseJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import {
+  defaultInput,
+  examine,
+  examineRecording,
+  failing,
+  isRuleId,
+  toHtml,
+  toJunit,
+  toSarif,
+} from "@countersign/inspect";
+import type {
+  DoctorOptions,
+  DoctorReport,
+  RuleId,
+  Severity,
+  SeverityOverride,
+} from "@countersign/inspect";
+import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import { EXIT } from "../../output/failure.js";
+import { printJson, printLine } from "../../output/print.js";
+import { formatReport } from "./print-report.js";
+
+const EXAMPLE = `
+The target is an address (http, https, ws, wss), a recording (.agui.jsonl, events as JSON lines, or the
+body of an SSE response) or - for standard input. Against an address one run is really started.
+Exit code: 0 clean, 1 findings at or above --fail-on, 2 could not check.
+
+Example:
+  $ countersign doctor http://127.0.0.1:8000/agent
+  $ countersign doctor wss://agent.example/ws --header "Authorization: Bearer $TOKEN" --subprotocol
+  $ countersign doctor session.agui.jsonl --html report.html
+  $ curl -sN … | countersign doctor - --fail-on error --severity event/unknown-field=off
+`;
+
+type Flags = {
+  header: Record<string, string>;
+  input?: string;
+  message?: string;
+  timeout: number;
+  failOn: Severity | "never";
+  severity: Map<RuleId, SeverityOverride>;
+  get?: boolean;
+  proto?: boolean;
+  origin?: string;
+  subprotocol?: boolean;
+  insecure?: boolean;
+  json?: boolean;
+  sarif?: string | true;
+  junit?: string | true;
+  html?: string;
+};
+
+/** Adds `countersign doctor`. */
+export function registerDoctor(program: Command): void {
+  program
+    .command("doctor")
+    .description("check an AG-UI endpoint or a recording, layer by layer")
+    .argument("<target>", "address, file, or - for standard input")
+    .option(
+      "-H, --header <line>",
+      'header to send, "Name: value"; may be repeated',
+      collectHeader,
+      {},
+    )
+    .option("--input <file>", "RunAgentInput to send, as JSON")
+    .option("--message <text>", "user message to send instead of a greeting")
+    .option("--timeout <seconds>", "for the whole check", readSeconds, 60)
+    .option("--fail-on <severity>", "error, warning, note or never", readThreshold, "warning")
+    .option(
+      "--severity <rule=severity>",
+      "error, warning, note or off for one rule; may be repeated",
+      collectSeverity,
+      new Map(),
+    )
+    .option("--get", "send GET as an EventSource does")
+    .option("--proto", "ask for protobuf")
+    .option("--origin <origin>", "origin of a page that must be able to call the agent")
+    .option(
+      "--subprotocol",
+      "send the bearer token in the WebSocket sub-protocol, as browsers must",
+    )
+    .option("--insecure", "go on although the certificate is not trusted")
+    .option("--json", "for machines")
+    .option("--sarif [file]", "SARIF 2.1.0, to a file or to standard output")
+    .option("--junit [file]", "JUnit XML, to a file or to standard output")
+    .option("--html <file>", "one self-contained page with a timeline")
+    .addHelpText("after", EXAMPLE)
+    .action(doctor);
+}
+
+async function doctor(target: string, flags: Flags): Promise<void> {
+  const report = await examineTarget(target, flags);
+  const failed = failing(report, flags.failOn);
+  if (failed.length > 0) process.exitCode = EXIT.negative;
+  if (flags.html !== undefined) writeFileSync(flags.html, toHtml(report));
+  const printed = [
+    emit(flags.sarif, () => toSarif(report)),
+    emit(flags.junit, () => toJunit(report, failed)),
+  ].includes(true);
+  if (printed) return;
+  if (flags.json === true) printJson({ ok: failed.length === 0, ...report });
+  else {
+    printLine(formatReport(report));
+    if (flags.html !== undefined) printLine(`\nThe page with the timeline is ${flags.html}`);
+  }
+}
+
+/** Writes a format to its file; `true` when it went to standard output instead. */
+function emit(place: string | true | undefined, write: () => string): boolean {
+  if (place === undefined) return false;
+  if (place === true) process.stdout.write(write());
+  else writeFileSync(place, write());
+  return place === true;
+}
+
+function examineTarget(target: string, flags: Flags): Promise<DoctorReport> {
+  const severities = flags.severity;
+  if (target === "-") return examineRecording("standard input", process.stdin, { severities });
+  if (!/^(?:https?|wss?):\/\//i.test(target)) {
+    // A directory opens and fails only when it is read; say it before anything is printed.
+    if (!statSync(target).isFile()) throw new TypeError(`${target} is not a file`);
+    return examineRecording(target, createReadStream(target), { severities });
+  }
+  const options: DoctorOptions = {
+    headers: flags.header,
+    input: readInput(flags),
+    timeoutMs: flags.timeout * 1000,
+    severities,
+    get: flags.get === true,
+    proto: flags.proto === true,
+    subprotocol: flags.subprotocol === true,
+    insecure: flags.insecure === true,
+    ...(flags.origin === undefined ? {} : { origin: flags.origin }),
+  };
+  return examine(target, options);
+}
+
+function readInput({ input, message }: Flags): JsonValue {
+  if (input !== undefined) return parseJson(readFileSync(input === "-" ? 0 : input));
+  return defaultInput(message);
+}
+
+function collectHeader(line: string, before: Record<string, string>): Record<string, string> {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('write it as "Name: value"');
+  return { ...before, [name]: value };
+}
+
+function collectSeverity(
+  text: string,
+  before: Map<RuleId, SeverityOverride>,
+): Map<RuleId, SeverityOverride> {
+  const [rule = "", severity = ""] = text.split("=");
+  if (!isRuleId(rule)) throw new InvalidArgumentError(`there is no rule ${rule}; see docs/rules/`);
+  if (severity !== "off" && !isSeverity(severity))
+    throw new InvalidArgumentError("write rule=error, warning, note or off");
+  return new Map([...before, [rule, severity]]);
+}
+
+function readThreshold(text: string): Severity | "never" {
+  if (text === "never" || isSeverity(text)) return text;
+  throw new InvalidArgumentError("write error, warning, note or never");
+}
+
+function isSeverity(text: string): text is Severity {
+  return text === "error" || text === "warning" || text === "note";
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds > 0 && seconds <= 86_400))
+    throw new InvalidArgumentError("write a number of seconds");
+  return seconds;
+}

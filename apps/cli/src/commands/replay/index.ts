@@ -1,0 +1,80 @@
+import { createReadStream, statSync } from "node:fs";
+import { startReplay } from "@countersign/inspect";
+import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import { printLine } from "../../output/print.js";
+import { showSteps } from "./step.js";
+
+const EXAMPLE = `
+Serves a recording as an agent, over SSE and WebSocket on the same port: the first request gets the first
+recorded connection, the next one the second. Recordings are read as they are needed, never loaded whole.
+
+Example:
+  $ countersign replay session.agui.jsonl --port 8000
+  $ countersign replay session.agui.jsonl --speed 10 --echo-ids
+  $ countersign replay session.agui.jsonl --step
+`;
+
+type Flags = { port: number; speed: number; echoIds?: boolean; step?: boolean; json?: boolean };
+
+/** Adds `countersign replay`. */
+export function registerReplay(program: Command): void {
+  program
+    .command("replay")
+    .description("serve a recording as an agent, or show it step by step")
+    .argument("<file>", ".agui.jsonl, events as JSON lines, or the body of an SSE response")
+    .option("--port <port>", "local port, 0 for a free one", readPort, 0)
+    .option(
+      "--speed <factor>",
+      "1 as recorded, 10 ten times as fast, max without any wait",
+      readSpeed,
+      1,
+    )
+    .option("--echo-ids", "answer with the thread and run of the request")
+    .option("--step", "show the events one by one in the terminal instead")
+    .option("--json", "for machines")
+    .addHelpText("after", EXAMPLE)
+    .action(replay);
+}
+
+async function replay(file: string, flags: Flags): Promise<void> {
+  if (!statSync(file).isFile()) throw new TypeError(`${file} is not a file`);
+  const open = (): AsyncIterable<Uint8Array> => createReadStream(file);
+  if (flags.step === true) {
+    await showSteps(open, flags.json === true);
+    return;
+  }
+  const running = await startReplay({
+    open,
+    port: flags.port,
+    speed: flags.speed,
+    echoIds: flags.echoIds === true,
+    onServe: (connId) => {
+      if (flags.json !== true) printLine(`serving ${connId}`);
+    },
+  });
+  const { url, webSocketUrl, connections } = running;
+  if (flags.json === true)
+    process.stdout.write(`${JSON.stringify({ url, webSocketUrl, connections })}\n`);
+  else
+    printLine(
+      `${connections.length} recorded connections at ${url} and ${webSocketUrl}; press Ctrl+C to stop`,
+    );
+  await new Promise<void>((done) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => done());
+  });
+  await running.close();
+}
+
+function readSpeed(text: string): number {
+  const speed = text === "max" ? Infinity : Number(text);
+  if (!(speed > 0)) throw new InvalidArgumentError("write a number above 0, or max");
+  return speed;
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError("write a port");
+  return port;
+}
