@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { draftOf } from "../testing/drafts.js";
 import { settleDraft } from "./draft.js";
