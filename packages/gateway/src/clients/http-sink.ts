@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import type { AgUiEvent } from "@countersign/wire";
 import { encodeProto } from "@countersign/wire/proto";
-import { encodeSse, encodeSseComment } from "@countersign/wire/sse";
+import { encodeSseComment, encodeSseEvent } from "@countersign/wire/sse";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE } from "../upstream/media-type.js";
 import type { ClientSink } from "./sink.js";
 
@@ -83,7 +83,7 @@ export function createHttpSink(
 
 function encodeSseEvents(events: readonly AgUiEvent[]): string {
   let text = "";
-  for (const event of events) text += encodeSse(JSON.stringify(event));
+  for (const event of events) text += encodeSseEvent(event);
   return text;
 }
 

@@ -1,4 +1,5 @@
 import type { WebSocket } from "ws";
+import { writeJson } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import { encodeTextFrame } from "@countersign/wire/websocket";
 import type { ClientSink } from "./sink.js";
@@ -21,7 +22,7 @@ export function createSocketSink(
   gone.addEventListener("abort", wake, { once: true });
   const isSlow = (): boolean => socket.bufferedAmount > SLOW_BYTES && !gone.aborted;
   const send = (event: AgUiEvent): void => {
-    socket.send(encodeTextFrame(JSON.stringify(event), "json"), () => {
+    socket.send(encodeTextFrame(writeJson(event), "json"), () => {
       if (!isSlow()) wake();
     });
   };

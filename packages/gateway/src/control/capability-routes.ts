@@ -9,6 +9,8 @@ import "./errors.js";
 /** Ten minutes: long enough for a dialog, short enough to forget. */
 const DEFAULT_SECONDS = 600;
 
+const ISSUE_FIELDS = ["agent", "session_id", "scopes", "expires_in", "max_events", "attach"];
+
 /** Issue and revoke capability tokens, and hand them to a session. */
 export function addCapabilityRoutes(
   app: Hono,
@@ -18,6 +20,8 @@ export function addCapabilityRoutes(
 ): void {
   app.post("/v1/capabilities", async (context) => {
     const body = readObject(parseJson(await context.req.text()));
+    // A mistyped `session_id` would otherwise sign a token for every session.
+    refuseUnknown(body, ISSUE_FIELDS);
     const now = Math.floor(clock.now() / 1000);
     const sessionId = optionalText(body, "session_id");
     const { token, claims } = await tokens.issue({
@@ -49,6 +53,11 @@ export function addCapabilityRoutes(
 function readObject(value: JsonValue): JsonObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   throw invalid("body", "a JSON object");
+}
+
+function refuseUnknown(body: JsonObject, known: readonly string[]): void {
+  if (Object.keys(body).every((field) => known.includes(field))) return;
+  throw invalid("body", `an object of ${known.join(", ")} and nothing else`);
 }
 
 function text(body: JsonObject, field: string): string {

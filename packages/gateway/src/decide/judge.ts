@@ -9,7 +9,7 @@ import type {
   EventFacts,
   ViolationFacts,
 } from "@countersign/policy";
-import type { Capabilities } from "../capabilities/capabilities.js";
+import type { Capabilities, TokenSubject } from "../capabilities/capabilities.js";
 import type { ReceiptTransport } from "../clients/sink.js";
 import type { Clock } from "../ports.js";
 
@@ -28,6 +28,8 @@ export type Question = {
   readonly presented?: JsonValue | undefined;
   /** The event itself, for conditions. */
   readonly event?: JsonObject;
+  /** What a token's constraints may look into. */
+  readonly subject?: TokenSubject;
 };
 
 /** Where a judge stands: one connection of one session. */
@@ -63,13 +65,13 @@ export function createJudge(bench: Bench): (question: Question) => Judgement {
 
   const decide = (question: Question, counters: DecisionFacts["counters"]): Judgement => {
     if (question.presented !== undefined) {
-      const token = capabilities.presented(question.presented);
+      const token = capabilities.presented(question.presented, question.subject);
       return { decision: ask(question, counters, token), capability: token };
     }
     const bare = ask(question, counters);
     if (bare.allow && bare.observed === undefined) return { decision: bare };
     let first: Judgement | undefined;
-    for (const token of capabilities.session()) {
+    for (const token of capabilities.session(question.subject)) {
       const decision = ask(question, counters, token);
       if (decision.allow && decision.observed === undefined) return { decision, capability: token };
       first ??= { decision, capability: token };

@@ -165,6 +165,10 @@ class Decider {
       violation,
       presented: claim?.capability,
       event: event as unknown as JsonObject,
+      subject:
+        claim === undefined
+          ? { payload: event as unknown as JsonObject }
+          : { id: claim.envelope.event_id, payload: claim.envelope.payload },
     });
     passage.decision = !decision.allow && this.#units.mustClose(place) ? CLOSE : decision;
     if (capability !== undefined) passage.capabilityId = capability.id;

@@ -1,5 +1,5 @@
 import type { CapabilityFacts } from "@countersign/policy";
-import type { Capabilities } from "../capabilities/capabilities.js";
+import type { Capabilities, TokenSubject } from "../capabilities/capabilities.js";
 import type { Session } from "../sessions/session.js";
 import type { TokenVerifier } from "./surroundings.js";
 
@@ -14,11 +14,15 @@ export function createRunCapabilities(
 ): RunCapabilities {
   const context = { agent, sessionId: session.id };
   const own: string[] = [];
+  const withSubject = (event: TokenSubject | undefined) =>
+    event === undefined ? context : { ...context, event };
   return {
-    session: (): CapabilityFacts[] =>
+    session: (subject): CapabilityFacts[] =>
       // Judged anew each time: a token may have expired or been revoked since the last event.
-      [...own, ...session.tokens].toReversed().map((token) => tokens.evaluate(token, context)),
-    presented: (token) => tokens.evaluate(token, context),
+      [...own, ...session.tokens]
+        .toReversed()
+        .map((token) => tokens.evaluate(token, withSubject(subject))),
+    presented: (token, subject) => tokens.evaluate(token, withSubject(subject)),
     spend: (id) => tokens.spend(id),
     add: (token) => void own.push(token),
   };

@@ -1,5 +1,6 @@
 import type { JsonValue, Limits } from "@countersign/core";
 import type { CapabilityFacts, CompiledPolicy, CounterBook } from "@countersign/policy";
+import type { TokenSubject } from "../capabilities/capabilities.js";
 import type { Heartbeats } from "../clients/heartbeats.js";
 import type { Feed } from "../control/feed.js";
 import type { Clock, MintId } from "../ports.js";
@@ -10,7 +11,10 @@ import type { Agents } from "../upstream/targets.js";
 
 /** Looks at tokens; synchronous, because a decision never waits. */
 export type TokenVerifier = {
-  evaluate(token: JsonValue, context: { agent: string; sessionId: string }): CapabilityFacts;
+  evaluate(
+    token: JsonValue,
+    context: { agent: string; sessionId: string; event?: TokenSubject },
+  ): CapabilityFacts;
   spend(id: string): void;
 };
 

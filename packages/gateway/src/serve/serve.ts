@@ -45,7 +45,11 @@ export async function startGateway(
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
     policy: policy.holder,
-    recorder: receipts.log,
+    recorder: {
+      append: (draft) => receipts.log.append(draft),
+      // Signing a checkpoint writes to the store, so it tells whether the store is back.
+      probe: async () => void (await receipts.log.checkpoint()),
+    },
     origins: config.origins,
     ...(options.journal === undefined ? {} : { journal: options.journal }),
     tokens: tokens.verifier,
