@@ -1,10 +1,14 @@
 import { Command } from "commander";
 import { registerCapability } from "./commands/capability/index.js";
+import { registerCapture } from "./commands/capture/index.js";
 import { registerDemo } from "./commands/demo.js";
+import { registerDoctor } from "./commands/doctor/index.js";
 import { registerInit } from "./commands/init.js";
 import { registerKeys } from "./commands/keys/index.js";
 import { registerPolicy } from "./commands/policy/index.js";
 import { registerReceipts } from "./commands/receipts/index.js";
+import { registerRedteam } from "./commands/redteam/index.js";
+import { registerReplay } from "./commands/replay/index.js";
 import { registerServe } from "./commands/serve.js";
 import { VERSION } from "./version.js";
 
@@ -23,5 +27,9 @@ export function createProgram(): Command {
   registerCapability(program);
   registerKeys(program);
   registerReceipts(program);
+  registerRedteam(program);
+  registerDoctor(program);
+  registerCapture(program);
+  registerReplay(program);
   return program;
 }
