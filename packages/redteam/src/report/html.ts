@@ -6,6 +6,9 @@ import { escapeMarkup } from "./visible.js";
 
 const OUTCOMES = ["exploited", "partial", "error", "unsupported", "not_exploited"] as const;
 
+/** So many findings are shown open; with more, the list is what one needs first. */
+const FEW = 5;
+
 /** No script, nothing loaded: what was captured from a hostile agent can only be looked at. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
@@ -34,7 +37,7 @@ export function writeHtml(report: SuiteReport): string {
 ${report.remarks.map((remark) => `<p class="error">${escapeMarkup(remark)}</p>`).join("")}
 <div class="bar">${bar.join("")}</div>
 <div class="counts">${counts.join("")}</div>
-${entries.map(entryMarkup).join("\n")}
+${entries.map((entry) => entryMarkup(entry, summary.exploited + summary.partial <= FEW)).join("\n")}
 </body></html>
 `;
 }
@@ -45,14 +48,14 @@ function badge(result: TargetResult): string {
   return `<span class="badge ${isBlocked ? "blocked" : result.outcome}">${word}</span>`;
 }
 
-function entryMarkup(entry: ReportEntry): string {
+function entryMarkup(entry: ReportEntry, opens: boolean): string {
   const { direct, through } = entry;
   const badges = through === undefined ? badge(direct) : `${badge(direct)} → ${badge(through)}`;
   const mappings = entry.mappings.map(
     ({ id, name }) =>
       `<span class="tag" title="${escapeMarkup(name ?? "")}">${escapeMarkup(id)}</span>`,
   );
-  const isOpen = ["exploited", "partial"].includes(decisiveResult(entry).outcome);
+  const isOpen = opens && ["exploited", "partial"].includes(decisiveResult(entry).outcome);
   const sides =
     through === undefined
       ? side("", entry, direct)
