@@ -1,4 +1,4 @@
-import { createJsonSequence } from "@countersign/core";
+import { createJsonSequence, utf8Length } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { enforceInput } from "@countersign/wire/enforce";
@@ -27,6 +27,8 @@ type Format = "sse" | "jsonl" | "agui.jsonl";
 
 /** Connections judged at once; a recording that opens more is judged as its older ones end. */
 const MAX_CONNECTIONS = 256;
+const PLAIN_EVENT =
+  /^\{"kind":"event","connId":"([^"\\]*)","seq":\d+,"tMs":(\d+(?:\.\d+)?),"event":(?=\{)/;
 const SSE_LINE = /^(?:\ufeff)?(?:(?:data|event|id|retry)\s*:|:)/;
 
 /**
@@ -87,6 +89,7 @@ class Examiner {
   readonly #findings: Findings;
   readonly #checks = new Map<string, StreamCheck>();
   readonly #texts = createJsonSequence({ maxBytes: 32 * 1024 * 1024, maxDepth: 80 });
+  readonly #events = createJsonSequence();
   #atMs = 0;
   #redacted = false;
   events = 0;
@@ -123,7 +126,27 @@ class Examiner {
     }
   }
 
+  /**
+   * A line whose event stands last: the event is read alone, as a text that resembles the one before it,
+   * which takes half the time of reading the line. Everything else goes the careful way.
+   */
+  #plainEvent(text: string): boolean {
+    const [start, connId, tMs] = PLAIN_EVENT.exec(text) ?? [];
+    if (start === undefined || connId === undefined) return false;
+    const json = text.slice(start.length, -1);
+    let value: JsonValue;
+    try {
+      value = this.#events.parse(json);
+    } catch {
+      return false;
+    }
+    this.#atMs = Number(tMs);
+    this.#check(connId).value(value, utf8Length(json));
+    return true;
+  }
+
   #line(text: string): void {
+    if (this.#plainEvent(text)) return;
     let value: JsonValue;
     try {
       value = this.#texts.parse(text);

@@ -5,6 +5,7 @@ import type { RecordingLine, RedactionGroup } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { printJson, printLine } from "../../output/print.js";
+import { collectHeader, readPort } from "./arguments.js";
 
 const EXAMPLE = `
 Point your client at the address that is printed; everything is passed on to the target untouched and
@@ -125,17 +126,4 @@ function readGroups(text: string): RedactionGroup[] {
       throw new InvalidArgumentError(`the groups are ${REDACTION_GROUPS.join(", ")}, or all`);
     return group;
   });
-}
-
-function collectHeader(line: string, before: Record<string, string>): Record<string, string> {
-  const at = line.indexOf(":");
-  if (at < 1) throw new InvalidArgumentError('write it as "Name: value"');
-  return { ...before, [line.slice(0, at).trim()]: line.slice(at + 1).trim() };
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError("write a port");
-  return port;
 }

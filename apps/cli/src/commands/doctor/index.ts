@@ -23,6 +23,7 @@ import type { Command } from "commander";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
 import { formatReport } from "./print-report.js";
+import { collectHeader } from "../capture/arguments.js";
 
 const EXAMPLE = `
 The target is an address (http, https, ws, wss), a recording (.agui.jsonl, events as JSON lines, or the
@@ -142,13 +143,6 @@ function examineTarget(target: string, flags: Flags): Promise<DoctorReport> {
 function readInput({ input, message }: Flags): JsonValue {
   if (input !== undefined) return parseJson(readFileSync(input === "-" ? 0 : input));
   return defaultInput(message);
-}
-
-function collectHeader(line: string, before: Record<string, string>): Record<string, string> {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
-  if (name === undefined || value === undefined)
-    throw new InvalidArgumentError('write it as "Name: value"');
-  return { ...before, [name]: value };
 }
 
 function collectSeverity(

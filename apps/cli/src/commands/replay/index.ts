@@ -4,6 +4,7 @@ import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { printLine } from "../../output/print.js";
 import { showSteps } from "./step.js";
+import { readPort } from "../capture/arguments.js";
 
 const EXAMPLE = `
 Serves a recording as an agent, over SSE and WebSocket on the same port: the first request gets the first
@@ -70,11 +71,4 @@ function readSpeed(text: string): number {
   const speed = text === "max" ? Infinity : Number(text);
   if (!(speed > 0)) throw new InvalidArgumentError("write a number above 0, or max");
   return speed;
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError("write a port");
-  return port;
 }

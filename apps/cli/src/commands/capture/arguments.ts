@@ -1,0 +1,22 @@
+import { InvalidArgumentError } from "commander";
+
+/** Adds one "Name: value" line to the headers given before. */
+export function collectHeader(
+  line: string,
+  before: Record<string, string>,
+): Record<string, string> {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new InvalidArgumentError('write it as "Name: value"');
+  }
+  return { ...before, [name]: value };
+}
+
+/** Reads a port; 0 stands for a free one. */
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new InvalidArgumentError("write a port");
+  }
+  return port;
+}
