@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { pino } from "pino";
 import { printJson, printLine } from "../output/print.js";
+import { compilePolicyFile } from "./policy/policy-file.js";
 import "./errors.js";
 
 type ServeFlags = { config: string; check?: boolean; json?: boolean };
@@ -41,15 +42,26 @@ async function serve(flags: ServeFlags): Promise<void> {
     file: flags.config,
     environment: process.env,
   });
+  const policy = checkPolicy(config.policyFile);
   if (flags.check === true) {
     const agents = config.agents.map(({ name, url, transport }) => ({
       name,
       url: url.href,
       transport,
     }));
-    if (flags.json === true) printJson({ ok: true, agents });
-    else
-      printLine(`${pc.green("ok")} ${flags.config}: ${agents.map(({ name }) => name).join(", ")}`);
+    if (flags.json === true) {
+      printJson({ ok: true, agents, policy: policy ?? null });
+      return;
+    }
+    printLine(`${pc.green("ok")} ${flags.config}`);
+    for (const { name, url, transport } of agents) {
+      printLine(`  /agents/${name} → ${url} (${transport})`);
+    }
+    printLine(
+      policy === undefined
+        ? "  no policy named: the built-in starter decides"
+        : `  policy ${policy.file}, ${policy.mode}, hash ${policy.hash.slice(0, 16)}…`,
+    );
     return;
   }
   const logger = pino({ name: "countersign" });
@@ -71,4 +83,20 @@ async function serve(flags: ServeFlags): Promise<void> {
     });
   });
   await running.close();
+}
+
+/** A policy that is missing or broken is said before anything is opened. */
+function checkPolicy(
+  file: string | undefined,
+): { file: string; mode: string; hash: string } | undefined {
+  if (file === undefined) return undefined;
+  if (!existsSync(file)) {
+    throw new CountersignError(
+      "ERR_CLI_NO_FILE",
+      `the policy ${file} is not there; \`countersign init\` writes one to start from`,
+      { file },
+    );
+  }
+  const { mode, hash } = compilePolicyFile(file);
+  return { file, mode, hash };
 }
