@@ -26,7 +26,12 @@ export function registerDemo(program: Command): void {
 }
 
 async function demo(flags: DemoFlags): Promise<void> {
-  const running = await startDemo(flags.port);
+  const running = await startDemo(flags.port).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EADDRINUSE") throw error;
+    throw new Error(
+      `port ${flags.port} is taken; choose another: countersign demo --port 4000, or npm start -- --port 4000`,
+    );
+  });
   if (flags.json === true) {
     printJson({
       page: running.url,

@@ -76,3 +76,11 @@ test.skipIf(isMissing)(
     await picture(page, "demo-unguarded-narrow");
   },
 );
+
+test("a port that is taken is refused before an agent or a gateway starts", async () => {
+  const listening = (): number =>
+    process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
+  const before = listening();
+  await expect(startDemo(Number(new URL(demo.url).port))).rejects.toThrow("EADDRINUSE");
+  await expect.poll(listening).toBe(before);
+});

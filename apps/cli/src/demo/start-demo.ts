@@ -24,15 +24,16 @@ const SCOPES = ["ui:submit:modal:confirm-refund", "ui:alert:toast:default", "ui:
 
 /** Starts agent, gateway and page on this machine; nothing needs a key, a model or a network. */
 export async function startDemo(port: number): Promise<Demo> {
+  // The page listens first: the gateway answers only to pages from an origin it was told, and a port that is
+  // taken must leave nothing running behind it.
+  const page = createServer();
+  await listen(page, port);
   const folder = await mkdtemp(join(tmpdir(), "countersign-demo-"));
   const agent = createDemoAgent();
   await listen(agent, 0);
   const agentUrl = `http://127.0.0.1:${portOf(agent)}/`;
   await writeFile(join(folder, "policy.yaml"), DEMO_POLICY);
 
-  // The page listens first: the gateway answers only to pages from an origin it was told.
-  const page = createServer();
-  await listen(page, port);
   const origins = ["127.0.0.1", "localhost"].map((host) => `http://${host}:${portOf(page)}`);
   const config = loadConfig(
     `agents:\n  support:\n    url: ${agentUrl}\npolicy: policy.yaml\nlisten: { port: 0 }\ncontrol: { port: 0 }\n` +
