@@ -70,7 +70,6 @@ function addRow(cells, allowed, item) {
   const row = document.createElement("button");
   row.type = "button";
   row.className = allowed ? "row" : "row blocked";
-  row.setAttribute("role", "listitem");
   row.append(...cells);
   row.onclick = () => showDetail(item);
   const atEnd = rows.scrollHeight - rows.scrollTop - rows.clientHeight < 40;
