@@ -1,1 +1,2 @@
-export {};
+/** The style has no exports; importing it is enough. */
+export type ChatStyle = never;
