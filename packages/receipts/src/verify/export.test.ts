@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { signCheckpoint } from "../checkpoint/sign-checkpoint.js";
 import { encodeKeyText } from "../keys/key-text.js";
 import type { SampleLog } from "../testing/sample-log.js";
 import {
   memoryReader,
+  SAMPLE_ORIGIN,
   sampleCheckpoint,
   sampleEntries,
   sampleFiles,
@@ -276,4 +278,16 @@ test("a reader that cannot read rejects instead of calling the export invalid", 
     },
   };
   await expect(verifyExport(broken)).rejects.toThrow("disk on fire");
+});
+
+test("a signed size far beyond the files is answered at once, at the first entry that is missing", async () => {
+  for (const size of [Number.MAX_SAFE_INTEGER, 2 ** 40, 600 + 17 * 256]) {
+    const checkpoint = { origin: SAMPLE_ORIGIN, size, root: new Uint8Array(32) };
+    const files = sampleFiles(log);
+    files.set("checkpoint", text(await signCheckpoint(checkpoint, sampleSigner(9))));
+    const result = await verify(files);
+    expect(result).toMatchObject({ valid: false, firstBrokenIndex: 512 });
+    expect(failures(result)).toContain("entries-complete");
+    expect(result.checks.at(-1)).toMatchObject({ id: "tree-root", status: "skipped" });
+  }
 });
