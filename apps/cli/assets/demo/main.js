@@ -128,6 +128,8 @@ async function say(text) {
     stop.hidden = true;
     for (const button of document.querySelectorAll(".prompts button, .composer .primary"))
       button.disabled = false;
+    // A disabled button loses the focus; whoever uses a keyboard goes on at the field.
+    if (document.activeElement === document.body) field.focus();
   }
 }
 
