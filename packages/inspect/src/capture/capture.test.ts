@@ -82,9 +82,14 @@ test("a capture passes the stream on byte for byte, and a replay of it gives the
 });
 
 test("a recorded stream is judged as the live one, and faults are found by their event", async () => {
-  const agent = await startFakeAgent(() => ({ pieces: EVENTS.map(sseFrame) }));
+  const agent = await startFakeAgent(({ method }) =>
+    method === "OPTIONS"
+      ? { status: 204, headers: { "content-type": "" }, pieces: [] }
+      : { pieces: EVENTS.map(sseFrame) },
+  );
   const { output, text } = sink();
   const capture = await startCapture({ target: agent.url, output });
+  await fetch(capture.url, { method: "OPTIONS" });
   await post(capture.url);
   await post(capture.url);
   await capture.close();

@@ -1,4 +1,4 @@
-export { createFindings, isAtLeast, MAX_PLACES } from "./findings.js";
+export { createFindings, isAtLeast } from "./findings.js";
 export type { Finding, Findings, Place } from "./findings.js";
 export { createStreamCheck } from "./stream-check.js";
 export type { SeenEvent, StreamCheck, StreamCheckOptions } from "./stream-check.js";

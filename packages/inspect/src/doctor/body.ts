@@ -87,5 +87,7 @@ export function decompress(
   const source = Readable.from(body);
   const target = make();
   source.on("error", (error) => target.destroy(error));
+  // The reader may have left already; then nobody else listens.
+  target.on("error", () => {});
   return source.pipe(target) as AsyncIterable<Uint8Array>;
 }

@@ -102,6 +102,7 @@ async function send(
     };
     return answer;
   } catch (error) {
+    connected.socket.destroy();
     phases.add("request", startMs, "failed");
     const late = patience.signal.aborted;
     const { code = "", message = "" } = error as NodeJS.ErrnoException;

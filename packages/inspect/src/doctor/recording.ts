@@ -88,6 +88,8 @@ class Examiner {
   readonly ledger = new ByteLedger();
   readonly #findings: Findings;
   readonly #checks = new Map<string, StreamCheck>();
+  /** Inputs whose answer has not begun. */
+  readonly #asked = new Map<string, JsonValue>();
   readonly #texts = createJsonSequence({ maxBytes: 32 * 1024 * 1024, maxDepth: 80 });
   readonly #events = createJsonSequence();
   #atMs = 0;
@@ -166,7 +168,14 @@ class Examiner {
         return;
       case "request":
         this.#close(line.connId, true);
-        this.#check(line.connId, line.input);
+        if (this.#asked.size >= MAX_CONNECTIONS) this.#asked.clear();
+        if (line.input !== undefined) this.#asked.set(line.connId, line.input);
+        return;
+      case "response":
+        // A preflight or a refusal is no stream, so nothing is missing from it.
+        if (line.status === 200 && line.contentType.startsWith("text/event-stream")) {
+          this.#check(line.connId);
+        }
         return;
       case "event":
         this.#atMs = line.tMs;
@@ -182,9 +191,11 @@ class Examiner {
     }
   }
 
-  #check(connection: string, input?: JsonValue): StreamCheck {
+  #check(connection: string): StreamCheck {
     const known = this.#checks.get(connection);
     if (known !== undefined) return known;
+    const input = this.#asked.get(connection);
+    this.#asked.delete(connection);
     if (this.#checks.size >= MAX_CONNECTIONS) {
       const [oldest = ""] = this.#checks.keys();
       this.#close(oldest, true);
