@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@countersign/core";
 import { encodeSse } from "@countersign/wire/sse";
 import { WebSocketServer } from "ws";
-import type { AgentLogic } from "./turn.js";
+import type { WebSocket } from "ws";
+import type { AgentLogic, AgentRequest } from "./turn.js";
 
 /** A demo agent that listens. */
 export type RunningAgent = {
@@ -23,18 +24,9 @@ export async function serveAgent(logic: AgentLogic, port = 0): Promise<RunningAg
   const sockets = new WebSocketServer({ server, maxPayload: MOST_OF_A_BODY });
   sockets.on("connection", (socket, { headers }) => {
     socket.on("message", (data) => {
-      void (async () => {
-        const answer = await logic.answer({
-          method: "POST",
-          headers: asJson(headers),
-          body: data.toString(),
-        });
-        const events =
-          "events" in answer
-            ? answer.events
-            : [{ type: "RUN_ERROR", message: "refused", code: answer.refusal.code }];
-        for (const event of events) socket.send(JSON.stringify(event));
-      })();
+      const request = { method: "POST", headers: asJson(headers), body: data.toString() };
+      // What cannot be read closes the socket as unsupported data, and nothing else.
+      answerFrame(logic, socket, request).catch(() => socket.close(1003));
     });
     socket.on("error", () => socket.terminate());
   });
@@ -53,6 +45,19 @@ export async function serveAgent(logic: AgentLogic, port = 0): Promise<RunningAg
         server.close(() => resolve());
       }),
   };
+}
+
+async function answerFrame(
+  logic: AgentLogic,
+  socket: WebSocket,
+  request: AgentRequest,
+): Promise<void> {
+  const answer = await logic.answer(request);
+  const events =
+    "events" in answer
+      ? answer.events
+      : [{ type: "RUN_ERROR", message: "refused", code: answer.refusal.code }];
+  for (const event of events) socket.send(JSON.stringify(event));
 }
 
 /** A frame has no content type; it is JSON by agreement. */

@@ -67,6 +67,29 @@ test("a broken document and a foreign mode leave the batch alive", () => {
   );
 });
 
+test("hostile documents are refused or bounded, each with a reason, and the next one runs", async () => {
+  const around = (indicator: string): string =>
+    MCP.replace("mcp_server", "ag_ui_client").replace(
+      "{target: a, pattern: {contains: b}}",
+      indicator,
+    );
+  const bomb = `oatf: &a [x, x]\nattack: [${"*a, ".repeat(5000)}]`;
+  const hostile = [
+    { name: "bomb", text: bomb },
+    { name: "long", text: "x".repeat(2_000_000) },
+    { name: "deep", text: "[".repeat(100_000) },
+    { name: "regex", text: around('{target: a, pattern: {regex: "((a{1,900}){1,900}){1,900}"}}') },
+    { name: "cel", text: around(`{target: a, expression: {cel: "${"(".repeat(5000)}"}}`) },
+    { name: "nul", text: "\u0000\u0001" },
+    { name: "last", text: HOSTILE },
+  ];
+  const ran = await runSuite(loadSources(hostile), { target: vulnerable.url });
+  const errors = Array.from({ length: 6 }, () => "error");
+  expect(outcomes(ran, "direct")).toEqual([...errors, "exploited"]);
+  for (const { direct } of ran.entries.slice(0, 6))
+    expect(direct.reason).toMatch(/not a valid document/);
+});
+
 test("what counts is the way through the gateway", () => {
   expect(report.summary).toEqual({
     exploited: 0,
