@@ -43,7 +43,9 @@ test("no clean stream raises an alarm, however it is framed and cut", { timeout:
     if (!isClean(generated)) continue;
     clean++;
     const found = checkEvents(generated.events as never, generated.input);
-    const expected = faults(found).filter((rule) => rule === "state/patch-failed");
+    const expected = faults(found).filter(
+      (rule) => rule.endsWith("/patch-failed") || rule === "interrupt/resume-coverage",
+    );
     expect(faults(found), `seed ${seed}`).toEqual(expected);
     const random = new Random(seed);
     const body = new TextEncoder().encode(

@@ -34,6 +34,8 @@ export type StreamCheckOptions = {
   readonly findings: Findings;
   /** What was asked for; lets the ids of the answer be compared. */
   readonly input?: RunAgentInput;
+  /** Interrupts that the run before on this thread left open. */
+  readonly openInterrupts?: readonly string[];
   readonly onEvent?: (event: SeenEvent) => void;
 };
 
@@ -48,6 +50,8 @@ export type StreamCheck = {
   /** The end of the stream. */
   end(): void;
   summary(): StreamSummary;
+  /** Interrupts that the last run left open, for the next one on the thread. */
+  openInterrupts(): readonly string[];
 };
 
 const LARGE_EVENT = 1024 * 1024;
@@ -94,7 +98,11 @@ class Check implements StreamCheck {
     this.#findings = options.findings;
     this.#input = options.input;
     this.#onEvent = options.onEvent;
-    this.#symptoms = new Symptoms({ ...options.findings, report: this.#report }, options.input);
+    this.#symptoms = new Symptoms(
+      { ...options.findings, report: this.#report },
+      options.input,
+      options.openInterrupts,
+    );
     this.#upgrader = this.#createUpgrader("auto");
     this.#automaton = this.#createAutomaton();
   }
@@ -150,6 +158,10 @@ class Check implements StreamCheck {
 
   summary(): StreamSummary {
     return this.#counter.summary(this.#upgrader.dialect);
+  }
+
+  openInterrupts(): readonly string[] {
+    return this.#symptoms.openInterrupts();
   }
 
   readonly #report = (rule: RuleId, place: Place = {}): void => {

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@countersign/core";
-import { isCountersignError, parseJson, writeJson } from "@countersign/core";
-import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
-import { applyJsonPatch, DEFAULT_PATCH_LIMITS } from "@countersign/wire/reduce";
+import { parseJson, writeJson } from "@countersign/core";
+import type { AgUiEvent, JsonPatch, RunAgentInput } from "@countersign/wire";
+import { Activities, apply } from "./activities.js";
 import type { Findings } from "./findings.js";
 
 /** Arguments kept per open call, and calls kept at once: enough for every real tool. */
@@ -22,16 +22,45 @@ export class Symptoms {
   #snapshotSeen = false;
   #assistantMessages = 0;
   #runs = 0;
+  readonly #activities: Activities;
+  #interrupts: readonly string[] = [];
   readonly #arguments = new Map<string, string | undefined>();
 
-  constructor(findings: Findings, input: RunAgentInput | undefined) {
+  constructor(
+    findings: Findings,
+    input: RunAgentInput | undefined,
+    openInterrupts: readonly string[] = [],
+  ) {
     this.#findings = findings;
     this.#state = input?.state ?? {};
+    this.#activities = new Activities(findings);
+    this.#interrupts = openInterrupts;
+    if (input === undefined) return;
+    this.#activities.learn(input.messages);
+    this.#resumed(input, 0);
+    this.#interrupts = [];
   }
 
   /** Something about the state could not be read. */
   loseState(): void {
     this.#stateLost = true;
+    this.#activities.lose();
+  }
+
+  /** Interrupts that the last run left open. */
+  openInterrupts(): readonly string[] {
+    return this.#interrupts;
+  }
+
+  #resumed(input: RunAgentInput, eventNumber: number): void {
+    const answered = new Set(input.resume?.map(({ interruptId }) => interruptId));
+    const left = this.#interrupts.filter((id) => !answered.has(id));
+    if (left.length > 0) {
+      this.#findings.report("interrupt/resume-coverage", {
+        eventNumber,
+        detail: `${left.length} unanswered`,
+      });
+    }
   }
 
   /** Looks at one event after chunk expansion. */
@@ -42,6 +71,11 @@ export class Symptoms {
         this.#assistantMessages = 0;
         this.#arguments.clear();
         if (this.#runs > 1) this.#findings.report("run/several", { eventNumber });
+        if (event.input !== undefined) {
+          this.#activities.learn(event.input.messages);
+          if (this.#runs > 1) this.#resumed(event.input, eventNumber);
+        }
+        this.#interrupts = [];
         if (event.input?.state !== undefined && !this.#snapshotSeen) {
           this.#state = event.input.state;
           this.#size = undefined;
@@ -59,7 +93,20 @@ export class Symptoms {
       case "STATE_SNAPSHOT":
         return this.#snapshot(event.snapshot, eventNumber);
       case "STATE_DELTA":
-        return this.#delta(event, eventNumber);
+        return this.#delta(event.delta, eventNumber);
+      case "ACTIVITY_SNAPSHOT":
+        this.#activities.snapshot(event.messageId, event.content, event.replace !== false);
+        return;
+      case "ACTIVITY_DELTA":
+        this.#activities.delta(event.messageId, event.patch, eventNumber);
+        return;
+      case "MESSAGES_SNAPSHOT":
+        this.#activities.learn(event.messages);
+        return;
+      case "RUN_FINISHED":
+        this.#interrupts =
+          event.outcome?.type === "interrupt" ? event.outcome.interrupts.map(({ id }) => id) : [];
+        return;
       case "CUSTOM":
         if (event.name === "on_interrupt") {
           this.#findings.report("interrupt/custom-event", { eventNumber });
@@ -105,23 +152,18 @@ export class Symptoms {
     }
   }
 
-  #delta(event: Extract<AgUiEvent, { type: "STATE_DELTA" }>, eventNumber: number): void {
+  #delta(patch: JsonPatch, eventNumber: number): void {
     if (this.#stateLost || this.#state === undefined) return;
-    try {
-      const result = applyJsonPatch(this.#state, event.delta, DEFAULT_PATCH_LIMITS, this.#size);
-      if (result.applied) {
-        this.#state = result.document;
-        this.#size = result.size;
-        return;
-      }
-    } catch (error) {
-      // Over a bound of the patch code: it can no longer be followed, which is no fault by itself.
-      if (!isCountersignError(error)) throw error;
-      this.#stateLost = true;
+    const result = apply(this.#state, patch, this.#size);
+    if (result?.applied === true) {
+      this.#state = result.document;
+      this.#size = result.size;
       return;
     }
     this.#stateLost = true;
-    this.#findings.report("state/patch-failed", { eventNumber, path: "/delta" });
+    if (result !== undefined) {
+      this.#findings.report("state/patch-failed", { eventNumber, path: "/delta" });
+    }
   }
 }
 

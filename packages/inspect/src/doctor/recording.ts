@@ -88,6 +88,9 @@ class Examiner {
   readonly ledger = new ByteLedger();
   readonly #findings: Findings;
   readonly #checks = new Map<string, StreamCheck>();
+  readonly #threads = new WeakMap<StreamCheck, string>();
+  /** What the last run of each thread left open. */
+  readonly #interrupts = new Map<string, readonly string[]>();
   /** Inputs whose answer has not begun. */
   readonly #asked = new Map<string, JsonValue>();
   readonly #texts = createJsonSequence({ maxBytes: 32 * 1024 * 1024, maxDepth: 80 });
@@ -206,8 +209,10 @@ class Examiner {
     const check = createStreamCheck({
       findings: this.#findings,
       ...(asked === undefined ? {} : { input: asked }),
+      openInterrupts: this.#interrupts.get(asked?.threadId ?? "") ?? [],
       onEvent: (event) => this.#seen(event),
     });
+    if (asked !== undefined) this.#threads.set(check, asked.threadId);
     this.#checks.set(connection, check);
     return check;
   }
@@ -228,6 +233,10 @@ class Examiner {
       this.#findings.report("http/cut");
     }
     this.summary = merge(this.summary, check.summary());
+    const thread = this.#threads.get(check);
+    if (thread === undefined) return;
+    if (this.#interrupts.size >= MAX_CONNECTIONS) this.#interrupts.clear();
+    this.#interrupts.set(thread, check.openInterrupts());
   }
 }
 

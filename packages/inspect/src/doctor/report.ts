@@ -115,7 +115,7 @@ export function verdictOf(findings: readonly Finding[], events: number): string 
     findings.find(({ severity }) => severity === "error") ??
     findings.find(({ severity }) => severity === "warning");
   const checked = `${events} event${events === 1 ? "" : "s"} checked`;
-  if (worst === undefined) return `Clean: every layer works, ${checked}.`;
+  if (worst === undefined) return `Clean: nothing wrong found, ${checked}.`;
   const place = `layer ${worst.layer} (${LAYER_NAMES[worst.layer]})`;
   return `${counted("error", "error")}, ${counted("warning", "warning")}; look at ${place} first: ${worst.rule}. ${checked}.`;
 }

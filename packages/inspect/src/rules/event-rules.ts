@@ -334,6 +334,69 @@ export const EVENT_RULES = {
       { type: "STATE_DELTA", delta: [{ op: "replace", path: "/b/c", value: 2 }] },
     ),
   },
+  "activity/patch-failed": {
+    layer: 3,
+    severity: "warning",
+    title: "An ACTIVITY_DELTA applies to its activity",
+    what: "A patch operation does not apply to the content of the activity.",
+    why: "The client keeps the old content and warns.",
+    mend: "Make patches from the content the client has, or send an ACTIVITY_SNAPSHOT.",
+    example: inRun(
+      { type: "ACTIVITY_SNAPSHOT", messageId: "a1", activityType: "plan", content: { steps: [] } },
+      {
+        type: "ACTIVITY_DELTA",
+        messageId: "a1",
+        activityType: "plan",
+        patch: [{ op: "remove", path: "/goal" }],
+      },
+    ),
+  },
+  "activity/unknown-target": {
+    layer: 3,
+    severity: "note",
+    title: "An ACTIVITY_DELTA has an activity to change",
+    what: "ACTIVITY_DELTA names an activity that no snapshot made.",
+    why: "The client skips it without a word.",
+    mend: "Send ACTIVITY_SNAPSHOT with the same messageId first.",
+    example: inRun({
+      type: "ACTIVITY_DELTA",
+      messageId: "a1",
+      activityType: "plan",
+      patch: [{ op: "add", path: "/goal", value: 1 }],
+    }),
+  },
+  "interrupt/resume-coverage": {
+    layer: 3,
+    severity: "error",
+    title: "A resume answers every open interrupt",
+    what: "The next run on the thread leaves interrupts of the last one unanswered.",
+    why: "Leaving one out does not give it up: the official client refuses to send, and a producer must interrupt again.",
+    mend: "List every interrupt in resume, as resolved or as cancelled.",
+    example: stream(
+      RUN,
+      {
+        ...FINISH,
+        outcome: {
+          type: "interrupt",
+          interrupts: [
+            { id: "i1", reason: "confirmation" },
+            { id: "i2", reason: "confirmation" },
+          ],
+        },
+      },
+      {
+        ...RUN,
+        runId: "r2",
+        input: {
+          threadId: "t1",
+          runId: "r2",
+          messages: [],
+          resume: [{ interruptId: "i1", status: "resolved" }],
+        },
+      },
+      { ...FINISH, runId: "r2" },
+    ),
+  },
   "tool-call/arguments": {
     layer: 3,
     severity: "note",

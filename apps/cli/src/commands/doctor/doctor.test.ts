@@ -54,7 +54,7 @@ const FINISH = '{"type":"RUN_FINISHED","threadId":"t","runId":"r"}\n';
 test("a clean recording exits 0 and says which layers were not looked at", async () => {
   const { code, out } = await run("doctor", file("good.jsonl", RUN + FINISH));
   expect(code).toBe(0);
-  expect(out).toContain("Clean: every layer works, 2 events checked.");
+  expect(out).toContain("Clean: nothing wrong found, 2 events checked.");
   expect(out).toContain("Layer 1 network: skipped (a recording holds no connection)");
 });
 
