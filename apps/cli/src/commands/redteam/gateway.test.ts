@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig, startGateway } from "@countersign/gateway";
@@ -77,5 +77,6 @@ test("the gateway stops what the agent falls for, and names the receipts", async
   } finally {
     await running.close();
     await agent.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "@countersign/core";
@@ -10,10 +10,12 @@ import {
 } from "@countersign/redteam/agents";
 import { sseFrame, startFakeAgent } from "@countersign/testkit";
 import { Command } from "commander";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { registerRedteam } from "./index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "redteam-"));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 afterEach(() => {
   vi.restoreAllMocks();
