@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { PassThrough } from "node:stream";
 import { parseJson } from "@countersign/core";
 import { sseFrame, startFakeAgent } from "@countersign/testkit";
@@ -213,4 +214,39 @@ test.each([
   await expect(startReplay({ open: opened("\n") })).rejects.toMatchObject({
     code: "ERR_INSPECT_RECORDING_EMPTY",
   });
+});
+
+test("a capture never leaves its target, whatever path it is asked for", async () => {
+  const agent = await startFakeAgent(({ path }) => ({ pieces: [path] }));
+  const { output } = sink();
+  const capture = await startCapture({ target: `${agent.url}agent`, output });
+  const { port } = new URL(capture.url);
+  const raw = (path: string): Promise<string> =>
+    new Promise((done, failed) => {
+      request({ port, path, method: "GET" }, (answer) => {
+        answer.setEncoding("utf8").once("data", done);
+      })
+        .on("error", failed)
+        .end();
+    });
+  expect(await raw("/other?x=1")).toBe("/other?x=1");
+  for (const path of ["http://example.invalid/", "//example.invalid/", "/\\\\example.invalid/"]) {
+    expect(await raw(path)).toMatch(/^\/(?:agent|example\.invalid\/)$/);
+  }
+  await capture.close();
+  await agent.stop();
+});
+
+test("a replay is served to programs and pages of this machine, not to pages of others", async () => {
+  const replay = await startReplay({
+    open: opened(EVENTS.map(sseFrame).join("")),
+    speed: Infinity,
+  });
+  const ask = (origin: string): Promise<Response> =>
+    fetch(replay.url, { method: "POST", body: INPUT, headers: { origin } });
+  expect((await ask("https://example.com")).status).toBe(403);
+  const local = await ask("http://localhost:3000");
+  expect(local.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
+  await local.text();
+  await replay.close();
 });

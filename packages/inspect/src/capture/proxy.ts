@@ -86,12 +86,13 @@ export async function startCapture(options: CaptureOptions): Promise<Capture> {
   };
 }
 
-/** The root stands for the target itself; any other path is taken as it is. */
+/** The root stands for the target itself; any other path is taken as it is, and never leaves the target's origin. */
 function aim(request: IncomingMessage, target: URL): URL {
   const path = request.url ?? "/";
-  if (path === "/" || path === "") return new URL(target);
+  if (path === "/" || !path.startsWith("/")) return new URL(target);
   if (path.startsWith("/?")) return new URL(`${target.pathname}${path.slice(1)}`, target);
-  return new URL(path.replace(/^\/+/, "/"), target.origin);
+  const url = new URL(path.replace(/^[/\\]+/, "/"), target.origin);
+  return url.origin === target.origin ? url : new URL(target);
 }
 
 function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {

@@ -34,11 +34,7 @@ export type Replay = {
   close(): Promise<void>;
 };
 
-const CORS = {
-  "access-control-allow-origin": "*",
-  "access-control-allow-headers": "*",
-  "access-control-allow-methods": "GET, POST",
-};
+const LOCAL = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 const MAX_BODY = 10 * 1024 * 1024;
 
 /**
@@ -59,7 +55,10 @@ export async function startReplay(options: ReplayOptions): Promise<Replay> {
     return connId;
   };
   const server = createServer((request, response) => void answer(request, response, options, next));
-  const sockets = new WebSocketServer({ server });
+  const sockets = new WebSocketServer({
+    server,
+    verifyClient: ({ origin }: { origin?: string }) => isLocal(origin),
+  });
   sockets.on("connection", (socket) => {
     socket.on("message", (data) => void sendFrames(socket, String(data), options, next()));
     socket.on("error", () => {});
@@ -89,8 +88,19 @@ async function answer(
   next: () => string,
 ): Promise<void> {
   response.on("error", () => {});
+  const { origin } = request.headers;
+  if (!isLocal(origin)) {
+    response.writeHead(403).end();
+    return;
+  }
+  const cors = {
+    ...(origin === undefined ? {} : { "access-control-allow-origin": origin }),
+    "access-control-allow-headers": request.headers["access-control-request-headers"] ?? "*",
+    "access-control-allow-methods": "GET, POST",
+    vary: "origin",
+  };
   if (request.method === "OPTIONS") {
-    response.writeHead(204, CORS).end();
+    response.writeHead(204, cors).end();
     return;
   }
   const body = await readBody(request);
@@ -100,12 +110,12 @@ async function answer(
     "content-type": "text/event-stream",
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
-    ...CORS,
+    ...cors,
   };
   for await (const line of readConnection(options.open, next())) {
     if (response.destroyed) return;
     if (line.kind === "response" && line.status >= 400) {
-      response.writeHead(line.status, { "content-type": "application/json", ...CORS }).end("{}");
+      response.writeHead(line.status, { "content-type": "application/json", ...cors }).end("{}");
       return;
     }
     if (line.kind === "end" && line.reason === "cut") {
@@ -148,6 +158,11 @@ async function sendFrames(
     // A slow reader holds the file back, not the memory.
     await new Promise<void>((done) => socket.send(text, () => done()));
   }
+}
+
+/** A recording holds payloads: only pages of this machine, and programs, may read it. */
+function isLocal(origin: string | undefined): boolean {
+  return origin === undefined || LOCAL.test(origin);
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
