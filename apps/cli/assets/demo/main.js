@@ -20,6 +20,8 @@ function startOver() {
   resetScreen();
   clearFeed();
   document.body.classList.toggle("direct", mode === "direct");
+  document.querySelector(".feed h2").textContent =
+    mode === "direct" ? "What reached your screen" : "What the gateway saw";
   banner.textContent =
     mode === "direct"
       ? "No gateway: whatever the agent sends reaches your screen. Ask the same questions and compare."

@@ -77,7 +77,7 @@ listen:
   host: 127.0.0.1
   port: 8080
 
-# Console, metrics and receipts; needs the admin token that serve prints.
+# Sessions, receipts, capabilities and policy; needs the admin token that serve prints once.
 control:
   host: 127.0.0.1
   port: 8081

@@ -18,8 +18,25 @@ export function reportFailure(error: unknown, json: boolean): number {
   return EXIT.failed;
 }
 
+/** What to do next, for codes whose message cannot know it. */
+const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
+  [
+    "ERR_STORE_LOCKED",
+    "a gateway has this store open: stop it, or name another with --store or receipts.store",
+  ],
+]);
+
 function describe(error: unknown): { code?: string; message: string } {
-  if (isCountersignError(error)) return { code: error.code, message: error.message };
+  if (isCountersignError(error)) {
+    const next = NEXT_STEPS.get(error.code);
+    return {
+      code: error.code,
+      message: next === undefined ? error.message : `${error.message}; ${next}`,
+    };
+  }
+  if (error instanceof Error && "path" in error && "code" in error && error.code === "ENOENT") {
+    return { code: "ENOENT", message: `${String(error.path)} is not there` };
+  }
   if (error instanceof Error) {
     const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
     return code === undefined ? { message: error.message } : { code, message: error.message };

@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { describeCapability } from "@countersign/capability";
 import { CountersignError, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Clock } from "../ports.js";
@@ -45,8 +46,11 @@ export function addCapabilityRoutes(
   });
   app.post("/v1/sessions/:id/capabilities", async (context) => {
     const body = readObject(parseJson(await context.req.text()));
-    sessions.addToken(context.req.param("id"), text(body, "token"));
-    return context.json({ accepted: true }, 202);
+    const token = text(body, "token");
+    // Only whether it can be read: whether it counts is asked anew for each event.
+    const { id } = describeCapability(token);
+    sessions.addToken(context.req.param("id"), token);
+    return context.json({ accepted: true, id }, 202);
   });
 }
 

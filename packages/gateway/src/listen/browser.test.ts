@@ -95,7 +95,7 @@ test.skipIf(isMissing)(
     fixture = await startFixture(() => ({ pieces: SAMPLES.map(sseFrame) }), {
       policy: POLICY,
       target: { transport: "get-sse", dialect: "chio" },
-      gateway: { tls: selfSigned("example.app") },
+      gateway: { tls: selfSigned("example.app"), origins: ["https://example.app"] },
     });
     const page = await openPage(SSE_SNIPPET);
     await vi.waitFor(async () => expect(await rendered(page)).toEqual([SAMPLES[0]]), {
@@ -112,7 +112,7 @@ test.skipIf(isMissing)(
     fixture = await startFixture(() => ({ pieces: [] }), {
       policy: POLICY,
       target: { transport: "websocket", dialect: "chio", url: agent.url },
-      gateway: { tls: selfSigned("example.app") },
+      gateway: { tls: selfSigned("example.app"), origins: ["https://example.app"] },
     });
     const page = await openPage(SOCKET_SNIPPET);
     await vi.waitFor(async () => expect(await rendered(page)).toEqual([SAMPLES[0]]), {

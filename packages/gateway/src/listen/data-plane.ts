@@ -6,7 +6,9 @@ import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
+import { isAllowedOrigin } from "./origin.js";
 import { routeRequest } from "./path.js";
+import { requestUrl } from "./request-url.js";
 import { refuse, serveRun } from "./run-route.js";
 import type { HttpQuestion } from "./run-route.js";
 import { attachSockets } from "./socket-route.js";
@@ -76,7 +78,22 @@ async function serve(
   question: HttpQuestion,
   answer: HttpAnswer,
 ): Promise<void> {
-  const url = new URL(question.url ?? "/", "http://gateway.invalid");
+  const url = requestUrl(question.url);
+  if (url === undefined) {
+    return sendProblem(answer, {
+      status: 400,
+      code: "BAD_ADDRESS",
+      title: "The address cannot be read",
+    });
+  }
+  const { origin, host, ":authority": authority } = question.headers;
+  if (!isAllowedOrigin(origin, host ?? asText(authority), options.origins)) {
+    return sendProblem(answer, {
+      status: 403,
+      code: "ORIGIN_NOT_ALLOWED",
+      title: "Pages of this origin may not call the gateway; list it under origins",
+    });
+  }
   allowOrigin(question, answer, options.origins);
   if (question.method === "OPTIONS") {
     answer.writeHead(204).end();
@@ -120,6 +137,10 @@ async function serve(
         title: "There is nothing here",
       });
   }
+}
+
+function asText(value: string | string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function findAgent(around: Surroundings, name: string | null): Upstream | undefined {

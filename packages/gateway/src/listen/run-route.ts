@@ -27,12 +27,15 @@ export async function serveRun(
   const gone = signalOfClose(answer);
   try {
     const bytes = await readBody(question, around.limits.maxInputBytes);
-    const sessionId = sessionOf(question, url) ?? around.mintId("session");
+    const named = sessionOf(question, url);
+    const sessionId = named ?? around.mintId("session");
     const encoding = acceptsProto(question.headers.accept) ? "proto" : "sse";
     const { done } = await startRun(around, {
       upstream,
       bytes,
       sessionId,
+      // A client without a session gets a new one each time; its threads must outlive that.
+      ...(named === undefined ? { threadOwner: "" } : {}),
       connectionId: around.mintId("run"),
       transport: "sse",
       clientDialect: clientDialectOf(question, url),

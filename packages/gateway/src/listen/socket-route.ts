@@ -4,7 +4,9 @@ import type { Server } from "node:net";
 import { WebSocketServer } from "ws";
 import type { Surroundings } from "../runs/surroundings.js";
 import { clientDialectOf } from "./client-dialect.js";
+import { isAllowedOrigin } from "./origin.js";
 import { routeSocket } from "./path.js";
+import { requestUrl } from "./request-url.js";
 import { sessionOf } from "./session-id.js";
 import { serveSocket } from "./socket-connection.js";
 
@@ -31,14 +33,17 @@ export function attachSockets(
     handleProtocols: (offered) => (offered.has(BEARER_SUBPROTOCOL) ? BEARER_SUBPROTOCOL : false),
   });
   server.on("upgrade", (request: IncomingMessage, connection, head) => {
-    const url = new URL(request.url ?? "/", "http://gateway.invalid");
+    // Without a listener, a peer that resets its connection would end the process.
+    connection.on("error", () => connection.destroy());
+    const url = requestUrl(request.url);
+    if (url === undefined) return refuseUpgrade(connection, "404 Not Found");
     const route = routeSocket(url.pathname);
-    const { origin } = request.headers;
+    const { origin, host } = request.headers;
     const name = route.kind === "socket" ? (route.agent ?? url.searchParams.get("agent")) : null;
     const upstream = name === null ? around.agents.fallback : around.agents.find(name);
     if (route.kind === "unknown" || upstream === undefined)
       return refuseUpgrade(connection, "404 Not Found");
-    if (origin !== undefined && !origins.has(origin) && !isSameHost(origin, request)) {
+    if (!isAllowedOrigin(origin, host, origins)) {
       return refuseUpgrade(connection, "403 Forbidden");
     }
     return sockets.handleUpgrade(request, connection, head, (socket) => {
@@ -62,8 +67,4 @@ export function attachSockets(
 
 function refuseUpgrade(connection: { end(text: string): void }, status: string): void {
   connection.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-}
-
-function isSameHost(origin: string, request: IncomingMessage): boolean {
-  return URL.canParse(origin) && new URL(origin).host === request.headers.host;
 }

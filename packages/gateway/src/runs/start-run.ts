@@ -20,6 +20,8 @@ export type RunRequest = {
   readonly upstream: Upstream;
   readonly bytes: Uint8Array | string;
   readonly sessionId: string;
+  /** Whose threads these are; the session's own unless it was made up for this one request. */
+  readonly threadOwner?: string;
   /** One per request or socket: what `max_events_per_second` counts over. */
   readonly connectionId: string;
   readonly transport: ReceiptTransport;
@@ -110,7 +112,8 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       recorder: around.recorder,
       backlog: createBacklog(),
       progress: { isOver: false, isComplete: false },
-      withheld: around.threads.open(agent, input.threadId).withheld,
+      withheld: around.threads.open(agent, input.threadId, request.threadOwner ?? sessionId)
+        .withheld,
       sink,
       observer: createRunObserver(around, session, entered, () => run),
       limits: around.limits,

@@ -19,9 +19,14 @@ export class Threads {
     this.#limit = limit;
   }
 
-  /** The thread of an agent, made when it is new. */
-  open(agent: string, id: string): Thread {
-    const key = `${agent}\n${id}`;
+  /**
+   * The thread of an agent, made when it is new.
+   *
+   * Thread ids are the client's choice, so each session has its own: what was blocked for one person
+   * must not withhold anything from another who names the same thread.
+   */
+  open(agent: string, id: string, session: string): Thread {
+    const key = JSON.stringify([agent, session, id]);
     const known = this.#threads.get(key);
     const thread = known ?? { id, agent, withheld: new WithheldRegister() };
     // Re-inserting moves it to the young end of the map's order.

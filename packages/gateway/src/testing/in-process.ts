@@ -67,7 +67,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         recorder,
         backlog: createBacklog(),
         progress: { isOver: false, isComplete: false },
-        withheld: around.threads.open(TARGET.name, input.threadId).withheld,
+        withheld: around.threads.open(TARGET.name, input.threadId, "").withheld,
         sink: createMemorySink(delivered),
         observer: {
           notes: () => {},
