@@ -49,6 +49,7 @@ const FAILURES: Partial<Record<ErrorCode, Failure>> = {
   ERR_UPSTREAM_BROKEN: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
   ERR_PROTO_TRUNCATED: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
   ERR_LIMIT_EXCEEDED: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
+  ERR_ID_TOO_LONG: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
 };
 
 /** The failure an error stands for; anything unforeseen about the stream counts as malformed. */

@@ -1,3 +1,4 @@
+import { isCountersignError } from "@countersign/core";
 import type { Clock } from "../ports.js";
 import type { Recorder } from "./recorder.js";
 
@@ -6,6 +7,9 @@ export type WatchedRecorder = Recorder & { isReady(): boolean };
 
 /** Milliseconds between two questions to a store that is down. */
 const PROBE_MS = 1000;
+
+/** Failures of the store, the signer and the log, as opposed to those of an entry. */
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/u;
 
 /**
  * Watches a recorder. One success after a failure is enough to be ready again.
@@ -22,7 +26,7 @@ export function createWatchedRecorder(recorder: Recorder, clock: Clock): Watched
       ready = true;
       return result;
     } catch (error) {
-      ready = false;
+      if (isOfTheStore(error)) ready = false;
       throw error;
     }
   };
@@ -38,4 +42,9 @@ export function createWatchedRecorder(recorder: Recorder, clock: Clock): Watched
     },
     append: (draft) => watch(() => recorder.append(draft)),
   };
+}
+
+/** One entry that the log refuses says nothing about the next: whoever sends it must not stop the rest. */
+function isOfTheStore(error: unknown): boolean {
+  return !isCountersignError(error) || STORE_CODES.test(error.code);
 }
