@@ -6,6 +6,8 @@ export type Problem = {
   code: string;
   title: string;
   detail?: string;
+  /** The receipt of the decision behind the refusal, where there is one. */
+  receipt?: string;
 };
 
 /** Answers with a problem document. */
@@ -14,13 +16,14 @@ export function sendProblem(
   problem: Problem,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const { status, code, title, detail } = problem;
+  const { status, code, title, detail, receipt } = problem;
   const body = JSON.stringify({
     type: `urn:countersign:problem:${code}`,
     title,
     status,
     code,
     ...(detail === undefined ? {} : { detail }),
+    ...(receipt === undefined ? {} : { receipt }),
   });
   answer.writeHead(status, {
     ...headers,

@@ -37,5 +37,8 @@ export function problemOf(error: unknown): Problem {
     (STORE_CODES.test(error.code)
       ? { status: 503, title: "The receipt store is unavailable" }
       : BAD_REQUEST);
-  return { status, title, code: error.code, detail: error.message };
+  const problem = { status, title, code: error.code, detail: error.message };
+  return isCountersignError(error, "ERR_INBOUND_BLOCKED")
+    ? { ...problem, receipt: error.facts.receipt }
+    : problem;
 }
