@@ -1,4 +1,4 @@
-import { concatBytes, decodeUtf8, DEFAULT_LIMITS } from "@countersign/core";
+import { decodeUtf8, DEFAULT_LIMITS } from "@countersign/core";
 
 /** How a line ended; the last one of a body may not. */
 export type LineEnding = "lf" | "crlf" | "cr" | "none";
@@ -20,7 +20,8 @@ const LENIENT = new TextDecoder("utf-8", { ignoreBOM: true });
 export class LineSplitter {
   readonly #sink: LineSink;
   readonly #longest: number;
-  #held: Uint8Array[] = [];
+  /** The beginning of a line whose end has not come; grows by doubling, so dripped bytes cost linear time. */
+  #held = new Uint8Array(0);
   #heldBytes = 0;
   /** A CR ended the last read: an LF that follows belongs to it. */
   #afterCr = false;
@@ -53,7 +54,7 @@ export class LineSplitter {
       } else this.#emit(line, "cr");
       start = at + 1;
     }
-    if (start < chunk.length) this.#hold(chunk.slice(start));
+    if (start < chunk.length) this.#hold(chunk.subarray(start));
   }
 
   end(): void {
@@ -64,29 +65,44 @@ export class LineSplitter {
 
   #hold(bytes: Uint8Array): void {
     if (this.#dropping) return;
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes > this.#longest) {
+    const needed = this.#heldBytes + bytes.length;
+    if (needed > this.#longest) {
       this.#dropping = true;
-      this.#held = [];
-      this.#heldBytes = 0;
+      this.#release();
       this.#sink.tooLong();
-    } else this.#held.push(bytes);
+      return;
+    }
+    if (needed > this.#held.length) {
+      const grown = new Uint8Array(Math.max(needed, this.#held.length * 2, 1024));
+      grown.set(this.#held.subarray(0, this.#heldBytes));
+      this.#held = grown;
+    }
+    this.#held.set(bytes, this.#heldBytes);
+    this.#heldBytes = needed;
+  }
+
+  #release(): void {
+    this.#heldBytes = 0;
+    // One long line must not pin its memory for the rest of the stream.
+    if (this.#held.length > 65_536) this.#held = new Uint8Array(0);
   }
 
   #emit(last: Uint8Array, ending: LineEnding): void {
-    this.#hold(last);
-    if (this.#dropping) {
-      this.#dropping = false;
-      return;
+    let bytes = last;
+    if (this.#heldBytes > 0 || this.#dropping || last.length > this.#longest) {
+      this.#hold(last);
+      if (this.#dropping) {
+        this.#dropping = false;
+        return;
+      }
+      bytes = this.#held.subarray(0, this.#heldBytes);
     }
-    const bytes = this.#held.length === 1 ? last : concatBytes(...this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
     let text = decodeUtf8(bytes);
     if (text === undefined) {
       this.#sink.invalid();
       text = LENIENT.decode(bytes);
     }
+    this.#release();
     this.#sink.line(text, ending);
   }
 }
