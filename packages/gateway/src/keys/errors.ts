@@ -4,5 +4,7 @@ declare module "@countersign/core" {
   interface ErrorFacts {
     /** The key history does not fit the key in use. */
     ERR_KEYS_HISTORY: { file: string };
+    /** The store does not hold what this gateway signed for last. */
+    ERR_KEYS_LOG_CHANGED: { size: number; file: string };
   }
 }

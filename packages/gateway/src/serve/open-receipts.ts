@@ -7,6 +7,7 @@ import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
 import { openKey } from "../keys/key-directory.js";
 import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
+import { assertRemembered, rememberCheckpoints } from "./remembered-head.js";
 
 /** The log receipts are appended to, and the store that answers questions about it. */
 export type OpenReceipts = { readonly log: ReceiptLog; readonly store: ReceiptStore };
@@ -14,11 +15,18 @@ export type OpenReceipts = { readonly log: ReceiptLog; readonly store: ReceiptSt
 /** Opens the store the configuration names, with the keys beside it. */
 export async function openReceipts(config: GatewayConfig): Promise<OpenReceipts> {
   const { store: address, origin, durability, sign } = config.receipts;
-  const store = address.startsWith("sqlite:")
-    ? await openSqliteStore({ directory: address.slice("sqlite:".length) })
-    : await openPostgresStore({ url: address, log: origin });
   const key = await openKey(config.keyDirectory, "receipts");
   const checkpointKey = await openKey(config.keyDirectory, "checkpoint");
+  const opened = address.startsWith("sqlite:")
+    ? await openSqliteStore({ directory: address.slice("sqlite:".length) })
+    : await openPostgresStore({ url: address, log: origin });
+  const store = rememberCheckpoints(opened, config.keyDirectory);
+  try {
+    await assertRemembered(config.keyDirectory, origin, checkpointKey, store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
   const { size } = await store.head();
   await openKeyHistory(config.keyDirectory, key, { firstEntry: size, now: Date.now() });
   await writeLogKey(config.keyDirectory, origin, checkpointKey);

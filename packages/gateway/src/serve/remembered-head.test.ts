@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sha256Hex } from "@countersign/core";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { GatewayConfig } from "../config/config.js";
+import { loadConfig } from "../config/load.js";
+import { openReceipts } from "./open-receipts.js";
+
+let folder: string;
+let config: GatewayConfig;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "countersign-head-"));
+  config = loadConfig("agents:\n  a:\n    url: http://127.0.0.1:1/\n", {
+    file: join(folder, "countersign.yaml"),
+    environment: {},
+  });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function record(events: number): Promise<void> {
+  const { log } = await openReceipts(config);
+  for (let index = 0; index < events; index++) {
+    await log.append({
+      receipt: {
+        timestamp: 1,
+        event_id: `evt_${index}`,
+        agent_id: "a",
+        capability_id: "<none>",
+        event_type: "text_stream",
+        classification: "display",
+        transport: "sse",
+        allowed: true,
+        payload_hash: sha256Hex("{}"),
+      },
+      direction: "outbound",
+      policy_hash: sha256Hex("policy"),
+      mode: "enforce",
+    });
+  }
+  await log.close();
+}
+
+test("a store that lost what was signed for is refused, whatever it says about itself", async () => {
+  await record(3);
+  await record(2);
+  // Everything is gone, the store's own checkpoint included: to the store, this is a new log.
+  await rm(join(folder, ".countersign", "receipts"), { recursive: true });
+  await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_LOG_CHANGED" });
+});
+
+test("a log that only grew is opened again", async () => {
+  await record(3);
+  await record(2);
+  const { log, store } = await openReceipts(config);
+  expect((await store.head()).size).toBe(5);
+  await log.close();
+});

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CountersignError, equalBytes } from "@countersign/core";
+import type { Ed25519Key } from "@countersign/core/sign";
+import { verifyEd25519 } from "@countersign/core/verify";
+import {
+  createNoteKey,
+  createTileNodeReader,
+  EMPTY_ROOT,
+  openCheckpoint,
+  rootFromNodes,
+} from "@countersign/receipts";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import "../keys/errors.js";
+
+const FILE = "last-checkpoint";
+
+/**
+ * Refuses a store that does not hold what this gateway signed for last.
+ *
+ * The store keeps its own newest checkpoint, but whoever may write there could remove it together with
+ * the entries it covers. The copy beside the keys is out of their reach.
+ */
+export async function assertRemembered(
+  directory: string,
+  origin: string,
+  key: Ed25519Key,
+  store: ReceiptStore,
+): Promise<void> {
+  const file = join(directory, FILE);
+  if (!existsSync(file)) return;
+  const text = await readFile(file, "utf8");
+  const keys = [createNoteKey(origin, key.publicKey)];
+  const { size, root } = await openCheckpoint(text, keys, verifyEd25519);
+  const head = await store.head();
+  if (head.size < size || !equalBytes(await rootAt(store, size), root)) {
+    throw new CountersignError(
+      "ERR_KEYS_LOG_CHANGED",
+      `the store does not hold the ${size} entries that ${file} was signed for; restore it from a copy or an export`,
+      { size, file },
+    );
+  }
+}
+
+/** The same store, with every checkpoint it takes also kept beside the keys. */
+export function rememberCheckpoints(store: ReceiptStore, directory: string): ReceiptStore {
+  const file = join(directory, FILE);
+  return {
+    ...store,
+    writeCheckpoint: async (text, size) => {
+      await store.writeCheckpoint(text, size);
+      await writeFile(`${file}.new`, text);
+      await rename(`${file}.new`, file);
+    },
+  };
+}
+
+function rootAt(store: ReceiptStore, size: number): Promise<Uint8Array> {
+  if (size === 0) return Promise.resolve(EMPTY_ROOT);
+  return rootFromNodes(
+    size,
+    createTileNodeReader(size, (tile) => store.readTile(tile)),
+  );
+}
