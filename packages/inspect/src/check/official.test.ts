@@ -18,7 +18,7 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-const RUNS = Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 1500);
+const RUNS = Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 800);
 
 /** The ordering rules that the 1.0 client enforces itself, by the references of the table. */
 const CLIENT_RULES = new Set(

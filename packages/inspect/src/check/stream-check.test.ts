@@ -17,7 +17,7 @@ import { checkEvents, checkSse, faults } from "../testing/run-check.js";
 import { createFindings, MAX_PLACES } from "./findings.js";
 import { createStreamCheck } from "./stream-check.js";
 
-const RUNS = Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 1500);
+const RUNS = Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 800);
 const PATIENCE = 30_000 + RUNS * 20;
 
 /** Whether the wire's own stages find nothing; patches that fail are the state's matter. */

@@ -10,13 +10,13 @@ h2{font-size:16px;margin:0 0 12px}.target{font:600 20px ui-monospace,monospace;m
 .layers{display:flex;gap:12px;list-style:none;padding:0;margin:0;flex-wrap:wrap}.layers li{flex:1 1 220px;background:var(--paper);border:1px solid var(--line);border-top:4px solid var(--other);border-radius:8px;padding:10px 14px}
 .layers .pass{border-top-color:var(--good)}.layers .warn{border-top-color:var(--warning)}.layers .fail{border-top-color:var(--error)}.layers b{display:block}.layers span{color:var(--soft)}
 section{background:var(--paper);border:1px solid var(--line);border-radius:10px;padding:18px;margin-bottom:18px}
-svg{display:block;width:100%;overflow:visible}.tick{cursor:pointer}.tick:hover rect,.tick:focus rect,.tick.chosen rect{stroke:var(--ink);stroke-width:2}.tick:focus{outline:none}
+#bytes,#timeline{overflow-x:auto}svg{display:block;width:100%;min-width:620px}.tick{cursor:pointer}.tick:hover rect,.tick:focus rect,.tick.chosen rect{stroke:var(--ink);stroke-width:2}.tick:focus{outline:none}
 .axis{fill:var(--soft);font-size:11px}.gap{fill:var(--warning);opacity:.16}.legend{display:flex;gap:14px;flex-wrap:wrap;color:var(--soft);font-size:13px;margin-top:8px}.legend i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:5px}
 .phase{display:grid;grid-template-columns:90px 1fr 90px;gap:10px;align-items:center;font-size:13px;margin-bottom:4px}.phase div{background:var(--ground);height:12px;border-radius:3px;position:relative}.phase div i{position:absolute;height:100%;min-width:2px;background:var(--note);border-radius:3px}.phase em{color:var(--soft);font-style:normal;text-align:right}
 #detail{border-top:1px solid var(--line);margin-top:16px;padding-top:12px}.bar{display:flex;align-items:center;gap:8px}.bar h3{flex:1;margin:0;font-size:14px}
 button{font:inherit;border:1px solid var(--line);background:var(--ground);color:inherit;border-radius:6px;padding:2px 12px;cursor:pointer}
 pre{background:var(--ground);border-radius:8px;padding:12px;overflow:auto;max-height:340px;white-space:pre-wrap;overflow-wrap:anywhere;font:13px/1.45 ui-monospace,monospace}
-.finding{border-left:4px solid var(--note);padding:2px 0 2px 14px;margin-bottom:16px}.finding.error{border-color:var(--error)}.finding.warning{border-color:var(--warning)}.finding p{margin:2px 0}.finding code{font:600 13px ui-monospace,monospace}
+.finding{border-left:4px solid var(--note);padding:2px 0 2px 14px;margin-bottom:16px}.finding.error{border-color:var(--error)}.finding.warning{border-color:var(--warning)}.finding p{margin:2px 0;overflow-wrap:anywhere}.finding code{font:600 13px ui-monospace,monospace}
 .badge{font-size:12px;border-radius:999px;padding:1px 9px;margin-left:8px;border:1px solid currentColor}.badge.error{color:var(--error)}.badge.warning{color:var(--warning)}.badge.note{color:var(--note)}.places{color:var(--soft);font-size:13px}.places a{color:inherit}
 table{border-collapse:collapse;width:100%;font-size:14px}th,td{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line)}th:first-child,td:first-child{text-align:left}th{color:var(--soft);font-weight:500}.empty{color:var(--soft)}
 `;

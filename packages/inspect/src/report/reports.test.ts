@@ -100,6 +100,9 @@ test("the HTML page draws every event, opens one by a click and runs nothing of 
     expect(await page.locator(".finding").count()).toBe(3);
     expect(await page.title()).toBe("countersign doctor: demo.agui.jsonl");
     expect(errors).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 900 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await page.setViewportSize({ width: 1100, height: 1400 });
     const picture = process.env["COUNTERSIGN_SCREENSHOTS"];
     if (picture !== undefined)
       await page.screenshot({ path: join(picture, "doctor.png"), fullPage: true });
