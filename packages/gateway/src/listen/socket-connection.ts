@@ -14,6 +14,7 @@ import type { StartedRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
 import type { Upstream } from "../upstream/upstream.js";
+import { createMessageQueue } from "./message-queue.js";
 
 /** Close codes: done, input that cannot be read, a policy's no. */
 const CLOSE = { done: 1000, unreadable: 1003, policy: 1008 } as const;
@@ -36,7 +37,6 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
   let handle: RunHandle | undefined;
   let started: StartedRun | undefined;
   let busy = false;
-  let messages = Promise.resolve();
 
   const start = async (text: string, isOwn: boolean): Promise<void> => {
     if (busy) {
@@ -94,7 +94,25 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
     }
   };
 
+  // One after the other: the agent gets them in the order they were sent.
+  const enqueue = createMessageQueue(
+    {
+      handle: async (text) => {
+        try {
+          await pass(text);
+        } catch (error) {
+          answerRefusal(socket, error);
+        }
+      },
+      pause: () => socket.pause(),
+      resume: () => socket.resume(),
+    },
+    gone,
+  );
+
   const receive = (data: { toString(): string }, isBinary: boolean): void => {
+    // Between our goodbye and the client's there is nothing more to say.
+    if (socket.readyState !== socket.OPEN) return;
     if (isBinary) return refuse(socket, BINARY, CLOSE.unreadable);
     let text: string;
     let value: JsonValue;
@@ -106,9 +124,7 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
     }
     if (isStop(value)) return handle?.stop("stop was asked for");
     if (!looksLikeMessage(value)) return void start(text, true);
-    // One after the other: the agent gets them in the order they were sent.
-    messages = messages.then(() => pass(text));
-    return undefined;
+    return enqueue(text);
   };
 
   socket.on("error", () => socket.terminate());

@@ -1,0 +1,46 @@
+/** Messages that may wait before the sender has to wait too; it may go on below half. */
+const MAX_WAITING = 64;
+
+/** What a queue does with messages, and how it makes their sender wait. */
+export type MessagePort = {
+  /** Handles one message; never rejects. */
+  handle(text: string): Promise<void>;
+  pause(): void;
+  resume(): void;
+};
+
+/**
+ * Takes messages one after the other, in the order they were sent.
+ *
+ * Each waits for its receipt, and a browser sends faster than a disk writes: beyond a few the socket is
+ * read no further, so that the sender's own buffers fill. What is left of a client that is gone is dropped.
+ */
+export function createMessageQueue(port: MessagePort, gone: AbortSignal): (text: string) => void {
+  let waiting: string[] = [];
+  let working = false;
+  let paused = false;
+
+  const work = async (): Promise<void> => {
+    working = true;
+    for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) {
+      await port.handle(text);
+      if (paused && waiting.length < MAX_WAITING / 2) {
+        paused = false;
+        port.resume();
+      }
+    }
+    working = false;
+  };
+  gone.addEventListener("abort", () => {
+    waiting = [];
+  });
+  return (text) => {
+    if (gone.aborted) return;
+    waiting.push(text);
+    if (!working) void work();
+    if (!paused && waiting.length >= MAX_WAITING) {
+      paused = true;
+      port.pause();
+    }
+  };
+}
