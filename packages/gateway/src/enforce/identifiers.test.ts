@@ -7,7 +7,7 @@ import { post } from "../testing/transports.js";
 import { assertEventIdentifiers, assertInputIdentifiers } from "./identifiers.js";
 
 const IDS = { threadId: "t", runId: "r" };
-const LIMIT = 8;
+const LIMIT = 32;
 const tooLong = expect.objectContaining({ code: "ERR_ID_TOO_LONG" });
 
 const EVENTS: Record<string, (id: string) => object> = {

@@ -5,10 +5,10 @@ import { createWatchedRecorder } from "./watched-recorder.js";
 
 const DRAFT = {} as EntryDraft;
 
-async function readyAfter(error: unknown): Promise<boolean> {
-  const recorder = { append: () => Promise.reject(error as Error) };
+async function readyAfter(cause: unknown): Promise<boolean> {
+  const recorder = { append: () => Promise.reject(cause as Error) };
   const watched = createWatchedRecorder(recorder, { now: () => 0 });
-  await expect(watched.append(DRAFT)).rejects.toBe(error);
+  await expect(watched.append(DRAFT)).rejects.toBe(cause);
   return watched.isReady();
 }
 
