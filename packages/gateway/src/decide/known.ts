@@ -1,16 +1,32 @@
-import { assertWithin } from "@countersign/core";
-import type { AgUiEvent, Message, RunAgentInput } from "@countersign/wire";
+import { assertWithin, canonicalJson, sha256Hex } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import type { AgUiEvent, Message, RunAgentInput, ToolMessage } from "@countersign/wire";
 
 /** Messages and calls remembered per run; beyond it the run ends rather than forgetting one. */
 const MAX_KNOWN = 100_000;
+
+type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
 /** What the person already has: sent by them, or delivered on this stream. */
 export class Known {
   readonly #roles = new Map<string, Message["role"]>();
   readonly #calls = new Map<string, string>();
+  /** Calls that came whole, in a message list. */
+  readonly #listed = new Set<string>();
+  /** What the person or their application said: no agent may change it. */
+  readonly #originals = new Map<string, Message>();
+  /** Which call each tool message answers, and a digest of the whole answer. */
+  readonly #answers = new Map<string, { toolCallId: string; digest: string }>();
 
   constructor(input: RunAgentInput) {
-    for (const message of input.messages) this.#addMessage(message);
+    for (const message of input.messages) {
+      this.#addMessage(message);
+      const { id, role } = message;
+      if (role === "assistant" || role === "reasoning" || role === "activity") continue;
+      if (this.#roles.get(id) === role && !this.#originals.has(id)) {
+        this.#originals.set(id, message);
+      }
+    }
   }
 
   /** Whether a message of this id is known in this role. */
@@ -18,9 +34,40 @@ export class Known {
     return this.#roles.get(id) === role;
   }
 
+  /** The role in which a message is known. */
+  roleOf(messageId: string): Message["role"] | undefined {
+    return this.#roles.get(messageId);
+  }
+
+  /** What the request said under this id, where an agent could not have said it. */
+  original(messageId: string): Message | undefined {
+    return this.#originals.get(messageId);
+  }
+
+  /** Whether a tool message is known with this very answer. */
+  hasAnswer({ id, toolCallId, content }: ToolMessage): boolean {
+    return this.#answers.get(id)?.digest === digestOf({ toolCallId, content });
+  }
+
+  /** The call that a known tool message answers. */
+  answeredCall(messageId: string): string | undefined {
+    return this.#answers.get(messageId)?.toolCallId;
+  }
+
+  /** Whether a result takes the id of an answer in the request and says something else. */
+  isOtherAnswer({ messageId, ...answer }: Answer & { messageId: string }): boolean {
+    if (!this.#originals.has(messageId)) return false;
+    return this.#answers.get(messageId)?.digest !== digestOf(answer);
+  }
+
   /** The name under which a call is known. */
   callName(toolCallId: string): string | undefined {
     return this.#calls.get(toolCallId);
+  }
+
+  /** Whether a call first came whole, in the request or in a message list. */
+  isListedCall(toolCallId: string): boolean {
+    return this.#listed.has(toolCallId);
   }
 
   /** Takes note of what leaves for the person. */
@@ -33,9 +80,10 @@ export class Known {
       case "ACTIVITY_SNAPSHOT":
         return this.#add(event.messageId, "activity");
       case "TOOL_CALL_RESULT":
-        return this.#add(event.messageId, "tool");
+        this.#add(event.messageId, "tool");
+        return this.#addAnswer(event.messageId, event);
       case "TOOL_CALL_START":
-        this.#add(event.parentMessageId ?? event.toolCallId, "assistant");
+        this.#add(this.#carrierOf(event), "assistant");
         return this.#addCall(event.toolCallId, event.toolCallName);
       case "MESSAGES_SNAPSHOT":
         for (const message of event.messages) this.#addMessage(message);
@@ -48,10 +96,22 @@ export class Known {
     }
   }
 
+  /** The client puts a call whose parent is no assistant message into one named like the call. */
+  #carrierOf(event: { parentMessageId?: string; toolCallId: string }): string {
+    const { parentMessageId, toolCallId } = event;
+    if (parentMessageId === undefined) return toolCallId;
+    const role = this.#roles.get(parentMessageId);
+    return role === undefined || role === "assistant" ? parentMessageId : toolCallId;
+  }
+
   #addMessage(message: Message): void {
     this.#add(message.id, message.role);
+    if (message.role === "tool") return this.#addAnswer(message.id, message);
     if (message.role !== "assistant") return;
-    for (const call of message.toolCalls ?? []) this.#addCall(call.id, call.function.name);
+    for (const call of message.toolCalls ?? []) {
+      if (!this.#calls.has(call.id)) this.#listed.add(call.id);
+      this.#addCall(call.id, call.function.name);
+    }
   }
 
   #add(id: string, role: Message["role"]): void {
@@ -60,9 +120,20 @@ export class Known {
     this.#roles.set(id, role);
   }
 
+  /** An answer of the request stays the one to compare with; one of the agent's own may be replaced. */
+  #addAnswer(id: string, { toolCallId, content }: Answer): void {
+    if (this.#roles.get(id) !== "tool") return;
+    if (this.#originals.has(id)) return;
+    this.#answers.set(id, { toolCallId, digest: digestOf({ toolCallId, content }) });
+  }
+
   #addCall(id: string, name: string): void {
     if (this.#calls.has(id)) return;
     assertWithin("maxKnownCalls", this.#calls.size + 1, MAX_KNOWN);
     this.#calls.set(id, name);
   }
+}
+
+function digestOf({ toolCallId, content }: Answer): string {
+  return sha256Hex(canonicalJson([toolCallId, content as JsonValue]));
 }

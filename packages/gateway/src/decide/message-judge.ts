@@ -1,4 +1,5 @@
-import type { JsonObject } from "@countersign/core";
+import { canonicalJson } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
 import type { Decision, Denial } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
@@ -7,7 +8,8 @@ import type { Run } from "../pipeline/run.js";
 import type { MessageJudge } from "../withhold/messages.js";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { UnitKey } from "../withhold/unit.js";
-import { callKey, messageKey, resultKey } from "../withhold/unit.js";
+import { callKey, foreignKey, messageKey, resultKey } from "../withhold/unit.js";
+import { messageIntrusion } from "./intrusion.js";
 import type { Known } from "./known.js";
 import { observing, ownDenial } from "./structure.js";
 
@@ -64,7 +66,8 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
         ? {}
         : { toolArguments: new Map([[call.id, call.function.arguments]]) }),
     });
-    const own = around.ownRule(event);
+    const intrusion = messageIntrusion(event, known, run.policy.onBlock);
+    const own = intrusion?.denial ?? around.ownRule(event);
     const { decision, capability }: { decision: Decision; capability?: { id: string } } =
       own === undefined
         ? run.judge({ facts, isPart: true, event: event as unknown as JsonObject })
@@ -77,8 +80,17 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
         decision,
         ...(capability === undefined ? {} : { capabilityId: capability.id }),
       },
-      key,
+      intrusion?.key ?? key,
     );
+  };
+
+  /** Puts a changed saying on record; it is not shown either way. */
+  const blame = (message: Message, event: AgUiEvent): void => {
+    const denial = ownDenial("gateway/rewritten", "what was said or answered stays as it was");
+    const facts = classifyEvent(event, { refinements: run.policy.refinements, clientTools });
+    const decision = observing(run.policy, denial);
+    const { receivedAt } = around;
+    settle({ receivedAt, event, facts, decision }, foreignKey(messageKey(message.id)));
   };
 
   const allowsText = (message: Message, key: UnitKey): boolean => {
@@ -108,22 +120,31 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   };
 
   return {
+    restore: (message) => {
+      const original = known.original(message.id);
+      if (original === undefined || sameJson(message, original)) {
+        return original === undefined ? undefined : message;
+      }
+      // A field that a framework loses on the way is put back without a word.
+      if (!saysTheSame(message, original)) blame(message, asStreamed(message));
+      return original;
+    },
     allowsMessage: (message) => {
       const { id } = message;
       if (message.role === "tool") {
-        if (known.hasMessage(message)) return true;
-        const { toolCallId, content } = message;
-        return allows(
-          { type: "TOOL_CALL_RESULT", messageId: id, toolCallId, content },
-          resultKey(toolCallId),
-        );
+        const { toolCallId } = message;
+        // An answer shows nothing before the call it answers is judged.
+        if (around.isHeld(toolCallId)) return false;
+        if (known.hasAnswer(message)) return true;
+        const answered = known.answeredCall(id);
+        if (answered !== undefined && answered !== toolCallId) {
+          blame(message, asStreamed(message));
+          return false;
+        }
+        return allows(asStreamed(message), resultKey(toolCallId));
       }
       if (message.role === "activity") {
-        const { activityType, content } = message;
-        return allows(
-          { type: "ACTIVITY_SNAPSHOT", messageId: id, activityType, content },
-          messageKey(id),
-        );
+        return allows(asStreamed(message), messageKey(id));
       }
       return allowsText(message, messageKey(id));
     },
@@ -152,4 +173,36 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       return allows(event, callKey(id), call);
     },
   };
+}
+
+/** The event that would have brought a message, or opened it. */
+function asStreamed(message: Message): AgUiEvent {
+  const { id: messageId, role } = message;
+  switch (role) {
+    case "tool": {
+      const { toolCallId, content } = message;
+      return { type: "TOOL_CALL_RESULT", messageId, toolCallId, content };
+    }
+    case "activity": {
+      const { activityType, content } = message;
+      return { type: "ACTIVITY_SNAPSHOT", messageId, activityType, content };
+    }
+    case "reasoning":
+      return { type: "REASONING_MESSAGE_START", messageId, role };
+    default:
+      return { type: "TEXT_MESSAGE_START", messageId, role };
+  }
+}
+
+function saysTheSame(message: Message, original: Message): boolean {
+  if (message.role !== original.role || !sameJson(message.content, original.content)) return false;
+  return (
+    message.role !== "tool" ||
+    original.role !== "tool" ||
+    (message.toolCallId === original.toolCallId && message.error === original.error)
+  );
+}
+
+function sameJson(one: unknown, other: unknown): boolean {
+  return canonicalJson((one ?? null) as JsonValue) === canonicalJson((other ?? null) as JsonValue);
 }

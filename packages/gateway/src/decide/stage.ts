@@ -11,6 +11,7 @@ import type { Withheld } from "../withhold/register.js";
 import { callKey, keysOf, unitPlaceOf } from "../withhold/unit.js";
 import type { UnitPlace } from "../withhold/unit.js";
 import { HeldCalls } from "./held-calls.js";
+import { intrudingPlace, intrusionOf } from "./intrusion.js";
 import { Known } from "./known.js";
 import { createMessageJudge } from "./message-judge.js";
 import { CLOSE, observing, orderDenial, ownDenial, ownRule, withheldDenial } from "./structure.js";
@@ -78,6 +79,7 @@ class Decider {
       passage.decision = broken;
       return this.#pass(passage, undefined);
     }
+    if (this.#repels(passage, event)) return undefined;
     this.#notice(event);
     const place = unitPlaceOf(event);
     if (this.#mustHold(passage, event, place)) return undefined;
@@ -98,6 +100,20 @@ class Decider {
         this.#next.push(passage);
       }
     }
+  }
+
+  /** What writes into another's message or call goes no further: neither its name nor its unit is noted. */
+  #repels(passage: Passage, event: AgUiEvent): boolean {
+    if ("toolCallId" in event && event.type !== "TOOL_CALL_RESULT") {
+      // It is held since before the call was listed, and is judged as a whole at its end.
+      if (event.toolCallId !== undefined && this.#held.has(event.toolCallId)) return false;
+    }
+    const { policy } = this.#run;
+    const intrusion = intrusionOf(event, this.#known, policy.onBlock);
+    if (intrusion === undefined) return false;
+    passage.decision = observing(policy, intrusion.denial);
+    this.#pass(passage, intrudingPlace(event, intrusion));
+    return true;
   }
 
   #notice(event: AgUiEvent): void {
@@ -134,6 +150,8 @@ class Decider {
     for (const passage of [...held, end]) {
       const { event } = passage;
       if (event?.type === "TOOL_CALL_RESULT" && end.decision?.allow === true) {
+        // Its id may have become another's while it was held.
+        if (this.#repels(passage, event)) continue;
         const place = unitPlaceOf(event);
         this.#decide(passage, place);
         this.#pass(passage, place);
@@ -227,7 +245,10 @@ class Decider {
       return;
     }
     if (emitted !== event && policy.mode !== "observe") passage.emitted = emitted;
-    this.#known.see(passage.emitted ?? event);
+    // Known is what enforcing would have shown, so that a remark is followed by the same remarks.
+    const { decision } = passage;
+    const isRemark = decision?.allow === true && decision.observed !== undefined;
+    if (policy.mode !== "observe" || !isRemark) this.#known.see(emitted);
   }
 }
 

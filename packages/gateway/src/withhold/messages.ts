@@ -4,6 +4,11 @@ import { callKey, messageKey, resultKey, subagentKey } from "./unit.js";
 
 /** Judges what a list of messages brings that was never judged as a stream. */
 export type MessageJudge = {
+  /**
+   * For an id under which the request itself holds a message that no agent could have written: that
+   * message, as the person has it; the very same object when nothing was changed.
+   */
+  restore(message: Message): Message | undefined;
   /** Whether a message itself may be shown. */
   allowsMessage(message: Message): boolean;
   /** Whether a tool call inside an assistant message may be shown. */
@@ -28,14 +33,22 @@ export function filterMessages(
   }
   let changed = false;
   const kept: Message[] = [];
+  const restored = new Set<Message>();
   for (const message of messages) {
-    const seen = filterMessage(message, register, judge, calls);
+    const original = judge.restore(message);
+    if (original !== undefined) restored.add(original);
+    const seen =
+      original === undefined
+        ? filterMessage(message, register, judge, calls)
+        : isOfWithheldCall(original, register)
+          ? undefined
+          : original;
     if (seen !== message) changed = true;
     if (seen !== undefined) kept.push(seen);
   }
   if (!changed) return messages;
   // An id may stand twice in a list; what was withheld further down goes further up too.
-  return kept.filter((message) => !isWithheld(message, register));
+  return kept.filter((message) => restored.has(message) || !isWithheld(message, register));
 }
 
 function filterMessage(
@@ -54,6 +67,11 @@ function filterMessage(
   return rest.content === undefined ? undefined : rest;
 }
 
+/** An answer to a call that is not shown would stand alone. */
+function isOfWithheldCall(message: Message, register: WithheldRegister): boolean {
+  return message.role === "tool" && register.find(callKey(message.toolCallId)) !== undefined;
+}
+
 function isWithheld(message: Message, register: WithheldRegister): boolean {
   if (register.find(messageKey(message.id)) !== undefined) return true;
   const { subagentRunId } = message;
@@ -62,7 +80,7 @@ function isWithheld(message: Message, register: WithheldRegister): boolean {
   }
   if (message.role !== "tool") return false;
   return (
-    register.find(callKey(message.toolCallId)) !== undefined ||
+    isOfWithheldCall(message, register) ||
     register.find(resultKey(message.toolCallId)) !== undefined
   );
 }

@@ -83,6 +83,12 @@ function mark(events: readonly AgUiEvent[]): AgUiEvent[] {
 const WORD = /«\d+»/gu;
 const wordsOf = (value: unknown): string[] => JSON.stringify(value).match(WORD) ?? [];
 
+const OWNERSHIP_RULES = new Set([
+  "gateway/message-role",
+  "gateway/known-call",
+  "gateway/rewritten",
+]);
+
 /** Follows the decisions in their order and collects every word that must not have left. */
 function forbiddenWords(passages: readonly Passage[]): Set<string> {
   const messages = new Set<string>();
@@ -96,6 +102,8 @@ function forbiddenWords(passages: readonly Passage[]): Set<string> {
     forbid(event.rawEvent ?? {});
     if (!decision.allow) {
       if (part !== true) forbid(event);
+      // What writes into another's message is kept out alone: that message stays.
+      if (OWNERSHIP_RULES.has(decision.rule)) continue;
       if ("messageId" in event && event.messageId !== undefined) {
         if (event.type !== "TOOL_CALL_RESULT" && !event.type.startsWith("REASONING_START")) {
           if (event.type !== "REASONING_END") messages.add(event.messageId);

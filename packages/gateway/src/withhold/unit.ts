@@ -33,6 +33,15 @@ export function subagentKey(subagentRunId: string): UnitKey {
   return `subagent:${subagentRunId}`;
 }
 
+/**
+ * The key of what an agent tried to write into a unit that is not its own.
+ *
+ * Withholding the attempt must not withhold the unit: or an agent could hide what the person said.
+ */
+export function foreignKey(key: UnitKey): UnitKey {
+  return `foreign:${key}`;
+}
+
 /** The unit an event belongs to; `undefined` for events that stand alone. */
 export function unitPlaceOf(event: AgUiEvent): UnitPlace | undefined {
   const key = keyOf(event);

@@ -1,0 +1,98 @@
+import type { Denial, OnBlock } from "@countersign/policy";
+import type { AgUiEvent, Message } from "@countersign/wire";
+import { callKey, foreignKey, messageKey, unitPlaceOf } from "../withhold/unit.js";
+import type { UnitKey, UnitPlace } from "../withhold/unit.js";
+import type { Known } from "./known.js";
+import { ownDenial } from "./structure.js";
+
+/**
+ * An event that writes into something that is not its own, and the name under which that event is
+ * withheld: never the name of what it wanted to write into, which must stay visible.
+ */
+export type Intrusion = { readonly denial: Denial; readonly key: UnitKey };
+
+/** Whom an encrypted value may be attached to: what the person or their application said is not the agent's. */
+const NOT_THE_AGENTS: ReadonlySet<Message["role"]> = new Set([
+  "user",
+  "system",
+  "developer",
+  "activity",
+]);
+
+/**
+ * The block for an event that would write into a message of another kind.
+ *
+ * The official client looks a message up by its id alone: a delta is appended to whatever has that id,
+ * the person's own messages included, and an activity takes its place.
+ */
+export function messageIntrusion(
+  event: AgUiEvent,
+  known: Known,
+  onBlock: OnBlock,
+): Intrusion | undefined {
+  const target = targetOf(event);
+  if (target === undefined) return undefined;
+  const role = known.roleOf(target.id);
+  if (role === undefined) return undefined;
+  const key = foreignKey(messageKey(target.id));
+  if (target.role === "any" ? NOT_THE_AGENTS.has(role) : role !== target.role) {
+    const reason = `the message is known in the role of ${role}`;
+    return { key, denial: ownDenial("gateway/message-role", reason, onBlock) };
+  }
+  if (event.type === "TOOL_CALL_RESULT" && known.isOtherAnswer(event)) {
+    const reason = "an answer of the person stays as they gave it";
+    return { key, denial: ownDenial("gateway/rewritten", reason, onBlock) };
+  }
+  return undefined;
+}
+
+/** The block for an event that would write into another's message, or into a call of the history. */
+export function intrusionOf(
+  event: AgUiEvent,
+  known: Known,
+  onBlock: OnBlock,
+): Intrusion | undefined {
+  switch (event.type) {
+    case "TOOL_CALL_START":
+    case "TOOL_CALL_ARGS":
+    case "TOOL_CALL_END": {
+      // The client would append the new arguments to those the person has read.
+      if (!known.isListedCall(event.toolCallId)) return undefined;
+      const reason = "a tool call of the history is not opened again";
+      return {
+        key: foreignKey(callKey(event.toolCallId)),
+        denial: ownDenial("gateway/known-call", reason, onBlock),
+      };
+    }
+    default:
+      return messageIntrusion(event, known, onBlock);
+  }
+}
+
+/** Where an intruding event stands in its unit, under the name it is withheld by. */
+export function intrudingPlace(event: AgUiEvent, { key }: Intrusion): UnitPlace | undefined {
+  const place = unitPlaceOf(event);
+  return place === undefined ? undefined : { ...place, key, openKey: foreignKey(place.openKey) };
+}
+
+function targetOf(event: AgUiEvent): { id: string; role: Message["role"] | "any" } | undefined {
+  switch (event.type) {
+    case "TEXT_MESSAGE_START":
+    case "TEXT_MESSAGE_CONTENT":
+    case "TEXT_MESSAGE_END":
+      return { id: event.messageId, role: "assistant" };
+    case "REASONING_MESSAGE_START":
+    case "REASONING_MESSAGE_CONTENT":
+    case "REASONING_MESSAGE_END":
+      return { id: event.messageId, role: "reasoning" };
+    case "ACTIVITY_SNAPSHOT":
+    case "ACTIVITY_DELTA":
+      return { id: event.messageId, role: "activity" };
+    case "TOOL_CALL_RESULT":
+      return { id: event.messageId, role: "tool" };
+    case "REASONING_ENCRYPTED_VALUE":
+      return event.subtype === "message" ? { id: event.entityId, role: "any" } : undefined;
+    default:
+      return undefined;
+  }
+}
