@@ -25,9 +25,10 @@ export function draftOf(run: Run, passage: Passage): EntryDraft {
       decision,
       capabilityId,
       receivedAt: passage.receivedAt,
-      timestamp: envelope?.timestamp ?? Math.floor(passage.receivedAt / 1000),
+      // Who speaks and when is never the agent's to say: it would sign for others.
+      timestamp: Math.floor(passage.receivedAt / 1000),
       eventId: envelope?.event_id ?? run.mintId("event"),
-      agentId: envelope?.agent_id ?? run.agent,
+      agentId: run.agent,
       sessionId: run.sessionId,
       transport: run.sink.transport,
       payload: (envelope?.payload ?? event) as JsonValue,

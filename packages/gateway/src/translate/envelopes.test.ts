@@ -50,10 +50,12 @@ test.each(["chio", "auto"] as const)(
       ["evt_01HZ8A2", false],
       ["evt_01HZ8A3", false],
     ]);
-    expect(outbound[2]?.receipt).toMatchObject({
-      agent_id: "agent-support",
+    const { receipt, received_at: receivedAt = 0 } = outbound[2] ?? {};
+    expect(receipt?.timestamp).toBe(Math.floor(receivedAt / 1000));
+    expect(receipt?.timestamp).not.toBe(SAMPLES[2]?.["timestamp"]);
+    expect(receipt).toMatchObject({
+      agent_id: "support",
       session_id: "sess_01",
-      timestamp: 1_744_993_921,
       event_type: "form_action",
       classification: "submit",
       target: { component_type: "modal", component_id: "confirm-refund" },
@@ -87,6 +89,8 @@ test("a native client reads an agent of envelopes: text as messages, one receipt
   ]);
   expect(run.events.at(-1)).toMatchObject({ code: "AGENT_STREAM_WITHOUT_END" });
   expect(run.messages.at(-1)?.content).toBe("I'll check your order status now.");
+  // The run around envelopes is the gateway's own word; nothing of the agent's rides in it.
+  expect(run.events[0]).not.toHaveProperty("metadata");
   expect(fixture.recorder.drafts).toHaveLength(4);
 });
 

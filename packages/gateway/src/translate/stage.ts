@@ -5,6 +5,7 @@ import {
   upgradeInput,
 } from "@countersign/wire/dialects";
 import type { Stage } from "../pipeline/stage.js";
+import { createEventIds } from "./event-ids.js";
 
 /** Whatever dialect the agent speaks becomes AG-UI 1.0; what has no defined translation is refused. */
 export const translate: Stage = {
@@ -16,6 +17,10 @@ export const translate: Stage = {
       runId: run.runId,
       mintId: run.mintId,
     });
+    const idOf = createEventIds(
+      run.input.messages.map(({ id }) => id),
+      run.mintId,
+    );
     return {
       push: (passage) => {
         if (passage.value === undefined) return;
@@ -29,9 +34,16 @@ export const translate: Stage = {
         // One envelope is one event and one receipt; its native form is the client leg's affair.
         const [first] = events;
         if (first?.["type"] === "RUN_STARTED") {
-          next.push({ receivedAt, value: first, supplied: true });
+          // Nobody judges or signs for it, so nothing of the agent's own word may ride in it.
+          const { metadata: _metadata, ...value } = first;
+          next.push({ receivedAt, value, supplied: true });
         }
-        next.push({ receivedAt, value: carryEnvelope(claim.envelope), claim });
+        const envelope = { ...claim.envelope, event_id: idOf(claim.envelope.event_id) };
+        next.push({
+          receivedAt,
+          value: carryEnvelope(envelope),
+          claim: { ...claim, envelope },
+        });
       },
       end: (end) => next.end(end),
     };

@@ -1,0 +1,22 @@
+import type { MintId } from "../ports.js";
+
+/** Ids that are remembered; an agent that sends more has the rest of them minted for it. */
+const MAX_REMEMBERED = 65_536;
+
+/**
+ * Gives each envelope of a run an id of its own: the one it came with, unless that is taken.
+ *
+ * The id names the receipt and, for a native client, the message. One that was used before would give two
+ * receipts one name; that of a message the person already has would write into that message.
+ */
+export function createEventIds(
+  taken: Iterable<string>,
+  mintId: MintId,
+): (claimed: string) => string {
+  const used = new Set(taken);
+  return (claimed) => {
+    if (used.has(claimed) || used.size >= MAX_REMEMBERED) return mintId("event");
+    used.add(claimed);
+    return claimed;
+  };
+}
