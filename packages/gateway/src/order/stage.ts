@@ -74,6 +74,7 @@ function createProgress(run: Run): (event: AgUiEvent) => void {
   };
 }
 
-function readsEnvelopes({ clientDialect }: Run): boolean {
+/** Whether the client gets an agent's envelopes as envelopes. */
+export function readsEnvelopes({ clientDialect }: Run): boolean {
   return clientDialect === "envelope" || clientDialect === "as-sent";
 }

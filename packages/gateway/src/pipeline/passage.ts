@@ -21,6 +21,8 @@ export type Passage = {
   claim?: EnvelopeClaim;
   /** After translate: the dialect has no run, so this event is ours; nobody judges or signs for it. */
   supplied?: true;
+  /** After translate: the translation of a dialect gave the event its reserved name, not the agent. */
+  isHint?: true;
   /** After enforce: an event of AG-UI 1.0. This value is judged, hashed and sent. */
   event?: AgUiEvent;
   /** After order: the first rule it breaks, if any. */

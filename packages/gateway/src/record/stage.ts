@@ -2,6 +2,7 @@ import type { Failure } from "../deliver/run-error.js";
 import type { Passage, StreamEnd } from "../pipeline/passage.js";
 import type { Stage } from "../pipeline/stage.js";
 import { draftOf, inboundDraftOf } from "./draft.js";
+import { review } from "./review.js";
 
 /** The person is told this when a receipt could not be made durable. */
 export const UNRECORDED: Failure = {
@@ -18,6 +19,7 @@ export const record: Stage = {
     const waiting: Waiting[] = [];
     let ending: StreamEnd | undefined;
     let dead = false;
+    let over = false;
 
     const letOn = (): void => {
       while (waiting[0]?.durable === true) {
@@ -47,7 +49,13 @@ export const record: Stage = {
 
     return {
       push: (passage) => {
-        if (dead) return;
+        if (dead || over) return;
+        const decision = review(run, passage);
+        if (decision !== undefined && decision !== passage.decision) {
+          passage.decision = decision;
+          // The person hears nothing more of this run but its end: nothing more is signed as delivered.
+          over = !decision.allow && decision.onBlock === "end";
+        }
         const item: Waiting = { passage, durable: passage.supplied === true };
         waiting.push(item);
         if (item.durable) return letOn();

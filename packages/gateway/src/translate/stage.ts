@@ -1,6 +1,7 @@
 import {
   carryEnvelope,
   createUpgrader,
+  UI_RENDER_HINT_NAME,
   unwrapPartialEnvelope,
   upgradeInput,
 } from "@countersign/wire/dialects";
@@ -28,7 +29,10 @@ export const translate: Stage = {
         if (notes.length > 0) run.observer.notes(notes);
         const { receivedAt } = passage;
         if (claim === undefined) {
-          for (const value of events) next.push({ receivedAt, value });
+          for (const value of events) {
+            const isHint = upgrader.dialect === "0.1.0" && value["name"] === UI_RENDER_HINT_NAME;
+            next.push(isHint ? { receivedAt, value, isHint } : { receivedAt, value });
+          }
           return;
         }
         // One envelope is one event and one receipt; its native form is the client leg's affair.

@@ -1,0 +1,81 @@
+import type { JsonObject } from "@countersign/core";
+import { classifyEvent } from "@countersign/policy";
+import type { CapabilityFacts, Decision, Denial } from "@countersign/policy";
+import type { AgUiEvent } from "@countersign/wire";
+import { upgradeEnvelope } from "@countersign/wire/dialects";
+import { observing, ownDenial, withheldDenial } from "../decide/structure.js";
+import { readsEnvelopes } from "../order/stage.js";
+import type { Passage } from "../pipeline/passage.js";
+import type { Run } from "../pipeline/run.js";
+import { keysOf } from "../withhold/unit.js";
+
+/** Names of CUSTOM events that clients take for the gateway's own word. */
+const RESERVED_PREFIX = "countersign.";
+
+/**
+ * The last word before the receipt: looks at an allowed event with the eyes of the client it goes to.
+ *
+ * A carried envelope is judged as the one event it is; what a native client then gets of it are other
+ * events, and each of them must pass by itself. Names that the gateway speaks under are nobody else's.
+ */
+export function review(run: Run, passage: Passage): Decision | undefined {
+  const { decision, part } = passage;
+  if (decision?.allow !== true || part === true) return decision;
+  const own = reservedName(run, passage);
+  if (own !== undefined) return observing(run.policy, own);
+  let remark = decision;
+  for (const event of nativeForm(run, passage)) {
+    const verdict = judge(run, event, passage.capabilityId);
+    if (!verdict.allow) return verdict;
+    if (remark.observed === undefined) remark = verdict;
+  }
+  return remark.observed === undefined ? decision : remark;
+}
+
+function reservedName(run: Run, { event, claim, isHint }: Passage): Denial | undefined {
+  const name = claim === undefined ? customName(event) : claimedName(claim.envelope.event_type);
+  if (name === undefined || isHint === true || !name.startsWith(RESERVED_PREFIX)) return undefined;
+  const reason = "the name is reserved for the gateway";
+  return ownDenial("gateway/reserved-name", reason, run.policy.onBlock);
+}
+
+function customName(event: AgUiEvent | undefined): string | undefined {
+  return event?.type === "CUSTOM" ? event.name : undefined;
+}
+
+function claimedName(type: string | { custom: string }): string | undefined {
+  return typeof type === "string" ? undefined : type.custom;
+}
+
+/** What a native client gets of an envelope, where that is not the carrier which was judged. */
+function nativeForm(run: Run, { claim }: Passage): AgUiEvent[] {
+  if (claim === undefined || readsEnvelopes(run)) return [];
+  const events = upgradeEnvelope(claim.envelope) as unknown as AgUiEvent[];
+  return events.filter(({ type }) => type !== "CUSTOM");
+}
+
+/** Asks the policy alone: the envelope was counted, and its token spent, when it was judged itself. */
+function judge(run: Run, event: AgUiEvent, capabilityId: string | undefined): Decision {
+  const { policy } = run;
+  for (const key of keysOf(event)) {
+    const why = run.withheld.find(key);
+    if (why !== undefined) return observing(policy, withheldDenial(why));
+  }
+  return policy.evaluate({
+    event: classifyEvent(event, { refinements: policy.refinements }),
+    transport: run.sink.transport,
+    counters: { eventsInSecond: 0, velocity: new Float64Array(policy.limits.velocity.length) },
+    capability: capabilityId === undefined ? undefined : granted(capabilityId),
+    variables: {
+      event: event as unknown as JsonObject,
+      session: { id: run.sessionId, agent: run.agent },
+    },
+  });
+}
+
+const EVERY_SCOPE: readonly string[] = ["ui:*:*"];
+
+/** The token covers the envelope, so it covers its parts; conditions on its claims fail, and so block. */
+function granted(id: string): CapabilityFacts {
+  return { id, status: "valid", scopes: EVERY_SCOPE };
+}
