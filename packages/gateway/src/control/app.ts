@@ -8,7 +8,7 @@ import type { AdminToken } from "../keys/key-directory.js";
 import type { Gateway } from "../gateway.js";
 import type { OpenTokens } from "../serve/open-tokens.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
-import { filterOf, pageOf } from "./receipt-query.js";
+import { filterOf, pageOf, sequenceOf } from "./receipt-query.js";
 import { sessionView } from "./session-view.js";
 
 /** What the control plane shows and steers. */
@@ -82,7 +82,7 @@ export function createControlApp(options: ControlOptions): Hono {
     return context.json(await receipts.store.query(filterOf(query), pageOf(query)));
   });
   app.get("/v1/receipts/:seq/proof", async (context) =>
-    context.text(await receipts.log.proof(Number(context.req.param("seq")))),
+    context.text(await receipts.log.proof(sequenceOf(context.req.param("seq")))),
   );
   app.get("/v1/checkpoint", async (context) => context.text(await receipts.log.checkpoint()));
 

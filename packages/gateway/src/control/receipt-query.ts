@@ -1,43 +1,63 @@
+import { CountersignError } from "@countersign/core";
+import { ENTRY_COLUMNS } from "@countersign/receipts/log";
 import type { EntryFilter, PageRequest } from "@countersign/receipts/log";
+import "./errors.js";
 
-const TEXT_FILTERS = [
-  "id",
-  "session_id",
-  "agent_id",
-  "run_id",
-  "thread_id",
-  "event_type",
-  "classification",
-  "target_type",
-  "target_id",
-  "rule",
-  "capability_id",
-  "direction",
-  "mode",
-  "transport",
-] as const;
+type Query = Readonly<Record<string, string>>;
 
-/** The filter a query string asks for; members it does not know are ignored by nobody: see `pageOf`. */
-export function filterOf(query: Readonly<Record<string, string>>): EntryFilter {
+const TEXTS: readonly string[] = ["id", ...ENTRY_COLUMNS.filter((column) => column !== "allowed")];
+const KNOWN: ReadonlySet<string> = new Set([
+  ...TEXTS,
+  "allowed",
+  "since",
+  "until",
+  "limit",
+  "cursor",
+  "order",
+]);
+
+/** The filter a query string asks for; what it does not know is refused, never ignored: less would be filtered. */
+export function filterOf(query: Query): EntryFilter {
   const filter: Record<string, string | boolean | number> = {};
-  for (const name of TEXT_FILTERS) {
-    const value = query[name];
-    if (value !== undefined) filter[name] = value;
-  }
-  if (query["allowed"] !== undefined) filter["allowed"] = query["allowed"] === "true";
-  for (const name of ["since", "until"]) {
-    const value = Number(query[name]);
-    if (query[name] !== undefined && Number.isFinite(value)) filter[name] = value;
+  for (const [name, value] of Object.entries(query)) {
+    if (!KNOWN.has(name)) throw invalid(name, `one of ${[...KNOWN].join(", ")}`);
+    if (TEXTS.includes(name)) filter[name] = value;
+    else if (name === "allowed") filter[name] = choose(name, value, ["true", "false"]) === "true";
+    else if (name === "since" || name === "until") filter[name] = count(name, value);
   }
   return filter as EntryFilter;
 }
 
 /** Which page a query string asks for. */
-export function pageOf(query: Readonly<Record<string, string>>): PageRequest {
-  const limit = Number(query["limit"]);
+export function pageOf(query: Query): PageRequest {
+  const { limit, cursor, order } = query;
   return {
-    ...(query["limit"] === undefined || !Number.isSafeInteger(limit) ? {} : { limit }),
-    ...(query["cursor"] === undefined ? {} : { cursor: query["cursor"] }),
-    ...(query["order"] === "oldest" ? { order: "oldest" as const } : {}),
+    ...(limit === undefined ? {} : { limit: count("limit", limit) }),
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(order === undefined
+      ? {}
+      : { order: choose("order", order, ["newest", "oldest"]) as "newest" | "oldest" }),
   };
+}
+
+/** A place in the log, from the path of a request. */
+export function sequenceOf(text: string): number {
+  return count("seq", text);
+}
+
+function choose(name: string, value: string, choices: readonly string[]): string {
+  if (choices.includes(value)) return value;
+  throw invalid(name, choices.join(" or "));
+}
+
+function count(name: string, value: string): number {
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  throw invalid(name, "a whole number");
+}
+
+function invalid(field: string, expected: string): CountersignError {
+  return new CountersignError("ERR_CONTROL_FIELD", `${field} must be ${expected}`, {
+    field,
+    expected,
+  });
 }
