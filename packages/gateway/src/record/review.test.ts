@@ -4,6 +4,7 @@ import { inRun, text } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { createInProcess, frames } from "../testing/in-process.js";
 import type { ClientDialect } from "../pipeline/run.js";
+import type { TokenVerifier } from "../runs/surroundings.js";
 
 const IDS = { threadId: "t", runId: "r" };
 const SECRET = "s3cret";
@@ -11,8 +12,13 @@ const blocking = (when: string, header = ""): string =>
   `${OPEN_POLICY}  ag_ui_conditions:\n${header}    rules:\n      - { id: c, effect: block, when: '${when}' }\n`;
 const BY_DELTA = `has(event.delta) && event.delta.contains("${SECRET}")`;
 
-async function runWith(policy: string, events: readonly object[], clientDialect?: ClientDialect) {
-  const gateway = createInProcess(policy);
+async function runWith(
+  policy: string,
+  events: readonly object[],
+  clientDialect?: ClientDialect,
+  options: Parameters<typeof createInProcess>[1] = {},
+) {
+  const gateway = createInProcess(policy, options);
   const { delivered } = await gateway.run(
     { ...IDS, messages: [] },
     frames(events),
@@ -51,6 +57,26 @@ test("where such a block ends the run, nothing after it is signed as delivered",
   ]);
   expect(delivered.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "BLOCKED_BY_POLICY" });
   expect(drafts.map(({ receipt }) => receipt.allowed)).toEqual([false]);
+});
+
+test("an envelope spends its token once, however many native events stand for it", async () => {
+  let spent = 0;
+  const tokens: TokenVerifier = {
+    evaluate: () => ({
+      id: "cap-1",
+      status: spent < 2 ? "valid" : "exhausted",
+      scopes: ["ui:display:*"],
+    }),
+    spend: () => void (spent += 1),
+  };
+  const policy = OPEN_POLICY.replace("restricted_classifications: []", "").replace(
+    "allow_display_without_capability: true",
+    "allow_display_without_capability: false",
+  );
+  const events = ["e1", "e2", "e3"].map((id) => envelope(id, { capability: "token" }));
+  const { drafts } = await runWith(policy, events, "1.0", { tokens });
+  expect(spent).toBe(2);
+  expect(drafts.map(({ receipt }) => receipt.allowed)).toEqual([true, true, false]);
 });
 
 test("observing, the remark is on record and the message is delivered", async () => {
