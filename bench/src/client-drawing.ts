@@ -5,12 +5,12 @@ import type { AgUiEvent } from "@countersign/wire";
 import { Window } from "happy-dom";
 import type { Container } from "react-dom/client";
 import type { AsyncCase } from "./client-compare.js";
-
-type PageElement = ReturnType<Window["document"]["createElement"]>;
+import { drawnOn, pause } from "./client-page.js";
+import { copilotKitCases } from "./copilotkit.js";
 
 /**
- * The same chat drawn by React into a page without a screen, once over our binding and once the way a page
- * uses the official client: each change of the messages sets a state.
+ * The same chat drawn by React into a page without a screen, over our binding, the way a page uses the
+ * official client (each change of the messages sets a state), and over CopilotKit's hook where it is installed.
  */
 export async function drawingCases(
   prepare: () => AgUiEvent[],
@@ -29,19 +29,6 @@ export async function drawingCases(
   const { createRoot } = await import("react-dom/client");
   const { useAgent } = await import("@countersign/react");
   const url = "http://agent.invalid/";
-
-  async function drawn(
-    work: (element: PageElement) => Promise<() => void>,
-    expected: string,
-  ): Promise<void> {
-    const element = document.createElement("div");
-    const leave = await work(element);
-    // React draws in its own time; the last delta on the page is the end.
-    while (!element.textContent.includes(expected)) {
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-    leave();
-  }
 
   function list(
     messages: readonly { id: string; content?: unknown }[],
@@ -74,13 +61,17 @@ export async function drawingCases(
           }, []);
           return list(messages);
         }
-        await drawn(async (element) => {
-          const root = createRoot(element as unknown as Container);
-          root.render(createElement(Chat));
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          await agent.runAgent({ runId: "run" });
-          return () => root.unmount();
-        }, " word1999");
+        await drawnOn(
+          document,
+          async (element) => {
+            const root = createRoot(element as unknown as Container);
+            root.render(createElement(Chat));
+            await pause(5);
+            await agent.runAgent({ runId: "run" });
+            return () => root.unmount();
+          },
+          " word1999",
+        );
         return events.length;
       },
     },
@@ -93,15 +84,20 @@ export async function drawingCases(
         function Chat(): ReturnType<typeof createElement> {
           return list(useAgent(store).messages);
         }
-        await drawn(async (element) => {
-          const root = createRoot(element as unknown as Container);
-          root.render(createElement(Chat));
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          await store.send();
-          return () => root.unmount();
-        }, " word1999");
+        await drawnOn(
+          document,
+          async (element) => {
+            const root = createRoot(element as unknown as Container);
+            root.render(createElement(Chat));
+            await pause(5);
+            await store.send();
+            return () => root.unmount();
+          },
+          " word1999",
+        );
         return events.length;
       },
     },
+    ...copilotKitCases(document, prepare, responseOf),
   ];
 }

@@ -1,6 +1,7 @@
 /**
- * A long answer on its way to the screen: deltas reduced, read from the wire, and drawn, by us and by the
- * official client on the same stream. A delta must cost the same whatever came before it.
+ * A long answer on its way to the screen: deltas reduced, read from the wire, and drawn, by us, by the
+ * official client and (drawn only) by CopilotKit's hook on the same stream. A delta must cost the same whatever
+ * came before it.
  */
 import { defaultApplyEvents, HttpAgent } from "@ag-ui/client";
 import { createAgentStore, postSse } from "@countersign/client";
