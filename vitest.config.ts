@@ -16,6 +16,8 @@ export default defineConfig({
       "testkit/src/**/*.test.ts",
       "scripts/**/*.test.mjs",
     ],
+    // The colour library switches itself on under CI; what a verb prints is compared without colours.
+    env: { NO_COLOR: "1" },
     isolate: false,
     pool: "threads",
     testTimeout: 30_000,
