@@ -1,46 +1,15 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import { startFakeAgent, sseFrame } from "@countersign/testkit";
-import { Command } from "commander";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { registerCapture } from "../capture/index.js";
-import { registerReplay } from "../replay/index.js";
-import { registerDoctor } from "./index.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runProgram as run } from "../../testing/run-program.js";
 
 let directory = "";
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "countersign-doctor-"));
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-function createProgram(): Command {
-  const program = new Command("countersign").exitOverride().configureOutput({ writeErr: () => {} });
-  registerDoctor(program);
-  registerCapture(program);
-  registerReplay(program);
-  for (const command of program.commands)
-    command.exitOverride().configureOutput({ writeErr: () => {} });
-  return program;
-}
-
-async function run(...args: string[]): Promise<{ code: number; out: string }> {
-  const before = process.exitCode;
-  process.exitCode = 0;
-  let out = "";
-  const spy = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
-    out += String(chunk);
-    return true;
-  });
-  try {
-    await createProgram().parseAsync(["node", "countersign", ...args]);
-    return { code: Number(process.exitCode), out: stripVTControlCharacters(out) };
-  } finally {
-    spy.mockRestore();
-    process.exitCode = before;
-  }
-}
 
 const file = (name: string, text: string): string => {
   const path = join(directory, name);

@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import { Command } from "commander";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runProgram as run } from "../../testing/run-program.js";
 import { registerInit } from "../init.js";
 import { registerPolicy } from "./index.js";
 
@@ -14,26 +14,6 @@ beforeAll(() => {
 afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function run(...args: string[]): Promise<{ code: number; out: string }> {
-  const program = new Command("countersign").exitOverride();
-  registerPolicy(program);
-  registerInit(program);
-  const before = process.exitCode;
-  process.exitCode = 0;
-  let out = "";
-  const spy = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
-    out += String(chunk);
-    return true;
-  });
-  try {
-    await program.parseAsync(["node", "countersign", ...args]);
-    return { code: Number(process.exitCode), out: stripVTControlCharacters(out) };
-  } finally {
-    spy.mockRestore();
-    process.exitCode = before;
-  }
-}
 
 const file = (name: string, text: string): string => {
   const path = join(directory, name);
