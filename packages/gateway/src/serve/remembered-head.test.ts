@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Hex } from "@countersign/core";
@@ -18,14 +18,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-async function record(events: number): Promise<void> {
+async function record(events: number, agent = "a"): Promise<void> {
   const { log } = await openReceipts(config);
   for (let index = 0; index < events; index++) {
     await log.append({
       receipt: {
         timestamp: 1,
         event_id: `evt_${index}`,
-        agent_id: "a",
+        agent_id: agent,
         capability_id: "<none>",
         event_type: "text_stream",
         classification: "display",
@@ -46,6 +46,18 @@ test("a store that lost what was signed for is refused, whatever it says about i
   await record(2);
   // Everything is gone, the store's own checkpoint included: to the store, this is a new log.
   await rm(join(folder, ".countersign", "receipts"), { recursive: true });
+  await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_LOG_CHANGED" });
+});
+
+test("a store with as many entries, but others, is refused", async () => {
+  const kept = join(folder, "kept");
+  const remembered = join(folder, ".countersign", "keys", "last-checkpoint");
+  await record(3);
+  await copyFile(remembered, kept);
+  await rm(join(folder, ".countersign", "receipts"), { recursive: true });
+  await rm(remembered);
+  await record(3, "somebody-else");
+  await copyFile(kept, remembered);
   await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_LOG_CHANGED" });
 });
 
