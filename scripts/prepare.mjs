@@ -11,7 +11,7 @@ const purpose = process.argv[2] ?? "start";
 /** Programs of the system that tests drive: looked for first, installed by apt where that is possible. */
 const SYSTEM_NEEDS = [
   { program: "chromium", apt: ["chromium"], why: "browser tests" },
-  { program: "redis-server", apt: ["redis-server"], why: "shared counters and streams" },
+  { program: "openssl", apt: ["openssl"], why: "certificates for TLS tests" },
 ];
 
 function say(text) {
