@@ -2,6 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import { createDowngrader, upgradeEnvelope, wrapEnvelope } from "@countersign/wire/dialects";
 import type { EnvelopeEventType } from "@countersign/wire/dialects";
+import { readsEnvelopes } from "../order/stage.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import { createGuard } from "./guard.js";
@@ -13,6 +14,8 @@ export type ClientStream = {
   write(event: AgUiEvent, passage?: Passage): boolean;
   /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
   fail(failure: Failure): void;
+  /** Sends what was written since the last time in one piece. */
+  flush(): void;
   /** Whether the client is inside a run, where a notice is legal. */
   readonly isRunOpen: boolean;
   end(): void;
@@ -36,12 +39,15 @@ export function openClientStream(run: Run): ClientStream {
   const write = (event: AgUiEvent, passage?: Passage): boolean => {
     const sound = guard.check(event);
     if (sound === undefined) return false;
-    if (outgoing.length === 0) queueMicrotask(flush);
+    if (run.delivered !== undefined && passage !== undefined) {
+      for (const shown of shownForms(run, sound, passage)) run.delivered(shown, passage);
+    }
     for (const value of translate(sound, passage)) outgoing.push(value as unknown as AgUiEvent);
     return true;
   };
   return {
     write,
+    flush,
     fail: ({ code, message }) => {
       // A second RUN_ERROR would make the official client throw.
       if (guard.phase !== "errored") write({ type: "RUN_ERROR", message, code });
@@ -54,6 +60,13 @@ export function openClientStream(run: Run): ClientStream {
       run.sink.end();
     },
   };
+}
+
+/** The events a client is shown of a passage, before its dialect; of an envelope, what a native client gets. */
+export function shownForms(run: Run, event: AgUiEvent, passage: Passage): readonly AgUiEvent[] {
+  return passage.claim === undefined || readsEnvelopes(run)
+    ? [event]
+    : (nativeOf(event, passage) as unknown as AgUiEvent[]);
 }
 
 function createTranslation(run: Run): Translation {

@@ -36,6 +36,7 @@ export const deliver: Stage = {
         run.cancel(failure.code);
         finish(failure);
       },
+      flush: () => client.flush(),
       end: ({ failure }) => finish(failure),
     };
   },

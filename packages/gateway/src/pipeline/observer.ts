@@ -8,6 +8,11 @@ export type Observer = {
   notes(notes: readonly (EnforceNote | DialectNote)[]): void;
   /** A decision is on record. */
   recorded(passage: Passage): void;
+  /**
+   * What arrived together is on record and has been written to the person, or withheld: how many
+   * passages, and when the last of their bytes arrived, on the clock of `performance.now()`.
+   */
+  delivered?(passages: number, arrivedAt: number): void;
   /** The run failed with a code the person was told; the cause is for the operator's log. */
   failed(code: string, cause: unknown): void;
 };

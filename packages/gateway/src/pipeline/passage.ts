@@ -51,5 +51,7 @@ export type StreamEnd = { readonly failure?: { readonly code: string; readonly m
 /** Takes what the stage before it lets through. */
 export type Step = {
   push(passage: Passage): void;
+  /** What was pushed since the last time belongs together; only stages that gather need to know. */
+  flush?(arrivedAt: number): void;
   end(end: StreamEnd): void;
 };

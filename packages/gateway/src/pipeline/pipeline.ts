@@ -52,7 +52,15 @@ export function openPipeline(run: Run): Pipeline {
     { push: () => {}, end: () => finish() },
   );
   return {
-    push: (passage) => first.push(passage),
+    push: (passage) => {
+      const arrivedAt = performance.now();
+      try {
+        first.push(passage);
+      } finally {
+        // What came whole before bad bytes is still judged, signed for and delivered.
+        recording?.flush?.(arrivedAt);
+      }
+    },
     end: (end) => first.end(end),
     refuse: (code, receivedAt) => recording?.push({ receivedAt, refused: code }),
     fail: (failure) => recording?.end({ failure }),

@@ -1,6 +1,6 @@
 import type { Limits } from "@countersign/core";
 import type { CompiledPolicy } from "@countersign/policy";
-import type { RunAgentInput } from "@countersign/wire";
+import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import type { Dialect, DowngradeTarget } from "@countersign/wire/dialects";
 import type { ClientSink } from "../clients/sink.js";
 import type { Judgement, Question } from "../decide/judge.js";
@@ -10,6 +10,7 @@ import type { Recorder } from "../record/recorder.js";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { Backlog } from "./backlog.js";
 import type { Observer } from "./observer.js";
+import type { Passage } from "./passage.js";
 
 /**
  * What the client asked to be served in. `envelope` is the shape of the agent's own envelopes; `as-sent`
@@ -51,6 +52,13 @@ export type Run = {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly mintId: MintId;
+  /**
+   * Told of what arrived together and is about to be delivered, while its receipts are written: events in
+   * the form the client gets before its dialect. Delivery waits for both; a rejection ends the run.
+   */
+  readonly beforeDelivery?: (events: readonly AgUiEvent[]) => Promise<void> | undefined;
+  /** Told of each event whose receipt is durable, right before it is written to the client, in that form. */
+  readonly delivered?: (event: AgUiEvent, passage: Passage) => void;
   /** Ends the agent's side; the first reason wins. */
   readonly cancel: (reason: string) => void;
 };

@@ -1,5 +1,8 @@
+import type { AgUiEvent } from "@countersign/wire";
+import { shownForms } from "../deliver/client-stream.js";
 import type { Failure } from "../deliver/run-error.js";
 import type { Passage, StreamEnd } from "../pipeline/passage.js";
+import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { draftOf, inboundDraftOf } from "./draft.js";
 import { review } from "./review.js";
@@ -10,24 +13,36 @@ export const UNRECORDED: Failure = {
   message: "the decision could not be recorded",
 };
 
-type Waiting = { readonly passage: Passage; durable: boolean };
+/** What arrived together: it is signed for with one question to the log, and delivered in one write. */
+type Group = {
+  readonly passages: readonly Passage[];
+  readonly arrivedAt: number;
+  durable: boolean;
+};
 
 /** Signs for every decision, and lets nothing on before its receipt is durable, in the order it came. */
 export const record: Stage = {
   name: "record",
   open: (run, next) => {
-    const waiting: Waiting[] = [];
+    const waiting: Group[] = [];
+    let gathered: Passage[] = [];
+    let size = 0;
     let ending: StreamEnd | undefined;
     let dead = false;
     let over = false;
 
     const letOn = (): void => {
       while (waiting[0]?.durable === true) {
-        const { passage } = waiting.shift() as Waiting;
-        if (passage.supplied !== true) run.observer.recorded(passage);
-        next.push(passage);
+        const { passages, arrivedAt } = waiting.shift() as Group;
+        size -= passages.length;
+        for (const passage of passages) {
+          if (passage.supplied !== true) run.observer.recorded(passage);
+          next.push(passage);
+        }
+        next.flush?.(arrivedAt);
+        run.observer.delivered?.(passages.length, arrivedAt);
       }
-      run.backlog.set(waiting.length);
+      run.backlog.set(size);
       if (waiting.length === 0 && ending !== undefined && !dead) {
         dead = true;
         next.end(ending);
@@ -42,10 +57,18 @@ export const record: Stage = {
       run.cancel(UNRECORDED.code);
       next.end({ failure: UNRECORDED });
     };
-
-    // Whatever goes wrong on the way to the log means that nothing was signed for.
-    const append = async (passage: Passage): Promise<{ id: string; seq: number }> =>
-      run.recorder.append(draftOf(run, passage));
+    const flush = (arrivedAt: number): void => {
+      if (dead || gathered.length === 0) return;
+      const group: Group = { passages: gathered, arrivedAt, durable: false };
+      gathered = [];
+      waiting.push(group);
+      run.backlog.set(size);
+      // Whatever goes wrong on the way to the log means that nothing was signed for.
+      makeDurable(run, group.passages).then(() => {
+        group.durable = true;
+        if (!dead) letOn();
+      }, fail);
+    };
 
     return {
       push: (passage) => {
@@ -56,20 +79,13 @@ export const record: Stage = {
           // The person hears nothing more of this run but its end: nothing more is signed as delivered.
           over = !decision.allow && decision.onBlock === "end";
         }
-        const item: Waiting = { passage, durable: passage.supplied === true };
-        waiting.push(item);
-        if (item.durable) return letOn();
-        run.backlog.set(waiting.length);
-        append(passage).then(({ id, seq }) => {
-          item.durable = true;
-          passage.receiptId = id;
-          passage.seq = seq;
-          if (!dead) letOn();
-        }, fail);
-        return undefined;
+        gathered.push(passage);
+        size += 1;
       },
+      flush,
       end: (end) => {
         if (dead) return;
+        flush(performance.now());
         ending = end;
         letOn();
       },
@@ -81,3 +97,23 @@ export const record: Stage = {
     request.seq = seq;
   },
 };
+
+/** Resolves when everything that must be durable before delivery is: the receipts, and what others hang on it. */
+async function makeDurable(run: Run, passages: readonly Passage[]): Promise<void> {
+  const before = run.beforeDelivery?.(passages.flatMap((passage) => shownOf(run, passage)));
+  const appended = passages.map(async (passage) => {
+    if (passage.supplied === true) return;
+    const { id, seq } = await run.recorder.append(draftOf(run, passage));
+    passage.receiptId = id;
+    passage.seq = seq;
+  });
+  await Promise.all([before, ...appended]);
+}
+
+/** The events a client will be shown of a passage; none of what is withheld or only signed for. */
+function shownOf(run: Run, passage: Passage): readonly AgUiEvent[] {
+  const { event, emitted, decision, part, supplied } = passage;
+  if (event === undefined || part === true) return [];
+  if (supplied !== true && decision?.allow !== true) return [];
+  return shownForms(run, emitted ?? event, passage);
+}

@@ -13,6 +13,15 @@ import type { Upstream, UpstreamPiece } from "../upstream/upstream.js";
 import { createMemoryRecorder } from "./fixture.js";
 import type { MemoryRecorder } from "./fixture.js";
 
+/** What a test may choose for one run. */
+export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered"> & {
+  readonly clientDialect?: ClientDialect;
+  /** Told what the observer is told of each group that was delivered. */
+  readonly onGroup?: (passages: number, arrivedAt: number) => void;
+  /** Told of each write to the person. */
+  readonly onSend?: (events: readonly AgUiEvent[]) => void;
+};
+
 /** A gateway without sockets: pieces in, delivered events out. */
 export type InProcess = {
   readonly recorder: MemoryRecorder;
@@ -20,7 +29,7 @@ export type InProcess = {
   run(
     input: RunAgentInput,
     pieces: readonly UpstreamPiece[],
-    options?: { clientDialect?: ClientDialect },
+    options?: InProcessOptions,
   ): Promise<{ delivered: AgUiEvent[]; passages: Passage[]; failures: string[] }>;
   close(): Promise<void>;
 };
@@ -36,7 +45,8 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
   });
   return {
     recorder,
-    run: async (input, pieces, { clientDialect = "1.0" } = {}) => {
+    run: async (input, pieces, chosen = {}) => {
+      const { clientDialect = "1.0", onGroup, onSend, ...hooks } = chosen;
       const delivered: AgUiEvent[] = [];
       const passages: Passage[] = [];
       const upstream: Upstream = {
@@ -68,16 +78,18 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         backlog: createBacklog(),
         progress: { isOver: false, isComplete: false },
         withheld: around.threads.open(TARGET.name, input.threadId, "").withheld,
-        sink: createMemorySink(delivered),
+        sink: createMemorySink(delivered, onSend),
         observer: {
           notes: () => {},
           recorded: (passage) => void passages.push(passage),
+          ...(onGroup === undefined ? {} : { delivered: onGroup }),
           failed: (code) => void failures.push(code),
         },
         limits: around.limits,
         clock: around.clock,
         mintId: around.mintId,
         cancel: () => {},
+        ...hooks,
       };
       const stream = {
         headers: {},
@@ -98,12 +110,24 @@ export function frames(events: readonly object[]): UpstreamPiece[] {
   return events.map((event) => ({ kind: "frame", text: JSON.stringify(event) }));
 }
 
-function createMemorySink(delivered: AgUiEvent[]): ClientSink {
+/** Events as one chunk of an SSE stream: what a socket hands over at once. */
+export function chunk(events: readonly object[]): UpstreamPiece {
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  return { kind: "sse", bytes: new TextEncoder().encode(text) };
+}
+
+function createMemorySink(
+  delivered: AgUiEvent[],
+  onSend: (events: readonly AgUiEvent[]) => void = () => {},
+): ClientSink {
   return {
     transport: "sse",
     gone: new AbortController().signal,
     isSlow: false,
-    send: (events) => void delivered.push(...events),
+    send: (events) => {
+      onSend(events);
+      delivered.push(...events);
+    },
     drained: () => Promise.resolve(),
     heartbeat: () => {},
     end: () => {},
