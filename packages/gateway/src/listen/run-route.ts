@@ -1,3 +1,4 @@
+import { ANONYMOUS } from "../access/principal.js";
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { acceptsProto } from "@countersign/wire/proto";
@@ -33,6 +34,7 @@ export async function serveRun(
     const { done } = await startRun(around, {
       upstream,
       bytes,
+      principal: ANONYMOUS,
       sessionId,
       // A client without a session gets a new one each time; its threads must outlive that.
       ...(named === undefined ? { threadOwner: "" } : {}),

@@ -2,6 +2,7 @@ import { CountersignError, isCountersignError, parseJson } from "@countersign/co
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { decodeTextFrame } from "@countersign/wire/websocket";
 import type { WebSocket } from "ws";
+import { ANONYMOUS } from "../access/principal.js";
 import { problemOf } from "../clients/refusal.js";
 import { createSocketSink } from "../clients/socket-sink.js";
 import { failureOf } from "../deliver/run-error.js";
@@ -48,6 +49,7 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
       started = await startRun(around, {
         upstream,
         bytes: text,
+        principal: ANONYMOUS,
         sessionId,
         connectionId,
         transport: "websocket",

@@ -1,3 +1,4 @@
+import { ANONYMOUS } from "../access/principal.js";
 import { createHttpSink, signalOfClose } from "../clients/http-sink.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
@@ -44,6 +45,7 @@ export async function serveStream(
     const { done } = await startRun(around, {
       upstream,
       bytes: JSON.stringify(input),
+      principal: ANONYMOUS,
       sessionId,
       connectionId: around.mintId("run"),
       transport: "sse",

@@ -1,5 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
+import type { Principal } from "../access/principal.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
 import { admitRequest } from "../inbound/admit.js";
 import { assertInput } from "../inbound/request.js";
@@ -20,6 +21,8 @@ export type RunRequest = {
   readonly upstream: Upstream;
   readonly bytes: Uint8Array | string;
   readonly sessionId: string;
+  /** Who asks; anonymous when left out. */
+  readonly principal?: Principal;
   /** Whose threads these are; the session's own unless it was made up for this one request. */
   readonly threadOwner?: string;
   /** One per request or socket: what `max_events_per_second` counts over. */
