@@ -105,6 +105,16 @@ export class DraftLines {
     return taken;
   }
 
+  /** How much was written so far. */
+  get length(): number {
+    return this.#end;
+  }
+
+  /** Takes back what was written from `length` on. */
+  cutTo(length: number): void {
+    this.#forgetFrom(length);
+  }
+
   /** Adds a draft, or throws and adds nothing. */
   add(draft: TimedDraft, kernelKey: string): void {
     const start = this.#end;

@@ -47,6 +47,12 @@ export type LogOptions = {
 export type ReceiptLog = {
   /** Signs and appends. Resolves when the entry is as durable as the log promises. */
   append(draft: EntryDraft): Promise<AppendedEntry>;
+  /**
+   * Signs and appends drafts with consecutive numbers, in their order. Resolves once, when all are as
+   * durable as the log promises; rejects for all when one of them is not (some may be in the log all
+   * the same). A draft that cannot be an entry rejects the call before anything of it is numbered.
+   */
+  appendAll(drafts: readonly EntryDraft[]): Promise<readonly AppendedEntry[]>;
   /** Signs a checkpoint of everything acknowledged, at once. */
   checkpoint(): Promise<string>;
   /** `.tlog-proof` of one entry against the newest checkpoint (made now if it does not cover it). */
@@ -200,40 +206,36 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     }
   };
 
+  const appendAll: ReceiptLog["appendAll"] = async (drafts) => {
+    if (closed) throw new CountersignError("ERR_LOG_CLOSED", "the log is closed", {});
+    if (drafts.length === 0) return [];
+    if (pending + drafts.length > maxQueue) {
+      const facts = { limit: maxQueue };
+      throw new CountersignError("ERR_LOG_QUEUE_FULL", "too many appends are under way", facts);
+    }
+    const settled = drafts.map((draft) => settleDraft(draft, clock));
+    const appended = collecting.add(settled, signer.kernelKey);
+    pending += drafts.length;
+    if (collecting.count >= groupSize) {
+      waiting.push(collecting);
+      collecting = new PendingGroup(lineBytes);
+      dispatch();
+    } else if (!scheduled) {
+      scheduled = true;
+      setImmediate(() => {
+        scheduled = false;
+        dispatch();
+      });
+    }
+    return appended;
+  };
+
   return {
     get pending() {
       return pending;
     },
-    append(draft) {
-      if (closed) {
-        return Promise.reject(new CountersignError("ERR_LOG_CLOSED", "the log is closed", {}));
-      }
-      if (pending >= maxQueue) {
-        const facts = { limit: maxQueue };
-        return Promise.reject(
-          new CountersignError("ERR_LOG_QUEUE_FULL", "too many appends are under way", facts),
-        );
-      }
-      let appended: Promise<AppendedEntry>;
-      try {
-        appended = collecting.add(settleDraft(draft, clock), signer.kernelKey);
-      } catch (error) {
-        return Promise.reject(error as Error);
-      }
-      pending += 1;
-      if (collecting.count >= groupSize) {
-        waiting.push(collecting);
-        collecting = new PendingGroup(lineBytes);
-        dispatch();
-      } else if (!scheduled) {
-        scheduled = true;
-        setImmediate(() => {
-          scheduled = false;
-          dispatch();
-        });
-      }
-      return appended;
-    },
+    append: async (draft) => (await appendAll([draft]))[0] as AppendedEntry,
+    appendAll,
     checkpoint,
     async proof(seq) {
       if (newest === undefined || newest.size <= seq) await checkpoint();

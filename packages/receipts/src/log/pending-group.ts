@@ -5,7 +5,13 @@ import { receiptId } from "./draft.js";
 import type { TimedDraft } from "./draft.js";
 import { DraftLines } from "./entry-text.js";
 
-type Settle = { resolve(entry: AppendedEntry): void; reject(error: unknown): void };
+/** One `appendAll`: its part of the group, and whom to tell. */
+type Call = {
+  readonly start: number;
+  readonly end: number;
+  resolve(entries: AppendedEntry[]): void;
+  reject(error: unknown): void;
+};
 
 /** Appends that travel together: signed by one message, acknowledged by one flush. */
 export class PendingGroup {
@@ -16,7 +22,7 @@ export class PendingGroup {
   failed = false;
   readonly #lines: DraftLines;
   readonly #singles: number[] = [];
-  readonly #settle: Settle[] = [];
+  readonly #calls: Call[] = [];
 
   /** `expected` bytes of lines are made room for: those of the group before. */
   constructor(expected?: number) {
@@ -27,15 +33,27 @@ export class PendingGroup {
     return this.drafts.length;
   }
 
-  /** Adds a draft, or throws because it cannot be an entry. */
-  add(draft: TimedDraft, kernelKey: string): Promise<AppendedEntry> {
-    assertDraft(draft);
-    this.#lines.add(draft, kernelKey);
-    // A blocked event's receipt must stand alone, so it never shares a root.
-    if (!draft.receipt.allowed) this.#singles.push(this.drafts.length);
-    this.drafts.push(draft);
+  /** Adds drafts that belong together, or throws because one of them cannot be an entry. */
+  add(drafts: readonly TimedDraft[], kernelKey: string): Promise<AppendedEntry[]> {
+    const start = this.count;
+    const length = this.#lines.length;
+    try {
+      for (const draft of drafts) {
+        assertDraft(draft);
+        this.#lines.add(draft, kernelKey);
+        this.drafts.push(draft);
+      }
+    } catch (error) {
+      this.#lines.cutTo(length);
+      this.drafts.length = start;
+      throw error;
+    }
+    drafts.forEach((draft, index) => {
+      // A blocked event's receipt must stand alone, so it never shares a root.
+      if (!draft.receipt.allowed) this.#singles.push(start + index);
+    });
     return new Promise((resolve, reject) => {
-      this.#settle.push({ resolve, reject });
+      this.#calls.push({ start, end: this.count, resolve, reject });
     });
   }
 
@@ -45,13 +63,17 @@ export class PendingGroup {
 
   resolve(firstSeq: number): void {
     const signed = this.signed as SignedGroup;
-    this.#settle.forEach((one, index) => {
-      const id = receiptId((this.drafts[index] as TimedDraft).receipt.event_id);
-      one.resolve(new AppendedEntry(firstSeq + index, id, signed, index));
-    });
+    for (const { start, end, resolve } of this.#calls) {
+      const entries: AppendedEntry[] = [];
+      for (let index = start; index < end; index += 1) {
+        const id = receiptId((this.drafts[index] as TimedDraft).receipt.event_id);
+        entries.push(new AppendedEntry(firstSeq + index, id, signed, index));
+      }
+      resolve(entries);
+    }
   }
 
   reject(error: unknown): void {
-    for (const one of this.#settle) one.reject(error);
+    for (const one of this.#calls) one.reject(error);
   }
 }

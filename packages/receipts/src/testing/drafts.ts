@@ -1,10 +1,10 @@
-import type { EntryDraft } from "../log/draft.js";
+import type { HashedDraft } from "../log/draft.js";
 import type { ReceiptClassification } from "../receipt/receipt.js";
 
 const CLASSES: readonly ReceiptClassification[] = ["display", "mutate", "submit", "alert"];
 
 /** The draft of a made-up event; every seventh was blocked. */
-export function draftOf(number: number, changes: Partial<EntryDraft> = {}): EntryDraft {
+export function draftOf(number: number, changes: Partial<HashedDraft> = {}): HashedDraft {
   const allowed = number % 7 !== 3;
   return {
     direction: number % 5 === 0 ? "inbound" : "outbound",
