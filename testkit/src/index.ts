@@ -1,3 +1,6 @@
+export { auditExport } from "./audit.js";
+export type { AuditedEntry } from "./audit.js";
+export { canonicalText, payloadHash } from "./canonical.js";
 export { createFakeClock } from "./fake-clock.js";
 export type { FakeClock } from "./fake-clock.js";
 export { RESET, sseFrame, startFakeAgent } from "./fake-agent.js";
