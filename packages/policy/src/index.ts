@@ -18,6 +18,8 @@ export { compilePolicy } from "./compile/compile.js";
 export type { CompiledPolicy, PolicyCounterLimits } from "./compile/compile.js";
 export { ALLOW } from "./compile/decision.js";
 export type { Decision, Denial, Permit, ReasonCode } from "./compile/decision.js";
+export { REQUEST_CHECKS } from "./compile/request-settings.js";
+export type { RequestCheckName, RequestSettings } from "./compile/request-settings.js";
 export type { Trace, TraceStep } from "./compile/explain.js";
 export { NO_COUNTERS } from "./compile/facts.js";
 export type {
@@ -50,6 +52,8 @@ export type { PolicyNote, PolicyNoteCode } from "./document/note.js";
 export { createPolicyHolder } from "./holder/holder.js";
 export type { PolicyHolder, ReplaceResult } from "./holder/holder.js";
 export { POLICY_SCHEMA } from "./schema/policy-schema.js";
+export { compileArgumentSchema } from "./tools/argument-schema.js";
+export type { ArgumentCheck } from "./tools/argument-schema.js";
 export { CLASSIFICATIONS, isClassification } from "./vocabulary/classification.js";
 export type { Classification } from "./vocabulary/classification.js";
 export { eventTypeToJson, readEventType, UI_EVENT_TYPES } from "./vocabulary/event-type.js";

@@ -5,6 +5,8 @@ import { hashDocument } from "../document/load.js";
 import type { AgUiBlock, OnBlock, PolicyDocument, PolicyMode } from "../document/model.js";
 import { speaksAboutAgUi } from "../document/model.js";
 import { matchesGlob } from "../patterns/glob.js";
+import { compileRequestSettings } from "./request-settings.js";
+import type { RequestSettings } from "./request-settings.js";
 import { compileCapabilityRules } from "./capability-rules.js";
 import { compileComponentRule } from "./component-rule.js";
 import { compileConditionRules } from "./condition-rules.js";
@@ -38,6 +40,8 @@ export type CompiledPolicy = {
   /** The policy's additions to the classification table, for `classifyEvent`. */
   readonly refinements: Refinements;
   readonly limits: PolicyCounterLimits;
+  /** What a browser may say in a request, with every default filled in. */
+  readonly request: RequestSettings;
   /** Ids of all rules, in the order they are asked. */
   readonly rules: readonly string[];
   evaluate(facts: DecisionFacts): Decision;
@@ -77,6 +81,7 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
       maxEventsPerSecond: document.rules.ag_ui?.max_events_per_second ?? DEFAULT_EVENTS_PER_SECOND,
       velocity: velocity.limits,
     },
+    request: compileRequestSettings(document),
     rules: rules.map((rule) => rule.id),
     evaluate,
     explain: (facts) => explainRules(rules, facts, evaluate(facts)),

@@ -22,6 +22,7 @@ export function lintFile(document: FileDocument, positions: PositionTable): Poli
   }
   lintComponents(asObject(rules["ag_ui_components"]), add);
   lintAgUi(asObject(rules["ag_ui"]), add);
+  lintRequest(asObject(rules["ag_ui_request"]), add);
   for (const rule of velocityRules(rules["velocity"])) {
     if (rule["max_spend_per_window"] !== undefined) {
       add(["velocity"], "no-effect", "max_spend_per_window has no effect: events carry no price");
@@ -96,6 +97,31 @@ function lintAgUi(block: JsonObject | undefined, add: Add): void {
       }
     });
   });
+}
+
+function lintRequest(block: JsonObject | undefined, add: Add): void {
+  if (block === undefined) return;
+  if (block["enabled"] === false) {
+    add(["ag_ui_request", "enabled"], "weak", "nothing that a browser says is checked");
+  }
+  if (strings(asObject(block["forwarded_props"])?.["allow"]).includes("*")) {
+    add(
+      ["ag_ui_request", "forwarded_props", "allow"],
+      "weak",
+      "a browser may pass any property: agents take users, models and commands from them",
+    );
+  }
+  const history = asObject(block["history"]);
+  const authority = strings(history?.["new_roles"]).filter(
+    (role) => role === "system" || role === "developer",
+  );
+  if (authority.length > 0) {
+    add(
+      ["ag_ui_request", "history", "new_roles"],
+      "weak",
+      `a browser may speak as ${authority.join(" and ")}`,
+    );
+  }
 }
 
 function velocityRules(value: JsonValue | undefined): JsonObject[] {

@@ -112,6 +112,29 @@ export type OrderBlock = BlockHeader & {
   rules?: { [rule: string]: DefaultAction };
 };
 
+/** One check of `ag_ui_request`; its mode wins over the block's. */
+export type RequestCheck = { mode?: PolicyMode };
+
+/** `rules.ag_ui_request`: what a browser may say when it asks for a run. */
+export type RequestBlock = BlockHeader & {
+  unknown_keys?: RequestCheck;
+  threads?: RequestCheck;
+  runs?: RequestCheck;
+  history?: RequestCheck & {
+    accept?: "any" | "full" | "tail";
+    new_roles?: ("user" | "tool" | "system" | "developer")[];
+    rollback?: boolean;
+    unfinished?: "accept" | "refuse";
+  };
+  tool_results?: RequestCheck;
+  resume?: RequestCheck;
+  approval?: RequestCheck;
+  tools?: RequestCheck & { pinned?: { [tool: string]: string }; server_tools?: string[] };
+  state?: RequestCheck & { max_bytes?: number; keys?: string[] };
+  context?: RequestCheck & { max_entries?: number; max_bytes?: number; descriptions?: string[] };
+  forwarded_props?: RequestCheck & { allow?: string[]; max_bytes?: number };
+};
+
 /** A cap over a window, in the guide's spelling or in Chio's; a rule uses one of them. */
 export type VelocityRule = BlockHeader & {
   id?: string;
@@ -136,6 +159,7 @@ export type PolicyRules = {
   ag_ui_conditions?: ConditionsBlock;
   ag_ui_tools?: ToolsBlock;
   ag_ui_order?: OrderBlock;
+  ag_ui_request?: RequestBlock;
   velocity?: VelocityRule | VelocityRule[];
   [other: string]: unknown;
 };

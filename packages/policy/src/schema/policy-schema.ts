@@ -3,6 +3,7 @@ import { AG_UI_CLASSIFY, AG_UI_CONDITIONS, AG_UI_TOOLS } from "./countersign.js"
 import { EXTENSIONS, HUSHSPEC_BLOCKS, METADATA } from "./hushspec.js";
 import type { JsonSchema } from "./json-schema.js";
 import { choice, closed, text } from "./json-schema.js";
+import { AG_UI_REQUEST } from "./request.js";
 import { SHARED_DEFINITIONS } from "./shared.js";
 
 /** Blocks that decide about AG-UI events. A block to come (content, state) is one more line here. */
@@ -14,6 +15,7 @@ export const AG_UI_BLOCKS = {
   ag_ui_conditions: AG_UI_CONDITIONS,
   ag_ui_tools: AG_UI_TOOLS,
   ag_ui_order: AG_UI_ORDER,
+  ag_ui_request: AG_UI_REQUEST,
   velocity: VELOCITY,
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
