@@ -7,6 +7,7 @@ export type GatewayConfig = {
   readonly listen: {
     readonly host: string;
     readonly port: number;
+    readonly heartbeatMs?: number;
     readonly tls?: { readonly cert: string; readonly key: string };
   };
   readonly control: { readonly host: string; readonly port: number };

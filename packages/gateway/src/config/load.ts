@@ -31,7 +31,12 @@ type AgentBlock = {
 };
 
 type ConfigDocument = {
-  listen?: { host?: string; port?: number; tls?: { cert: string; key: string } };
+  listen?: {
+    host?: string;
+    port?: number;
+    heartbeat?: number;
+    tls?: { cert: string; key: string };
+  };
   control?: { host?: string; port?: number };
   agents: Record<string, AgentBlock>;
   default_agent?: string;
@@ -99,6 +104,7 @@ function resolveConfig(document: ConfigDocument, options: ConfigOptions): Gatewa
     listen: {
       host: listen?.host ?? LOOPBACK,
       port: listen?.port ?? 8080,
+      ...(listen?.heartbeat === undefined ? {} : { heartbeatMs: listen.heartbeat * 1000 }),
       ...(listen?.tls === undefined
         ? {}
         : { tls: { cert: path(listen.tls.cert), key: path(listen.tls.key) } }),

@@ -17,6 +17,7 @@ const seconds = (description: string): JsonSchema => ({
 const listener = closed("Where clients connect", {
   host: text("Address to bind; loopback when left out"),
   port,
+  heartbeat: seconds("Seconds between two signs of life on a quiet stream; 15 when left out"),
   tls: closed(
     "Certificate and key in PEM; with them HTTP/2 is spoken too",
     {

@@ -40,7 +40,7 @@ export async function startGateway(
   const admin = await openAdminToken(config.keyDirectory);
   const tokens = await openTokens(config, SYSTEM_CLOCK);
   const receipts = await openReceipts(config);
-  const { tls } = config.listen;
+  const { tls, heartbeatMs } = config.listen;
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
@@ -53,6 +53,7 @@ export async function startGateway(
     origins: config.origins,
     ...(options.journal === undefined ? {} : { journal: options.journal }),
     tokens: tokens.verifier,
+    ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(tls === undefined
       ? {}
       : { tls: { cert: readFileSync(tls.cert, "utf8"), key: readFileSync(tls.key, "utf8") } }),
