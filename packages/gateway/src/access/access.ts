@@ -1,0 +1,64 @@
+import { CountersignError } from "@countersign/core";
+import type { TokenFault } from "./errors.js";
+import { ANONYMOUS } from "./principal.js";
+import type { Principal } from "./principal.js";
+
+/** What a credential was good for when it was shown. */
+export type Grant = {
+  readonly principal: Principal;
+  /** Whether it would still be accepted; asked again while what it opened is open. */
+  isValid(): boolean;
+};
+
+/** One way to know somebody. */
+export type Authenticator = {
+  /**
+   * Who the credential belongs to; `undefined` when it is none of this kind, so that the next one is asked.
+   * Throws when it is of this kind and does not count.
+   */
+  authenticate(token: string): Promise<Grant | undefined>;
+};
+
+/** Decides who somebody is by what they show. */
+export type Access = { authenticate(token: string | undefined): Promise<Grant> };
+
+/** Longest credential that is looked at; a token of the field has about 1,100 characters. */
+export const MAX_TOKEN_LENGTH = 8192;
+
+const NOBODY: Grant = { principal: ANONYMOUS, isValid: () => true };
+
+/** Lets everybody in; what they show is not looked at. */
+export const OPEN_ACCESS: Access = { authenticate: () => Promise.resolve(NOBODY) };
+
+/**
+ * Asks each way in order.
+ *
+ * With `allowAnonymous` whoever shows nothing comes in, but a credential that does not count is refused even
+ * then: falling back would hide an expired token behind fewer rights.
+ */
+export function createAccess(
+  authenticators: readonly Authenticator[],
+  options: { readonly allowAnonymous?: boolean } = {},
+): Access {
+  return {
+    authenticate: async (token) => {
+      if (token === undefined) {
+        if (options.allowAnonymous === true) return NOBODY;
+        throw new CountersignError("ERR_ACCESS_MISSING", "a credential is needed", {});
+      }
+      if (token.length > MAX_TOKEN_LENGTH) throw tokenError("too-large");
+      for (const authenticator of authenticators) {
+        const grant = await authenticator.authenticate(token);
+        if (grant !== undefined) return grant;
+      }
+      throw tokenError("unknown");
+    },
+  };
+}
+
+/** A refusal that tells the kind of fault and nothing of the credential. */
+export function tokenError(reason: TokenFault): CountersignError<"ERR_ACCESS_TOKEN"> {
+  return new CountersignError("ERR_ACCESS_TOKEN", `the credential does not count: ${reason}`, {
+    reason,
+  });
+}

@@ -1,0 +1,125 @@
+import { createFakeClock } from "@countersign/testkit";
+import { expect, test, vi } from "vitest";
+import { createAccess, OPEN_ACCESS } from "./access.js";
+import type { Grant } from "./access.js";
+import { FailedTries } from "./failed-tries.js";
+import { createLeases } from "./leases.js";
+import { ANONYMOUS } from "./principal.js";
+import { RunSlots } from "./run-slots.js";
+import { SessionOwners } from "./session-owners.js";
+import { TICKET_LIFE_MS, Tickets } from "./tickets.js";
+
+const grant = (id: string, isValid: () => boolean = () => true): Grant => ({
+  principal: { id },
+  isValid,
+});
+const PURPOSE = { sessionId: "s", agent: "a" };
+
+test("a ticket opens its stream once, and only its own session and agent", () => {
+  const tickets = new Tickets(createFakeClock());
+  const { ticket } = tickets.issue(grant("alice"), PURPOSE);
+  expect(tickets.redeem(ticket, PURPOSE).principal.id).toBe("alice");
+  expect(() => tickets.redeem(ticket, PURPOSE)).toThrow(/ticket/);
+  for (const other of [
+    { ...PURPOSE, sessionId: "t" },
+    { ...PURPOSE, agent: "b" },
+  ]) {
+    const second = tickets.issue(grant("alice"), PURPOSE).ticket;
+    expect(() => tickets.redeem(second, other)).toThrow(/ticket/);
+    // A wrong try uses it up.
+    expect(() => tickets.redeem(second, PURPOSE)).toThrow(/ticket/);
+  }
+});
+
+test("a ticket lives half a minute, and not longer than what it was issued on", () => {
+  const clock = createFakeClock();
+  const tickets = new Tickets(clock);
+  let good = true;
+  const first = tickets.issue(grant("a"), PURPOSE).ticket;
+  const second = tickets.issue(grant("a"), PURPOSE).ticket;
+  const third = tickets.issue(
+    grant("a", () => good),
+    PURPOSE,
+  ).ticket;
+  clock.advance(TICKET_LIFE_MS - 1);
+  tickets.redeem(first, PURPOSE);
+  good = false;
+  expect(() => tickets.redeem(third, PURPOSE)).toThrow(/ticket/);
+  clock.advance(1);
+  expect(() => tickets.redeem(second, PURPOSE)).toThrow(/ticket/);
+});
+
+test("tickets are bounded for one and for all, and room comes back with time", () => {
+  const clock = createFakeClock();
+  const tickets = new Tickets(clock, { total: 3, each: 2 });
+  tickets.issue(grant("a"), PURPOSE);
+  tickets.issue(grant("a"), PURPOSE);
+  expect(() => tickets.issue(grant("a"), PURPOSE)).toThrow(/too many/);
+  tickets.issue(grant("b"), PURPOSE);
+  expect(() => tickets.issue(grant("c"), PURPOSE)).toThrow(/too many/);
+  clock.advance(TICKET_LIFE_MS);
+  tickets.issue(grant("c"), PURPOSE);
+});
+
+test("a session is its first user's; many sessions push out one's own, not another's", () => {
+  const owners = new SessionOwners({ total: 5, each: 2 });
+  const [alice, bob] = [{ id: "alice" }, { id: "bob" }];
+  owners.claim("s1", alice);
+  expect(() => owners.claim("s1", bob)).toThrow(/not yours/);
+  expect(() => owners.claim("s1", ANONYMOUS)).toThrow(/not yours/);
+  for (let index = 0; index < 10; index++) owners.claim(`b${index}`, bob);
+  expect(() => owners.claim("s1", bob)).toThrow(/not yours/);
+  owners.claim("b0", alice);
+  owners.claim("free", ANONYMOUS);
+  owners.claim("free", bob);
+  for (let index = 0; index < 5; index++) owners.claim(`c${index}`, { id: `c${index}` });
+  owners.claim("s1", bob);
+});
+
+test("runs of a principal: at the bound, one over, and again after one ended, once", () => {
+  const slots = new RunSlots(2);
+  const first = slots.take({ id: "a" });
+  slots.take({ id: "a" });
+  expect(() => slots.take({ id: "a" })).toThrow(/too many runs/);
+  slots.take({ id: "b" });
+  first();
+  first();
+  slots.take({ id: "a" });
+  expect(() => slots.take({ id: "a" })).toThrow(/too many runs/);
+  for (let index = 0; index < 10; index++) slots.take(ANONYMOUS);
+});
+
+test("what was opened ends when its ground does, once, and is forgotten when it lets go", async () => {
+  const leases = createLeases(5);
+  let good = true;
+  const ended: string[] = [];
+  leases.open(
+    grant("a", () => good),
+    () => ended.push("a"),
+  );
+  const release = leases.open(
+    grant("b", () => good),
+    () => ended.push("b"),
+  );
+  release();
+  expect(leases.size).toBe(1);
+  good = false;
+  await vi.waitFor(() => expect(ended).toEqual(["a"]));
+  expect(leases.size).toBe(0);
+  leases.stop();
+});
+
+test("wrong tries are bounded by the minute", () => {
+  const clock = createFakeClock();
+  const tries = new FailedTries(clock, 2);
+  expect([tries.isTooMany(), tries.isTooMany(), tries.isTooMany()]).toEqual([false, false, true]);
+  clock.advance(60_000);
+  expect(tries.isTooMany()).toBe(false);
+});
+
+test("where anonymous is allowed, a bad credential is still refused", async () => {
+  const access = createAccess([], { allowAnonymous: true });
+  expect((await access.authenticate(undefined)).principal).toBe(ANONYMOUS);
+  await expect(access.authenticate("x")).rejects.toMatchObject({ code: "ERR_ACCESS_TOKEN" });
+  expect((await OPEN_ACCESS.authenticate("x")).principal).toBe(ANONYMOUS);
+});

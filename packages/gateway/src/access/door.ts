@@ -1,0 +1,44 @@
+import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
+import type { ListenLimits } from "../listen/limits.js";
+import type { Clock } from "../ports.js";
+import { OPEN_ACCESS } from "./access.js";
+import type { Access } from "./access.js";
+import { createLeases } from "./leases.js";
+import type { Leases } from "./leases.js";
+import { RunSlots } from "./run-slots.js";
+import { SessionOwners } from "./session-owners.js";
+import { Tickets } from "./tickets.js";
+
+/** Everything a listener asks before it lets somebody do something. */
+export type Door = {
+  readonly access: Access;
+  readonly limits: ListenLimits;
+  readonly leases: Leases;
+  readonly owners: SessionOwners;
+  readonly runs: RunSlots;
+  readonly tickets: Tickets;
+  /** Ends what runs by itself. */
+  close(): void;
+};
+
+/** What a door is made of. */
+export type DoorOptions = {
+  readonly clock: Clock;
+  readonly access?: Access | undefined;
+  readonly limits?: Partial<ListenLimits> | undefined;
+};
+
+/** Makes the door of a gateway; without an access everybody is anonymous. */
+export function createDoor({ clock, access = OPEN_ACCESS, limits }: DoorOptions): Door {
+  const resolved = { ...DEFAULT_LISTEN_LIMITS, ...limits };
+  const leases = createLeases();
+  return {
+    access,
+    limits: resolved,
+    leases,
+    owners: new SessionOwners(),
+    runs: new RunSlots(resolved.runsPerPrincipal),
+    tickets: new Tickets(clock),
+    close: () => leases.stop(),
+  };
+}

@@ -1,0 +1,137 @@
+import {
+  CountersignError,
+  decodeBase64Url,
+  isCountersignError,
+  parseJson,
+} from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { errors, jwtVerify } from "jose";
+import type { JWTPayload } from "jose";
+import type { Clock } from "../ports.js";
+import { tokenError } from "./access.js";
+import type { Authenticator, Grant } from "./access.js";
+import type { TokenFault } from "./errors.js";
+import type { KeyOf } from "./key-set.js";
+
+/** Signatures that only the issuer can make. A shared secret is never accepted. */
+export const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+] as const;
+
+/** Whose tokens count, and what they must say. */
+export type JwtOptions = {
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  readonly algorithms: readonly string[];
+  readonly toleranceMs: number;
+  /** The claim that names the person. */
+  readonly principalClaim: string;
+  /** Scopes that a token must all have. */
+  readonly scopes: readonly string[];
+  readonly keyOf: KeyOf;
+  readonly clock: Clock;
+};
+
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+// A control character in a name would end up in somebody's log.
+const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
+
+/** Knows people by the tokens of one issuer. */
+export function createJwtAuthenticator(options: JwtOptions): Authenticator {
+  return {
+    authenticate: async (token) => {
+      if (!JWT.test(token) || claimedIssuer(token) !== options.issuer) return undefined;
+      try {
+        const { payload } = await jwtVerify(token, options.keyOf, {
+          issuer: options.issuer,
+          audience: [...options.audience],
+          algorithms: [...options.algorithms],
+          clockTolerance: options.toleranceMs / 1000,
+          currentDate: new Date(options.clock.now()),
+          requiredClaims: ["exp", options.principalClaim],
+        });
+        return grantOf(payload, options);
+      } catch (error) {
+        if (isCountersignError(error)) throw error;
+        throw tokenError(faultOf(error));
+      }
+    },
+  };
+}
+
+function grantOf(payload: JWTPayload, options: JwtOptions): Grant {
+  const subject = payload[options.principalClaim];
+  if (typeof subject !== "string" || !SUBJECT.test(subject)) throw tokenError("claim");
+  const held = scopesOf(payload);
+  if (!options.scopes.every((scope) => held.has(scope))) {
+    throw new CountersignError("ERR_ACCESS_SCOPE", "the token lacks a scope", {
+      scopes: options.scopes,
+    });
+  }
+  const expiresAt = (payload.exp as number) * 1000 + options.toleranceMs;
+  return {
+    // An issuer has no space in its name, so the first one ends it and two issuers never share an id.
+    principal: { id: `jwt:${options.issuer} ${subject}`, expiresAt },
+    isValid: () => options.clock.now() < expiresAt,
+  };
+}
+
+/** `scope` is a text with spaces (RFC 8693 §4.2); some issuers write `scp`, as a text or a list. */
+function scopesOf(payload: JWTPayload): ReadonlySet<string> {
+  const claims = [payload["scope"], payload["scp"]];
+  const names = claims.flatMap((claim) => {
+    if (typeof claim === "string") return claim.split(" ");
+    return Array.isArray(claim) ? claim.filter((name) => typeof name === "string") : [];
+  });
+  return new Set(names);
+}
+
+/**
+ * Reads header and claims strictly before any library does: with duplicate keys two readers could see two
+ * tokens. Only the issuer's name is used, to choose whose keys to ask; the signature then covers it.
+ */
+function claimedIssuer(token: string): JsonValue | undefined {
+  const [header = "", payload = "", signature = ""] = token.split(".");
+  let claims: JsonValue;
+  try {
+    parseJson(decodeBase64Url(header), { maxDepth: 8 });
+    // One spelling only: a lenient reader would take several texts for one signature.
+    decodeBase64Url(signature);
+    claims = parseJson(decodeBase64Url(payload), { maxDepth: 16 });
+  } catch {
+    // The cause would name a place inside a secret.
+    throw tokenError("malformed");
+  }
+  if (typeof claims !== "object" || claims === null || Array.isArray(claims)) {
+    throw tokenError("malformed");
+  }
+  return claims["iss"];
+}
+
+const CLAIM_FAULTS: ReadonlyMap<string, TokenFault> = new Map([
+  ["iss", "issuer"],
+  ["aud", "audience"],
+  ["nbf", "not-yet-valid"],
+]);
+
+function faultOf(error: unknown): TokenFault {
+  if (error instanceof errors.JWTExpired) return "expired";
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return CLAIM_FAULTS.get(error.claim) ?? "claim";
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) return "algorithm";
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "signature";
+  if (error instanceof errors.JWKSNoMatchingKey) return "key";
+  if (error instanceof errors.JWKSMultipleMatchingKeys) return "key";
+  return "malformed";
+}

@@ -1,0 +1,64 @@
+import { CountersignError } from "@countersign/core";
+import { readFileSync, statSync } from "node:fs";
+import type { Clock } from "../ports.js";
+import type { Journal } from "../runs/surroundings.js";
+import { KEY_HASH } from "./api-keys.js";
+import type { ApiKeyEntry, ApiKeyList } from "./api-keys.js";
+import "./errors.js";
+
+/** Keys of one list; each is compared with every credential. */
+export const MAX_API_KEYS = 1000;
+const LOOK_AGAIN_MS = 1000;
+const NAME = /^[\w.@-]{1,128}$/;
+
+/** Reads lines of `NAME sha256:HEX`; empty lines and those that begin with `#` say nothing. */
+export function parseKeyFile(text: string, file: string): ApiKeyEntry[] {
+  const entries: ApiKeyEntry[] = [];
+  text.split(/\r?\n/).forEach((raw, index) => {
+    const line = raw.trim();
+    if (line === "" || line.startsWith("#")) return;
+    const [name = "", hash = "", ...rest] = line.split(/\s+/);
+    const isSound = NAME.test(name) && KEY_HASH.test(hash) && rest.length === 0;
+    if (!isSound || entries.length >= MAX_API_KEYS) {
+      throw new CountersignError(
+        "ERR_ACCESS_KEY_LIST",
+        `${file}:${index + 1}: expected NAME sha256:HEX, at most ${MAX_API_KEYS} lines`,
+        { file, line: index + 1 },
+      );
+    }
+    entries.push({ name, hash });
+  });
+  return entries;
+}
+
+/**
+ * A list that follows its file: a line taken out is a key revoked, within about a second.
+ *
+ * A file that is gone means nobody; one that cannot be read as a list leaves the last good one in force,
+ * because half-written files happen.
+ */
+export function createKeyFile(file: string, clock: Clock, journal: Journal): ApiKeyList {
+  let entries: readonly ApiKeyEntry[] = parseKeyFile(readFileSync(file, "utf8"), file);
+  let version = versionOf(file);
+  let lookedAt = clock.now();
+  return () => {
+    const now = clock.now();
+    if (Math.abs(now - lookedAt) < LOOK_AGAIN_MS) return entries;
+    lookedAt = now;
+    const found = versionOf(file);
+    if (found === version) return entries;
+    version = found;
+    try {
+      entries = found === undefined ? [] : parseKeyFile(readFileSync(file, "utf8"), file);
+      journal.info({ file, keys: entries.length }, "API keys read again");
+    } catch {
+      journal.warn({ file }, "API keys could not be read again; the last good list stays");
+    }
+    return entries;
+  };
+}
+
+function versionOf(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.mtimeMs}:${found.size}:${found.ino}`;
+}

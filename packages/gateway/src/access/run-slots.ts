@@ -1,0 +1,36 @@
+import { CountersignError } from "@countersign/core";
+import "./errors.js";
+import { ANONYMOUS } from "./principal.js";
+import type { Principal } from "./principal.js";
+
+/** Counts what each principal has open. */
+export class RunSlots {
+  readonly #open = new Map<string, number>();
+  readonly #allowed: number;
+
+  constructor(allowed: number) {
+    this.#allowed = allowed;
+  }
+
+  /** Takes a place, or throws when all are taken; gives the way to hand it back, which counts once. */
+  take(principal: Principal): () => void {
+    const { id } = principal;
+    // Everybody is anonymous there: one person's runs must not use up another's. Addresses are bounded.
+    if (id === ANONYMOUS.id) return () => {};
+    const open = this.#open.get(id) ?? 0;
+    if (open >= this.#allowed) {
+      throw new CountersignError("ERR_ACCESS_RUNS", "too many runs are open", {
+        allowed: this.#allowed,
+      });
+    }
+    this.#open.set(id, open + 1);
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      const left = (this.#open.get(id) ?? 1) - 1;
+      if (left > 0) this.#open.set(id, left);
+      else this.#open.delete(id);
+    };
+  }
+}

@@ -1,0 +1,51 @@
+/** The bounds of a listener; every one is on unless the configuration says another number. */
+export type ListenLimits = {
+  /** Connections at once. */
+  readonly connections: number;
+  /** Connections at once from one address; an IPv6 network of 64 bits counts as one. */
+  readonly connectionsPerAddress: number;
+  /** Networks whose word about the client's address is taken; their own connections are not counted. */
+  readonly trustedProxies: readonly string[];
+  /** Runs at once of one principal. */
+  readonly runsPerPrincipal: number;
+  /** Bytes of a request's head. */
+  readonly headerBytes: number;
+  /** Milliseconds in which a request's head must be whole. */
+  readonly headersTimeoutMs: number;
+  /** Milliseconds in which a whole request must be there. */
+  readonly requestTimeoutMs: number;
+  /** Milliseconds a connection may wait for its next request. */
+  readonly keepAliveMs: number;
+  /** Bytes of a request's body. */
+  readonly bodyBytes: number;
+  /** Bytes of a message on a WebSocket. */
+  readonly frameBytes: number;
+  /** Messages a second on one WebSocket; twice as many may come at once. */
+  readonly messagesPerSecond: number;
+  /** Milliseconds a WebSocket may be open without a run and without a message. */
+  readonly socketIdleMs: number;
+  /** Milliseconds in which a WebSocket without a credential must send one. */
+  readonly authTimeoutMs: number;
+};
+
+const MEBIBYTE = 1024 * 1024;
+
+/** The bounds where nothing else is configured. */
+export const DEFAULT_LISTEN_LIMITS: ListenLimits = Object.freeze({
+  connections: 10_000,
+  connectionsPerAddress: 256,
+  // A peer on this machine is most likely a proxy in front of everybody.
+  trustedProxies: Object.freeze(["127.0.0.0/8", "::1/128"]),
+  runsPerPrincipal: 256,
+  // A token of the field is 1.1 KB, and may come in a header and in a sub-protocol.
+  headerBytes: 16 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  // Load balancers of the field keep connections for 60 s; the side that hangs up first loses no request.
+  keepAliveMs: 65_000,
+  bodyBytes: 10 * MEBIBYTE,
+  frameBytes: 10 * MEBIBYTE,
+  messagesPerSecond: 200,
+  socketIdleMs: 600_000,
+  authTimeoutMs: 10_000,
+});
