@@ -24,7 +24,7 @@ test("one agent is enough: the defaults are loopback, strict and SQLite beside t
 test("the heartbeat is given in seconds", () => {
   const agents = "agents:\n  a:\n    url: http://h/\n";
   expect(load(`listen: { heartbeat: 0.5 }\n${agents}`).listen.heartbeatMs).toBe(500);
-  expect(() => load(`listen: { heartbeat: 0 }\n${agents}`)).toThrow(/1:23/);
+  expect(() => load(`listen: { heartbeat: 0 }\n${agents}`)).toThrow(/1:22: .*at least 0.1/);
 });
 
 test("a header takes its secret from the environment, and says so when it is not set", () => {
