@@ -1,0 +1,10 @@
+import "@countersign/core";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** What is known of a thread could not be read or written. */
+    ERR_LEDGER_UNAVAILABLE: Record<string, never>;
+    /** A thread has more messages than the ledger keeps. */
+    ERR_LEDGER_FULL: { limit: number };
+  }
+}

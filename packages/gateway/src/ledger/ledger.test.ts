@@ -1,0 +1,74 @@
+import type { RunningPostgres } from "@countersign/testkit";
+import { startPostgres } from "@countersign/testkit";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createMovedClock, describeLedgerContract } from "../testing/ledger-contract.js";
+import { createMemoryLedger } from "./memory-ledger.js";
+import { openPostgresLedger } from "./postgres/open-postgres-ledger.js";
+import { openSqliteLedger } from "./sqlite/open-sqlite-ledger.js";
+
+let directory: string;
+let server: RunningPostgres;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "countersign-ledger-"));
+  server = await startPostgres();
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describeLedgerContract("ledger in memory", async (_, clock) => createMemoryLedger(clock));
+describeLedgerContract("ledger in SQLite", (name, clock) =>
+  openSqliteLedger({ directory: join(directory, name), clock }),
+);
+describeLedgerContract("ledger in PostgreSQL", (name, clock) =>
+  openPostgresLedger({ url: server.url, name, clock }),
+);
+
+test("a memory ledger is bounded: the thread used longest ago goes first", async () => {
+  const ledger = createMemoryLedger(createMovedClock(), 2);
+  for (const thread of ["a", "b", "c"]) {
+    await ledger.write(thread, [{ kind: "message", id: "m", value: {} }]);
+  }
+  expect(await ledger.read("a")).toEqual([]);
+  expect(await ledger.read("c")).toHaveLength(1);
+});
+
+test("what SQLite was told is there when the file is opened again", async () => {
+  const options = { directory: join(directory, "again"), clock: createMovedClock() };
+  const first = await openSqliteLedger(options);
+  await first.write("t", [{ kind: "message", id: "m", value: { c: ["x"] } }]);
+  // Not closed: a killed process closes nothing.
+  const second = await openSqliteLedger(options);
+  expect(await second.read("t")).toHaveLength(1);
+  expect(await second.claim("t", { kind: "run", id: "r", value: {} })).toBeUndefined();
+  expect(await first.claim("t", { kind: "run", id: "r", value: {} })).toEqual({});
+  await Promise.all([first.close(), second.close()]);
+});
+
+test("two gateways on one PostgreSQL know the same threads, and one of them gets a run id", async () => {
+  const open = () =>
+    openPostgresLedger({ url: server.url, name: "shared", clock: createMovedClock() });
+  const [one, other] = await Promise.all([open(), open()]);
+  await one.write("t", [{ kind: "message", id: "m", value: {} }]);
+  expect(await other.read("t")).toHaveLength(1);
+  const claims = await Promise.all(
+    [one, other].map((ledger) => ledger.claim("t", { kind: "run", id: "r", value: {} })),
+  );
+  expect(claims.filter((known) => known === undefined)).toHaveLength(1);
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("a ledger that is closed refuses with a code", async () => {
+  const ledger = await openSqliteLedger({
+    directory: join(directory, "closed"),
+    clock: createMovedClock(),
+  });
+  await ledger.close();
+  await expect(ledger.read("t")).rejects.toThrow(
+    expect.objectContaining({ code: "ERR_LEDGER_UNAVAILABLE" }),
+  );
+});

@@ -1,0 +1,41 @@
+import type { JsonObject } from "@countersign/core";
+
+/** What a row of the ledger is about. */
+export type LedgerKind = "thread" | "order" | "message" | "call" | "interrupt" | "run";
+
+/** One fact about a thread. */
+export type LedgerRow = {
+  readonly kind: LedgerKind;
+  readonly id: string;
+  readonly value: JsonObject;
+};
+
+/** A row by its name. */
+export type LedgerName = Pick<LedgerRow, "kind" | "id">;
+
+/**
+ * What a gateway keeps about conversations: ids and digests, never a payload.
+ *
+ * The contract, held by one test for every kind of storage:
+ * - what `write` or `claim` resolved with is there after the process was killed;
+ * - one `write` is seen whole or not at all;
+ * - of two `claim`s of one name exactly one gets `undefined`, whichever process asks;
+ * - rows come back as they were written last; runs are not read, only claimed;
+ * - `forget` removes whole threads that nobody wrote to since, never part of one.
+ */
+export type ThreadLedger = {
+  /** Everything known about a thread but its run ids, in no order; nothing for an unknown one. */
+  read(thread: string): Promise<LedgerRow[]>;
+  /** Puts and removes rows of one thread together. */
+  write(thread: string, rows: readonly LedgerRow[], removed?: readonly LedgerName[]): Promise<void>;
+  /** Puts a row that is not there yet; resolves with the one that is, and then changes nothing. */
+  claim(thread: string, row: LedgerRow): Promise<JsonObject | undefined>;
+  /** Forgets threads that were last written before this time (milliseconds); resolves with how many. */
+  forget(before: number): Promise<number>;
+  close(): Promise<void>;
+};
+
+/** The name under which a thread is kept: the agent's, and whose it is where nobody vouches for anybody. */
+export function threadKey(agent: string, scope: string, threadId: string): string {
+  return JSON.stringify([agent, scope, threadId]);
+}

@@ -1,0 +1,148 @@
+import { CountersignError, parseJson } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import { Pool } from "pg";
+import type { PoolClient } from "pg";
+import type { Clock } from "../../ports.js";
+import "../errors.js";
+import type { LedgerKind, ThreadLedger } from "../ledger.js";
+import { decodeText, encodeText } from "../text.js";
+
+/** Options of {@link openPostgresLedger}. */
+export type PostgresLedgerOptions = {
+  readonly url: string;
+  /** Gateways that share their threads give the same name. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** Connections at most; 4 when left out. */
+  readonly connections?: number;
+};
+
+// Two gateways that start together must not both create the tables.
+const SCHEMA_LOCK = 7_301_990_246;
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS countersign_threads (
+  ledger text NOT NULL, thread text NOT NULL, written_at bigint NOT NULL, PRIMARY KEY (ledger, thread));
+CREATE INDEX IF NOT EXISTS countersign_threads_by_age ON countersign_threads (ledger, written_at);
+CREATE TABLE IF NOT EXISTS countersign_facts (
+  ledger text NOT NULL, thread text NOT NULL, kind text NOT NULL, id text NOT NULL, value text NOT NULL,
+  PRIMARY KEY (ledger, thread, kind, id));
+`;
+const TOUCH = `INSERT INTO countersign_threads VALUES ($1, $2, $3)
+  ON CONFLICT (ledger, thread) DO UPDATE SET written_at = excluded.written_at`;
+const PUT = `INSERT INTO countersign_facts
+  SELECT $1, $2, kind, id, value FROM unnest($3::text[], $4::text[], $5::text[]) AS row(kind, id, value)
+  ON CONFLICT (ledger, thread, kind, id) DO UPDATE SET value = excluded.value`;
+const REMOVE = `DELETE FROM countersign_facts USING unnest($3::text[], $4::text[]) AS gone(kind, id)
+  WHERE ledger = $1 AND thread = $2
+  AND countersign_facts.kind = gone.kind AND countersign_facts.id = gone.id`;
+const CLAIM = `INSERT INTO countersign_facts VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
+
+/** The shared ledger: many gateways know the same threads. */
+export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<ThreadLedger> {
+  const { name, clock } = options;
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.connections ?? 4,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  // An idle connection that breaks is replaced by the pool; the next call meets the cause itself.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+
+  const inTransaction = async <Value>(
+    work: (client: PoolClient) => Promise<Value>,
+  ): Promise<Value> => {
+    let client: PoolClient | undefined;
+    try {
+      client = await pool.connect();
+      await client.query("BEGIN");
+      const value = await work(client);
+      await client.query("COMMIT");
+      client.release();
+      return value;
+    } catch {
+      // Whatever the transaction's state is, ending the connection settles it on the server.
+      client?.release(true);
+      throw unavailable();
+    }
+  };
+
+  try {
+    await inTransaction(async (client) => {
+      await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+      await client.query(SCHEMA);
+    });
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+
+  return {
+    read: async (thread) => {
+      const sql =
+        "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
+      const { rows } = await pool.query(sql, [name, encodeText(thread)]).catch(() => {
+        throw unavailable();
+      });
+      return (rows as { kind: LedgerKind; id: string; value: string }[]).map((row) => ({
+        kind: row.kind,
+        id: decodeText(row.id),
+        value: decodeValue(row.value),
+      }));
+    },
+    write: async (thread, rows, removed = []) =>
+      inTransaction(async (client) => {
+        const key = [name, encodeText(thread)];
+        await client.query(TOUCH, [...key, clock.now()]);
+        if (removed.length > 0) {
+          const kinds = removed.map(({ kind }) => kind);
+          await client.query(REMOVE, [...key, kinds, removed.map(({ id }) => encodeText(id))]);
+        }
+        if (rows.length === 0) return;
+        // One statement must not name a row twice; the last one counts.
+        const last = [...new Map(rows.map((row) => [`${row.kind}\n${row.id}`, row])).values()];
+        await client.query(PUT, [
+          ...key,
+          last.map(({ kind }) => kind),
+          last.map(({ id }) => encodeText(id)),
+          last.map(({ value }) => encodeText(JSON.stringify(value))),
+        ]);
+      }),
+    claim: async (thread, { kind, id, value }) =>
+      inTransaction(async (client) => {
+        const key = [name, encodeText(thread)];
+        const row = [...key, kind, encodeText(id)];
+        const inserted = await client.query(CLAIM, [...row, encodeText(JSON.stringify(value))]);
+        if (inserted.rowCount === 1) {
+          await client.query(TOUCH, [...key, clock.now()]);
+          return undefined;
+        }
+        const sql =
+          "SELECT value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind = $3 AND id = $4";
+        const { rows } = await client.query(sql, row);
+        return decodeValue((rows as { value: string }[])[0]?.value ?? "{}");
+      }),
+    forget: async (before) =>
+      inTransaction(async (client) => {
+        const old = await client.query(
+          "DELETE FROM countersign_threads WHERE ledger = $1 AND written_at < $2 RETURNING thread",
+          [name, before],
+        );
+        const threads = (old.rows as { thread: string }[]).map(({ thread }) => thread);
+        const sql = "DELETE FROM countersign_facts WHERE ledger = $1 AND thread = ANY($2)";
+        await client.query(sql, [name, threads]);
+        return threads.length;
+      }),
+    close: () => pool.end(),
+  };
+}
+
+function unavailable(): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
+  const message = "the thread ledger's database did not answer";
+  return new CountersignError("ERR_LEDGER_UNAVAILABLE", message, {});
+}
+
+function decodeValue(text: string): JsonObject {
+  return parseJson(decodeText(text)) as JsonObject;
+}

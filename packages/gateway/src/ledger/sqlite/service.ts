@@ -1,0 +1,124 @@
+import { parseJson } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import { openDatabase } from "@countersign/receipts/sqlite";
+import type { Database, Statement } from "@countersign/receipts/sqlite";
+import type { LedgerKind, LedgerName, LedgerRow } from "../ledger.js";
+import { decodeText, encodeText } from "../text.js";
+
+// NORMAL in WAL mode: a commit survives the end of the process, and a loss of power at worst the last
+// commits, never the file. What is lost that way is refused later; nothing that was not delivered passes.
+const SCHEMA = `
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA busy_timeout = 5000;
+CREATE TABLE IF NOT EXISTS threads (thread TEXT PRIMARY KEY, written_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS threads_by_age ON threads (written_at);
+CREATE TABLE IF NOT EXISTS facts (
+  thread TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL,
+  PRIMARY KEY (thread, kind, id)
+) WITHOUT ROWID;
+`;
+
+/** Threads forgotten in one transaction, so that forgetting never keeps writers waiting. */
+const FORGET_AT_ONCE = 200;
+
+/** The database itself; synchronous, so it belongs into a thread of its own. */
+export class LedgerDatabase {
+  readonly #database: Database;
+  readonly #touch: Statement;
+  readonly #put: Statement;
+  readonly #remove: Statement;
+  readonly #read: Statement;
+  readonly #find: Statement;
+
+  private constructor(database: Database) {
+    this.#database = database;
+    this.#touch = database.prepare(
+      "INSERT INTO threads VALUES (?, ?) ON CONFLICT DO UPDATE SET written_at = excluded.written_at",
+    );
+    this.#put = database.prepare(
+      "INSERT INTO facts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    );
+    this.#remove = database.prepare("DELETE FROM facts WHERE thread = ? AND kind = ? AND id = ?");
+    this.#read = database.prepare(
+      "SELECT kind, id, value FROM facts WHERE thread = ? AND kind <> 'run'",
+    );
+    this.#find = database.prepare(
+      "SELECT value FROM facts WHERE thread = ? AND kind = ? AND id = ?",
+    );
+  }
+
+  static async open(file: string): Promise<LedgerDatabase> {
+    const database = await openDatabase(file);
+    database.exec(SCHEMA);
+    return new LedgerDatabase(database);
+  }
+
+  read(thread: string): LedgerRow[] {
+    return this.#read.all(encodeText(thread)).map(({ kind, id, value }) => ({
+      kind: kind as LedgerKind,
+      id: decodeText(id as string),
+      value: parseJson(value as string) as JsonObject,
+    }));
+  }
+
+  write(
+    thread: string,
+    rows: readonly LedgerRow[],
+    removed: readonly LedgerName[],
+    now: number,
+  ): void {
+    this.#transaction(() => {
+      const key = encodeText(thread);
+      this.#touch.run(key, now);
+      for (const { kind, id } of removed) this.#remove.run(key, kind, encodeText(id));
+      for (const { kind, id, value } of rows) {
+        this.#put.run(key, kind, encodeText(id), JSON.stringify(value));
+      }
+    });
+  }
+
+  claim(thread: string, row: LedgerRow, now: number): JsonObject | undefined {
+    let known: JsonObject | undefined;
+    this.#transaction(() => {
+      const key = encodeText(thread);
+      const id = encodeText(row.id);
+      const found = this.#find.get(key, row.kind, id);
+      if (found !== undefined) known = parseJson(found["value"] as string) as JsonObject;
+      else {
+        this.#touch.run(key, now);
+        this.#put.run(key, row.kind, id, JSON.stringify(row.value));
+      }
+    });
+    return known;
+  }
+
+  forget(before: number): number {
+    const old = this.#database
+      .prepare("SELECT thread FROM threads WHERE written_at < ? LIMIT ?")
+      .all(before, FORGET_AT_ONCE);
+    this.#transaction(() => {
+      for (const { thread } of old) {
+        this.#database.prepare("DELETE FROM facts WHERE thread = ?").run(thread as string);
+        this.#database.prepare("DELETE FROM threads WHERE thread = ?").run(thread as string);
+      }
+    });
+    return old.length;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #transaction(work: () => void): void {
+    // IMMEDIATE: a claim that reads first must not find out at its write that another was faster.
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      work();
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import type { LedgerRow, ThreadLedger } from "../ledger/ledger.js";
+
+/** A clock that a test moves. */
+export type MovedClock = { now(): number; time: number };
+
+/** Makes one. */
+export function createMovedClock(): MovedClock {
+  const clock = { time: 1000, now: () => clock.time };
+  return clock;
+}
+
+const row = (kind: LedgerRow["kind"], id: string, value: object = {}): LedgerRow => ({
+  kind,
+  id,
+  value: value as LedgerRow["value"],
+});
+const sorted = (rows: readonly LedgerRow[]): LedgerRow[] =>
+  rows.toSorted((a, b) => `${a.kind} ${a.id}`.localeCompare(`${b.kind} ${b.id}`));
+
+/** What every kind of storage must do. `open` is called twice with one name to look at the same rows. */
+export function describeLedgerContract(
+  title: string,
+  open: (name: string, clock: MovedClock) => Promise<ThreadLedger>,
+): void {
+  describe(title, () => {
+    test("an unknown thread has no rows", async () => {
+      const ledger = await open("unknown", createMovedClock());
+      expect(await ledger.read("nowhere")).toEqual([]);
+      await ledger.close();
+    });
+
+    test("rows come back as they were written last, for their thread alone", async () => {
+      const ledger = await open("rows", createMovedClock());
+      const odd = 'a"\u0000%00\n\u{1f600}';
+      await ledger.write("t", [row("message", odd, { text: odd }), row("call", odd, { n: 1 })]);
+      await ledger.write("t", [row("call", odd, { n: 2 })]);
+      await ledger.write("other", [row("call", "x")]);
+      expect(sorted(await ledger.read("t"))).toEqual([
+        row("call", odd, { n: 2 }),
+        row("message", odd, { text: odd }),
+      ]);
+      await ledger.close();
+    });
+
+    test("one write puts and removes together", async () => {
+      const ledger = await open("together", createMovedClock());
+      await ledger.write("t", [row("message", "a"), row("message", "b")]);
+      await ledger.write("t", [row("order", "")], [{ kind: "message", id: "a" }]);
+      expect(sorted(await ledger.read("t"))).toEqual([row("message", "b"), row("order", "")]);
+      await ledger.close();
+    });
+
+    test("of many claims of one name exactly one succeeds", async () => {
+      const ledger = await open("claims", createMovedClock());
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => ledger.claim("t", row("run", "r", { n }))),
+      );
+      expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
+      const winner = answers.indexOf(undefined);
+      for (const answer of answers) expect(answer ?? { n: winner }).toEqual({ n: winner });
+      expect(await ledger.read("t")).toEqual([]);
+      await ledger.close();
+    });
+
+    test("a claim that is given back can be made again", async () => {
+      const ledger = await open("released", createMovedClock());
+      await ledger.claim("t", row("run", "r"));
+      await ledger.write("t", [], [{ kind: "run", id: "r" }]);
+      expect(await ledger.claim("t", row("run", "r"))).toBeUndefined();
+      await ledger.close();
+    });
+
+    test("threads nobody wrote to are forgotten whole, others are not", async () => {
+      const clock = createMovedClock();
+      const ledger = await open("forget", clock);
+      await ledger.write("old", [row("message", "a")]);
+      await ledger.claim("old", row("run", "r"));
+      clock.time = 2000;
+      await ledger.write("young", [row("message", "b")]);
+      expect(await ledger.forget(2000)).toBe(1);
+      expect(await ledger.read("old")).toEqual([]);
+      expect(await ledger.claim("old", row("run", "r"))).toBeUndefined();
+      expect(await ledger.read("young")).toEqual([row("message", "b")]);
+      await ledger.close();
+    });
+  });
+}
