@@ -21,7 +21,7 @@ export const classify: Stage = {
       push: (passage) => {
         const { event, claim } = passage;
         if (event === undefined) return;
-        if (passage.supplied === true) return void next.push(passage);
+        if (passage.supplied) return void next.push(passage);
         calls.see(event);
         passage.facts =
           claim === undefined

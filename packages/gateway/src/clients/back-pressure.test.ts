@@ -125,10 +125,11 @@ test("a store that is slow makes the agent wait: what waits for its receipt is b
     policy: OPEN,
     gateway: {
       recorder: {
-        append: (draft) =>
+        appendAll: (drafts) =>
           new Promise((resolve) => {
-            const settle = (): void => resolve({ seq: 0, id: draft.receipt.event_id });
-            if (isHolding && draft.direction === "outbound") held.push(settle);
+            const settle = (): void =>
+              resolve(drafts.map(({ receipt }) => ({ seq: 0, id: receipt.event_id })));
+            if (isHolding && drafts[0]?.direction === "outbound") held.push(settle);
             else settle();
           }),
       },

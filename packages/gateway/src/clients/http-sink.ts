@@ -55,9 +55,9 @@ export function createHttpSink(
     get isSlow() {
       return needsDrain && !gone.aborted;
     },
-    send: (events) => {
+    send: (events, texts = []) => {
       if (gone.aborted) return;
-      write(encoding === "sse" ? encodeSseEvents(events) : encodeProtoEvents(events));
+      write(encoding === "sse" ? encodeSseEvents(events, texts) : encodeProtoEvents(events));
     },
     drained: () =>
       gone.aborted || !needsDrain
@@ -81,10 +81,17 @@ export function createHttpSink(
   };
 }
 
-function encodeSseEvents(events: readonly AgUiEvent[]): string {
-  let text = "";
-  for (const event of events) text += encodeSseEvent(event);
-  return text;
+function encodeSseEvents(
+  events: readonly AgUiEvent[],
+  texts: readonly (string | undefined)[],
+): string {
+  let frames = "";
+  for (let index = 0; index < events.length; index += 1) {
+    const text = texts[index];
+    // The text of JSON holds no line ending, so it needs no second look.
+    frames += text === undefined ? encodeSseEvent(events[index] as AgUiEvent) : `data: ${text}\n\n`;
+  }
+  return frames;
 }
 
 function encodeProtoEvents(events: readonly AgUiEvent[]): Uint8Array {

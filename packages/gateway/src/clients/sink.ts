@@ -15,8 +15,8 @@ export type ClientSink = {
   readonly gone: AbortSignal;
   /** Whether the peer is behind; the caller waits for `drained` before it sends more. */
   readonly isSlow: boolean;
-  /** Writes events in order, in one piece. */
-  send(events: readonly AgUiEvent[]): void;
+  /** Writes events in order, in one piece; where the JSON text of one is known, it is written as it is. */
+  send(events: readonly AgUiEvent[], texts?: readonly (string | undefined)[]): void;
   /** Resolves when the peer has caught up or is gone. */
   drained(): Promise<void>;
   /** Keeps the connection warm; never an event. */

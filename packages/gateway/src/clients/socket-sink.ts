@@ -1,6 +1,5 @@
 import type { WebSocket } from "ws";
 import { writeJson } from "@countersign/core";
-import type { AgUiEvent } from "@countersign/wire";
 import { encodeTextFrame } from "@countersign/wire/websocket";
 import type { ClientSink } from "./sink.js";
 
@@ -21,8 +20,8 @@ export function createSocketSink(
   };
   gone.addEventListener("abort", wake, { once: true });
   const isSlow = (): boolean => socket.bufferedAmount > SLOW_BYTES && !gone.aborted;
-  const send = (event: AgUiEvent): void => {
-    socket.send(encodeTextFrame(writeJson(event), "json"), () => {
+  const send = (text: string): void => {
+    socket.send(encodeTextFrame(text, "json"), () => {
       if (!isSlow()) wake();
     });
   };
@@ -32,9 +31,9 @@ export function createSocketSink(
     get isSlow() {
       return isSlow();
     },
-    send: (events) => {
+    send: (events, texts = []) => {
       if (gone.aborted) return;
-      for (const event of events) send(event);
+      for (const [index, event] of events.entries()) send(texts[index] ?? writeJson(event));
     },
     drained: () =>
       isSlow() ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve(),

@@ -34,16 +34,19 @@ export function messageIntrusion(
   if (target === undefined) return undefined;
   const role = known.roleOf(target.id);
   if (role === undefined) return undefined;
-  const key = foreignKey(messageKey(target.id));
   if (target.role === "any" ? NOT_THE_AGENTS.has(role) : role !== target.role) {
     const reason = `the message is known in the role of ${role}`;
-    return { key, denial: ownDenial("gateway/message-role", reason, onBlock) };
+    return intrusionInto(target.id, ownDenial("gateway/message-role", reason, onBlock));
   }
   if (event.type === "TOOL_CALL_RESULT" && known.isOtherAnswer(event)) {
     const reason = "an answer of the person stays as they gave it";
-    return { key, denial: ownDenial("gateway/rewritten", reason, onBlock) };
+    return intrusionInto(target.id, ownDenial("gateway/rewritten", reason, onBlock));
   }
   return undefined;
+}
+
+function intrusionInto(messageId: string, denial: Denial): Intrusion {
+  return { key: foreignKey(messageKey(messageId)), denial };
 }
 
 /** The block for an event that would write into another's message, or into a call of the history. */
@@ -72,7 +75,9 @@ export function intrusionOf(
 /** Where an intruding event stands in its unit, under the name it is withheld by. */
 export function intrudingPlace(event: AgUiEvent, { key }: Intrusion): UnitPlace | undefined {
   const place = unitPlaceOf(event);
-  return place === undefined ? undefined : { ...place, key, openKey: foreignKey(place.openKey) };
+  return place === undefined
+    ? undefined
+    : { key, openKey: foreignKey(place.openKey), phase: place.phase };
 }
 
 function targetOf(event: AgUiEvent): { id: string; role: Message["role"] | "any" } | undefined {

@@ -1,8 +1,9 @@
 import { canonicalJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
-import type { Decision, Denial } from "@countersign/policy";
+import type { Decision, Denial, EventFacts } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
+import { createPassage } from "../pipeline/passage.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { MessageJudge } from "../withhold/messages.js";
@@ -29,6 +30,8 @@ export type SnapshotSurroundings = {
   judged(passage: Passage): void;
 };
 
+type Judged = { readonly decision: Decision; readonly capability?: { readonly id: string } };
+
 /**
  * Judges what a message list brings as if it had been streamed.
  *
@@ -40,16 +43,22 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   const nameOf = (id: string): string | undefined =>
     names.get(id) ?? known.callName(id) ?? around.toolName(id);
 
-  const settle = (passage: Passage, key: UnitKey): boolean => {
-    const { decision } = passage;
-    const denial = decision?.allow === true ? decision.observed : decision;
+  const settle = (event: AgUiEvent, facts: EventFacts, judged: Judged, key: UnitKey): boolean => {
+    const { decision, capability } = judged;
+    const denial = decision.allow ? decision.observed : decision;
     if (denial === undefined) return true;
     // A single rule that only observes withholds nothing, so nothing of the rest follows from it.
-    if (decision?.allow === false || run.policy.mode === "observe") {
+    if (!decision.allow || run.policy.mode === "observe") {
       around.register.add(key, { rule: denial.rule, reason: denial.reason });
     }
-    around.judged({ ...passage, part: true });
-    return decision?.allow === true;
+    const passage = createPassage(around.receivedAt);
+    passage.event = event;
+    passage.facts = facts;
+    passage.decision = decision;
+    passage.capabilityId = capability?.id;
+    passage.part = true;
+    around.judged(passage);
+    return decision.allow;
   };
 
   const allows = (event: AgUiEvent, key: UnitKey, call?: ToolCall): boolean => {
@@ -68,29 +77,19 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     });
     const intrusion = messageIntrusion(event, known, run.policy.onBlock);
     const own = intrusion?.denial ?? around.ownRule(event);
-    const { decision, capability }: { decision: Decision; capability?: { id: string } } =
+    const judged =
       own === undefined
         ? run.judge({ facts, isPart: true, event: event as unknown as JsonObject })
         : { decision: observing(run.policy, own) };
-    return settle(
-      {
-        receivedAt: around.receivedAt,
-        event,
-        facts,
-        decision,
-        ...(capability === undefined ? {} : { capabilityId: capability.id }),
-      },
-      intrusion?.key ?? key,
-    );
+    return settle(event, facts, judged, intrusion?.key ?? key);
   };
 
   /** Puts a changed saying on record; it is not shown either way. */
   const blame = (message: Message, event: AgUiEvent): void => {
     const denial = ownDenial("gateway/rewritten", "what was said or answered stays as it was");
     const facts = classifyEvent(event, { refinements: run.policy.refinements, clientTools });
-    const decision = observing(run.policy, denial);
-    const { receivedAt } = around;
-    settle({ receivedAt, event, facts, decision }, foreignKey(messageKey(message.id)));
+    const judged = { decision: observing(run.policy, denial) };
+    settle(event, facts, judged, foreignKey(messageKey(message.id)));
   };
 
   const allowsText = (message: Message, key: UnitKey): boolean => {
@@ -159,15 +158,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       if (before !== undefined && before !== name) {
         const facts = classifyEvent(event, { refinements: run.policy.refinements, clientTools });
         const denial = ownDenial("gateway/renamed", "a tool call keeps its name");
-        return settle(
-          {
-            receivedAt: around.receivedAt,
-            event,
-            facts,
-            decision: observing(run.policy, denial),
-          },
-          callKey(id),
-        );
+        return settle(event, facts, { decision: observing(run.policy, denial) }, callKey(id));
       }
       if (known.callName(id) !== undefined && !run.policy.needsArguments(name)) return true;
       return allows(event, callKey(id), call);

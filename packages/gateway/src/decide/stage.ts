@@ -6,6 +6,7 @@ import type { Passage, Step } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { bareEnd, emittedForm } from "../withhold/emit.js";
+import type { MessageJudge } from "../withhold/messages.js";
 import { WithheldRegister } from "../withhold/register.js";
 import type { Withheld } from "../withhold/register.js";
 import { callKey, keysOf, unitPlaceOf } from "../withhold/unit.js";
@@ -15,6 +16,7 @@ import { intrudingPlace, intrusionOf } from "./intrusion.js";
 import { Known } from "./known.js";
 import { createMessageJudge } from "./message-judge.js";
 import { CLOSE, observing, orderDenial, ownDenial, ownRule, withheldDenial } from "./structure.js";
+import type { OwnRuleFacts } from "./structure.js";
 import { OpenUnits } from "./units.js";
 
 /** Asks the policy about every event and keeps withheld what was blocked once. It never waits. */
@@ -58,6 +60,7 @@ class Decider {
   readonly #known: Known;
   readonly #clientTools: ReadonlySet<string>;
   readonly #toolNames = new Map<string, string>();
+  readonly #ownFacts: OwnRuleFacts;
   #over = false;
 
   constructor(run: Run, next: Step) {
@@ -68,12 +71,18 @@ class Decider {
     this.#units = new OpenUnits(this.#register, observes);
     this.#known = new Known(run.input);
     this.#clientTools = new Set((run.input.tools ?? []).map((tool) => tool.name));
+    this.#ownFacts = {
+      policy: run.policy,
+      clientTools: this.#clientTools,
+      toolName: (id) => this.#toolNames.get(id) ?? this.#known.callName(id),
+      hasWithheld: () => this.#register.size > 0,
+    };
   }
 
   push(passage: Passage): void {
     const { event } = passage;
     if (event === undefined || this.#over) return;
-    if (passage.supplied === true) return this.#next.push(passage);
+    if (passage.supplied) return this.#next.push(passage);
     const broken = orderDenial(passage.violation);
     if (broken !== undefined) {
       passage.decision = broken;
@@ -157,10 +166,8 @@ class Decider {
         this.#pass(passage, place);
         continue;
       }
-      if (passage !== end) {
-        if (end.decision !== undefined) passage.decision = end.decision;
-        if (end.capabilityId !== undefined) passage.capabilityId = end.capabilityId;
-      }
+      passage.decision = end.decision;
+      passage.capabilityId = end.capabilityId;
       const phase = passage === start ? "open" : passage === end ? "close" : "continue";
       this.#pass(passage, { key, openKey: key, phase });
     }
@@ -171,7 +178,7 @@ class Decider {
     if (event === undefined || facts === undefined) return;
     const { policy } = this.#run;
     const withheld = this.#whyWithheld(event);
-    const own = withheld === undefined ? this.#ownRule(event) : withheldDenial(withheld);
+    const own = withheld === undefined ? ownRule(event, this.#ownFacts) : withheldDenial(withheld);
     if (own !== undefined) {
       const decision = observing(policy, own);
       passage.decision = !decision.allow && this.#units.mustClose(place) ? CLOSE : decision;
@@ -201,15 +208,6 @@ class Decider {
     return undefined;
   }
 
-  #ownRule(event: AgUiEvent): Denial | undefined {
-    return ownRule(event, {
-      policy: this.#run.policy,
-      clientTools: this.#clientTools,
-      toolName: (id) => this.#toolNames.get(id) ?? this.#known.callName(id),
-      hasWithheld: this.#register.size > 0,
-    });
-  }
-
   #pass(passage: Passage, place: UnitPlace | undefined): void {
     const { event, decision } = passage;
     if (event === undefined || decision === undefined) return;
@@ -222,21 +220,7 @@ class Decider {
 
   /** Takes out of an allowed event what must not leave with it. */
   #prepare(passage: Passage, event: AgUiEvent): void {
-    const emitted = emittedForm(
-      event,
-      this.#register,
-      createMessageJudge({
-        run: this.#run,
-        receivedAt: passage.receivedAt,
-        known: this.#known,
-        register: this.#register,
-        clientTools: this.#clientTools,
-        toolName: (id) => this.#toolNames.get(id),
-        isHeld: (id) => this.#held.has(id),
-        ownRule: (part) => this.#ownRule(part),
-        judged: (part) => this.#next.push(part),
-      }),
-    );
+    const emitted = emittedForm(event, this.#register, () => this.#messageJudge(passage));
     // Observing changes nothing on the wire: what would have been taken out is on record.
     const { policy } = this.#run;
     if (emitted === undefined) {
@@ -249,6 +233,20 @@ class Decider {
     const { decision } = passage;
     const isRemark = decision?.allow === true && decision.observed !== undefined;
     if (policy.mode !== "observe" || !isRemark) this.#known.see(emitted);
+  }
+
+  #messageJudge({ receivedAt }: Passage): MessageJudge {
+    return createMessageJudge({
+      run: this.#run,
+      receivedAt,
+      known: this.#known,
+      register: this.#register,
+      clientTools: this.#clientTools,
+      toolName: (id) => this.#toolNames.get(id),
+      isHeld: (id) => this.#held.has(id),
+      ownRule: (part) => ownRule(part, this.#ownFacts),
+      judged: (part) => this.#next.push(part),
+    });
   }
 }
 

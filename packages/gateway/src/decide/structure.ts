@@ -47,7 +47,7 @@ export type OwnRuleFacts = {
   /** The name under which a call was opened. */
   toolName(toolCallId: string): string | undefined;
   /** Whether anything is withheld on this thread. */
-  readonly hasWithheld: boolean;
+  hasWithheld(): boolean;
 };
 
 /** What an agent may never do to a person, whatever the policy grants: speak or answer in their place. */
@@ -64,7 +64,7 @@ export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefin
     if (facts.policy.document.rules.ag_ui_tools?.allow_agent_results === true) return undefined;
     return ownDenial("gateway/result", "only the client can answer this tool", onBlock);
   }
-  if (event.type === "RAW" && facts.hasWithheld) {
+  if (event.type === "RAW" && facts.hasWithheld()) {
     return ownDenial("gateway/raw", "a raw event may repeat what is withheld", onBlock);
   }
   return undefined;

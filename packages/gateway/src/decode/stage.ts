@@ -3,6 +3,7 @@ import type { JsonObject } from "@countersign/core";
 import { createProtoDecoder } from "@countersign/wire/proto";
 import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
 import { decodeTextFrame } from "@countersign/wire/websocket";
+import { createPassage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import type { UpstreamPiece } from "../upstream/upstream.js";
@@ -17,7 +18,9 @@ export const decode: Stage = {
     const reader = createReader(run, (value) => {
       events += 1;
       assertWithin("maxEvents", events, run.limits.maxEvents);
-      next.push({ receivedAt, value });
+      const passage = createPassage(receivedAt);
+      passage.value = value;
+      next.push(passage);
     });
     return {
       push: (passage) => {

@@ -27,14 +27,16 @@ type Translation = (event: AgUiEvent, passage?: Passage) => readonly JsonObject[
 export function openClientStream(run: Run): ClientStream {
   const translate = createTranslation(run);
   const guard = createGuard();
+  const isNative = run.clientDialect === "1.0";
   let outgoing: AgUiEvent[] = [];
+  let texts: (string | undefined)[] = [];
 
   // Events that became durable together leave in one write.
   const flush = (): void => {
     if (outgoing.length === 0) return;
-    const events = outgoing;
+    run.sink.send(outgoing, texts);
     outgoing = [];
-    run.sink.send(events);
+    texts = [];
   };
   const write = (event: AgUiEvent, passage?: Passage): boolean => {
     const sound = guard.check(event);
@@ -42,7 +44,17 @@ export function openClientStream(run: Run): ClientStream {
     if (run.delivered !== undefined && passage !== undefined) {
       for (const shown of shownForms(run, sound, passage)) run.delivered(shown, passage);
     }
-    for (const value of translate(sound, passage)) outgoing.push(value as unknown as AgUiEvent);
+    if (isNative && passage?.claim === undefined) {
+      outgoing.push(sound);
+      texts.push(sound === event ? passage?.text : undefined);
+      return true;
+    }
+    for (const value of translate(sound, passage)) {
+      // The text that was hashed is sent, unless the dialect or the guard made something else of the event.
+      const isHashed = (value as unknown) === event;
+      outgoing.push(value as unknown as AgUiEvent);
+      texts.push(isHashed ? passage?.text : undefined);
+    }
     return true;
   };
   return {

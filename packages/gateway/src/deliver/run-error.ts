@@ -7,6 +7,27 @@ export type Failure = { readonly code: string; readonly message: string };
 /** The person pressed stop, or somebody did for them. */
 export const STOPPED: Failure = { code: "RUN_STOPPED", message: "the run was stopped" };
 
+/** The credential that opened the stream counts no longer. */
+export const ACCESS_EXPIRED: Failure = {
+  code: "ACCESS_EXPIRED",
+  message: "the credential that opened the stream has expired",
+};
+
+/** Why a run was stopped, as the reason of its signal. */
+export class Stop extends Error {
+  readonly failure: Failure;
+
+  constructor(reason: string, failure: Failure = STOPPED) {
+    super(reason);
+    this.failure = failure;
+  }
+}
+
+/** What the person is told about a run that was stopped. */
+export function failureOfStop(stopped: AbortSignal): Failure {
+  return stopped.reason instanceof Stop ? stopped.reason.failure : STOPPED;
+}
+
 /** A block that ends the run. */
 export const BLOCKED: Failure = {
   code: "BLOCKED_BY_POLICY",

@@ -78,17 +78,17 @@ function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure |
     return undefined;
   }
   if (event === undefined) return undefined;
-  if (passage.supplied === true) return client.write(event, passage) ? undefined : UNSOUND;
+  if (passage.supplied) return client.write(event, passage) ? undefined : UNSOUND;
   if (decision === undefined) return undefined;
   if (decision.allow) {
-    if (passage.part === true) return undefined;
+    if (passage.part) return undefined;
     run.counters.forwarded += 1;
     return client.write(passage.emitted ?? event, passage) ? undefined : UNSOUND;
   }
   run.counters.blocked += 1;
   // Without its start or its end a run cannot be told honestly in any other way.
   const isVital = event.type === "RUN_STARTED" || event.type === "RUN_FINISHED";
-  if (decision.onBlock === "end" || (isVital && passage.part !== true)) return endingFor(decision);
+  if (decision.onBlock === "end" || (isVital && !passage.part)) return endingFor(decision);
   if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(passage));
   return undefined;
 }

@@ -68,10 +68,10 @@ test("messages that wait when their socket closes are neither signed for nor sen
     target: { transport: "websocket", dialect: "chio", url: agent.url },
     gateway: {
       recorder: {
-        append: async (draft) => {
-          asked.push(draft);
+        appendAll: async (drafts) => {
+          asked.push(...drafts);
           if (isHeld) await new Promise<void>((resolve) => (release = resolve));
-          return memory.append(draft);
+          return memory.appendAll(drafts);
         },
       },
     },

@@ -1,8 +1,11 @@
 import { createChunkExpander } from "@countersign/wire/chunks";
 import { createRunAutomaton } from "@countersign/wire/order";
+import type { Violation } from "@countersign/wire/order";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Failure } from "../deliver/run-error.js";
 import { assertInput } from "../inbound/request.js";
+import { createPassage } from "../pipeline/passage.js";
+import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 
@@ -33,15 +36,14 @@ export const order: Stage = {
       push: (passage) => {
         if (passage.event === undefined) return;
         if (passage.claim !== undefined) enveloped = true;
-        for (const event of expander.push(passage.event)) {
+        const events = expander.push(passage.event);
+        for (let index = 0; index < events.length; index += 1) {
+          const event = events[index] as AgUiEvent;
           const violations = automaton.push(event);
-          const violation =
-            violations.find(({ severity }) => severity === "error") ?? violations[0];
-          next.push({
-            ...passage,
-            event,
-            ...(violation === undefined ? {} : { violation }),
-          });
+          const step = index === events.length - 1 ? passage : likeOf(passage);
+          step.event = event;
+          if (violations.length > 0) step.violation = worstOf(violations);
+          next.push(step);
           follow(event);
         }
       },
@@ -59,6 +61,19 @@ export const order: Stage = {
     if (request.kind === "input") request.assertNewRun(assertInput(request));
   },
 };
+
+/** Another passage of the same origin, for an event that a chunk or the end of its lane implies. */
+function likeOf({ receivedAt, claim, supplied, isHint }: Passage): Passage {
+  const passage = createPassage(receivedAt);
+  passage.claim = claim;
+  passage.supplied = supplied;
+  passage.isHint = isHint;
+  return passage;
+}
+
+function worstOf(violations: readonly Violation[]): Violation | undefined {
+  return violations.find(({ severity }) => severity === "error") ?? violations[0];
+}
 
 /** Notes when a run on the stream, and when the one that was asked for, has ended. */
 function createProgress(run: Run): (event: AgUiEvent) => void {

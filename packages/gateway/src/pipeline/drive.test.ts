@@ -24,10 +24,10 @@ test("a thread on which more is withheld than can be remembered ends its run rat
 test("receipts come in the order of the events, whatever order the store answers in", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   const { recorder } = gateway;
-  const append = recorder.append.bind(recorder);
+  const appendAll = recorder.appendAll.bind(recorder);
   let turn = 0;
-  recorder.append = async (draft) => {
-    const appended = await append(draft);
+  recorder.appendAll = async (drafts) => {
+    const appended = await appendAll(drafts);
     turn += 1;
     await new Promise((resolve) => setTimeout(resolve, turn % 2 === 0 ? 5 : 15));
     return appended;

@@ -1,7 +1,8 @@
 import { isCountersignError } from "@countersign/core";
-import { failureOf, STOPPED } from "../deliver/run-error.js";
+import { failureOf, failureOfStop } from "../deliver/run-error.js";
 import type { UpstreamPiece, UpstreamStream } from "../upstream/upstream.js";
 import { untilAborted } from "./abort.js";
+import { createPassage } from "./passage.js";
 import type { StreamEnd } from "./passage.js";
 import { openPipeline } from "./pipeline.js";
 import type { Pipeline } from "./pipeline.js";
@@ -25,7 +26,7 @@ export async function driveRun(
   const pipeline = openPipeline(run);
   try {
     await carry(run, pipeline, stream, stopped);
-    pipeline.end(stopped.aborted ? { failure: STOPPED } : {});
+    pipeline.end(stopped.aborted ? { failure: failureOfStop(stopped) } : {});
   } catch (error) {
     const end = endFor(run, pipeline, stopped, error);
     try {
@@ -47,7 +48,9 @@ async function carry(
   let bytes = 0;
   for await (const piece of stream.pieces) {
     if (stopped.aborted) return;
-    pipeline.push({ receivedAt: run.clock.now(), piece });
+    const passage = createPassage(run.clock.now());
+    passage.piece = piece;
+    pipeline.push(passage);
     // A socket stays open for the next run: only the stream itself can say that this one is over.
     if (run.progress.isComplete && !stream.endsByItself) return;
     bytes = run.backlog.size === 0 ? 0 : bytes + sizeOf(piece);
@@ -57,12 +60,14 @@ async function carry(
     } else if (run.backlog.size >= MAX_BACKLOG) {
       await untilAborted(run.backlog.roomBelow(MAX_BACKLOG / 2), stopped);
     }
+    const room = run.recorder.room?.();
+    if (room !== undefined) await untilAborted(room, stopped);
     if (run.sink.isSlow) await untilAborted(run.sink.drained(), stopped);
   }
 }
 
 function endFor(run: Run, pipeline: Pipeline, stopped: AbortSignal, error: unknown): StreamEnd {
-  if (stopped.aborted) return { failure: STOPPED };
+  if (stopped.aborted) return { failure: failureOfStop(stopped) };
   const fromTransport = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
   // The run ended before its connection did: the person has the whole of it.
   if (fromTransport && run.progress.isOver) return {};

@@ -7,6 +7,7 @@ import { enforce } from "../enforce/stage.js";
 import { order } from "../order/stage.js";
 import { record } from "../record/stage.js";
 import { translate } from "../translate/stage.js";
+import { createPassage } from "./passage.js";
 import type { Step } from "./passage.js";
 import type { Run } from "./run.js";
 import type { Stage } from "./stage.js";
@@ -62,7 +63,11 @@ export function openPipeline(run: Run): Pipeline {
       }
     },
     end: (end) => first.end(end),
-    refuse: (code, receivedAt) => recording?.push({ receivedAt, refused: code }),
+    refuse: (code, receivedAt) => {
+      const passage = createPassage(receivedAt);
+      passage.refused = code;
+      recording?.push(passage);
+    },
     fail: (failure) => recording?.end({ failure }),
     done,
   };

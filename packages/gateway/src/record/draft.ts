@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import type { Decision, EventFacts, PolicyMode } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { ReceiptEventType } from "@countersign/receipts";
-import type { EntryDraft } from "@countersign/receipts/log";
+import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
 import type { ReceiptTransport } from "../clients/sink.js";
 import { ownDenial } from "../decide/structure.js";
 import { assertInput } from "../inbound/request.js";
@@ -11,34 +11,36 @@ import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 
-/** What the log is told about one decision: hashes and names, never a payload. */
+/** What the log is told about one decision: hashes and names, never a payload that it would keep. */
 export function draftOf(run: Run, passage: Passage): EntryDraft {
-  const { event, facts, decision, claim, emitted, capabilityId, refused } = passage;
-  if (refused !== undefined) return refusalOf(run, refused, passage.receivedAt);
+  const { event, facts, decision, claim, emitted, capabilityId, refused, receivedAt } = passage;
+  if (refused !== undefined) return refusalOf(run, refused, receivedAt);
   if (event === undefined || facts === undefined || decision === undefined) {
     throw new TypeError("an event is recorded after it was decided");
   }
   const envelope = claim?.envelope;
-  return {
-    ...entryOf({
-      facts,
-      decision,
-      capabilityId,
-      receivedAt: passage.receivedAt,
-      // Who speaks and when is never the agent's to say: it would sign for others.
-      timestamp: Math.floor(passage.receivedAt / 1000),
-      eventId: envelope?.event_id ?? run.mintId("event"),
-      agentId: run.agent,
-      sessionId: run.sessionId,
-      transport: run.sink.transport,
-      payload: (envelope?.payload ?? event) as JsonValue,
-      policyHash: run.policy.hash,
-      mode: run.policy.mode,
-    }),
-    run_id: run.runId,
-    thread_id: run.threadId,
-    ...(emitted === undefined ? {} : { emitted_hash: hashOf(emitted as JsonValue) }),
-  };
+  const text = canonicalJson((envelope?.payload ?? event) as JsonValue);
+  const draft = entryOf({
+    facts,
+    decision,
+    capabilityId,
+    receivedAt,
+    // Who speaks and when is never the agent's to say: it would sign for others.
+    eventId: envelope?.event_id ?? run.mintId("event"),
+    agentId: run.agent,
+    sessionId: run.sessionId,
+    transport: run.sink.transport,
+    payloadText: text,
+    policyHash: run.policy.hash,
+    mode: run.policy.mode,
+  });
+  draft.run_id = run.runId;
+  draft.thread_id = run.threadId;
+  if (emitted !== undefined) {
+    passage.text = canonicalJson(emitted as JsonValue);
+    draft.emitted_hash = sha256Hex(passage.text);
+  } else if (envelope === undefined) passage.text = text;
+  return draft;
 }
 
 /** What the facts of something are that nobody could read: nothing is known, so nothing is assumed of it. */
@@ -53,24 +55,22 @@ const UNREADABLE: EventFacts = {
 
 /** Something malformed leaves a trace too: its code, and nothing of what it was. */
 function refusalOf(run: Run, code: string, receivedAt: number): EntryDraft {
-  return {
-    ...entryOf({
-      facts: UNREADABLE,
-      decision: ownDenial("gateway/invalid", `invalid event: ${code}`),
-      capabilityId: undefined,
-      receivedAt,
-      timestamp: Math.floor(receivedAt / 1000),
-      eventId: run.mintId("event"),
-      agentId: run.agent,
-      sessionId: run.sessionId,
-      transport: run.sink.transport,
-      payload: { refused: code },
-      policyHash: run.policy.hash,
-      mode: run.policy.mode,
-    }),
-    run_id: run.runId,
-    thread_id: run.threadId,
-  };
+  const draft = entryOf({
+    facts: UNREADABLE,
+    decision: ownDenial("gateway/invalid", `invalid event: ${code}`),
+    capabilityId: undefined,
+    receivedAt,
+    eventId: run.mintId("event"),
+    agentId: run.agent,
+    sessionId: run.sessionId,
+    transport: run.sink.transport,
+    payloadText: canonicalJson({ refused: code }),
+    policyHash: run.policy.hash,
+    mode: run.policy.mode,
+  });
+  draft.run_id = run.runId;
+  draft.thread_id = run.threadId;
+  return draft;
 }
 
 /** What the log is told about a browser's request. */
@@ -81,23 +81,24 @@ export function inboundDraftOf(request: InboundRequest): EntryDraft {
   }
   const { message } = request;
   const input = message === undefined ? assertInput(request) : undefined;
-  return {
-    ...entryOf({
-      facts,
-      decision,
-      capabilityId,
-      receivedAt: request.receivedAt,
-      timestamp: Math.floor(request.receivedAt / 1000),
-      eventId: message?.envelope.event_id ?? request.mintId("event"),
-      agentId: request.agent,
-      sessionId: request.sessionId,
-      transport: request.transport,
-      payload: (input ?? message?.envelope.payload ?? null) as unknown as JsonValue,
-      policyHash: request.policy.hash,
-      mode: request.policy.mode,
-    }),
-    ...(input === undefined ? {} : { run_id: input.runId, thread_id: input.threadId }),
-  };
+  const draft = entryOf({
+    facts,
+    decision,
+    capabilityId,
+    receivedAt: request.receivedAt,
+    eventId: message?.envelope.event_id ?? request.mintId("event"),
+    agentId: request.agent,
+    sessionId: request.sessionId,
+    transport: request.transport,
+    payloadText: canonicalJson((input ?? message?.envelope.payload ?? null) as JsonValue),
+    policyHash: request.policy.hash,
+    mode: request.policy.mode,
+  });
+  if (input !== undefined) {
+    draft.run_id = input.runId;
+    draft.thread_id = input.threadId;
+  }
+  return draft;
 }
 
 type EntryParts = {
@@ -105,45 +106,45 @@ type EntryParts = {
   decision: Decision;
   capabilityId: string | undefined;
   receivedAt: number;
-  timestamp: number;
   eventId: string;
   agentId: string;
   sessionId: string;
   transport: ReceiptTransport;
-  payload: JsonValue;
+  payloadText: string;
   policyHash: string;
   mode: PolicyMode;
 };
 
-function entryOf(parts: EntryParts): EntryDraft {
+type Writable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
+
+/** Member by member and never by spreading: see `createPassage`. */
+function entryOf(parts: EntryParts): Writable<TextDraft> {
   const { facts, decision } = parts;
-  // A rule in observe mode blocks nothing: the receipt says allowed, the entry names the rule.
-  const rule = decision.allow ? decision.observed?.rule : decision.rule;
-  return {
-    receipt: {
-      timestamp: parts.timestamp,
-      event_id: parts.eventId,
-      agent_id: parts.agentId,
-      session_id: parts.sessionId,
-      capability_id: parts.capabilityId ?? NO_CAPABILITY,
-      event_type: eventTypeOf(facts),
-      ...(facts.target === undefined ? {} : { target: facts.target }),
-      classification: facts.classification,
-      transport: parts.transport,
-      allowed: decision.allow,
-      ...(decision.allow ? {} : { denial_reason: decision.reason }),
-      payload_hash: hashOf(parts.payload),
-    },
+  const receipt: Writable<TextDraft["receipt"]> = {
+    timestamp: Math.floor(parts.receivedAt / 1000),
+    event_id: parts.eventId,
+    agent_id: parts.agentId,
+    session_id: parts.sessionId,
+    capability_id: parts.capabilityId ?? NO_CAPABILITY,
+    event_type: eventTypeOf(facts),
+    classification: facts.classification,
+    transport: parts.transport,
+    allowed: decision.allow,
+  };
+  if (facts.target !== undefined) receipt.target = facts.target;
+  if (!decision.allow) receipt.denial_reason = decision.reason;
+  const draft: Writable<TextDraft> = {
+    receipt,
+    payload_text: parts.payloadText,
     direction: facts.direction,
     policy_hash: parts.policyHash,
     mode: parts.mode,
-    ...(rule === undefined ? {} : { rule }),
     received_at: parts.receivedAt,
   };
-}
-
-function hashOf(value: JsonValue): string {
-  return sha256Hex(canonicalJson(value));
+  // A rule in observe mode blocks nothing: the receipt says allowed, the entry names the rule.
+  const rule = decision.allow ? decision.observed?.rule : decision.rule;
+  if (rule !== undefined) draft.rule = rule;
+  return draft;
 }
 
 function eventTypeOf({ eventType, customName }: EventFacts): ReceiptEventType {

@@ -1,8 +1,17 @@
 import type { EntryDraft } from "@countersign/receipts/log";
 
-/** What the record stage needs of a log: an append that resolves when the entry is durable. */
+/** Where a decision stands in the log, once it is durable. */
+export type Recorded = { readonly seq: number; readonly id: string };
+
+/** What the record stage needs of a log. */
 export type Recorder = {
-  append(draft: EntryDraft): Promise<{ readonly seq: number; readonly id: string }>;
+  /** Appends in this order. Resolves once, when every entry is durable; rejects when one of them is not. */
+  appendAll(drafts: readonly EntryDraft[]): Promise<readonly Recorded[]>;
+  /**
+   * Waits while more is on its way to the log than it should be asked to take; `undefined` when there is
+   * room. Whoever goes on asking without waiting is refused at some point.
+   */
+  room?(): Promise<void> | undefined;
   /** Writes something harmless, to find out whether a store that failed is back. */
   probe?(): Promise<unknown>;
 };

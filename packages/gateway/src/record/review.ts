@@ -19,8 +19,9 @@ const RESERVED_PREFIX = "countersign.";
  * events, and each of them must pass by itself. Names that the gateway speaks under are nobody else's.
  */
 export function review(run: Run, passage: Passage): Decision | undefined {
-  const { decision, part } = passage;
-  if (decision?.allow !== true || part === true) return decision;
+  const { decision, part, claim, event } = passage;
+  if (decision?.allow !== true || part) return decision;
+  if (claim === undefined && event?.type !== "CUSTOM") return decision;
   const own = reservedName(run, passage);
   if (own !== undefined) return observing(run.policy, own);
   let remark = decision;
@@ -34,7 +35,7 @@ export function review(run: Run, passage: Passage): Decision | undefined {
 
 function reservedName(run: Run, { event, claim, isHint }: Passage): Denial | undefined {
   const name = claim === undefined ? customName(event) : claimedName(claim.envelope.event_type);
-  if (name === undefined || isHint === true || !name.startsWith(RESERVED_PREFIX)) return undefined;
+  if (name === undefined || isHint || !name.startsWith(RESERVED_PREFIX)) return undefined;
   const reason = "the name is reserved for the gateway";
   return ownDenial("gateway/reserved-name", reason, run.policy.onBlock);
 }

@@ -5,6 +5,7 @@ import type { Passage, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { draftOf, inboundDraftOf } from "./draft.js";
+import type { Recorded } from "./recorder.js";
 import { review } from "./review.js";
 
 /** The person is told this when a receipt could not be made durable. */
@@ -12,6 +13,9 @@ export const UNRECORDED: Failure = {
   code: "RECEIPTS_UNAVAILABLE",
   message: "the decision could not be recorded",
 };
+
+/** Passages signed for with one question to the log; one signing message of the log takes as many. */
+const MAX_GROUP = 128;
 
 /** What arrived together: it is signed for with one question to the log, and delivered in one write. */
 type Group = {
@@ -36,7 +40,7 @@ export const record: Stage = {
         const { passages, arrivedAt } = waiting.shift() as Group;
         size -= passages.length;
         for (const passage of passages) {
-          if (passage.supplied !== true) run.observer.recorded(passage);
+          if (!passage.supplied) run.observer.recorded(passage);
           next.push(passage);
         }
         next.flush?.(arrivedAt);
@@ -81,6 +85,8 @@ export const record: Stage = {
         }
         gathered.push(passage);
         size += 1;
+        // The log may begin with the first of them while the rest is still being judged.
+        if (gathered.length >= MAX_GROUP) flush(performance.now());
       },
       flush,
       end: (end) => {
@@ -92,28 +98,43 @@ export const record: Stage = {
     };
   },
   admit: async (request) => {
-    const { id, seq } = await request.recorder.append(inboundDraftOf(request));
-    request.receiptId = id;
-    request.seq = seq;
+    const [recorded] = await request.recorder.appendAll([inboundDraftOf(request)]);
+    if (recorded === undefined) throw new TypeError("the log answered without an entry");
+    request.receiptId = recorded.id;
+    request.seq = recorded.seq;
   },
 };
 
 /** Resolves when everything that must be durable before delivery is: the receipts, and what others hang on it. */
 async function makeDurable(run: Run, passages: readonly Passage[]): Promise<void> {
-  const before = run.beforeDelivery?.(passages.flatMap((passage) => shownOf(run, passage)));
-  const appended = passages.map(async (passage) => {
-    if (passage.supplied === true) return;
-    const { id, seq } = await run.recorder.append(draftOf(run, passage));
+  const signed = passages.filter(({ supplied }) => !supplied);
+  const appended = run.recorder.appendAll(signed.map((passage) => draftOf(run, passage)));
+  if (run.beforeDelivery !== undefined) {
+    const shown = passages.flatMap((passage) => shownOf(run, passage));
+    // Both are under way at once, and a failure of either is a failure of the group.
+    await Promise.all([appended, startOf(run.beforeDelivery, shown)]);
+  }
+  const recorded = await appended;
+  for (let index = 0; index < signed.length; index += 1) {
+    const passage = signed[index] as Passage;
+    const { id, seq } = recorded[index] as Recorded;
     passage.receiptId = id;
     passage.seq = seq;
-  });
-  await Promise.all([before, ...appended]);
+  }
+}
+
+/** Whatever is thrown at once is a rejection like any other. */
+async function startOf(
+  before: NonNullable<Run["beforeDelivery"]>,
+  events: readonly AgUiEvent[],
+): Promise<void> {
+  await before(events);
 }
 
 /** The events a client will be shown of a passage; none of what is withheld or only signed for. */
 function shownOf(run: Run, passage: Passage): readonly AgUiEvent[] {
   const { event, emitted, decision, part, supplied } = passage;
-  if (event === undefined || part === true) return [];
-  if (supplied !== true && decision?.allow !== true) return [];
+  if (event === undefined || part) return [];
+  if (!supplied && decision?.allow !== true) return [];
   return shownForms(run, emitted ?? event, passage);
 }

@@ -85,7 +85,7 @@ test("a gateway that gets no traffic while it is not ready finds out by itself t
   let now = 0;
   fixture = await startFixture(() => ({ pieces: [] }), {
     gateway: {
-      recorder: { append: (draft) => memory.append(draft), probe },
+      recorder: { appendAll: (drafts) => memory.appendAll(drafts), probe },
       clock: { now: () => now },
     },
   });

@@ -6,9 +6,9 @@ import { createWatchedRecorder } from "./watched-recorder.js";
 const DRAFT = {} as EntryDraft;
 
 async function readyAfter(cause: unknown): Promise<boolean> {
-  const recorder = { append: () => Promise.reject(cause as Error) };
+  const recorder = { appendAll: () => Promise.reject(cause as Error) };
   const watched = createWatchedRecorder(recorder, { now: () => 0 });
-  await expect(watched.append(DRAFT)).rejects.toBe(cause);
+  await expect(watched.appendAll([DRAFT])).rejects.toBe(cause);
   return watched.isReady();
 }
 
@@ -25,4 +25,47 @@ test("an entry that the log refuses leaves the gateway ready: the next one may b
 test("a failure of the store or the log, and one that nobody foresaw, make it not ready", async () => {
   expect(await readyAfter(new CountersignError("ERR_LOG_CLOSED", "closed", {}))).toBe(false);
   expect(await readyAfter(new Error("disk"))).toBe(false);
+});
+
+test("over 8,192 entries under way there is no room, until half of them are settled", async () => {
+  const settle: (() => void)[] = [];
+  const watched = createWatchedRecorder(
+    {
+      appendAll: (drafts) =>
+        new Promise((resolve) => {
+          settle.push(() => resolve(drafts.map(() => ({ seq: 0, id: "" }))));
+        }),
+    },
+    { now: () => 0 },
+  );
+  const drafts = Array.from({ length: 2048 }, () => DRAFT);
+  const appends = [1, 2, 3].map(() => watched.appendAll(drafts));
+  expect(watched.room()).toBeUndefined();
+  appends.push(watched.appendAll(drafts));
+  const room = watched.room();
+  expect(room).toBeDefined();
+  let hasRoom = false;
+  void room?.then(() => (hasRoom = true));
+  settle[0]?.();
+  await appends[0];
+  await Promise.resolve();
+  expect(hasRoom).toBe(false);
+  settle[1]?.();
+  await appends[1];
+  await room;
+  expect(hasRoom).toBe(true);
+  expect(watched.room()).toBeUndefined();
+  for (const resolve of settle) resolve();
+});
+
+test("an append that fails gives its room back", async () => {
+  const watched = createWatchedRecorder(
+    { appendAll: () => Promise.reject(new Error("disk")) },
+    { now: () => 0 },
+  );
+  const append = watched.appendAll(Array.from({ length: 9000 }, () => DRAFT));
+  const room = watched.room();
+  await expect(append).rejects.toThrow("disk");
+  await room;
+  expect(watched.room()).toBeUndefined();
 });

@@ -3,10 +3,19 @@ import type { Clock } from "../ports.js";
 import type { Recorder } from "./recorder.js";
 
 /** A recorder that knows whether decisions can be recorded now: what `/readyz` answers. */
-export type WatchedRecorder = Recorder & { isReady(): boolean };
+export type WatchedRecorder = Recorder & {
+  isReady(): boolean;
+  room(): Promise<void> | undefined;
+};
 
 /** Milliseconds between two questions to a store that is down. */
 const PROBE_MS = 1000;
+
+/**
+ * Entries of all runs together that may be on their way before every agent has to wait. The log refuses
+ * appends over 16,384, and a refusal ends a run: a thousand busy streams must wait instead.
+ */
+const MAX_UNDER_WAY = 8192;
 
 /** Failures of the store, the signer and the log, as opposed to those of an entry. */
 const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/u;
@@ -20,6 +29,8 @@ const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/u;
 export function createWatchedRecorder(recorder: Recorder, clock: Clock): WatchedRecorder {
   let ready = true;
   let probedAt = Number.NEGATIVE_INFINITY;
+  let underWay = 0;
+  let roomAgain: { promise: Promise<void>; resolve: () => void } | undefined;
   const watch = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       const result = await work();
@@ -29,6 +40,12 @@ export function createWatchedRecorder(recorder: Recorder, clock: Clock): Watched
       if (isOfTheStore(error)) ready = false;
       throw error;
     }
+  };
+  const settled = (count: number): void => {
+    underWay -= count;
+    if (roomAgain === undefined || underWay > MAX_UNDER_WAY / 2) return;
+    roomAgain.resolve();
+    roomAgain = undefined;
   };
   return {
     isReady: () => {
@@ -40,7 +57,25 @@ export function createWatchedRecorder(recorder: Recorder, clock: Clock): Watched
       }
       return ready;
     },
-    append: (draft) => watch(() => recorder.append(draft)),
+    appendAll: async (drafts) => {
+      underWay += drafts.length;
+      try {
+        return await watch(() => recorder.appendAll(drafts));
+      } finally {
+        settled(drafts.length);
+      }
+    },
+    room: () => {
+      if (underWay < MAX_UNDER_WAY) return undefined;
+      if (roomAgain === undefined) {
+        let resolve = (): void => {};
+        const promise = new Promise<void>((resolved) => {
+          resolve = resolved;
+        });
+        roomAgain = { promise, resolve };
+      }
+      return roomAgain.promise;
+    },
   };
 }
 

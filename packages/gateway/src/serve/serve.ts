@@ -46,7 +46,7 @@ export async function startGateway(
     fallbackAgent: config.defaultAgent,
     policy: policy.holder,
     recorder: {
-      append: (draft) => receipts.log.append(draft),
+      appendAll: (drafts) => receipts.log.appendAll(drafts),
       // Signing a checkpoint writes to the store, so it tells whether the store is back.
       probe: async () => void (await receipts.log.checkpoint()),
     },

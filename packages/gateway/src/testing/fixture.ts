@@ -1,4 +1,5 @@
-import type { EntryDraft } from "@countersign/receipts/log";
+import { sha256Hex } from "@countersign/core";
+import type { EntryDraft, HashedDraft } from "@countersign/receipts/log";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import type { FakeRequest, FakeScript } from "@countersign/testkit";
 import { startFakeAgent } from "@countersign/testkit";
@@ -9,24 +10,33 @@ import type { UpstreamTarget } from "../upstream/upstream.js";
 
 /** A recorder that keeps its drafts, for tests that look at them. */
 export type MemoryRecorder = {
-  readonly drafts: EntryDraft[];
+  readonly drafts: HashedDraft[];
   fail: boolean;
-  append(draft: EntryDraft): Promise<{ seq: number; id: string }>;
+  appendAll(drafts: readonly EntryDraft[]): Promise<{ seq: number; id: string }[]>;
 };
 
 /** Records in memory; with `fail` every append is refused. */
 export function createMemoryRecorder(): MemoryRecorder {
-  const drafts: EntryDraft[] = [];
+  const drafts: HashedDraft[] = [];
   const recorder: MemoryRecorder = {
     drafts,
     fail: false,
-    append: async (draft) => {
+    appendAll: async (appended) => {
       if (recorder.fail) throw new Error("the store is down");
-      drafts.push(draft);
-      return { seq: drafts.length - 1, id: `agui-${draft.receipt.event_id}` };
+      return appended.map((draft) => {
+        drafts.push(hashed(draft));
+        return { seq: drafts.length - 1, id: `agui-${draft.receipt.event_id}` };
+      });
     },
   };
   return recorder;
+}
+
+/** A draft as the log would keep it: of its payload only the hash. */
+function hashed(draft: EntryDraft): HashedDraft {
+  if (draft.payload_text === undefined) return draft;
+  const { payload_text: text, receipt, ...rest } = draft;
+  return { ...rest, receipt: { ...receipt, payload_hash: sha256Hex(text) } };
 }
 
 /** A policy under which plain chat passes and everything else needs a capability. */

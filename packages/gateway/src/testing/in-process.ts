@@ -19,7 +19,7 @@ export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered"> & {
   /** Told what the observer is told of each group that was delivered. */
   readonly onGroup?: (passages: number, arrivedAt: number) => void;
   /** Told of each write to the person. */
-  readonly onSend?: (events: readonly AgUiEvent[]) => void;
+  readonly onSend?: ClientSink["send"];
 };
 
 /** A gateway without sockets: pieces in, delivered events out. */
@@ -118,14 +118,14 @@ export function chunk(events: readonly object[]): UpstreamPiece {
 
 function createMemorySink(
   delivered: AgUiEvent[],
-  onSend: (events: readonly AgUiEvent[]) => void = () => {},
+  onSend: ClientSink["send"] = () => {},
 ): ClientSink {
   return {
     transport: "sse",
     gone: new AbortController().signal,
     isSlow: false,
-    send: (events) => {
-      onSend(events);
+    send: (events, texts) => {
+      onSend(events, texts);
       delivered.push(...events);
     },
     drained: () => Promise.resolve(),

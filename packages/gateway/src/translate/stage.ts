@@ -5,6 +5,8 @@ import {
   unwrapPartialEnvelope,
   upgradeInput,
 } from "@countersign/wire/dialects";
+import type { JsonObject } from "@countersign/core";
+import { createPassage } from "../pipeline/passage.js";
 import type { Stage } from "../pipeline/stage.js";
 import { createEventIds } from "./event-ids.js";
 
@@ -29,9 +31,12 @@ export const translate: Stage = {
         if (notes.length > 0) run.observer.notes(notes);
         const { receivedAt } = passage;
         if (claim === undefined) {
-          for (const value of events) {
-            const isHint = upgrader.dialect === "0.1.0" && value["name"] === UI_RENDER_HINT_NAME;
-            next.push(isHint ? { receivedAt, value, isHint } : { receivedAt, value });
+          for (let index = 0; index < events.length; index += 1) {
+            const native = index === 0 ? passage : createPassage(receivedAt);
+            const value = events[index] as JsonObject;
+            native.value = value;
+            native.isHint = upgrader.dialect === "0.1.0" && value["name"] === UI_RENDER_HINT_NAME;
+            next.push(native);
           }
           return;
         }
@@ -40,14 +45,15 @@ export const translate: Stage = {
         if (first?.["type"] === "RUN_STARTED") {
           // Nobody judges or signs for it, so nothing of the agent's own word may ride in it.
           const { metadata: _metadata, ...value } = first;
-          next.push({ receivedAt, value, supplied: true });
+          const supplied = createPassage(receivedAt);
+          supplied.value = value;
+          supplied.supplied = true;
+          next.push(supplied);
         }
         const envelope = { ...claim.envelope, event_id: idOf(claim.envelope.event_id) };
-        next.push({
-          receivedAt,
-          value: carryEnvelope(envelope),
-          claim: { ...claim, envelope },
-        });
+        passage.value = carryEnvelope(envelope);
+        passage.claim = { ...claim, envelope };
+        next.push(passage);
       },
       end: (end) => next.end(end),
     };

@@ -12,12 +12,12 @@ import { callKey, messageKey, subagentKey } from "./unit.js";
 export function emittedForm(
   event: AgUiEvent,
   register: WithheldRegister,
-  judge: MessageJudge,
+  judge: () => MessageJudge,
 ): AgUiEvent | undefined {
   const bare = withoutRawEvent(event);
   switch (bare.type) {
     case "MESSAGES_SNAPSHOT": {
-      const messages = filterMessages(bare.messages, register, judge);
+      const messages = filterMessages(bare.messages, register, judge());
       return messages === bare.messages ? bare : { ...bare, messages: [...messages] };
     }
     case "RUN_STARTED":
@@ -75,11 +75,11 @@ function withoutWithheldParents(
 function withReducedInput(
   event: RunStartedEvent,
   register: WithheldRegister,
-  judge: MessageJudge,
+  judge: () => MessageJudge,
 ): RunStartedEvent {
   if (event.input === undefined) return event;
   const { threadId, runId, messages } = event.input;
-  const kept = filterMessages(messages, register, judge);
+  const kept = filterMessages(messages, register, judge());
   return { ...event, input: { threadId, runId, messages: [...kept] } };
 }
 
