@@ -25,42 +25,45 @@ export type FeedItem = {
   blocked: number;
 };
 
-/** What the feed tells about a recorded passage. */
+/** What the feed tells about a recorded passage. Member by member and never by spreading: see `createPassage`. */
 export function feedItemOf(run: Run, passage: Passage): FeedItem | undefined {
   const { event, facts, decision, receiptId, seq, refused } = passage;
-  if (refused !== undefined && receiptId !== undefined && seq !== undefined) {
-    return {
-      ...placeOf(run),
-      seq,
-      receipt_id: receiptId,
-      type: "MALFORMED",
-      direction: "outbound",
-      event_type: "malformed",
-      classification: "mutate",
-      allowed: false,
-      denial_reason: `invalid event: ${refused}`,
-      received_at: passage.receivedAt,
-    };
-  }
-  if (event === undefined || facts === undefined || decision === undefined) return undefined;
   if (receiptId === undefined || seq === undefined) return undefined;
-  const denial = decision.allow ? decision.observed : decision;
-  return {
-    ...placeOf(run),
+  if (refused !== undefined) return malformedItem(run, passage.receivedAt, seq, receiptId, refused);
+  if (event === undefined || facts === undefined || decision === undefined) return undefined;
+  const item: FeedItem = {
+    agent_id: run.agent,
+    session_id: run.sessionId,
+    thread_id: run.threadId,
+    run_id: run.runId,
+    mode: run.policy.mode,
+    forwarded: run.counters.forwarded,
+    blocked: run.counters.blocked,
     seq,
     receipt_id: receiptId,
     type: event.type,
     direction: facts.direction,
     event_type: facts.customName ?? facts.eventType,
     classification: facts.classification,
-    ...(facts.target === undefined ? {} : { target: facts.target }),
     allowed: decision.allow,
-    ...(denial === undefined ? {} : { rule: denial.rule, denial_reason: denial.reason }),
     received_at: passage.receivedAt,
   };
+  if (facts.target !== undefined) item.target = facts.target;
+  const denial = decision.allow ? decision.observed : decision;
+  if (denial !== undefined) {
+    item.rule = denial.rule;
+    item.denial_reason = denial.reason;
+  }
+  return item;
 }
 
-function placeOf(run: Run) {
+function malformedItem(
+  run: Run,
+  receivedAt: number,
+  seq: number,
+  receiptId: string,
+  code: string,
+): FeedItem {
   return {
     agent_id: run.agent,
     session_id: run.sessionId,
@@ -69,5 +72,14 @@ function placeOf(run: Run) {
     mode: run.policy.mode,
     forwarded: run.counters.forwarded,
     blocked: run.counters.blocked,
+    seq,
+    receipt_id: receiptId,
+    type: "MALFORMED",
+    direction: "outbound",
+    event_type: "malformed",
+    classification: "mutate",
+    allowed: false,
+    denial_reason: `invalid event: ${code}`,
+    received_at: receivedAt,
   };
 }

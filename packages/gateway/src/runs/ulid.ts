@@ -2,41 +2,43 @@ import { randomFillSync } from "node:crypto";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const RANDOM_DIGITS = 16;
+/** The last digits of the random part, which count up; the rest stays as it was drawn. */
+const COUNTED_DIGITS = 4;
+const COUNTED = 32 ** COUNTED_DIGITS;
+const DRAWN_DIGITS = RANDOM_DIGITS - COUNTED_DIGITS;
+/** Two digits at a time: identifiers are made for every event, and digit by digit took six times as long. */
+const PAIRS: readonly string[] = Array.from(
+  { length: 32 * 32 },
+  (_, index) => `${ALPHABET[index >> 5]}${ALPHABET[index & 31]}`,
+);
 
 /**
- * Makes identifiers that sort by time (ULID): 48 bits of milliseconds, 80 random bits.
+ * Makes identifiers that sort by time (ULID): 48 bits of milliseconds, 80 bits of which 76 are random.
  *
  * Within one millisecond the random part counts up, so that the index of a log grows at its end:
  * random keys cost a store three quarters of its speed.
  */
 export function createUlid(now: () => number): () => string {
-  const digits = new Uint8Array(RANDOM_DIGITS);
+  const drawn = new Uint8Array(RANDOM_DIGITS);
   let last = -1;
   let prefix = "";
+  let counter = 0;
   return () => {
     const time = Math.max(now(), last);
-    if (time === last) countUp(digits);
+    if (time === last && counter < COUNTED - 1) counter += 1;
     else {
-      last = time;
-      prefix = encodeTime(time);
-      randomFillSync(digits);
-      for (let index = 0; index < RANDOM_DIGITS; index++) digits[index] = (digits[index] ?? 0) & 31;
+      // More than fit into one millisecond go on in the next, ahead of the clock.
+      last = time === last ? time + 1 : time;
+      randomFillSync(drawn);
+      prefix = encodeTime(last);
+      for (let index = 0; index < DRAWN_DIGITS; index += 2) {
+        prefix += PAIRS[(((drawn[index] ?? 0) & 31) << 5) | ((drawn[index + 1] ?? 0) & 31)];
+      }
+      // 16 of 20 bits: the rest is left free to count into.
+      counter = ((drawn[12] ?? 0) << 8) | (drawn[13] ?? 0);
     }
-    let text = prefix;
-    for (const digit of digits) text += ALPHABET[digit];
-    return text;
+    return `${prefix}${PAIRS[counter >> 10]}${PAIRS[counter & 1023]}`;
   };
-}
-
-function countUp(digits: Uint8Array): void {
-  for (let index = RANDOM_DIGITS - 1; index >= 0; index--) {
-    const digit = digits[index] ?? 0;
-    if (digit < 31) {
-      digits[index] = digit + 1;
-      return;
-    }
-    digits[index] = 0;
-  }
 }
 
 function encodeTime(time: number): string {
