@@ -33,12 +33,23 @@ export class DerivedFiles {
     return file;
   }
 
-  /** Writes the hashes of an append that starts at leaf `first`. */
-  async writeHashes(first: number, leaves: Uint8Array, above: readonly TileHash[]): Promise<void> {
-    await (await this.#file("0")).write(leaves, first * HASH_BYTES);
-    for (const { level, index, hash } of above) {
-      await (await this.#file(String(level))).write(hash, index * HASH_BYTES);
+  /** Writes the hashes of an append that starts at leaf `first`; of each level they follow on one another. */
+  async writeHashes(
+    first: number,
+    leaves: readonly Uint8Array[],
+    above: readonly TileHash[],
+  ): Promise<void> {
+    const write = async (level: number, pieces: readonly Uint8Array[], index: number) =>
+      (await this.#file(String(level))).write(pieces, index * HASH_BYTES);
+    const writes = [write(0, leaves, first)];
+    for (const level of new Set(above.map((one) => one.level))) {
+      const of = above.filter((one) => one.level === level);
+      const hashes = of.map((one) => one.hash);
+      writes.push(write(level, hashes, of[0]?.index ?? 0));
     }
+    // All are waited for, failed or not: none may come after what follows a failure.
+    const results = await Promise.allSettled(writes);
+    for (const result of results) if (result.status === "rejected") throw result.reason;
   }
 
   /** Notes where bundles begin; `positions` belong to consecutive bundles from `first` on. */
@@ -48,7 +59,7 @@ export class DerivedFiles {
     positions.forEach((position, at) =>
       bytes.writeBigUInt64BE(BigInt(position), at * POSITION_BYTES),
     );
-    await (await this.#file("bundles")).write(bytes, first * POSITION_BYTES);
+    await (await this.#file("bundles")).write([bytes], first * POSITION_BYTES);
   }
 
   /** Bytes of one tile; shorter than asked when the file lacks them. */

@@ -4,7 +4,8 @@ import { dirname } from "node:path";
 
 /** One open file; every position is explicit. */
 export type DiskFile = {
-  write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Writes pieces one behind the other. */
+  write(pieces: readonly Uint8Array[], position: number): Promise<void>;
   /** Fewer bytes than asked only at the end of the file. */
   read(length: number, position: number): Promise<Uint8Array>;
   size(): Promise<number>;
@@ -27,22 +28,44 @@ export type Disk = {
   remove(path: string): Promise<void>;
 };
 
+/** The system takes at most this many pieces at once (IOV_MAX). */
+const MAX_PIECES = 1_024;
+
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  let done = 0;
-  // A nearly full disk takes part of a write without an error.
-  while (done < bytes.length) {
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-    done += bytesWritten;
+async function writeAll(
+  handle: FileHandle,
+  pieces: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  let rest = pieces.filter((piece) => piece.length > 0);
+  let at = position;
+  while (rest.length > 0) {
+    const { bytesWritten } = await handle.writev(rest.slice(0, MAX_PIECES), at);
+    at += bytesWritten;
+    rest = behind(rest, bytesWritten);
   }
+}
+
+/** What is left of pieces behind some bytes: a nearly full disk takes part of a write without an error. */
+function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let skip = bytes;
+  let done = 0;
+  for (; done < pieces.length; done += 1) {
+    const { length } = pieces[done] as Uint8Array;
+    if (skip < length) break;
+    skip -= length;
+  }
+  const rest = pieces.slice(done);
+  if (skip > 0) rest[0] = (rest[0] as Uint8Array).subarray(skip);
+  return rest;
 }
 
 function wrap(handle: FileHandle): DiskFile {
   return {
-    write: (bytes, position) => writeAll(handle, bytes, position),
+    write: (pieces, position) => writeAll(handle, pieces, position),
     async read(length, position) {
       const bytes = Buffer.allocUnsafe(length);
       let done = 0;

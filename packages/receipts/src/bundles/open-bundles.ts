@@ -148,24 +148,14 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       }
       const { frontier: head, position } = state;
       const batch = build(head);
-      const positions: number[] = [];
-      const records = Buffer.from(
-        batch.records.buffer,
-        batch.records.byteOffset,
-        batch.records.length,
-      );
-      for (let at = 0, seq = head.size; at < records.length; seq += 1) {
-        if (seq % TILE_WIDTH === 0) positions.push(position + at);
-        at += 2 + records.readUInt16BE(at);
-      }
+      const positions = batch.bundleStarts.map((start) => position + start);
       const commit = encodeCommit(batch.frontier.size, frontierRoot(batch.frontier));
       inDoubt = true;
       try {
         const limit = options.segmentBytes ?? SEGMENT_BYTES;
         if (position - segments.startOf(position) >= limit) await segments.roll(position);
-        const bytes = Buffer.concat([records, commit]);
         const truth = async (): Promise<void> => {
-          await segments.write(bytes, position);
+          await segments.write([...batch.records, commit], position);
           if (durability === "strict") await segments.sync(position);
         };
         // All are waited for, failed or not: no write of a failed append may come after its cut.
@@ -179,7 +169,8 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
         throw writeFailure("append", error);
       }
       inDoubt = false;
-      state = { frontier: batch.frontier, position: position + records.length + COMMIT_BYTES };
+      const bytes = batch.records.reduce((sum, piece) => sum + piece.length, COMMIT_BYTES);
+      state = { frontier: batch.frontier, position: position + bytes };
       if (durability === "relaxed") syncLater();
     },
     async head() {

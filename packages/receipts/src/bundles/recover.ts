@@ -82,7 +82,7 @@ export async function recoverTail(
     at += COMMIT_BYTES;
     const first = good.frontier.size;
     if (state.leaves.length > 0) {
-      await derived.writeHashes(first, Buffer.concat(state.leaves), state.above);
+      await derived.writeHashes(first, [Buffer.concat(state.leaves)], state.above);
       await derived.writePositions(Math.ceil(first / TILE_WIDTH), state.positions);
     }
     good = { frontier: { size: state.size, hashes: state.hashes }, position: at };

@@ -85,9 +85,9 @@ export class Segments {
     return segment;
   }
 
-  async write(bytes: Uint8Array, position: number): Promise<void> {
+  async write(pieces: readonly Uint8Array[], position: number): Promise<void> {
     const segment = await this.#fileAt(position);
-    await segment.file.write(bytes, position - segment.start);
+    await segment.file.write(pieces, position - segment.start);
   }
 
   /** Flushes the file that ends at or holds `position`. */

@@ -1,6 +1,9 @@
 import { decodeEntry } from "../entry/decode-entry.js";
 import type { LogEntry } from "../entry/entry.js";
 import type { SignedGroup } from "../sign/group.js";
+import { receiptId } from "./draft.js";
+
+const LENGTH_BYTES = 2;
 
 /** An acknowledged append. */
 export class AppendedEntry {
@@ -9,31 +12,29 @@ export class AppendedEntry {
   /** Position in the log. */
   declare readonly seq: number;
   /** Id of the receipt. */
-  declare readonly id: string;
+  get id(): string {
+    return receiptId(this.eventId);
+  }
+  /** @internal */
+  declare readonly eventId: string;
   /** @internal */
   declare readonly group: SignedGroup;
   /** @internal */
   declare readonly index: number;
 
   /** @internal */
-  constructor(seq: number, id: string, group: SignedGroup, index: number) {
+  constructor(seq: number, eventId: string, group: SignedGroup, index: number) {
     this.seq = seq;
-    this.id = id;
+    this.eventId = eventId;
     this.group = group;
     this.index = index;
   }
 
-  /** The leaf bytes: canonical JSON of the entry. Put together when asked for; most callers never do. */
+  /** The leaf bytes: canonical JSON of the entry. A view of the group it was signed with. */
   get bytes(): Uint8Array {
-    const { bytes, cuts } = this.group;
-    const start = this.index === 0 ? 0 : (cuts[this.index * 2 - 1] as number);
-    const cut = cuts[this.index * 2] as number;
-    const end = cuts[this.index * 2 + 1] as number;
-    return Buffer.concat([
-      bytes.subarray(start, cut),
-      Buffer.from(String(this.seq)),
-      bytes.subarray(cut, end),
-    ]);
+    const { records, places } = this.group;
+    const start = this.index === 0 ? 0 : (places[this.index * 2 - 1] as number);
+    return records.subarray(start + LENGTH_BYTES, places[this.index * 2 + 1]);
   }
 
   /** The entry with its signed receipt. */

@@ -1,17 +1,16 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
 import type { MessageSigner } from "../note/sign-note.js";
 import type { GroupSigner } from "../sign/group-signer.js";
-import type { SignMode } from "../sign/group.js";
+import type { SignedGroup, SignMode } from "../sign/group.js";
+import { renumber } from "../sign/records.js";
 import { writeFailure } from "../store/failure.js";
 import type { Durability, ReceiptStore } from "../store/store.js";
 import type { AppendedEntry } from "./appended-entry.js";
 import { assertConsistent, makeCheckpoint } from "./checkpoints.js";
-import { settleDraft } from "./draft.js";
 import type { EntryDraft } from "./draft.js";
 import { createTileCache } from "../tiles/tile-cache.js";
 import "./errors.js";
-import { createGrower } from "./grow.js";
-import type { GroupToGrow } from "./grow.js";
+import { grow } from "./grow.js";
 import { PendingGroup } from "./pending-group.js";
 import { proveEntry } from "./prove-entry.js";
 
@@ -63,12 +62,26 @@ export type ReceiptLog = {
   close(): Promise<void>;
 };
 
-const LINE_SLACK = 4_096;
-
 function countOption(name: string, value: number | undefined, standard: number): number {
   const count = value ?? standard;
   if (!Number.isSafeInteger(count) || count < 0) throw new TypeError(`${name} is not a count`);
   return count;
+}
+
+/** Signed groups with the numbers that follow on `size`; most were signed with those already. */
+function numbered(
+  size: number,
+  groups: readonly PendingGroup[],
+): { signed: SignedGroup[]; size: number } {
+  let next = size;
+  const signed = groups.map((group) => {
+    const known = group.signed as SignedGroup;
+    const fitting = known.first === next ? known : renumber(known, next);
+    group.signed = fitting;
+    next += group.count;
+    return fitting;
+  });
+  return { signed, size: next };
 }
 
 /** Opens a log over a store, after checking that the store still holds what was signed for. */
@@ -83,10 +96,8 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   const interval = countOption("checkpointInterval", options.checkpointInterval, 1_000);
   const covered = await assertConsistent(store, origin);
 
-  const grow = createGrower();
   const tiles = createTileCache();
   let newest: { size: number; text: string } | undefined;
-  let lineBytes: number | undefined;
   let collecting = new PendingGroup();
   // Full groups that wait for a free signing thread.
   const waiting: PendingGroup[] = [];
@@ -98,13 +109,14 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   let flushing = false;
   let checkpointed = covered?.size ?? -1;
   let size = (await store.head()).size;
+  // The number the next group to be signed will begin with, if nothing fails and nobody else appends.
+  let expected = size;
 
   const sendToSigner = (group: PendingGroup): void => {
     groups.push(group);
     signing += 1;
-    const request = group.request(mode);
-    // Growing a buffer step by step and copying it costs more than the next group's own lines.
-    lineBytes = group.count < groupSize ? undefined : request.lines.length + LINE_SLACK;
+    const request = group.request(mode, expected);
+    expected += group.count;
     signer
       .sign(request)
       .then(
@@ -154,11 +166,12 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     if (flushing) return;
     flushing = true;
     for (let taken = takeSigned(); taken.length > 0; taken = takeSigned()) {
-      let first = 0;
+      let end = 0;
       try {
         await store.append((head) => {
-          first = head.size;
-          return grow(head, taken as (PendingGroup & GroupToGrow)[]);
+          const { signed, size: after } = numbered(head.size, taken);
+          end = after;
+          return { ...grow(head, signed), drafts: () => taken.flatMap((one) => one.timedDrafts()) };
         }, durability);
       } catch (error) {
         const failure = isCountersignError(error) ? error : writeFailure("append", error);
@@ -170,12 +183,13 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
       }
       for (const group of taken) {
         pending -= group.count;
-        group.resolve(first);
-        first += group.count;
+        group.resolve();
       }
-      size = first;
+      size = end;
     }
     flushing = false;
+    // Others appended, or something failed: what is signed from now on is numbered from here.
+    expected = groups.reduce((sum, group) => sum + (group.failed ? 0 : group.count), size);
   };
 
   const checkpoint = async (): Promise<string> => {
@@ -213,12 +227,11 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
       const facts = { limit: maxQueue };
       throw new CountersignError("ERR_LOG_QUEUE_FULL", "too many appends are under way", facts);
     }
-    const settled = drafts.map((draft) => settleDraft(draft, clock));
-    const appended = collecting.add(settled, signer.kernelKey);
+    const appended = collecting.add(drafts, clock);
     pending += drafts.length;
     if (collecting.count >= groupSize) {
       waiting.push(collecting);
-      collecting = new PendingGroup(lineBytes);
+      collecting = new PendingGroup();
       dispatch();
     } else if (!scheduled) {
       scheduled = true;

@@ -1,9 +1,7 @@
 import type { SignedGroup, SignMode, SignRequest } from "../sign/group.js";
 import { AppendedEntry } from "./appended-entry.js";
-import { assertDraft } from "./check-draft.js";
-import { receiptId } from "./draft.js";
-import type { TimedDraft } from "./draft.js";
-import { DraftLines } from "./entry-text.js";
+import { DraftRows } from "./draft-rows.js";
+import type { EntryDraft, TimedDraft } from "./draft.js";
 
 /** One `appendAll`: its part of the group, and whom to tell. */
 type Call = {
@@ -15,59 +13,59 @@ type Call = {
 
 /** Appends that travel together: signed by one message, acknowledged by one flush. */
 export class PendingGroup {
-  readonly drafts: TimedDraft[] = [];
+  readonly drafts: EntryDraft[] = [];
+  readonly times: number[] = [];
   /** Set when signed; until then the groups behind it wait too, so that order is kept. */
   signed: SignedGroup | undefined;
   /** Signing failed: nothing of it is written. */
   failed = false;
-  readonly #lines: DraftLines;
+  readonly #rows = new DraftRows();
   readonly #singles: number[] = [];
   readonly #calls: Call[] = [];
-
-  /** `expected` bytes of lines are made room for: those of the group before. */
-  constructor(expected?: number) {
-    this.#lines = new DraftLines(expected);
-  }
 
   get count(): number {
     return this.drafts.length;
   }
 
   /** Adds drafts that belong together, or throws because one of them cannot be an entry. */
-  add(drafts: readonly TimedDraft[], kernelKey: string): Promise<AppendedEntry[]> {
+  add(drafts: readonly EntryDraft[], clock: () => number): Promise<AppendedEntry[]> {
     const start = this.count;
-    const length = this.#lines.length;
+    for (const draft of drafts) this.times.push(draft.received_at ?? clock());
     try {
-      for (const draft of drafts) {
-        assertDraft(draft);
-        this.#lines.add(draft, kernelKey);
-        this.drafts.push(draft);
-      }
+      this.#rows.addAll(drafts, this.times, start);
     } catch (error) {
-      this.#lines.cutTo(length);
-      this.drafts.length = start;
+      this.times.length = start;
       throw error;
     }
-    drafts.forEach((draft, index) => {
+    for (const draft of drafts) {
       // A blocked event's receipt must stand alone, so it never shares a root.
-      if (!draft.receipt.allowed) this.#singles.push(start + index);
-    });
+      if (!draft.receipt.allowed) this.#singles.push(this.drafts.length);
+      this.drafts.push(draft);
+    }
     return new Promise((resolve, reject) => {
       this.#calls.push({ start, end: this.count, resolve, reject });
     });
   }
 
-  request(mode: SignMode): SignRequest {
-    return { lines: this.#lines.take(), count: this.count, mode, singles: this.#singles };
+  /** The drafts with their times, for stores that fill index columns themselves. */
+  timedDrafts(): TimedDraft[] {
+    return this.drafts.map((draft, index) => ({
+      ...draft,
+      received_at: this.times[index] as number,
+    }));
   }
 
-  resolve(firstSeq: number): void {
+  request(mode: SignMode, first: number): SignRequest {
+    return { ...this.#rows.take(), count: this.count, mode, singles: this.#singles, first };
+  }
+
+  resolve(): void {
     const signed = this.signed as SignedGroup;
     for (const { start, end, resolve } of this.#calls) {
       const entries: AppendedEntry[] = [];
       for (let index = start; index < end; index += 1) {
-        const id = receiptId((this.drafts[index] as TimedDraft).receipt.event_id);
-        entries.push(new AppendedEntry(firstSeq + index, id, signed, index));
+        const { event_id } = (this.drafts[index] as EntryDraft).receipt;
+        entries.push(new AppendedEntry(signed.first + index, event_id, signed, index));
       }
       resolve(entries);
     }

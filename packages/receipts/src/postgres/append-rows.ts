@@ -37,9 +37,9 @@ async function insertBatch(
   const ids: string[] = [];
   const allowed: boolean[] = [];
   const texts: (string | null)[][] = PG_TEXT_COLUMNS.map(() => []);
-  const records = Buffer.from(batch.records.buffer, batch.records.byteOffset, batch.records.length);
+  const records = Buffer.concat(batch.records);
   let at = 0;
-  for (const draft of batch.drafts) {
+  for (const draft of batch.drafts()) {
     const length = records.readUInt16BE(at);
     // Positions in SQL count from one.
     starts.push(at + 3);
@@ -62,7 +62,7 @@ async function insertBatch(
       records,
       starts,
       lengths,
-      Buffer.from(batch.leaves.buffer, batch.leaves.byteOffset, batch.leaves.length),
+      Buffer.concat(batch.leaves),
       times,
       ids,
       allowed,

@@ -1,10 +1,7 @@
 import { hash } from "node:crypto";
-import {
-  BATCH_PREFIX,
-  batchRootMessage,
-  PATH_HASH_CHARACTERS,
-} from "../receipt/batch-signature.js";
+import { BATCH_PREFIX, batchRootMessage } from "../receipt/batch-signature.js";
 import type { SignInto } from "./group.js";
+import { joinHashes } from "./subtrees.js";
 
 /**
  * Receipts under one root signature. Each doubling adds 43 characters of path to every receipt and
@@ -15,20 +12,11 @@ export const RECEIPTS_PER_ROOT = 32;
 
 const SIGNATURE_BYTES = 64;
 const HASH_BYTES = 32;
-const PATH_LENGTH = Math.ceil(Math.log2(RECEIPTS_PER_ROOT));
+const scratch = Buffer.allocUnsafeSlow(HASH_BYTES);
 
-/** Characters of the longest signature string: index and size of two digits, signature, path. */
-export const MAX_BATCH_TEXT =
-  BATCH_PREFIX.length +
-  `${RECEIPTS_PER_ROOT}/${RECEIPTS_PER_ROOT}::`.length +
-  2 * SIGNATURE_BYTES +
-  PATH_LENGTH * PATH_HASH_CHARACTERS;
-const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
-
-function nodeOf(left: string, right: string): string {
-  node.write(left, 1, "latin1");
-  node.write(right, 1 + HASH_BYTES, "latin1");
-  return hash("sha256", node, "binary");
+function base64UrlOf(hashText: string): string {
+  scratch.write(hashText, 0, HASH_BYTES, "latin1");
+  return scratch.toString("base64url");
 }
 
 /**
@@ -43,9 +31,9 @@ function signTogether(leaves: readonly string[], sign: SignInto): string[] {
     for (let index = 0; index < level.length; index += 2) {
       const left = level[index] as string;
       const right = level[index + 1];
-      above.push(right === undefined ? left : nodeOf(left, right));
+      above.push(right === undefined ? left : joinHashes(left, right));
     }
-    levels.push(level.map((one) => Buffer.from(one, "latin1").toString("base64url")));
+    levels.push(level.map(base64UrlOf));
     level = above;
   }
   const root = Buffer.from(level[0] as string, "latin1");
@@ -69,8 +57,8 @@ function signTogether(leaves: readonly string[], sign: SignInto): string[] {
 export function batchSignatures(
   count: number,
   singles: readonly number[],
-  /** A body with the leaf prefix 0x00 before it. */
-  leafInput: (index: number) => Uint8Array,
+  /** The text that is signed for. */
+  body: (index: number) => string,
   sign: SignInto,
 ): (string | undefined)[] {
   const signatures: (string | undefined)[] = Array.from({ length: count });
@@ -81,7 +69,7 @@ export function batchSignatures(
     const chosen = members.slice(start, start + RECEIPTS_PER_ROOT);
     // A batch of one would be a longer way to say the same.
     if (chosen.length === 1) continue;
-    const leaves = chosen.map((index) => hash("sha256", leafInput(index), "binary"));
+    const leaves = chosen.map((index) => hash("sha256", `\0${body(index)}`, "binary"));
     const texts = signTogether(leaves, sign);
     chosen.forEach((index, position) => {
       signatures[index] = texts[position];

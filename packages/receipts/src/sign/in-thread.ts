@@ -14,13 +14,14 @@ export async function createInThreadSigner(
   options: { library?: SignLibrary } = {},
 ): Promise<GroupSigner> {
   const { sign } = await loadSignInto(exportPrivateKeyPem(key), options.library);
+  const kernelKey = kernelKeyOf(key);
   let closed = false;
   return {
-    kernelKey: kernelKeyOf(key),
+    kernelKey,
     parallel: 1,
     async sign(request) {
       if (closed) throw new CountersignError("ERR_SIGN_CLOSED", "the signer is closed", {});
-      return signGroup(request, sign);
+      return signGroup(request, { sign, kernelKey });
     },
     async close() {
       closed = true;

@@ -11,7 +11,7 @@ import type { SignedGroup } from "./group.js";
 import { kernelKeyOf } from "./group-signer.js";
 import type { GroupSigner } from "./group-signer.js";
 import { createInThreadSigner } from "./in-thread.js";
-import type { WorkerAnswer } from "./worker-messages.js";
+import type { WorkerAnswer, WorkerSetup } from "./worker-messages.js";
 
 type Waiting = {
   resolve(group: SignedGroup): void;
@@ -56,10 +56,12 @@ export async function createSigningPool(
     return createInThreadSigner(key, library === undefined ? {} : { library });
   }
   const pem = exportPrivateKeyPem(key);
+  const kernelKey = kernelKeyOf(key);
   let closed = false;
 
   const start = async (): Promise<Lane> => {
-    const worker = new Worker(file, { workerData: { pem, library } });
+    const setup: WorkerSetup = { pem, library, kernelKey };
+    const worker = new Worker(file, { workerData: setup });
     const fresh: Lane = { worker, waiting: [] };
     await new Promise<void>((resolve, reject) => {
       worker.on("message", (answer: WorkerAnswer) => {
@@ -71,7 +73,7 @@ export async function createSigningPool(
         }
         const waiting = fresh.waiting.shift();
         if (fresh.waiting.length === 0) worker.unref();
-        if (answer.ok) waiting?.resolve(answer);
+        if (answer.ok) waiting?.resolve(answer.group);
         else waiting?.reject(crashed("failed"));
       });
       worker.on("error", () => reject(crashed("not-started")));
@@ -106,7 +108,7 @@ export async function createSigningPool(
   lanes.push(...(await Promise.all(Array.from({ length: count }, () => start()))));
 
   return {
-    kernelKey: kernelKeyOf(key),
+    kernelKey,
     parallel: count * GROUPS_PER_WORKER,
     async sign(request) {
       if (closed) throw closedError();
@@ -120,7 +122,7 @@ export async function createSigningPool(
       return new Promise<SignedGroup>((resolve, reject) => {
         lane.waiting.push({ resolve, reject });
         lane.worker.ref();
-        lane.worker.postMessage(request, [request.lines.buffer as ArrayBuffer]);
+        lane.worker.postMessage(request);
       });
     },
     async close() {

@@ -1,88 +1,84 @@
-import { batchSignatures, MAX_BATCH_TEXT } from "./batch-signatures.js";
-import type { SignedGroup, SignInto, SignRequest } from "./group.js";
+import { hash } from "node:crypto";
+import { batchSignatures } from "./batch-signatures.js";
+import type { GroupKey, SignedGroup, SignInto, SignRequest } from "./group.js";
+import { PART_MARK, PARTS } from "./group.js";
+import { RecordWriter } from "./records.js";
 
-const LINE_FEED = 0x0a;
-const LINES = 5;
-const QUOTE = 0x22;
-const OPENING = ',"signature":"';
-const EACH_PREFIX = "ed25519:";
 const SIGNATURE_BYTES = 64;
-const EACH_LENGTH = EACH_PREFIX.length + 2 * SIGNATURE_BYTES;
+const EACH_PREFIX = "ed25519:";
+// Room to begin with: an entry that needs more is found room for at the cost of a copy.
+const EXPECTED_BYTES = { each: 1_000, batch: 1_300 } as const;
 
-function findLines(text: Buffer, start: number, count: number): Uint32Array {
-  const ends = new Uint32Array(count * LINES);
-  let at = start;
-  for (let line = 0; line < ends.length; line += 1) {
-    const end = text.indexOf(LINE_FEED, at);
-    if (end === -1) throw new TypeError("a group has five lines for each draft");
-    ends[line] = end;
-    at = end + 1;
-  }
-  if (at !== text.length) throw new TypeError("a group has five lines for each draft");
-  return ends;
+function broken(): TypeError {
+  return new TypeError("a group is not what its count says");
+}
+
+/** Signs texts; the message is written to memory that is used again. */
+function createTextSigner(sign: SignInto): (text: string, plain: boolean) => string {
+  const signature = Buffer.allocUnsafeSlow(SIGNATURE_BYTES);
+  let message = Buffer.allocUnsafeSlow(4_096);
+  return (text, plain) => {
+    const room = plain ? text.length : text.length * 3;
+    if (room > message.length) message = Buffer.allocUnsafeSlow(room * 2);
+    const length = plain
+      ? message.write(text, 0, room, "latin1")
+      : message.write(text, 0, room, "utf8");
+    sign(signature, message.subarray(0, length));
+    return EACH_PREFIX + signature.toString("hex");
+  };
 }
 
 /**
- * Signs a group and weaves the signatures in: the work of a signing thread, free of I/O. The lines are
- * set down at the end of the result and moved to its front piece by piece, which makes neither views nor
- * copies for the garbage collector; what is written never reaches what is still to be read.
+ * Signs a group and writes its entries, hashes included: the work of a signing thread, free of I/O.
+ * Texts are put together as strings and written once; each string is garbage before the next
+ * collection of young objects.
  */
-export function signGroup(request: SignRequest, sign: SignInto): SignedGroup {
-  const { count, lines, mode } = request;
-  const isBatch = mode === "batch";
-  const longest = isBatch ? Math.max(EACH_LENGTH, MAX_BATCH_TEXT) : EACH_LENGTH;
-  const base = count * (OPENING.length + longest + 1);
-  // Its own ArrayBuffer, not a slice of Node's pool, so that a worker can hand it over without a copy.
-  const out = Buffer.allocUnsafeSlow(base + lines.length);
-  out.set(lines, base);
-  const ends = findLines(out, base, count);
-
-  // Lines 2 and 3 are what is signed: moving line 2 over its line feed joins them, and leaves a byte
-  // before them for the leaf prefix of RFC 6962.
-  for (let line = 0; line < ends.length; line += LINES) {
-    const head = (ends[line] as number) + 1;
-    out.copyWithin(head + 1, head, ends[line + 1]);
-    out[head] = 0;
-  }
-  const body = (index: number, prefixed: boolean): Uint8Array => {
-    const start = (ends[index * LINES] as number) + (prefixed ? 1 : 2);
-    return out.subarray(start, ends[index * LINES + 2]);
-  };
-  const batched = isBatch
-    ? batchSignatures(count, request.singles, (index) => body(index, true), sign)
-    : undefined;
-
-  const signature = Buffer.allocUnsafe(SIGNATURE_BYTES);
-  const cuts = new Uint32Array(count * 2);
+export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
+  const { count, mode, plain } = request;
+  const pieces = request.rows.split("\n");
+  const payloads = request.payloads === "" ? [] : request.payloads.split("\n");
+  const keyText = `","kernel_key":"${key.kernelKey}","payload_hash":"`;
+  const parts: string[] = Array.from({ length: PARTS }, () => "");
+  const entryHeads: string[] = [];
+  const bodyHeads: string[] = [];
+  const bodyTails: string[] = [];
+  const entryTails: string[] = [];
+  const entryEnds: string[] = [];
   let at = 0;
-  const move = (start: number, end: number): void => {
-    out.copyWithin(at, start, end);
-    at += end - start;
-  };
-  let from = base;
+  let payload = 0;
   for (let index = 0; index < count; index += 1) {
-    const line = index * LINES;
-    const prefixEnd = ends[line] as number;
-    const headEnd = (ends[line + 1] as number) + 1;
-    const tailEnd = ends[line + 2] as number;
-    const beforeSeq = ends[line + 3] as number;
-    const end = ends[line + 4] as number;
-    const ready = batched?.[index];
-    // Before its lines are moved, since they may be moved onto themselves.
-    if (ready === undefined) sign(signature, body(index, false));
-    else if (ready.length > MAX_BATCH_TEXT) throw new TypeError("a batch signature is too long");
-    move(from, prefixEnd);
-    move(prefixEnd + 2, headEnd);
-    at += out.write(OPENING, at, "latin1");
-    at += out.write(ready ?? `${EACH_PREFIX}${signature.toString("hex")}`, at, "latin1");
-    out[at] = QUOTE;
-    at += 1;
-    move(headEnd, tailEnd);
-    move(tailEnd + 1, beforeSeq);
-    cuts[index * 2] = at;
-    move(beforeSeq + 1, end);
-    cuts[index * 2 + 1] = at;
-    from = end + 1;
+    const mark = pieces[at++];
+    if (mark === undefined) throw broken();
+    const set = mark.charCodeAt(0) - PART_MARK;
+    for (let place = 0; place < PARTS; place += 1) {
+      if ((set & (1 << place)) !== 0) parts[place] = pieces[at++] as string;
+    }
+    const id = pieces[at++];
+    let payloadHash = pieces[at++];
+    if (payloadHash === "") payloadHash = hash("sha256", payloads[payload++] ?? "", "hex");
+    if (id === undefined || payloadHash === undefined) throw broken();
+    entryHeads.push(parts[0] as string);
+    bodyHeads.push(
+      `${parts[1]},"event_id":"${id}","event_type":${parts[2]},"id":"agui-${id}${keyText}${payloadHash}"${parts[3]}`,
+    );
+    bodyTails.push(parts[4] as string);
+    entryTails.push(parts[5] as string);
+    entryEnds.push(parts[6] as string);
   }
-  return { bytes: out.subarray(0, at), cuts };
+  if (at !== pieces.length) throw broken();
+
+  const body = (index: number): string => `${bodyHeads[index]}${bodyTails[index]}`;
+  const batched =
+    mode === "batch" ? batchSignatures(count, request.singles, body, key.sign) : undefined;
+  const signText = createTextSigner(key.sign);
+  const writer = new RecordWriter(request.first, count, count * EXPECTED_BYTES[mode]);
+  for (let index = 0; index < count; index += 1) {
+    const signature = batched?.[index] ?? signText(body(index), plain);
+    writer.add(
+      `${entryHeads[index]}${bodyHeads[index]},"signature":"${signature}"${bodyTails[index]}${entryTails[index]}`,
+      entryEnds[index] as string,
+      plain,
+    );
+  }
+  return writer.take();
 }

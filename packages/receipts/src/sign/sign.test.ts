@@ -8,9 +8,8 @@ import { assert, asyncProperty, boolean, string } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { encodeEntryText } from "../entry/encode-entry.js";
-import { settleDraft } from "../log/draft.js";
 import type { EntryDraft } from "../log/draft.js";
-import { DraftLines } from "../log/entry-text.js";
+import { DraftRows } from "../log/draft-rows.js";
 import { parseBatchSignature } from "../receipt/batch-signature.js";
 import { buildBatch } from "../receipt/build-batch.js";
 import { receiptBody } from "../receipt/encode-receipt.js";
@@ -18,7 +17,7 @@ import { bundleForNode } from "../testing/bundle.js";
 import { withDirectory } from "../testing/directory.js";
 import { draftOf } from "../testing/drafts.js";
 import { RECEIPTS_PER_ROOT } from "./batch-signatures.js";
-import type { SignedGroup, SignMode } from "./group.js";
+import type { SignedGroup, SignMode, SignRequest } from "./group.js";
 import type { GroupSigner } from "./group-signer.js";
 import { createInThreadSigner } from "./in-thread.js";
 import { createSigningPool } from "./pool.js";
@@ -29,36 +28,34 @@ beforeAll(async () => {
 });
 afterAll(() => rm(workerFile));
 
-function requestOf(drafts: readonly EntryDraft[], kernelKey: string, mode: SignMode = "each") {
-  const lines = new DraftLines();
-  for (const draft of drafts)
-    lines.add(
-      settleDraft(draft, () => 1),
-      kernelKey,
-    );
+const FIRST = 41;
+
+function requestOf(drafts: readonly EntryDraft[], mode: SignMode = "each"): SignRequest {
+  const rows = new DraftRows();
+  rows.addAll(
+    drafts,
+    drafts.map((draft) => draft.received_at ?? 1),
+    0,
+  );
   const singles = drafts.flatMap((draft, index) => (draft.receipt.allowed ? [] : [index]));
-  return { lines: lines.take(), count: drafts.length, mode, singles };
+  return { ...rows.take(), count: drafts.length, mode, singles, first: FIRST };
 }
 
-function entriesOf(group: SignedGroup) {
+function entriesOf({ records, places, first }: SignedGroup) {
   let start = 0;
-  return Array.from({ length: group.cuts.length / 2 }, (_, index) => {
-    const cut = group.cuts[index * 2]!;
-    const end = group.cuts[index * 2 + 1]!;
-    const text = Buffer.concat([
-      group.bytes.subarray(start, cut),
-      Buffer.from("41"),
-      group.bytes.subarray(cut, end),
-    ]);
+  return Array.from({ length: places.length / 2 }, (_, index) => {
+    const end = places[index * 2 + 1]!;
+    const entry = decodeEntry(records.subarray(start + 2, end));
+    expect(entry.seq).toBe(first + index);
     start = end;
-    return decodeEntry(text);
+    return entry;
   });
 }
 
 const drafts = Array.from({ length: 70 }, (_, number) => draftOf(number));
 
 async function expectValidEach(signer: GroupSigner): Promise<void> {
-  const entries = entriesOf(await signer.sign(requestOf(drafts, signer.kernelKey)));
+  const entries = entriesOf(await signer.sign(requestOf(drafts)));
   expect(entries.map((entry) => entry.receipt.event_id)).toEqual(
     drafts.map((draft) => draft.receipt.event_id),
   );
@@ -79,9 +76,7 @@ test("threads and libraries all give the same signatures, because Ed25519 is det
     createSigningPool(key),
   ]);
   const groups = await Promise.all(
-    signers.map(async (signer) =>
-      entriesOf(await signer.sign(requestOf(drafts, signer.kernelKey))),
-    ),
+    signers.map(async (signer) => entriesOf(await signer.sign(requestOf(drafts)))),
   );
   for (const group of groups) expect(group).toEqual(groups[0]);
   await expectValidEach(signers[2]!);
@@ -90,7 +85,7 @@ test("threads and libraries all give the same signatures, because Ed25519 is det
 
 test("in batch mode allowed receipts share roots and blocked ones are signed singly", async () => {
   const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
-  const group = await signer.sign(requestOf(drafts, signer.kernelKey, "batch"));
+  const group = await signer.sign(requestOf(drafts, "batch"));
   await signer.close();
   const receipts = entriesOf(group).map((entry) => entry.receipt);
   for (const receipt of receipts) {
@@ -108,7 +103,7 @@ test.each([2, 3, 5, 31, 32])(
     const key = importPrivateKey(new Uint8Array(32).fill(7));
     const signer = await createInThreadSigner(key);
     const allowed = drafts.filter((draft) => draft.receipt.allowed).slice(0, size);
-    const group = await signer.sign(requestOf(allowed, signer.kernelKey, "batch"));
+    const group = await signer.sign(requestOf(allowed, "batch"));
     const receipts = entriesOf(group).map((entry) => entry.receipt);
     const expected = buildBatch(receipts.map(receiptBody), createSigner(key).sign);
     expect(receipts.map((receipt) => receipt.signature)).toEqual(expected);
@@ -117,7 +112,7 @@ test.each([2, 3, 5, 31, 32])(
 
 test("a group that cannot be signed is rejected and the thread goes on", async () => {
   const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
-  const broken = { ...requestOf(drafts, signer.kernelKey), count: 71 };
+  const broken = { ...requestOf(drafts), count: 71 };
   await expect(signer.sign(broken)).rejects.toMatchObject({
     code: "ERR_SIGN_WORKER",
     facts: { reason: "failed" },
@@ -139,7 +134,7 @@ test("a thread that dies rejects what it held and is replaced", async () => {
       workers: 1,
       workerFile: pathToFileURL(fragile),
     });
-    const fatal = requestOf(drafts.slice(0, 13), signer.kernelKey);
+    const fatal = requestOf(drafts.slice(0, 13));
     await expect(signer.sign(fatal)).rejects.toMatchObject({
       code: "ERR_SIGN_WORKER",
       facts: { reason: "crashed" },
@@ -151,14 +146,14 @@ test("a thread that dies rejects what it held and is replaced", async () => {
 
 test("closing rejects groups under way and all later ones", async () => {
   const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
-  const request = requestOf(drafts, signer.kernelKey);
+  const request = requestOf(drafts);
   const underWay = signer.sign(request).then(
     () => "signed",
     (error: { code: string }) => error.code,
   );
   await signer.close();
   expect(["signed", "ERR_SIGN_CLOSED"]).toContain(await underWay);
-  await expect(signer.sign(requestOf(drafts, signer.kernelKey))).rejects.toMatchObject({
+  await expect(signer.sign(requestOf(drafts))).rejects.toMatchObject({
     code: "ERR_SIGN_CLOSED",
   });
 });
@@ -192,14 +187,10 @@ test("for any texts the woven entry is the canonical encoding of the entry", asy
           ...(allowed ? {} : { denial_reason: two }),
         },
       };
-      const group = await signer.sign(requestOf([draft], signer.kernelKey));
-      const bytes = Buffer.concat([
-        group.bytes.subarray(0, group.cuts[0]),
-        Buffer.from("7"),
-        group.bytes.subarray(group.cuts[0]),
-      ]).toString();
+      const group = await signer.sign(requestOf([draft]));
+      const bytes = Buffer.from(group.records.subarray(2)).toString();
       const value = JSON.parse(bytes) as ReturnType<typeof decodeEntry>;
-      expect(value).toMatchObject({ ...draft, seq: 7 });
+      expect(value).toMatchObject({ ...draft, seq: FIRST });
       expect(encodeEntryText(value)).toBe(bytes);
     }),
     { numRuns: 100 },

@@ -1,20 +1,23 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { SignLibrary } from "./ed25519.js";
 import { loadSignInto } from "./ed25519.js";
 import type { SignRequest } from "./group.js";
 import { signGroup } from "./sign-group.js";
-import type { WorkerAnswer } from "./worker-messages.js";
+import type { WorkerAnswer, WorkerSetup } from "./worker-messages.js";
 
-const { pem, library } = workerData as { pem: string; library?: SignLibrary };
+const { pem, library, kernelKey } = workerData as WorkerSetup;
 const port = parentPort;
 if (port === null) throw new TypeError("this file runs as a worker thread");
 const loaded = await loadSignInto(pem, library);
+const key = { sign: loaded.sign, kernelKey };
 
 port.on("message", (request: SignRequest) => {
   try {
-    const { bytes, cuts } = signGroup(request, loaded.sign);
-    const answer: WorkerAnswer = { ok: true, bytes, cuts };
-    port.postMessage(answer, [bytes.buffer as ArrayBuffer, cuts.buffer as ArrayBuffer]);
+    const group = signGroup(request, key);
+    const { records, places, leaves, nodes } = group;
+    port.postMessage(
+      { ok: true, group } satisfies WorkerAnswer,
+      [records, places, leaves, nodes].map(({ buffer }) => buffer as ArrayBuffer),
+    );
   } catch {
     // The cause may quote what was to be signed: it stays here.
     port.postMessage({ ok: false } satisfies WorkerAnswer);

@@ -27,16 +27,18 @@ export type TileHash = {
 /** Entries fitted onto one particular head. Valid only until the append settles. */
 export type AppendBatch = {
   readonly count: number;
-  /** The entries in bundle encoding: 16-bit big-endian length, then the bytes. */
-  readonly records: Uint8Array;
-  /** Leaf hashes side by side. */
-  readonly leaves: Uint8Array;
+  /** The entries in bundle encoding (16-bit big-endian length, then the bytes), in pieces. */
+  readonly records: readonly Uint8Array[];
+  /** Leaf hashes side by side, in pieces. */
+  readonly leaves: readonly Uint8Array[];
+  /** Where in the records the entries begin that begin a bundle of 256, in order. */
+  readonly bundleStarts: readonly number[];
   /** Hashes of the tile levels above that these leaves completed, in order. */
   readonly above: readonly TileHash[];
   /** The tree after the append. */
   readonly frontier: Frontier;
   /** What the entries were made from, for stores that fill index columns themselves. */
-  readonly drafts: readonly TimedDraft[];
+  drafts(): readonly TimedDraft[];
 };
 
 /**

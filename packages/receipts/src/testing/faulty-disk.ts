@@ -50,11 +50,14 @@ export function createFaultyDisk(point: number, fault: Fault, forGood = false): 
   };
   const wrap = (file: DiskFile): DiskFile => ({
     ...file,
-    write: (bytes, position) =>
+    write: (pieces, position) =>
       guard(
         "write",
-        () => file.write(bytes, position),
-        () => file.write(bytes.subarray(0, bytes.length >> 1), position),
+        () => file.write(pieces, position),
+        () => {
+          const bytes = Buffer.concat(pieces);
+          return file.write([bytes.subarray(0, bytes.length >> 1)], position);
+        },
       ),
     truncate: (length) => guard("truncate", () => file.truncate(length)),
     sync: () => guard("sync", () => file.sync()),

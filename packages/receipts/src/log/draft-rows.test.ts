@@ -1,0 +1,144 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { MAX_ENTRY_BYTES } from "../entry/entry.js";
+import type { SignedGroup } from "../sign/group.js";
+import { signGroup } from "../sign/sign-group.js";
+import { draftOf } from "../testing/drafts.js";
+import { DraftRows, SIGNATURE_ALLOWANCE } from "./draft-rows.js";
+import type { EntryDraft } from "./draft.js";
+
+const KEY = { kernelKey: `ed25519:${"ab".repeat(32)}`, sign: () => undefined };
+
+function signed(rows: DraftRows, count: number): SignedGroup {
+  return signGroup({ ...rows.take(), count, first: 5, mode: "each", singles: [] }, KEY);
+}
+
+function textsOf({ records, places }: SignedGroup): string[] {
+  return Array.from({ length: places.length / 2 }, (_, index) => {
+    const start = index === 0 ? 0 : (places[index * 2 - 1] as number);
+    const text = Buffer.from(records.subarray(start + 2, places[index * 2 + 1])).toString();
+    return text.replace(/"signature":"[^"]*"/, "").replace(/"seq":\d+/, "");
+  });
+}
+
+function alone(draft: EntryDraft): string | undefined {
+  const rows = new DraftRows();
+  rows.addAll([draft], [draft.received_at ?? 1], 0);
+  return textsOf(signed(rows, 1))[0];
+}
+
+const times = (drafts: readonly EntryDraft[]): number[] =>
+  drafts.map((one) => one.received_at ?? 1);
+
+test("a draft is written the same behind any others as alone", () => {
+  const member = fc.constantFrom("a", "b", 'quo"ted', "é\u2028", "line\nfeed", "x".repeat(300));
+  const change = fc.record({
+    number: fc.nat(30),
+    agent_id: member,
+    capability_id: member,
+    session_id: fc.option(member, { nil: undefined }),
+    thread_id: fc.option(member, { nil: undefined }),
+    rule: fc.option(member, { nil: undefined }),
+    custom: fc.option(member, { nil: undefined }),
+    payload_text: fc.option(fc.constantFrom("{}", '"é"', '{"a":1}', ""), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+      const drafts = changes.map((one): EntryDraft => {
+        const { receipt, rule: _, thread_id: __, ...rest } = draftOf(one.number);
+        const { payload_hash, session_id: ___, ...members } = receipt;
+        const common = {
+          ...rest,
+          ...(one.rule === undefined ? {} : { rule: one.rule }),
+          ...(one.thread_id === undefined ? {} : { thread_id: one.thread_id }),
+        };
+        const parts = {
+          ...members,
+          agent_id: one.agent_id,
+          capability_id: one.capability_id,
+          ...(one.session_id === undefined ? {} : { session_id: one.session_id }),
+          ...(one.custom === undefined ? {} : { event_type: { custom: one.custom } }),
+        };
+        return one.payload_text === undefined
+          ? { ...common, receipt: { ...parts, payload_hash } }
+          : { ...common, receipt: parts, payload_text: one.payload_text };
+      });
+      const rows = new DraftRows();
+      rows.addAll(drafts, times(drafts), 0);
+      if (drafts.length > 0) {
+        expect(textsOf(signed(rows, drafts.length))).toEqual(drafts.map(alone));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a caller that changes its object and appends it again is not taken at its old word", () => {
+  const draft = draftOf(1) as {
+    receipt: { allowed: boolean; denial_reason?: string; event_type: unknown };
+  };
+  const type = { custom: "one" };
+  draft.receipt.event_type = type;
+  const rows = new DraftRows();
+  rows.addAll([draft as EntryDraft], [1], 0);
+  draft.receipt.allowed = false;
+  draft.receipt.denial_reason = "because";
+  type.custom = "two";
+  rows.addAll([draft as EntryDraft], [1], 0);
+  const text = textsOf(signed(rows, 2)).join("");
+  expect(text.match(/"allowed":(?:true|false)/g)).toEqual(['"allowed":true', '"allowed":false']);
+  expect(text.match(/"custom":"\w+"/g)).toEqual(['"custom":"one"', '"custom":"two"']);
+});
+
+test("after drafts that were refused the next one is written whole", () => {
+  const rows = new DraftRows();
+  const good = draftOf(2);
+  const other = { ...good, policy_hash: "aa".repeat(32) };
+  const refused = { ...other, thread_id: "\ud800" };
+  expect(() => rows.addAll([other, refused], [1, 1], 0)).toThrow("lone surrogate");
+  rows.addAll([good], times([good]), 0);
+  expect(() => rows.addAll([other, refused], [1, 1], 0)).toThrow("lone surrogate");
+  rows.addAll([other], times([other]), 0);
+  expect(textsOf(signed(rows, 2))).toEqual([alone(good), alone(other)]);
+});
+
+test.each(["x", "é", "語"])("no accepted draft of %s makes an entry that is too large", (unit) => {
+  const width = Buffer.byteLength(unit);
+  const limit = MAX_ENTRY_BYTES - SIGNATURE_ALLOWANCE;
+  let accepted = 0;
+  let refused = 0;
+  for (let length = limit - 1_200; length < limit; length += 40) {
+    const draft = draftOf(2, { run_id: unit.repeat(Math.floor(length / width)) });
+    const rows = new DraftRows();
+    try {
+      rows.addAll([draft], [1], 0);
+    } catch (error) {
+      expect(error).toMatchObject({ code: "ERR_ENTRY_TOO_LARGE", facts: { limit } });
+      refused += 1;
+      continue;
+    }
+    accepted += 1;
+    expect(refused).toBe(0);
+    const { records } = signed(rows, 1);
+    expect(records.length).toBeLessThan(MAX_ENTRY_BYTES - 1_000);
+  }
+  expect(accepted).toBeGreaterThan(0);
+  expect(refused).toBeGreaterThan(0);
+});
+
+test.each([
+  ["agent_id", { agent_id: 5 }],
+  ["event_id", { event_id: undefined }],
+  ["classification", { classification: "look" }],
+  ["event_type", { event_type: "other" }],
+  ["allowed", { allowed: "yes" }],
+  ["denial_reason", { allowed: false, denial_reason: undefined }],
+  ["transport", { transport: "smoke" }],
+  ["payload_hash", { payload_hash: "CD".repeat(32) }],
+  ["timestamp", { timestamp: -1 }],
+])("a draft with a wrong %s is refused by its name", (member, changes) => {
+  const draft = { ...draftOf(2), receipt: { ...draftOf(2).receipt, ...changes } };
+  const add = (): void => new DraftRows().addAll([draft as EntryDraft], [1], 0);
+  expect(add).toThrow(expect.objectContaining({ code: "ERR_RECEIPT_MALFORMED" }));
+  expect(add).toThrow(expect.objectContaining({ facts: expect.objectContaining({ member }) }));
+});

@@ -1,0 +1,100 @@
+import { canonicalCount, canonicalText } from "../receipt/canonical-text.js";
+import { formatError } from "../receipt/errors.js";
+import type { ReceiptDraft } from "./draft.js";
+import { RECEIPT_CLASSIFICATIONS, RECEIPT_EVENT_TYPES } from "../receipt/receipt.js";
+import type { EntryDraft } from "./draft.js";
+
+// The parts of an entry's canonical JSON between the values that are new with every event. Each part
+// checks its own members: a draft that would make an entry no reader accepts must never be signed,
+// since every later verification of the log would name it as broken.
+
+const HASH = /^[0-9a-f]{64}$/;
+
+function refuse(member: string, reason: string): Error {
+  return formatError("ERR_RECEIPT_MALFORMED", `draft member ${member}: ${reason}`, {
+    member,
+    reason,
+  });
+}
+
+function text(member: string, value: unknown): string {
+  if (typeof value !== "string") throw refuse(member, "not a string");
+  return canonicalText(member, value);
+}
+
+function optional(name: string, value: string | undefined): string {
+  return value === undefined ? "" : `,"${name}":${text(name, value)}`;
+}
+
+/** A lower-case SHA-256, or an error that names the member. */
+export function hashText(member: string, value: unknown): string {
+  if (typeof value !== "string" || !HASH.test(value)) {
+    throw refuse(member, "not a lower-case SHA-256");
+  }
+  return value;
+}
+
+/** A string as it stands between its quotes. */
+export function innerText(member: string, value: unknown): string {
+  return text(member, value).slice(1, -1);
+}
+
+/** The entry up to its receipt. */
+export function entryHead(draft: EntryDraft): string {
+  const { direction, mode, emitted_hash } = draft;
+  if (direction !== "outbound" && direction !== "inbound") throw refuse("direction", "unknown");
+  if (mode !== "enforce" && mode !== "observe") throw refuse("mode", "unknown");
+  const emitted =
+    emitted_hash === undefined ? "" : `,"emitted_hash":"${hashText("emitted_hash", emitted_hash)}"`;
+  return `{"direction":"${direction}"${emitted},"mode":"${mode}","policy_hash":${text("policy_hash", draft.policy_hash)},"receipt":`;
+}
+
+type ReceiptParts = Omit<ReceiptDraft, "payload_hash">;
+
+/** The receipt up to `event_id`. */
+export function receiptHead(receipt: ReceiptParts): string {
+  const { allowed, classification, denial_reason } = receipt;
+  if (!RECEIPT_CLASSIFICATIONS.has(classification)) throw refuse("classification", "unknown");
+  if (typeof allowed !== "boolean") throw refuse("allowed", "not a boolean");
+  if (allowed !== (denial_reason === undefined)) {
+    throw refuse("denial_reason", "present exactly when the event was blocked");
+  }
+  return `{"agent_id":${text("agent_id", receipt.agent_id)},"allowed":${allowed ? "true" : "false"},"capability_id":${text("capability_id", receipt.capability_id)},"classification":"${classification}"${optional("denial_reason", denial_reason)}`;
+}
+
+/** The value of `event_type`. */
+export function eventType(type: ReceiptParts["event_type"]): string {
+  if (typeof type !== "string") return `{"custom":${text("event_type", type.custom)}}`;
+  if (!RECEIPT_EVENT_TYPES.has(type)) throw refuse("event_type", "unknown");
+  return `"${type}"`;
+}
+
+/** `session_id`, when there is one. */
+export function sessionPart(session: string | undefined): string {
+  return optional("session_id", session);
+}
+
+/** The receipt from behind its signature on. */
+export function receiptTail(receipt: ReceiptParts): string {
+  const { target, transport } = receipt;
+  if (transport !== "sse" && transport !== "websocket") throw refuse("transport", "unknown");
+  let part = "";
+  if (target !== undefined) {
+    const id =
+      target.component_id === undefined
+        ? ""
+        : `"component_id":${text("target", target.component_id)},`;
+    part = `,"target":{${id}"component_type":${text("target", target.component_type)}}`;
+  }
+  return `${part},"timestamp":${canonicalCount("timestamp", receipt.timestamp)},"transport":"${transport}"}`;
+}
+
+/** The entry from behind its receipt up to the value of `seq`. */
+export function entryTail(draft: EntryDraft, receivedAt: number): string {
+  return `,"received_at":${canonicalCount("received_at", receivedAt)}${optional("rule", draft.rule)}${optional("run_id", draft.run_id)},"seq":`;
+}
+
+/** The entry from behind `seq` on. */
+export function entryEnd(thread: string | undefined): string {
+  return `${optional("thread_id", thread)}}`;
+}
