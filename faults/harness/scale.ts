@@ -37,3 +37,8 @@ export async function until(
     await pause(20);
   }
 }
+
+/** A figure for the reader of the thorough run; `npm test` stays quiet. */
+export function report(line: string): void {
+  if (IS_THOROUGH) process.stderr.write(`    ${line}\n`);
+}
