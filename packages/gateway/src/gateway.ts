@@ -3,8 +3,11 @@ import type { Limits } from "@countersign/core";
 import { createCounterBook } from "@countersign/policy";
 import type { CompiledPolicy, CounterBook, PolicyHolder } from "@countersign/policy";
 import type { Server } from "node:net";
+import type { Access } from "./access/access.js";
+import { createDoor } from "./access/door.js";
 import { createHeartbeats } from "./clients/heartbeats.js";
 import { Feed } from "./control/feed.js";
+import type { ListenLimits } from "./listen/limits.js";
 import { createDataPlane } from "./listen/data-plane.js";
 import type { TlsOptions } from "./listen/data-plane.js";
 import { SYSTEM_CLOCK } from "./ports.js";
@@ -15,6 +18,8 @@ import { createMint } from "./runs/mint.js";
 import type { Journal, Surroundings, TokenVerifier } from "./runs/surroundings.js";
 import { Sessions } from "./sessions/sessions.js";
 import { Threads } from "./sessions/thread.js";
+import { createTelemetry } from "./telemetry/telemetry.js";
+import type { Telemetry } from "./telemetry/telemetry.js";
 import { createUpstream } from "./upstream/connect.js";
 import { createAgents } from "./upstream/targets.js";
 import type { UpstreamTarget } from "./upstream/upstream.js";
@@ -27,11 +32,16 @@ export type GatewayOptions = {
   readonly policy: PolicyHolder;
   readonly recorder: Recorder;
   readonly tokens?: TokenVerifier;
+  /** Who may connect; everybody when left out. */
+  readonly access?: Access;
+  /** Bounds of the listener; what is left out has its default. */
+  readonly listenLimits?: Partial<ListenLimits>;
   readonly origins?: readonly string[];
   readonly tls?: TlsOptions;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
   readonly journal?: Journal;
+  readonly telemetry?: Telemetry;
   readonly heartbeatMs?: number;
 };
 
@@ -40,11 +50,13 @@ export type Gateway = {
   readonly dataPlane: Server;
   readonly surroundings: Surroundings;
   isReady(): boolean;
+  /** Takes no more runs and is no longer ready; what is open goes on. */
+  drain(): void;
   /** Ends every run honestly and lets go of the agents. */
   close(): Promise<void>;
 };
 
-const SILENT: Journal = { info: () => {}, warn: () => {} };
+const SILENT: Journal = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Trusts no issuer: every token is refused until one is configured. */
 const NO_TOKENS: TokenVerifier = {
@@ -59,6 +71,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const upstreams = options.agents.map(createUpstream);
   const heartbeats = createHeartbeats(options.heartbeatMs);
   const recorder = createWatchedRecorder(options.recorder, clock);
+  const drain = { isDraining: false };
+  const isReady = (): boolean => recorder.isReady() && !drain.isDraining;
   const surroundings: Surroundings = {
     agents: createAgents(upstreams, options.fallbackAgent),
     policy: () => options.policy.current,
@@ -77,21 +91,30 @@ export function createGateway(options: GatewayOptions): Gateway {
     feed: new Feed(),
     heartbeats,
     journal: options.journal ?? SILENT,
+    telemetry: options.telemetry ?? createTelemetry(),
+    drain,
     limits: resolveLimits(options.limits),
     clock,
     mintId: createMint(clock),
   };
+  const door = createDoor({ clock, access: options.access, limits: options.listenLimits });
   const dataPlane = createDataPlane(surroundings, {
     tls: options.tls,
-    isReady: () => recorder.isReady(),
+    isReady,
     origins: new Set(options.origins ?? []),
+    door,
   });
   return {
     dataPlane: dataPlane.server,
     surroundings,
-    isReady: () => recorder.isReady(),
+    isReady,
+    drain: () => {
+      drain.isDraining = true;
+    },
     close: async () => {
+      drain.isDraining = true;
       heartbeats.stop();
+      door.close();
       for (const run of surroundings.sessions.openRuns()) run.stop("the gateway is stopping");
       await dataPlane.close();
       for (const upstream of upstreams) upstream.close();

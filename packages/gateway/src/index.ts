@@ -13,4 +13,6 @@ export type { Recorder } from "./record/recorder.js";
 export type { Journal, TokenVerifier } from "./runs/surroundings.js";
 export { startGateway } from "./serve/serve.js";
 export type { RunningGateway, ServeOptions } from "./serve/serve.js";
+export { createJournal } from "./telemetry/journal.js";
+export type { JournalOptions, LogFormat, LogLevel, OpenJournal } from "./telemetry/journal.js";
 export type { FrameStyle, UpstreamTarget, UpstreamTransport } from "./upstream/upstream.js";

@@ -1,10 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { CountersignError } from "@countersign/core";
-import { loadConfig, startGateway } from "@countersign/gateway";
-import type { Journal } from "@countersign/gateway";
+import { createJournal, loadConfig, startGateway } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { pino } from "pino";
 import { printJson, printLine } from "../output/print.js";
 import { compilePolicyFile } from "./policy/policy-file.js";
 import "./errors.js";
@@ -64,11 +62,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     );
     return;
   }
-  const logger = pino({ name: "countersign" });
-  const journal: Journal = {
-    info: (facts, message) => logger.info(facts, message),
-    warn: (facts, message) => logger.warn(facts, message),
-  };
+  const journal = createJournal();
   const running = await startGateway(config, { journal });
   printLine(`${pc.green("listening")} ${running.dataUrl}  control ${running.controlUrl}`);
   if (running.freshAdminToken !== undefined) {
@@ -78,8 +72,8 @@ async function serve(flags: ServeFlags): Promise<void> {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
     process.on("SIGHUP", () => {
       const result = running.policy.reload();
-      if (result.replaced) logger.info({ hash: result.policy.hash }, "policy reloaded");
-      else logger.warn({ issues: result.issues }, "policy kept: the new one does not load");
+      if (result.replaced) journal.info({ hash: result.policy.hash }, "policy reloaded");
+      else journal.warn({ issues: result.issues }, "policy kept: the new one does not load");
     });
   });
   await running.close();

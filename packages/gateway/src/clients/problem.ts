@@ -10,6 +10,9 @@ export type Problem = {
   receipt?: string;
 };
 
+/** When a client that was told to come back may do so: another gateway or the same store should be there by then. */
+const RETRY_AFTER_SECONDS = "5";
+
 /** Answers with a problem document. */
 export function sendProblem(
   answer: HttpAnswer,
@@ -29,6 +32,7 @@ export function sendProblem(
     ...headers,
     "content-type": "application/problem+json",
     "cache-control": "no-store",
+    ...(status === 503 ? { "retry-after": RETRY_AFTER_SECONDS } : {}),
     "content-length": String(Buffer.byteLength(body)),
   });
   answer.end(body);

@@ -1,5 +1,7 @@
 import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
+import "../access/errors.js";
+import "../listen/errors.js";
 import type { Problem } from "./problem.js";
 
 type Status = { readonly status: number; readonly title: string };
@@ -12,8 +14,18 @@ const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid Ru
 const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_LIMIT_EXCEEDED: { status: 413, title: "The request is over a limit" },
   ERR_INBOUND_BLOCKED: { status: 403, title: "The policy does not allow this request" },
+  ERR_ACCESS_MISSING: { status: 401, title: "A credential is needed" },
+  ERR_ACCESS_TOKEN: { status: 401, title: "The credential does not count" },
+  ERR_ACCESS_SCOPE: { status: 403, title: "The token lacks a scope" },
+  ERR_ACCESS_SESSION: { status: 403, title: "The session belongs to somebody else" },
+  ERR_ACCESS_RUNS: { status: 429, title: "Too many runs are open" },
+  ERR_ACCESS_ADDRESS: { status: 429, title: "Too many requests of this address are open" },
+  ERR_ACCESS_FULL: { status: 429, title: "Too many tickets are waiting" },
+  ERR_ACCESS_KEYS: { status: 503, title: "Credentials cannot be checked now" },
+  ERR_REQUEST_TIMEOUT: { status: 408, title: "The request was not whole in time" },
   ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
   ERR_RUN_ACTIVE: { status: 409, title: "The thread has a run open" },
+  ERR_RUN_DRAINING: { status: 503, title: "The gateway is stopping; try again" },
   ERR_RUN_STOPPED: { status: 409, title: "The run was stopped before it began" },
   ERR_UPSTREAM_UNREACHABLE: { status: 502, title: "The agent could not be reached" },
   ERR_UPSTREAM_STATUS: { status: 502, title: "The agent refused the request" },

@@ -8,5 +8,7 @@ declare module "@countersign/core" {
     ERR_RUN_ACTIVE: Record<string, never>;
     /** The run was stopped before the agent had answered. */
     ERR_RUN_STOPPED: Record<string, never>;
+    /** The gateway is stopping and takes no new runs. */
+    ERR_RUN_DRAINING: Record<string, never>;
   }
 }

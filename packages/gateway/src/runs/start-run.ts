@@ -1,7 +1,9 @@
 import { CountersignError } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
+import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
+import { Stop } from "../deliver/run-error.js";
 import { admitRequest } from "../inbound/admit.js";
 import { assertInput } from "../inbound/request.js";
 import { createBacklog } from "../pipeline/backlog.js";
@@ -9,9 +11,11 @@ import { driveRun } from "../pipeline/drive.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
 import { createRunCounters } from "../sessions/counters.js";
 import type { RunHandle } from "../sessions/session.js";
+import { noteRefusal, watchRun } from "../telemetry/run-watch.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { openConnection } from "./connection.js";
 import "./errors.js";
+import { assertTakingRuns } from "./drain.js";
 import { assertNewRun } from "./new-run.js";
 import { createRunObserver } from "./run-observer.js";
 import type { Surroundings } from "./surroundings.js";
@@ -23,6 +27,8 @@ export type RunRequest = {
   readonly sessionId: string;
   /** Who asks; anonymous when left out. */
   readonly principal?: Principal;
+  /** The client's own `Authorization`, only for agents that are configured to get it. */
+  readonly authorization?: string | undefined;
   /** Whose threads these are; the session's own unless it was made up for this one request. */
   readonly threadOwner?: string;
   /** One per request or socket: what `max_events_per_second` counts over. */
@@ -30,6 +36,8 @@ export type RunRequest = {
   readonly transport: ReceiptTransport;
   /** Where the client said which dialect it reads. */
   readonly clientDialect?: ClientDialect | undefined;
+  /** The trace the client is part of, as its header says. */
+  readonly traceparent?: string | undefined;
   /** Aborts when the client goes away, also while the agent has not answered yet. */
   readonly gone: AbortSignal;
   /** Told as soon as the run can be stopped, before the agent has answered. */
@@ -68,13 +76,14 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       runId: input.runId,
       threadId: input.threadId,
       agent,
+      principal: (request.principal ?? ANONYMOUS).id,
       transport,
       startedAt: around.clock.now(),
       counters,
       status: "running",
-      stop: (reason) => {
+      stop: (reason, failure) => {
         if (entered.status === "running") entered.status = "stopped";
-        stop.abort(new Error(reason));
+        stop.abort(new Stop(reason, failure));
       },
     };
     handle = entered;
@@ -83,14 +92,23 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
   };
 
   try {
+    assertTakingRuns(around.drain);
     if (request.gone.aborted) leave();
     request.gone.addEventListener("abort", leave, { once: true });
     const question = inbound("input", request.bytes, enter);
     await admitRequest(question);
     const input = assertInput(question);
     assertGoingOn(stop.signal);
+    const entered = handle as unknown as RunHandle;
+    const watch = watchRun(around, entered, policy.hash, request.traceparent);
     const stream = await upstream
-      .open({ body: question.body ?? "", sessionId, signal: stop.signal })
+      .open({
+        body: question.body ?? "",
+        sessionId,
+        signal: stop.signal,
+        authorization: request.authorization,
+        traceparent: watch.traceparent,
+      })
       .catch((error: unknown) => {
         assertGoingOn(stop.signal);
         throw error;
@@ -99,7 +117,6 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     if (typeof token === "string") capabilities.add(token);
 
     const sink = request.openSink({ runId: input.runId, threadId: input.threadId });
-    const entered = handle as unknown as RunHandle;
     const run: Run = {
       agent,
       agentDialect: upstream.target.dialect,
@@ -124,6 +141,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       mintId: around.mintId,
       cancel: leave,
     };
+    watch.opened(run);
     around.heartbeats.add(sink);
     const done = driveRun(run, stream, stop.signal).finally(() => {
       around.heartbeats.remove(sink);
@@ -131,11 +149,13 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       if (entered.status === "running")
         entered.status = stop.signal.aborted ? "stopped" : "finished";
       entered.endedAt = around.clock.now();
+      watch.ended();
     });
     return { handle: entered, done, send: stream.send };
   } catch (error) {
     request.gone.removeEventListener("abort", leave);
     leave();
+    noteRefusal(around, error, agent);
     // Nothing was sent, so the id is as good as new.
     if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
     throw error;

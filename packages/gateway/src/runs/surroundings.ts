@@ -7,7 +7,9 @@ import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";
 import type { Sessions } from "../sessions/sessions.js";
 import type { Threads } from "../sessions/thread.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Agents } from "../upstream/targets.js";
+import type { Drain } from "./drain.js";
 
 /** Looks at tokens; synchronous, because a decision never waits. */
 export type TokenVerifier = {
@@ -20,8 +22,10 @@ export type TokenVerifier = {
 
 /** What the gateway tells its operator. */
 export type Journal = {
+  debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
 };
 
 /** Everything runs share in one gateway. */
@@ -37,6 +41,8 @@ export type Surroundings = {
   readonly feed: Feed;
   readonly heartbeats: Heartbeats;
   readonly journal: Journal;
+  readonly telemetry: Telemetry;
+  readonly drain: Drain;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly mintId: MintId;

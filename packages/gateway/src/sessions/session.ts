@@ -1,3 +1,4 @@
+import type { Failure } from "../deliver/run-error.js";
 import type { RunCounters } from "./counters.js";
 
 /** How a run stands. */
@@ -8,13 +9,17 @@ export type RunHandle = {
   readonly runId: string;
   readonly threadId: string;
   readonly agent: string;
+  /** Who asked for it, and alone may stop it. */
+  readonly principal: string;
   readonly transport: "sse" | "websocket";
   readonly startedAt: number;
   readonly counters: RunCounters;
   status: RunStatus;
   endedAt?: number;
+  /** The code the person was told, when it failed. */
+  failure?: string;
   /** Cancels the agent's side; the person is told honestly. */
-  stop(reason: string): void;
+  stop(reason: string, failure?: Failure): void;
 };
 
 /** One person's session: the runs it has open and the tokens that arrived for it. */

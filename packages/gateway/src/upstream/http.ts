@@ -62,7 +62,9 @@ function exchange(
         // Explicit and without a wildcard: a producer may answer protobuf to anything that admits it.
         accept: `${SSE_MEDIA_TYPE}, ${PROTO_MEDIA_TYPE};q=0.5`,
         "accept-encoding": "identity",
+        ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
         [SESSION_HEADER]: request.sessionId,
+        ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
         ...(body === undefined
           ? {}
           : { "content-type": "application/json", "content-length": String(body.byteLength) }),

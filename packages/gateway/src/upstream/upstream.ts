@@ -18,6 +18,8 @@ export type UpstreamTarget = {
   frames: FrameStyle;
   /** What the agent speaks; `auto` finds out from the stream. */
   dialect: Dialect | "auto";
+  /** Whether the agent gets the client's own `Authorization`; never unless the configuration says so. */
+  forwardAuthorization?: boolean;
   answerTimeoutMs: number;
   idleTimeoutMs: number;
 };
@@ -27,6 +29,10 @@ export type UpstreamRequest = {
   body: string;
   sessionId: string;
   signal: AbortSignal;
+  /** Goes up in place of a configured `authorization` header. */
+  authorization?: string | undefined;
+  /** The trace this run is part of; W3C Trace Context. */
+  traceparent?: string | undefined;
 };
 
 /** Bytes or frames as they arrived; their meaning is the decode stage's affair. */

@@ -27,7 +27,12 @@ function createSocket(target: UpstreamTarget, request: UpstreamRequest): WebSock
   const url = new URL(target.url);
   if (target.dialect === "chio") url.searchParams.set("session", request.sessionId);
   return new WebSocket(url, {
-    headers: { ...target.headers, [SESSION_HEADER]: request.sessionId },
+    headers: {
+      ...target.headers,
+      ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
+      [SESSION_HEADER]: request.sessionId,
+      ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
+    },
     followRedirects: false,
     perMessageDeflate: false,
     maxPayload: DEFAULT_LIMITS.maxFrameBytes,

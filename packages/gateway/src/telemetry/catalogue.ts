@@ -1,0 +1,92 @@
+/** One metric as operators know it; docs/operate.md has the same table, and a test compares them. */
+export type MetricFacts = {
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly labels: readonly string[];
+};
+
+const counter = (help: string, ...labels: string[]): MetricFacts => ({
+  type: "counter",
+  help,
+  labels,
+});
+const gauge = (help: string, ...labels: string[]): MetricFacts => ({ type: "gauge", help, labels });
+const histogram = (help: string): MetricFacts => ({ type: "histogram", help, labels: [] });
+
+/** Every metric there is. */
+export const METRICS = {
+  countersign_info: gauge("Always 1; the version is a label", "version"),
+  countersign_ready: gauge("1 while decisions can be recorded and new runs are taken"),
+  countersign_draining: gauge("1 from the signal to stop on"),
+  countersign_events_forwarded_total: counter(
+    "Events let through, by agent and class",
+    "agent",
+    "class",
+  ),
+  countersign_events_blocked_total: counter(
+    "Events withheld or refused, by rule and class",
+    "rule",
+    "class",
+  ),
+  countersign_events_observed_total: counter(
+    "Events let through that a rule in observe mode would have blocked",
+    "rule",
+    "class",
+  ),
+  countersign_inbound_refusals_total: counter(
+    "Requests and messages of clients refused, by code",
+    "code",
+  ),
+  countersign_access_failures_total: counter(
+    "Connections and requests without leave, by code",
+    "code",
+  ),
+  countersign_runs_started_total: counter("Runs whose agent answered", "agent"),
+  countersign_runs_ended_total: counter("Runs ended, by how they ended", "agent", "state"),
+  countersign_run_failures_total: counter("Runs that ended in an error of theirs or ours", "code"),
+  countersign_runs_open: gauge("Runs open now", "transport"),
+  countersign_sockets_open: gauge("WebSockets open now, with or without a run"),
+  countersign_connections_open: gauge("TCP connections on the data plane"),
+  countersign_sessions_known: gauge("Sessions remembered"),
+  countersign_clients_slow: gauge("Runs whose client does not read fast enough"),
+  countersign_backlog_events: gauge("Events that wait for their receipt, over all runs"),
+  countersign_socket_queue_messages: gauge("Messages of browsers that wait for their receipt"),
+  countersign_added_latency_seconds: histogram(
+    "Time from the arrival of bytes to their delivery, receipt included",
+  ),
+  countersign_receipts_appended_total: counter("Receipts made durable"),
+  countersign_store_append_failures_total: counter("Flushes of receipts that the store refused"),
+  countersign_store_append_seconds: histogram(
+    "Time one flush of receipts takes until it is durable",
+  ),
+  countersign_log_pending_entries: gauge("Appends under way in the log"),
+  countersign_store_entries: gauge("Entries in the log"),
+  countersign_store_index_lag_entries: gauge("Entries the index of an embedded store is behind"),
+  countersign_policy_info: gauge(
+    "Always 1; the active policy is in the labels",
+    "name",
+    "hash",
+    "mode",
+  ),
+  countersign_policy_reloads_total: counter("Attempts to load the policy again", "result"),
+  countersign_policy_stale: gauge(
+    "1 while the newest policy text does not load and the last good one decides",
+  ),
+  countersign_revocations: gauge("Revoked capability tokens known"),
+  countersign_revocations_stale: gauge("1 while the revocation file cannot be read again"),
+  countersign_log_lines_suppressed_total: counter(
+    "Log lines kept back because the same had been said often",
+  ),
+  countersign_trace_spans_total: counter("Spans handed to the collector, or not", "result"),
+  process_cpu_seconds_total: counter("Processor time used, in user and system mode"),
+  process_resident_memory_bytes: gauge("Memory of the process"),
+  process_start_time_seconds: gauge("When the process started, in seconds since the epoch"),
+  process_open_fds: gauge("Open file descriptors"),
+  nodejs_heap_used_bytes: gauge("JavaScript heap in use"),
+  nodejs_heap_total_bytes: gauge("JavaScript heap reserved"),
+  nodejs_external_memory_bytes: gauge("Memory of buffers and native objects"),
+  nodejs_eventloop_lag_seconds: gauge("Delay of the event loop since the last scrape", "quantile"),
+} as const satisfies Record<string, MetricFacts>;
+
+/** The name of a metric. */
+export type MetricName = keyof typeof METRICS;

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { createJournal } from "./journal.js";
+
+function capture(isTTY = false) {
+  const lines: string[] = [];
+  return { lines, destination: { isTTY, write: (line: string) => void lines.push(line) } };
+}
+
+test("a line is one JSON object with level, time and message", () => {
+  const { lines, destination } = capture();
+  createJournal({ destination }).info({ run: "run-1", forwarded: 3 }, "run ended");
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    level: "info",
+    name: "countersign",
+    msg: "run ended",
+    run: "run-1",
+    forwarded: 3,
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/u),
+  });
+});
+
+test("fields that could hold a secret or a payload never reach the output, at the top or one level down", () => {
+  const { lines, destination } = capture();
+  createJournal({ destination }).warn(
+    {
+      token: "s3cret",
+      facts: { authorization: "s3cret", url: "/x?ticket=s3cret" },
+      body: "s3cret",
+    },
+    "refused",
+  );
+  expect(lines.join("")).not.toContain("s3cret");
+  expect(lines.join("")).toContain("[redacted]");
+});
+
+test("the same refusal fills no disk: ten per ten seconds are written, the next window says how many were not", () => {
+  const { lines, destination } = capture();
+  let now = 0;
+  const journal = createJournal({ destination, now: () => now });
+  for (let count = 0; count < 5000; count += 1) journal.warn({ code: "ERR_A" }, "refused");
+  journal.warn({ code: "ERR_B" }, "refused");
+  expect(lines).toHaveLength(11);
+  expect(journal.suppressed).toBe(4990);
+  now = 10_000;
+  journal.warn({ code: "ERR_A" }, "refused");
+  expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ code: "ERR_A", suppressed: 4990 });
+});
+
+test("kinds beyond the bound share one allowance", () => {
+  const { lines, destination } = capture();
+  const journal = createJournal({ destination, now: () => 0 });
+  for (let count = 0; count < 5000; count += 1) journal.warn({ code: `E${count}` }, "refused");
+  expect(lines).toHaveLength(256 + 9 + 1);
+});
+
+test("a clock that is set back does not silence the log", () => {
+  const { lines, destination } = capture();
+  let now = 1_000_000;
+  const journal = createJournal({ destination, now: () => now });
+  for (let count = 0; count < 20; count += 1) journal.warn({}, "refused");
+  now = 0;
+  journal.warn({}, "refused");
+  expect(lines).toHaveLength(11);
+});
+
+test("the level decides what is written", () => {
+  const { lines, destination } = capture();
+  const journal = createJournal({ destination, level: "warn" });
+  journal.debug({}, "a");
+  journal.info({}, "b");
+  journal.warn({}, "c");
+  journal.error({}, "d");
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(["c", "d"]);
+});
+
+test("a terminal gets lines for people, unless JSON was asked for", () => {
+  const terminal = capture(true);
+  createJournal({ destination: terminal.destination }).warn({ code: "ERR_A" }, "refused");
+  expect(terminal.lines[0]).toMatch(/^\d\d:\d\d:\d\d warn refused code=ERR_A\n$/u);
+  const json = capture(true);
+  createJournal({ destination: json.destination, format: "json" }).warn({}, "refused");
+  expect(() => JSON.parse(json.lines[0] ?? "") as unknown).not.toThrow();
+});

@@ -1,0 +1,99 @@
+import { pino } from "pino";
+import type { DestinationStream, Logger } from "pino";
+import type { Journal } from "../runs/surroundings.js";
+import { formatForPeople } from "./pretty.js";
+import { createRepeats } from "./repeats.js";
+
+/** Levels of the log, from the most talkative on. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+
+/** How much is logged. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** `json` always writes JSON lines; `auto` writes lines for people when the output is a terminal. */
+export type LogFormat = "json" | "auto";
+
+/** Options of {@link createJournal}. */
+export type JournalOptions = {
+  readonly level?: LogLevel;
+  readonly format?: LogFormat;
+  /** Standard output when left out. */
+  readonly destination?: DestinationStream & { readonly isTTY?: boolean };
+  /** Milliseconds since the epoch; bounds what is repeated. */
+  readonly now?: () => number;
+};
+
+/** A journal, and what it kept back. */
+export type OpenJournal = Journal & {
+  /** Lines that were not written because the same had been said often enough. */
+  readonly suppressed: number;
+};
+
+/**
+ * Fields that may never be written, whoever passes them by mistake. Callers pass ids, codes and counts
+ * only; this is the second lock on that door.
+ */
+const SECRET_FIELDS = [
+  "authorization",
+  "cookie",
+  "token",
+  "tokens",
+  "password",
+  "secret",
+  "key",
+  "headers",
+  "query",
+  "url",
+  "body",
+  "payload",
+  "input",
+  "messages",
+  "event",
+  "value",
+];
+
+/** The log of a gateway: pino, with secrets taken out and repetitions bounded. */
+export function createJournal(options: JournalOptions = {}): OpenJournal {
+  const { level = "info", format = "auto", now = Date.now } = options;
+  const output = options.destination ?? process.stdout;
+  const destination =
+    format === "auto" && output.isTTY === true
+      ? { write: (line: string): void => void output.write(formatForPeople(line)) }
+      : output;
+  const logger: Logger = pino(
+    {
+      level,
+      base: { name: "countersign" },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: {
+        paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]),
+        censor: "[redacted]",
+      },
+    },
+    destination,
+  );
+  const repeats = createRepeats();
+  const write =
+    (severity: "debug" | "info" | "warn" | "error") =>
+    (facts: object, message: string): void => {
+      if (!logger.isLevelEnabled(severity)) return;
+      const skipped =
+        severity === "info" ? 0 : repeats.admit(`${message}\n${codeIn(facts)}`, now());
+      if (skipped === undefined) return;
+      logger[severity](skipped === 0 ? facts : { ...facts, suppressed: skipped }, message);
+    };
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    get suppressed() {
+      return repeats.suppressed;
+    },
+  };
+}
+
+function codeIn(facts: object): string {
+  return "code" in facts ? String(facts.code) : "";
+}

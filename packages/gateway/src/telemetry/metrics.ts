@@ -1,0 +1,134 @@
+import { METRICS } from "./catalogue.js";
+import type { MetricFacts, MetricName } from "./catalogue.js";
+import { writeHistogram, writeMetric } from "./exposition.js";
+import type { Sample } from "./exposition.js";
+import type { Histogram } from "./histogram.js";
+import type { ProcessMetrics } from "./process-metrics.js";
+import type { Tally } from "./tally.js";
+import type { Telemetry } from "./telemetry.js";
+
+/** What is asked at the moment of a scrape, because nobody counts it. */
+export type MetricSources = {
+  readonly version: string;
+  readonly process: ProcessMetrics;
+  isReady(): boolean;
+  isDraining(): boolean;
+  sessions(): number;
+  connections(): Promise<number>;
+  pending(): number;
+  entries(): Promise<number>;
+  /** Entries the index covers; nothing where the store has none of its own. */
+  indexed(): Promise<number> | undefined;
+  policy(): { readonly name: string; readonly hash: string; readonly mode: string };
+  reloads(): { readonly ok: number; readonly failed: number; readonly isStale: boolean };
+  revocations(): { readonly count: number; readonly isStale: boolean };
+  suppressedLines(): number;
+};
+
+/** Writes the page of metrics; a figure that cannot be had now is left out, the rest is told. */
+export async function writeMetrics(telemetry: Telemetry, sources: MetricSources): Promise<string> {
+  const known = await readSamples(telemetry, sources);
+  const histograms: Partial<Record<MetricName, Histogram>> = {
+    countersign_added_latency_seconds: telemetry.addedLatency,
+    countersign_store_append_seconds: telemetry.appendTime,
+  };
+  let page = "";
+  for (const [name, facts] of Object.entries(METRICS) as [MetricName, MetricFacts][]) {
+    const histogram = histograms[name];
+    page +=
+      histogram === undefined
+        ? writeMetric(name, facts, known.get(name) ?? [])
+        : writeHistogram(name, facts, histogram);
+  }
+  return page;
+}
+
+async function readSamples(
+  telemetry: Telemetry,
+  sources: MetricSources,
+): Promise<Map<MetricName, readonly Sample[]>> {
+  const { tracer, receipts, sockets } = telemetry;
+  const open = [...telemetry.openRuns];
+  const [entries, connections, indexed] = await Promise.all([
+    askedFor(sources.entries()),
+    askedFor(sources.connections()),
+    askedFor(sources.indexed() ?? sources.entries()),
+  ]);
+  const { name, hash, mode } = sources.policy();
+  const reloads = sources.reloads();
+  const revocations = sources.revocations();
+  return new Map<MetricName, readonly Sample[]>([
+    ["countersign_info", [[[sources.version], 1]]],
+    ["countersign_ready", one(Number(sources.isReady()))],
+    ["countersign_draining", one(Number(sources.isDraining()))],
+    ["countersign_events_forwarded_total", counts(telemetry.forwarded)],
+    ["countersign_events_blocked_total", counts(telemetry.blocked)],
+    ["countersign_events_observed_total", counts(telemetry.observed)],
+    ["countersign_inbound_refusals_total", counts(telemetry.refusals)],
+    ["countersign_access_failures_total", counts(telemetry.accessFailures)],
+    ["countersign_runs_started_total", counts(telemetry.runsStarted)],
+    ["countersign_runs_ended_total", counts(telemetry.runsEnded)],
+    ["countersign_run_failures_total", counts(telemetry.runFailures)],
+    [
+      "countersign_runs_open",
+      ["sse", "websocket"].map((transport) => [
+        [transport],
+        open.filter((run) => run.transport === transport).length,
+      ]),
+    ],
+    ["countersign_sockets_open", one(sockets.open)],
+    ["countersign_connections_open", one(connections)],
+    ["countersign_sessions_known", one(sources.sessions())],
+    ["countersign_clients_slow", one(open.filter(({ sink }) => sink.isSlow).length)],
+    ["countersign_backlog_events", one(open.reduce((sum, run) => sum + run.backlog.size, 0))],
+    ["countersign_socket_queue_messages", one(sockets.queued)],
+    ["countersign_receipts_appended_total", one(receipts.appended)],
+    ["countersign_store_append_failures_total", one(receipts.failures)],
+    ["countersign_log_pending_entries", one(sources.pending())],
+    ["countersign_store_entries", one(entries)],
+    [
+      "countersign_store_index_lag_entries",
+      // The log may have grown between the two questions: an index is never ahead of it.
+      one(
+        entries === undefined || indexed === undefined ? undefined : Math.max(0, entries - indexed),
+      ),
+    ],
+    ["countersign_policy_info", [[[name, hash, mode], 1]]],
+    [
+      "countersign_policy_reloads_total",
+      [
+        [["ok"], reloads.ok],
+        [["failed"], reloads.failed],
+      ],
+    ],
+    ["countersign_policy_stale", one(Number(reloads.isStale))],
+    ["countersign_revocations", one(revocations.count)],
+    ["countersign_revocations_stale", one(Number(revocations.isStale))],
+    ["countersign_log_lines_suppressed_total", one(sources.suppressedLines())],
+    [
+      "countersign_trace_spans_total",
+      [
+        [["exported"], tracer?.exported ?? 0],
+        [["dropped"], tracer?.dropped ?? 0],
+      ],
+    ],
+    ...sources.process.read(),
+  ]);
+}
+
+function one(value: number | undefined): readonly Sample[] {
+  return value === undefined ? [] : [[[], value]];
+}
+
+function counts(tally: Tally): readonly Sample[] {
+  return [...tally.entries()].map(([first, second, count]) => [[first, second], count]);
+}
+
+/** A store that is down must not take the page with it that tells so. */
+async function askedFor(answer: Promise<number>): Promise<number | undefined> {
+  try {
+    return await answer;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+import { styleText } from "node:util";
+
+const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } as const;
+
+/** Our own fields, which are shown in their own places. */
+const KNOWN: ReadonlySet<string> = new Set(["level", "time", "msg", "name"]);
+
+/** One JSON line of the log as a line for people: time, level, message, facts. */
+export function formatForPeople(line: string): string {
+  const record = readOwnLine(line);
+  if (record === undefined) return line;
+  const { level, time, msg } = record;
+  const facts = Object.entries(record)
+    .filter(([name]) => !KNOWN.has(name))
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" ");
+  const word = String(level);
+  const colour = Object.hasOwn(COLOURS, word) ? COLOURS[word as keyof typeof COLOURS] : "white";
+  const shown = process.env["NO_COLOR"] === undefined ? styleText(colour, word) : word;
+  return `${String(time).slice(11, 19)} ${shown} ${String(msg)}${facts === "" ? "" : ` ${facts}`}\n`;
+}
+
+/** Reads back what pino wrote a moment ago; these are no outside bytes. */
+function readOwnLine(line: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+import type { TraceContext } from "./trace-context.js";
+
+/** What a span says beside its time. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+
+/** One finished run as a span. */
+export type Span = {
+  readonly context: TraceContext;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly attributes: SpanAttributes;
+  /** The code of a failure; without one the run went well. */
+  readonly failure?: string;
+};
+
+const KIND_SERVER = 2;
+const STATUS = { unset: 0, error: 2 } as const;
+
+/** The body of an OTLP/HTTP request in its JSON form, for `/v1/traces`. */
+export function encodeOtlp(spans: readonly Span[], resource: SpanAttributes): string {
+  return JSON.stringify({
+    resourceSpans: [
+      {
+        resource: { attributes: attributesOf(resource) },
+        scopeSpans: [{ scope: { name: "countersign" }, spans: spans.map(spanOf) }],
+      },
+    ],
+  });
+}
+
+function spanOf(span: Span): object {
+  const { context, failure } = span;
+  return {
+    traceId: context.traceId,
+    spanId: context.spanId,
+    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
+    name: span.name,
+    kind: KIND_SERVER,
+    startTimeUnixNano: nanoseconds(span.startedAt),
+    endTimeUnixNano: nanoseconds(span.endedAt),
+    attributes: attributesOf(span.attributes),
+    status:
+      failure === undefined ? { code: STATUS.unset } : { code: STATUS.error, message: failure },
+  };
+}
+
+/** 64-bit numbers are strings in the JSON form of protobuf. */
+function nanoseconds(milliseconds: number): string {
+  return `${BigInt(Math.round(milliseconds)) * 1_000_000n}`;
+}
+
+function attributesOf(attributes: SpanAttributes): object[] {
+  return Object.entries(attributes).map(([key, value]) => ({ key, value: valueOf(value) }));
+}
+
+function valueOf(value: string | number | boolean): object {
+  if (typeof value === "string") return { stringValue: value };
+  if (typeof value === "boolean") return { boolValue: value };
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}

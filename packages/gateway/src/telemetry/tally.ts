@@ -1,0 +1,47 @@
+/** Values of one label that are told apart; the rest is counted together. */
+const MAX_VALUES = 256;
+/** What the rest is counted under. */
+export const OTHER = "other";
+
+/**
+ * Counts by up to two labels in plain numbers: one map look-up and one addition each.
+ *
+ * The first label's values are bounded in number, so that nothing a policy, a reload or a peer brings
+ * can make the page of metrics grow for ever. The second comes from a closed set.
+ */
+export class Tally {
+  readonly #counts = new Map<string, Map<string, number>>();
+
+  /** Adds one, or `by`. */
+  add(first: string, second = "", by = 1): void {
+    let row = this.#counts.get(first);
+    if (row === undefined) {
+      row = this.#rowOf(first);
+    }
+    row.set(second, (row.get(second) ?? 0) + by);
+  }
+
+  /** All counts. */
+  *entries(): Generator<readonly [first: string, second: string, count: number]> {
+    for (const [first, row] of this.#counts) {
+      for (const [second, count] of row) yield [first, second, count];
+    }
+  }
+
+  /** The sum of all. */
+  get total(): number {
+    let sum = 0;
+    for (const [, , count] of this.entries()) sum += count;
+    return sum;
+  }
+
+  #rowOf(first: string): Map<string, number> {
+    const name = this.#counts.size < MAX_VALUES ? first : OTHER;
+    let row = this.#counts.get(name);
+    if (row === undefined) {
+      row = new Map();
+      this.#counts.set(name, row);
+    }
+    return row;
+  }
+}

@@ -1,0 +1,59 @@
+import { Histogram } from "./histogram.js";
+import { Tally } from "./tally.js";
+import type { Tracer } from "./tracer.js";
+
+/** Seconds; an added millisecond is the aim, so the steps are finest around it. */
+const LATENCY_BUCKETS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10,
+];
+
+/** What is watched of a run while it is open. */
+export type OpenRun = {
+  readonly transport: "sse" | "websocket";
+  readonly backlog: { readonly size: number };
+  readonly sink: { readonly isSlow: boolean };
+};
+
+/** Plain numbers that the road of an event adds to; whoever scrapes reads them. */
+export type Telemetry = {
+  /** By agent and class. */
+  readonly forwarded: Tally;
+  /** By rule and class. */
+  readonly blocked: Tally;
+  readonly observed: Tally;
+  /** By code. */
+  readonly refusals: Tally;
+  readonly accessFailures: Tally;
+  readonly runsStarted: Tally;
+  /** By agent and state. */
+  readonly runsEnded: Tally;
+  readonly runFailures: Tally;
+  readonly openRuns: Set<OpenRun>;
+  readonly receipts: { appended: number; failures: number };
+  /** Sockets open, and messages of browsers that wait. */
+  readonly sockets: { open: number; queued: number };
+  readonly addedLatency: Histogram;
+  readonly appendTime: Histogram;
+  /** Only when an endpoint for traces is configured. */
+  readonly tracer: Tracer | undefined;
+};
+
+/** Starts counting from nothing. */
+export function createTelemetry(tracer?: Tracer): Telemetry {
+  return {
+    forwarded: new Tally(),
+    blocked: new Tally(),
+    observed: new Tally(),
+    refusals: new Tally(),
+    accessFailures: new Tally(),
+    runsStarted: new Tally(),
+    runsEnded: new Tally(),
+    runFailures: new Tally(),
+    openRuns: new Set(),
+    receipts: { appended: 0, failures: 0 },
+    sockets: { open: 0, queued: 0 },
+    addedLatency: new Histogram(LATENCY_BUCKETS),
+    appendTime: new Histogram(LATENCY_BUCKETS),
+    tracer,
+  };
+}
