@@ -1,22 +1,28 @@
-import { createServer } from "node:http";
-import type { Server as HttpServer } from "node:http";
-import { createSecureServer } from "node:http2";
 import type { Server, Socket } from "node:net";
+import type { Server as HttpServer } from "node:http";
+import type { Door } from "../access/door.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
+import { createAddressBook } from "./address-book.js";
+import type { AddressBook } from "./address-book.js";
+import { allowOrigin, answerPreflight } from "./cors.js";
+import { bearerOf } from "./credentials.js";
 import { isAllowedOrigin } from "./origin.js";
 import { routeRequest } from "./path.js";
+import { refuse } from "./refuse.js";
 import { requestUrl } from "./request-url.js";
-import { refuse, serveRun } from "./run-route.js";
+import { serveRun } from "./run-route.js";
 import type { HttpQuestion } from "./run-route.js";
+import { createListener } from "./server.js";
+import type { TlsOptions } from "./server.js";
 import { attachSockets } from "./socket-route.js";
 import { serveStop } from "./stop-route.js";
 import { serveStream } from "./stream-route.js";
+import { serveTicket } from "./ticket-route.js";
 
-/** Certificates; with them the listener speaks HTTP/2 and HTTP/1.1 over TLS. */
-export type TlsOptions = { readonly cert: string; readonly key: string };
+export type { TlsOptions } from "./server.js";
 
 /** What the data plane needs beside the runs themselves. */
 export type DataPlaneOptions = {
@@ -25,10 +31,9 @@ export type DataPlaneOptions = {
   isReady(): boolean;
   /** Origins of pages that may call us from a browser. */
   readonly origins: ReadonlySet<string>;
+  /** Who may do what, and how much of it. */
+  readonly door: Door;
 };
-
-const MAX_HEADER_BYTES = 16 * 1024;
-const HEADERS_TIMEOUT_MS = 10_000;
 
 /** A listener and the way to end what is open on it. */
 export type DataPlane = {
@@ -41,20 +46,19 @@ const GRACE_MS = 200;
 
 /** The listener agents' clients connect to. */
 export function createDataPlane(around: Surroundings, options: DataPlaneOptions): DataPlane {
+  const book = createAddressBook(options.door.limits);
   const handle = (question: HttpQuestion, answer: HttpAnswer): void => {
-    serve(around, options, question, answer).catch((error: unknown) => refuse(answer, error));
+    serve(around, options, book, question, answer).catch((error: unknown) => refuse(answer, error));
   };
-  const server =
-    options.tls === undefined
-      ? createServer(
-          { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS, noDelay: true },
-          handle,
-        )
-      : createSecureServer({ ...options.tls, allowHTTP1: true }, handle);
-  const sockets = attachSockets(around, server, options.origins);
+  const server = createListener(options.tls, options.door.limits, handle);
+  const sockets = attachSockets(around, server, { ...options, book });
   // HTTP/2 sessions and upgraded sockets are no HTTP/1.1 connections: only their own list has them.
   const connections = new Set<Socket>();
-  server.on(options.tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+  server.on("connection", (socket: Socket) => {
+    if (!book.admitConnection(socket)) {
+      socket.destroy();
+      return;
+    }
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
   });
@@ -75,6 +79,7 @@ export function createDataPlane(around: Surroundings, options: DataPlaneOptions)
 async function serve(
   around: Surroundings,
   options: DataPlaneOptions,
+  book: AddressBook,
   question: HttpQuestion,
   answer: HttpAnswer,
 ): Promise<void> {
@@ -95,24 +100,25 @@ async function serve(
     });
   }
   allowOrigin(question, answer, options.origins);
-  if (question.method === "OPTIONS") {
-    answer.writeHead(204).end();
-    return;
-  }
+  if (question.method === "OPTIONS") return answerPreflight(question, answer, url.pathname);
+  const { door } = options;
   const route = routeRequest(question.method ?? "GET", url.pathname);
   switch (route.kind) {
-    case "run": {
-      const upstream = findAgent(around, route.agent ?? url.searchParams.get("agent"));
-      if (upstream === undefined) return unknownAgent(answer);
-      return serveRun(around, upstream, question, answer, url);
-    }
-    case "stream": {
-      const upstream = findAgent(around, url.searchParams.get("agent"));
-      if (upstream === undefined) return unknownAgent(answer);
-      return serveStream(around, upstream, question, answer, url);
+    case "run":
+    case "stream":
+    case "ticket": {
+      book.admitRequest(question, (done) => answer.once("close", done));
+      const named = route.kind === "run" ? route.agent : undefined;
+      const upstream = findAgent(around, named ?? url.searchParams.get("agent"));
+      if (upstream === undefined) {
+        // Which agents there are is for those who may speak to them.
+        await door.access.authenticate(bearerOf(question));
+        return unknownAgent(answer);
+      }
+      return ROUTES[route.kind](around, door, upstream, question, answer, url);
     }
     case "stop":
-      return serveStop(around, question, answer, url);
+      return serveStop(around, door, question, answer, url);
     case "ping":
       return sendJson(answer, 200, {
         status: "Healthy",
@@ -139,6 +145,8 @@ async function serve(
   }
 }
 
+const ROUTES = { run: serveRun, stream: serveStream, ticket: serveTicket } as const;
+
 function asText(value: string | string[] | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
@@ -158,23 +166,4 @@ function unknownAgent(answer: HttpAnswer): void {
 function sendJson(answer: HttpAnswer, status: number, value: object): void {
   answer.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
   answer.end(JSON.stringify(value));
-}
-
-/** Browsers may call from the origins the configuration lists; nobody else's page gets an answer it can read. */
-function allowOrigin(
-  question: HttpQuestion,
-  answer: HttpAnswer,
-  origins: ReadonlySet<string>,
-): void {
-  const { origin } = question.headers;
-  if (origin === undefined) return;
-  answer.setHeader("vary", "origin");
-  if (!origins.has(origin)) return;
-  answer.setHeader("access-control-allow-origin", origin);
-  answer.setHeader("access-control-allow-methods", "GET, POST, OPTIONS");
-  answer.setHeader(
-    "access-control-allow-headers",
-    "content-type, accept, authorization, countersign-dialect, x-amzn-bedrock-agentcore-runtime-session-id",
-  );
-  answer.setHeader("access-control-max-age", "600");
 }

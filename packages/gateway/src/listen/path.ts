@@ -3,6 +3,7 @@ export type DataRoute =
   | { kind: "run"; agent: string | undefined }
   | { kind: "stream" }
   | { kind: "stop" }
+  | { kind: "ticket" }
   | { kind: "ping" }
   | { kind: "health" }
   | { kind: "ready" }
@@ -20,6 +21,7 @@ const FIXED: ReadonlyMap<string, { method: string; route: DataRoute }> = new Map
   ["/invocations", { method: "POST", route: { kind: "run", agent: undefined } }],
   ["/ag-ui/stream", { method: "GET", route: { kind: "stream" } }],
   ["/ag-ui/stop", { method: "POST", route: { kind: "stop" } }],
+  ["/ag-ui/tickets", { method: "POST", route: { kind: "ticket" } }],
   ["/ping", { method: "GET", route: { kind: "ping" } }],
   ["/healthz", { method: "GET", route: { kind: "health" } }],
   ["/readyz", { method: "GET", route: { kind: "ready" } }],

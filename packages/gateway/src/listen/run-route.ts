@@ -1,17 +1,18 @@
-import { ANONYMOUS } from "../access/principal.js";
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { acceptsProto } from "@countersign/wire/proto";
-import { readBody } from "../clients/body.js";
+import type { Door } from "../access/door.js";
+import { ANONYMOUS } from "../access/principal.js";
 import { createHttpSink, signalOfClose } from "../clients/http-sink.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
-import { sendProblem } from "../clients/problem.js";
-import { problemOf } from "../clients/refusal.js";
-import { startRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { SESSION_HEADER } from "../upstream/session-header.js";
+import { authorizationFor, bearerOf } from "./credentials.js";
+import { startGrantedRun } from "./granted-run.js";
+import { receiveBody } from "./receive-body.js";
+import { refuse } from "./refuse.js";
 import { sessionOf } from "./session-id.js";
 
 /** HTTP/1.1 and HTTP/2 requests share the part we use. */
@@ -20,6 +21,7 @@ export type HttpQuestion = IncomingMessage | Http2ServerRequest;
 /** `POST` a RunAgentInput, get its events back as SSE or protobuf. */
 export async function serveRun(
   around: Surroundings,
+  door: Door,
   upstream: Upstream,
   question: HttpQuestion,
   answer: HttpAnswer,
@@ -27,20 +29,27 @@ export async function serveRun(
 ): Promise<void> {
   const gone = signalOfClose(answer);
   try {
-    const bytes = await readBody(question, around.limits.maxInputBytes);
+    const token = bearerOf(question);
+    const grant = await door.access.authenticate(token);
     const named = sessionOf(question, url);
+    if (named !== undefined) door.owners.check(named, grant.principal);
+    const bytes = await receiveBody(question, {
+      maxBytes: door.limits.bodyBytes,
+      timeoutMs: door.limits.requestTimeoutMs,
+    });
     const sessionId = named ?? around.mintId("session");
     const encoding = acceptsProto(question.headers.accept) ? "proto" : "sse";
-    const { done } = await startRun(around, {
+    const { done } = await startGrantedRun(around, door, grant, {
       upstream,
       bytes,
-      principal: ANONYMOUS,
+      authorization: authorizationFor(upstream, token),
       sessionId,
       // A client without a session gets a new one each time; its threads must outlive that.
-      ...(named === undefined ? { threadOwner: "" } : {}),
+      ...(named === undefined ? { threadOwner: ownerOf(grant.principal.id) } : {}),
       connectionId: around.mintId("run"),
       transport: "sse",
       clientDialect: clientDialectOf(question, url),
+      traceparent: traceparentOf(question),
       gone,
       openSink: () => createHttpSink(answer, encoding, gone, { [SESSION_HEADER]: sessionId }),
     });
@@ -50,8 +59,13 @@ export async function serveRun(
   }
 }
 
-/** Answers with a problem, unless the stream has already begun. */
-export function refuse(answer: HttpAnswer, error: unknown): void {
-  if (answer.headersSent) answer.end();
-  else sendProblem(answer, problemOf(error));
+/** Session ids have no space, so that nobody's threads look like a session's. */
+function ownerOf(principal: string): string {
+  return principal === ANONYMOUS.id ? "" : `principal ${principal}`;
+}
+
+/** The trace a client is part of, if it says. */
+export function traceparentOf(question: HttpQuestion): string | undefined {
+  const { traceparent } = question.headers;
+  return typeof traceparent === "string" ? traceparent : undefined;
 }

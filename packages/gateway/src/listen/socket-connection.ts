@@ -1,37 +1,57 @@
-import { CountersignError, isCountersignError, parseJson } from "@countersign/core";
+import { isCountersignError, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { decodeTextFrame } from "@countersign/wire/websocket";
 import type { WebSocket } from "ws";
-import { ANONYMOUS } from "../access/principal.js";
-import { problemOf } from "../clients/refusal.js";
+import type { Grant } from "../access/access.js";
+import type { Door } from "../access/door.js";
 import { createSocketSink } from "../clients/socket-sink.js";
-import { failureOf } from "../deliver/run-error.js";
+import { ACCESS_EXPIRED } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
 import { admitRequest } from "../inbound/admit.js";
 import type { ClientDialect } from "../pipeline/run.js";
 import { openConnection } from "../runs/connection.js";
-import { startRun } from "../runs/start-run.js";
 import type { StartedRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
 import type { Upstream } from "../upstream/upstream.js";
+import { authorizationFor } from "./credentials.js";
+import { startGrantedRun } from "./granted-run.js";
 import { createMessageQueue } from "./message-queue.js";
-
-/** Close codes: done, input that cannot be read, a policy's no. */
-const CLOSE = { done: 1000, unreadable: 1003, policy: 1008 } as const;
+import { createMessageRate } from "./message-rate.js";
+import { tokenIn } from "./socket-greeting.js";
+import type { SocketMessage } from "./socket-greeting.js";
+import { answerRefusal, CLOSE, refuse } from "./socket-refusal.js";
 
 /** What a socket was opened for. */
 export type SocketFacts = {
   readonly upstream: Upstream;
   readonly sessionId: string;
   readonly clientDialect: ClientDialect | undefined;
+  readonly traceparent: string | undefined;
+  /** On what ground it is open, and the credential behind it. */
+  readonly grant: Grant;
+  readonly token: string | undefined;
+  /** What the client sent in one breath with its credential. */
+  readonly early: readonly SocketMessage[];
   /** Whether opening the socket asks for the session's stream; elsewhere every run has its own input. */
   readonly isSessionStream: boolean;
 };
 
+/** An open socket, for whoever looks after it. */
+export type ServedSocket = { isBusy(): boolean };
+
 /** Serves one socket: several runs one after the other, messages in between, and a stop. */
-export function serveSocket(around: Surroundings, socket: WebSocket, facts: SocketFacts): void {
+export function serveSocket(
+  around: Surroundings,
+  door: Door,
+  socket: WebSocket,
+  facts: SocketFacts,
+): ServedSocket {
   const { upstream, sessionId } = facts;
+  let { grant, token } = facts;
+  // What is open asks the socket, not the first credential: a fresh one may take its place.
+  const held: Grant = { principal: grant.principal, isValid: () => grant.isValid() };
+  const isWithinRate = createMessageRate(door.limits.messagesPerSecond, around.clock);
   const connectionId = around.mintId("run");
   const leaving = new AbortController();
   const gone = leaving.signal;
@@ -46,10 +66,11 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
     }
     busy = true;
     try {
-      started = await startRun(around, {
+      started = await startGrantedRun(around, door, held, {
         upstream,
         bytes: text,
-        principal: ANONYMOUS,
+        authorization: authorizationFor(upstream, token),
+        traceparent: facts.traceparent,
         sessionId,
         connectionId,
         transport: "websocket",
@@ -112,9 +133,33 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
     gone,
   );
 
+  /** A fresh credential of the same holder: the socket goes on for as long as that one counts. */
+  const renew = async (fresh: string): Promise<void> => {
+    try {
+      const renewed = await door.access.authenticate(fresh);
+      if (renewed.principal.id !== held.principal.id) {
+        refuse(socket, OTHER_PRINCIPAL, CLOSE.policy);
+        return;
+      }
+      grant = renewed;
+      token = fresh;
+    } catch (error) {
+      answerRefusal(socket, error);
+    }
+  };
+
+  /** Lets the run tell its end first; its own lease stops it. */
+  const expire = (): void => {
+    const close = (): void => socket.close(CLOSE.unauthorized, ACCESS_EXPIRED.code);
+    if (started === undefined) close();
+    else started.done.then(close, close);
+    setTimeout(() => socket.terminate(), EXPIRY_GRACE_MS).unref();
+  };
+
   const receive = (data: { toString(): string }, isBinary: boolean): void => {
     // Between our goodbye and the client's there is nothing more to say.
     if (socket.readyState !== socket.OPEN) return;
+    if (!isWithinRate()) return refuse(socket, TOO_FAST, CLOSE.policy);
     if (isBinary) return refuse(socket, BINARY, CLOSE.unreadable);
     let text: string;
     let value: JsonValue;
@@ -124,13 +169,19 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
     } catch (error) {
       return answerRefusal(socket, error);
     }
+    const fresh = tokenIn(value);
+    if (fresh !== undefined) return void renew(fresh);
     if (isStop(value)) return handle?.stop("stop was asked for");
     if (!looksLikeMessage(value)) return void start(text, true);
     return enqueue(text);
   };
 
   socket.on("error", () => socket.terminate());
-  socket.on("close", () => leaving.abort());
+  const release = door.leases.open(held, expire);
+  socket.on("close", () => {
+    release();
+    leaving.abort();
+  });
   socket.on("message", receive);
   // Agents that only stream need no input: the session itself asks for the stream.
   const { dialect, transport } = upstream.target;
@@ -138,11 +189,21 @@ export function serveSocket(around: Surroundings, socket: WebSocket, facts: Sock
     const input = { threadId: sessionId, runId: around.mintId("run"), protocolVersion: "1.0" };
     void start(JSON.stringify({ ...input, messages: [] }), false);
   }
+  for (const { data, isBinary } of facts.early) receive(data, isBinary);
+  return { isBusy: () => busy };
 }
+
+/** Time for a client to answer our goodbye before it is cut. */
+const EXPIRY_GRACE_MS = 2000;
 
 const RUN_ACTIVE: Failure = {
   code: "ERR_RUN_ACTIVE",
   message: "a run is still going on this socket",
+};
+const TOO_FAST: Failure = { code: "GATEWAY_LIMIT", message: "too many messages a second" };
+const OTHER_PRINCIPAL: Failure = {
+  code: "ERR_ACCESS_SESSION",
+  message: "a socket stays with who opened it",
 };
 const BINARY: Failure = { code: "FRAME_BINARY", message: "text frames only" };
 
@@ -165,24 +226,4 @@ function looksLikeMessage(value: JsonValue): boolean {
 
 function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** An agent or a store that is down ends this run only; a bad request or a policy's no ends the socket. */
-function answerRefusal(socket: WebSocket, error: unknown): void {
-  const { code, title, status } = problemOf(error);
-  const isAgents = error instanceof CountersignError && error.code.startsWith("ERR_UPSTREAM_");
-  const failure = isAgents ? failureOf(error) : { code, message: title };
-  if (status >= 500 || isCountersignError(error, "ERR_RUN_STOPPED")) tell(socket, failure);
-  else refuse(socket, failure, status === 403 || status === 409 ? CLOSE.policy : CLOSE.unreadable);
-}
-
-function tell(socket: WebSocket, { code, message }: Failure): void {
-  if (socket.readyState === socket.OPEN) {
-    socket.send(JSON.stringify({ type: "RUN_ERROR", message, code }));
-  }
-}
-
-function refuse(socket: WebSocket, failure: Failure, close: number): void {
-  tell(socket, failure);
-  socket.close(close, failure.code);
 }

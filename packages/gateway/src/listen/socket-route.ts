@@ -1,20 +1,42 @@
 import { BEARER_SUBPROTOCOL } from "@countersign/wire/websocket";
 import type { IncomingMessage } from "node:http";
 import type { Server } from "node:net";
+import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
+import type { WebSocket } from "ws";
+import type { Grant } from "../access/access.js";
+import type { Door } from "../access/door.js";
+import { problemOf } from "../clients/refusal.js";
 import type { Surroundings } from "../runs/surroundings.js";
+import type { AddressBook } from "./address-book.js";
 import { clientDialectOf } from "./client-dialect.js";
+import { socketTokenOf } from "./credentials.js";
 import { isAllowedOrigin } from "./origin.js";
 import { routeSocket } from "./path.js";
+import { challengeOf } from "./refuse.js";
 import { requestUrl } from "./request-url.js";
+import { traceparentOf } from "./run-route.js";
 import { sessionOf } from "./session-id.js";
 import { serveSocket } from "./socket-connection.js";
+import type { SocketFacts } from "./socket-connection.js";
+import { awaitGreeting } from "./socket-greeting.js";
+import { answerRefusal } from "./socket-refusal.js";
+import { createSocketWatch } from "./socket-watch.js";
 
 /** The sockets of a listener. */
 export type Sockets = {
   /** Says goodbye to every client; what is not gone soon is cut. */
   close(): void;
 };
+
+/** What sockets need of their listener. */
+export type SocketOptions = {
+  readonly origins: ReadonlySet<string>;
+  readonly door: Door;
+  readonly book: AddressBook;
+};
+
+type Upgrade = Omit<SocketFacts, "grant" | "token" | "early">;
 
 const GOING_AWAY = 1001;
 const GRACE_MS = 200;
@@ -23,40 +45,83 @@ const GRACE_MS = 200;
 export function attachSockets(
   around: Surroundings,
   server: Server,
-  origins: ReadonlySet<string>,
+  options: SocketOptions,
 ): Sockets {
+  const { door, origins, book } = options;
+  const watch = createSocketWatch(door.limits.socketIdleMs, around.clock);
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
-    maxPayload: around.limits.maxInputBytes,
+    maxPayload: door.limits.frameBytes,
     // The name alone is selected: answering with the one that holds the token would echo it.
     handleProtocols: (offered) => (offered.has(BEARER_SUBPROTOCOL) ? BEARER_SUBPROTOCOL : false),
   });
-  server.on("upgrade", (request: IncomingMessage, connection, head) => {
-    // Without a listener, a peer that resets its connection would end the process.
-    connection.on("error", () => connection.destroy());
+
+  const open = (socket: WebSocket, facts: SocketFacts): void => {
+    const { isBusy } = serveSocket(around, door, socket, facts);
+    watch.add({ socket, isBusy });
+  };
+  const greet = async (socket: WebSocket, connection: Duplex, upgrade: Upgrade): Promise<void> => {
+    socket.on("error", () => socket.terminate());
+    const greeting = await awaitGreeting(socket, connection, door.limits.authTimeoutMs);
+    try {
+      const grant = await door.access.authenticate(greeting?.token);
+      door.owners.claim(upgrade.sessionId, grant.principal);
+      open(socket, { ...upgrade, grant, token: greeting?.token, early: greeting?.early ?? [] });
+      socket.resume();
+    } catch (error) {
+      answerRefusal(socket, error);
+    }
+  };
+  const accept = async (
+    request: IncomingMessage,
+    connection: Duplex,
+    head: Buffer,
+  ): Promise<void> => {
     const url = requestUrl(request.url);
     if (url === undefined) return refuseUpgrade(connection, "404 Not Found");
     const route = routeSocket(url.pathname);
     const { origin, host } = request.headers;
     const name = route.kind === "socket" ? (route.agent ?? url.searchParams.get("agent")) : null;
     const upstream = name === null ? around.agents.fallback : around.agents.find(name);
-    if (route.kind === "unknown" || upstream === undefined)
+    if (route.kind === "unknown" || upstream === undefined) {
       return refuseUpgrade(connection, "404 Not Found");
+    }
     if (!isAllowedOrigin(origin, host, origins)) {
       return refuseUpgrade(connection, "403 Forbidden");
     }
+    let grant: Grant | undefined;
+    const upgrade: Upgrade = {
+      upstream,
+      sessionId: sessionOf(request, url) ?? around.mintId("session"),
+      clientDialect: clientDialectOf(request, url),
+      traceparent: traceparentOf(request),
+      isSessionStream: url.pathname === "/ag-ui",
+    };
+    const token = socketTokenOf(request);
+    book.admitRequest(request, (done) => void connection.once("close", done));
+    if (token !== undefined || (await isOpenTo(door))) {
+      grant = await door.access.authenticate(token);
+      door.owners.claim(upgrade.sessionId, grant.principal);
+    }
+    if (connection.destroyed) return undefined;
     return sockets.handleUpgrade(request, connection, head, (socket) => {
-      serveSocket(around, socket, {
-        upstream,
-        sessionId: sessionOf(request, url) ?? around.mintId("session"),
-        clientDialect: clientDialectOf(request, url),
-        isSessionStream: url.pathname === "/ag-ui",
-      });
+      if (grant === undefined) void greet(socket, connection, upgrade);
+      else open(socket, { ...upgrade, grant, token, early: [] });
+    });
+  };
+
+  server.on("upgrade", (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+    // Without a listener, a peer that resets its connection would end the process.
+    connection.on("error", () => connection.destroy());
+    accept(request, connection, head).catch((error: unknown) => {
+      const { status, title } = problemOf(error);
+      refuseUpgrade(connection, `${status} ${title}`, challengeOf(error));
     });
   });
   return {
     close: () => {
+      watch.stop();
       for (const socket of sockets.clients) {
         socket.close(GOING_AWAY);
         setTimeout(() => socket.terminate(), GRACE_MS).unref();
@@ -65,6 +130,21 @@ export function attachSockets(
   };
 }
 
-function refuseUpgrade(connection: { end(text: string): void }, status: string): void {
-  connection.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+/** Whether somebody without a credential may come in; otherwise they must say in the first frame who they are. */
+async function isOpenTo({ access }: Door): Promise<boolean> {
+  return access.authenticate(undefined).then(
+    () => true,
+    () => false,
+  );
+}
+
+function refuseUpgrade(
+  connection: Duplex,
+  status: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  connection.end(
+    `HTTP/1.1 ${status}\r\n${lines.join("")}Connection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
 }

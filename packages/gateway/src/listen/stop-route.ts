@@ -1,9 +1,13 @@
 import { isCountersignError, parseJson } from "@countersign/core";
-import { readBody } from "../clients/body.js";
+import type { Door } from "../access/door.js";
+import type { Principal } from "../access/principal.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
+import { bearerOf } from "./credentials.js";
+import { receiveBody } from "./receive-body.js";
+import { refuse } from "./refuse.js";
 import type { HttpQuestion } from "./run-route.js";
 import { sessionOf } from "./session-id.js";
 
@@ -12,13 +16,24 @@ const MAX_STOP_BYTES = 4096;
 /** `POST /ag-ui/stop` with `{ threadId?, runId? }` and the session: cancels what is running. */
 export async function serveStop(
   around: Surroundings,
+  door: Door,
   question: HttpQuestion,
   answer: HttpAnswer,
   url: URL,
 ): Promise<void> {
+  let principal: Principal;
+  try {
+    ({ principal } = await door.access.authenticate(bearerOf(question)));
+  } catch (error) {
+    refuse(answer, error);
+    return;
+  }
   let wanted: { threadId?: unknown; runId?: unknown };
   try {
-    const bytes = await readBody(question, MAX_STOP_BYTES);
+    const bytes = await receiveBody(question, {
+      maxBytes: MAX_STOP_BYTES,
+      timeoutMs: door.limits.requestTimeoutMs,
+    });
     wanted = bytes.byteLength === 0 ? {} : (parseJson(bytes) as typeof wanted);
   } catch (error) {
     const detail = isCountersignError(error) ? error.message : "the body could not be read";
@@ -35,7 +50,10 @@ export async function serveStop(
     sessionId === undefined
       ? around.sessions.openRuns()
       : [...(around.sessions.find(sessionId)?.runs.values() ?? [])];
-  const stopped = candidates.filter((run) => matches(run, wanted, sessionId));
+  // Another's run is not even named: whether it is there is nobody else's business.
+  const stopped = candidates.filter(
+    (run) => run.principal === principal.id && matches(run, wanted, sessionId),
+  );
   for (const run of stopped) run.stop("stop was asked for");
   const body = JSON.stringify({ stopped: stopped.map(({ runId }) => runId) });
   answer.writeHead(200, { "content-type": "application/json" });

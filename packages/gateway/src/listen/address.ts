@@ -1,0 +1,71 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+
+/** Networks by their text, `10.0.0.0/8` or one address. */
+export function createNetworks(texts: readonly string[]): BlockList {
+  const networks = new BlockList();
+  for (const text of texts) {
+    const [address = "", bits] = text.split("/");
+    if (!isNetwork(text)) throw new TypeError(`${text} is no network`);
+    const family = isIPv4(address) ? "ipv4" : "ipv6";
+    if (bits === undefined) networks.addAddress(address, family);
+    else networks.addSubnet(address, Number(bits), family);
+  }
+  return networks;
+}
+
+/** Whether a text names a network or an address. */
+export function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  if (rest.length > 0 || (!isIPv4(address) && !isIPv6(address))) return false;
+  const most = isIPv4(address) ? 32 : 128;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+}
+
+/** Whether an address lies in one of the networks. */
+export function isWithin(networks: BlockList, address: string): boolean {
+  const plain = plainAddress(address);
+  if (isIPv4(plain)) return networks.check(plain, "ipv4");
+  return isIPv6(plain) && networks.check(plain, "ipv6");
+}
+
+/**
+ * Where a request really comes from: the peer, or what a trusted proxy says.
+ *
+ * The list is read from its end, where the nearest proxy writes: what stands before the first address that
+ * is not a trusted proxy was written by the client. `undefined` when a proxy speaks for itself.
+ */
+export function clientAddress(
+  peer: string,
+  forwarded: string | undefined,
+  trusted: BlockList,
+): string | undefined {
+  if (!isWithin(trusted, peer)) return plainAddress(peer);
+  for (const entry of (forwarded ?? "").split(",").toReversed()) {
+    const address = plainAddress(entry.trim());
+    if (!isIPv4(address) && !isIPv6(address)) return undefined;
+    if (!isWithin(trusted, address)) return address;
+  }
+  return undefined;
+}
+
+/** What counts as one place: an IPv4 address, or the 64 bits of IPv6 that one customer gets. */
+export function placeOf(address: string): string {
+  const plain = plainAddress(address);
+  if (!isIPv6(plain)) return plain;
+  const [head = "", tail] = plain.split("::");
+  const front = head === "" ? [] : head.split(":");
+  const back = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const groups = [...front, ...Array.from({ length: zeros }, () => "0"), ...back];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
+    .join(":");
+}
+
+/** Node writes IPv4 peers of a dual-stack socket as `::ffff:1.2.3.4`. */
+function plainAddress(address: string): string {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  const [plain = ""] = (mapped ?? address).split("%");
+  return plain;
+}

@@ -1,0 +1,31 @@
+import { CountersignError } from "@countersign/core";
+import { readBody } from "../clients/body.js";
+import type { HttpQuestion } from "./run-route.js";
+import "./errors.js";
+
+/**
+ * Reads a body within bounds of size and time.
+ *
+ * HTTP/1.1 connections have a timer of their own; a stream of HTTP/2 has none, and a body that drips in
+ * would hold its memory for as long as the sender likes.
+ */
+export async function receiveBody(
+  question: HttpQuestion,
+  bounds: { readonly maxBytes: number; readonly timeoutMs: number },
+): Promise<Uint8Array> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        new CountersignError("ERR_REQUEST_TIMEOUT", "the request was not whole in time", {
+          milliseconds: bounds.timeoutMs,
+        }),
+      );
+    }, bounds.timeoutMs);
+  });
+  try {
+    return await Promise.race([readBody(question, bounds.maxBytes), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,26 @@
+import { isCountersignError } from "@countersign/core";
+import type { HttpAnswer } from "../clients/http-sink.js";
+import { sendProblem } from "../clients/problem.js";
+import { problemOf } from "../clients/refusal.js";
+
+const REALM = 'Bearer realm="countersign"';
+
+/** Answers with a problem, unless the stream has already begun. */
+export function refuse(answer: HttpAnswer, error: unknown): void {
+  if (answer.headersSent) answer.end();
+  else sendProblem(answer, problemOf(error), challengeOf(error));
+}
+
+/** What a client must show, as RFC 6750 §3 writes it; nothing of what it did show. */
+export function challengeOf(error: unknown): Record<string, string> {
+  if (isCountersignError(error, "ERR_ACCESS_MISSING")) return { "www-authenticate": REALM };
+  if (isCountersignError(error, "ERR_ACCESS_TOKEN")) {
+    return { "www-authenticate": `${REALM}, error="invalid_token"` };
+  }
+  if (isCountersignError(error, "ERR_ACCESS_SCOPE")) {
+    const scope = error.facts.scopes.join(" ");
+    return { "www-authenticate": `${REALM}, error="insufficient_scope", scope="${scope}"` };
+  }
+  if (isCountersignError(error, "ERR_REQUEST_TIMEOUT")) return { connection: "close" };
+  return {};
+}

@@ -1,0 +1,76 @@
+import { createServer } from "node:http";
+import type { Server as HttpServer } from "node:http";
+import { createSecureServer } from "node:http2";
+import type { ServerHttp2Session } from "node:http2";
+import type { Server } from "node:net";
+import type { HttpAnswer } from "../clients/http-sink.js";
+import type { ListenLimits } from "./limits.js";
+import type { HttpQuestion } from "./run-route.js";
+
+/** Certificates; with them the listener speaks HTTP/2 and HTTP/1.1 over TLS. */
+export type TlsOptions = { readonly cert: string; readonly key: string };
+
+/** Streams of one HTTP/2 connection; a browser opens far fewer. */
+const MAX_STREAMS = 128;
+/** Node looks for late requests every 30 s unless told, which would treble the time a slow one gets. */
+const CHECK_MS = 1000;
+
+/** A server with every bound of a connection set. */
+export function createListener(
+  tls: TlsOptions | undefined,
+  limits: ListenLimits,
+  handle: (question: HttpQuestion, answer: HttpAnswer) => void,
+): Server {
+  const checkMs = Math.min(CHECK_MS, Math.ceil(limits.headersTimeoutMs / 2));
+  const timers = {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: Math.max(limits.requestTimeoutMs, limits.headersTimeoutMs),
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: checkMs,
+  };
+  const server: Server =
+    tls === undefined
+      ? createServer({ ...timers, maxHeaderSize: limits.headerBytes, noDelay: true }, handle)
+      : createTlsServer(tls, limits, timers, handle);
+  server.maxConnections = limits.connections;
+  return server;
+}
+
+function createTlsServer(
+  tls: TlsOptions,
+  limits: ListenLimits,
+  timers: object,
+  handle: (question: HttpQuestion, answer: HttpAnswer) => void,
+): Server {
+  const server = createSecureServer(
+    {
+      ...tls,
+      allowHTTP1: true,
+      handshakeTimeout: limits.headersTimeoutMs,
+      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: limits.headerBytes },
+    },
+    handle,
+  );
+  // The HTTP/1.1 side reads its bounds from the server; the options of this class do not name them.
+  Object.assign(server as unknown as HttpServer, timers, { maxHeaderSize: limits.headerBytes });
+  server.on("session", (session) => boundSession(session, limits));
+  return server;
+}
+
+/** Ends an HTTP/2 connection that has nothing open: idle, or with a head that drips in. */
+function boundSession(session: ServerHttp2Session, limits: ListenLimits): void {
+  let open = 0;
+  let timer = setTimeout(() => session.destroy(), limits.headersTimeoutMs);
+  timer.unref();
+  session.on("stream", (stream) => {
+    open += 1;
+    clearTimeout(timer);
+    stream.once("close", () => {
+      open -= 1;
+      if (open > 0) return;
+      timer = setTimeout(() => session.destroy(), limits.keepAliveMs);
+      timer.unref();
+    });
+  });
+  session.once("close", () => clearTimeout(timer));
+}

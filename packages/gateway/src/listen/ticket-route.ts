@@ -1,0 +1,39 @@
+import type { Door } from "../access/door.js";
+import type { HttpAnswer } from "../clients/http-sink.js";
+import type { Surroundings } from "../runs/surroundings.js";
+import type { Upstream } from "../upstream/upstream.js";
+import { bearerOf } from "./credentials.js";
+import { refuse } from "./refuse.js";
+import type { HttpQuestion } from "./run-route.js";
+import { sessionOf } from "./session-id.js";
+
+/** `POST /ag-ui/tickets?session=&agent=`: a ticket for one `GET /ag-ui/stream`. */
+export async function serveTicket(
+  around: Surroundings,
+  door: Door,
+  upstream: Upstream,
+  question: HttpQuestion,
+  answer: HttpAnswer,
+  url: URL,
+): Promise<void> {
+  try {
+    const grant = await door.access.authenticate(bearerOf(question));
+    const session = sessionOf(question, url) ?? around.mintId("session");
+    door.owners.claim(session, grant.principal);
+    const agent = upstream.target.name;
+    const { ticket, expiresAt } = door.tickets.issue(grant, { sessionId: session, agent });
+    const query = new URLSearchParams({ session, agent, ticket });
+    answer.writeHead(201, { "content-type": "application/json", "cache-control": "no-store" });
+    answer.end(
+      JSON.stringify({
+        ticket,
+        session,
+        agent,
+        expires_at: new Date(expiresAt).toISOString(),
+        url: `/ag-ui/stream?${query.toString()}`,
+      }),
+    );
+  } catch (error) {
+    refuse(answer, error);
+  }
+}
