@@ -100,8 +100,13 @@ async function serveHttp(
     }
     if (!response.write(piece)) {
       await new Promise<void>((resolve) => {
-        response.once("drain", resolve);
-        response.once("close", resolve);
+        const go = (): void => {
+          response.off("drain", go);
+          response.off("close", go);
+          resolve();
+        };
+        response.once("drain", go);
+        response.once("close", go);
       });
     }
   }
