@@ -1,3 +1,4 @@
+import type { LogFormat, LogLevel } from "../telemetry/journal.js";
 import type { UpstreamTarget } from "../upstream/upstream.js";
 
 /** A gateway's configuration with every default filled in and every path resolved. */
@@ -25,4 +26,15 @@ export type GatewayConfig = {
   readonly keyDirectory: string;
   readonly issuers: readonly string[];
   readonly revocationFile: string | undefined;
+  readonly log: { readonly level: LogLevel; readonly format: LogFormat };
+  readonly metrics: { readonly isPublic: boolean };
+  /** `undefined` makes no traces. */
+  readonly tracing:
+    | {
+        readonly endpoint: URL;
+        readonly service: string;
+        readonly headers: Readonly<Record<string, string>>;
+      }
+    | undefined;
+  readonly shutdown: { readonly delayMs: number; readonly drainTimeoutMs: number };
 };

@@ -7,6 +7,7 @@ import {
   validateAgainstSchema,
 } from "@countersign/policy/yaml";
 import type { DocumentIssue } from "@countersign/policy/yaml";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { UpstreamTarget } from "../upstream/upstream.js";
 import type { GatewayConfig } from "./config.js";
@@ -45,6 +46,10 @@ type ConfigDocument = {
   receipts?: Partial<GatewayConfig["receipts"]>;
   keys?: { directory?: string };
   capabilities?: { issuers?: string[]; revocations?: string };
+  log?: Partial<GatewayConfig["log"]>;
+  metrics?: { public?: boolean };
+  tracing?: { endpoint: string; service?: string; headers?: Record<string, string> };
+  shutdown?: { delay?: number; drain_timeout?: number };
 };
 
 const LOOPBACK = "127.0.0.1";
@@ -91,7 +96,15 @@ function checkMeaning(
   if (chosen !== undefined && !names.includes(chosen)) {
     found.push(issue("/default_agent", `no agent is named ${chosen}`));
   }
+  const { tracing } = document;
+  if (tracing !== undefined && !/^https?:/u.test(schemeOf(tracing.endpoint))) {
+    found.push(issue("/tracing/endpoint", "endpoint must start with http:// or https://"));
+  }
   return found;
+}
+
+function schemeOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).protocol : "";
 }
 
 function resolveConfig(document: ConfigDocument, options: ConfigOptions): GatewayConfig {
@@ -115,7 +128,7 @@ function resolveConfig(document: ConfigDocument, options: ConfigOptions): Gatewa
     policyFile: document.policy === undefined ? undefined : path(document.policy),
     origins: document.origins ?? [],
     receipts: {
-      store: storeOf(receipts?.store, path),
+      store: storeOf(receipts?.store, path, options),
       durability: receipts?.durability ?? "strict",
       sign: receipts?.sign ?? "each",
       origin: receipts?.origin ?? "countersign.local/log",
@@ -124,19 +137,49 @@ function resolveConfig(document: ConfigDocument, options: ConfigOptions): Gatewa
     issuers: capabilities?.issuers ?? [],
     revocationFile:
       capabilities?.revocations === undefined ? undefined : path(capabilities.revocations),
+    log: { level: document.log?.level ?? "info", format: document.log?.format ?? "auto" },
+    metrics: { isPublic: document.metrics?.public ?? false },
+    tracing: tracingOf(document.tracing, options),
+    shutdown: {
+      delayMs: (document.shutdown?.delay ?? 0) * 1000,
+      drainTimeoutMs: (document.shutdown?.drain_timeout ?? 30) * 1000,
+    },
   };
 }
 
-function storeOf(store: string | undefined, path: (value: string) => string): string {
-  if (store === undefined) return `sqlite:${path(`${DATA_DIRECTORY}/receipts`)}`;
+function storeOf(
+  written: string | undefined,
+  path: (value: string) => string,
+  options: ConfigOptions,
+): string {
+  if (written === undefined) return `sqlite:${path(`${DATA_DIRECTORY}/receipts`)}`;
+  const store = expand(written, options);
   return store.startsWith("sqlite:") ? `sqlite:${path(store.slice("sqlite:".length))}` : store;
 }
 
+function tracingOf(
+  block: ConfigDocument["tracing"],
+  options: ConfigOptions,
+): GatewayConfig["tracing"] {
+  if (block === undefined) return undefined;
+  return {
+    endpoint: new URL(block.endpoint),
+    service: block.service ?? "countersign",
+    headers: expandHeaders(block.headers, options),
+  };
+}
+
+function expandHeaders(
+  headers: Readonly<Record<string, string>> = {},
+  options: ConfigOptions,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), expand(value, options)]),
+  );
+}
+
 function targetOf(name: string, block: AgentBlock, options: ConfigOptions): UpstreamTarget {
-  const headers: Record<string, string> = {};
-  for (const [header, value] of Object.entries(block.headers ?? {})) {
-    headers[header.toLowerCase()] = expand(value, options);
-  }
+  const headers = expandHeaders(block.headers, options);
   const dialect = block.dialect ?? "auto";
   return {
     name,
@@ -150,10 +193,13 @@ function targetOf(name: string, block: AgentBlock, options: ConfigOptions): Upst
   };
 }
 
-/** Secrets stay out of the file: `${NAME}` is taken from the environment, and must be set. */
+/**
+ * Secrets stay out of the file: `${NAME}` is taken from the environment, or from the file that `NAME_FILE`
+ * names there, as orchestrators mount them. It must be set.
+ */
 function expand(value: string, { file, environment }: ConfigOptions): string {
   return value.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_match, name: string) => {
-    const found = environment[name];
+    const found = environment[name] ?? readSecret(environment[`${name}_FILE`]);
     if (found === undefined) {
       throw new CountersignError(
         "ERR_CONFIG_VARIABLE",
@@ -163,6 +209,10 @@ function expand(value: string, { file, environment }: ConfigOptions): string {
     }
     return found;
   });
+}
+
+function readSecret(file: string | undefined): string | undefined {
+  return file === undefined || !existsSync(file) ? undefined : readFileSync(file, "utf8").trimEnd();
 }
 
 function invalid(file: string, issues: readonly DocumentIssue[]): CountersignError {

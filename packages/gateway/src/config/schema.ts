@@ -1,5 +1,6 @@
-import { choice, closed, list, text } from "@countersign/policy/yaml";
+import { choice, closed, flag, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
+import { LOG_LEVELS } from "../telemetry/journal.js";
 
 const port: JsonSchema = {
   type: "integer",
@@ -11,6 +12,13 @@ const seconds = (description: string): JsonSchema => ({
   type: "number",
   description,
   minimum: 0.1,
+  maximum: 86_400,
+});
+
+const wait = (description: string): JsonSchema => ({
+  type: "number",
+  description,
+  minimum: 0,
   maximum: 86_400,
 });
 
@@ -81,6 +89,35 @@ export const CONFIG_SCHEMA: JsonSchema = {
       capabilities: closed("Whose tokens count", {
         issuers: list("Public keys of trusted issuers", text("ed25519:HEX", 512), 256),
         revocations: text("Path of the revocation list", 4096),
+      }),
+      log: closed("What the gateway tells its operator", {
+        level: choice("The gentlest that is written", LOG_LEVELS),
+        format: choice("`auto` is for people on a terminal and JSON elsewhere", ["auto", "json"]),
+      }),
+      metrics: closed("Figures for Prometheus, at /metrics of the control plane", {
+        public: flag("Answer without the admin token", false),
+      }),
+      tracing: closed(
+        "One span per run to an OpenTelemetry collector; off when left out",
+        {
+          endpoint: text(
+            "Address of the collector, OTLP over HTTP, usually …:4318/v1/traces",
+            2048,
+          ),
+          service: text("Name of the service in its traces"),
+          headers: {
+            type: "object",
+            description:
+              "Sent to the collector; ${NAME} takes the value of an environment variable",
+            additionalProperties: text("Header value", 8192),
+            maxProperties: 16,
+          },
+        },
+        ["endpoint"],
+      ),
+      shutdown: closed("How the gateway stops", {
+        delay: wait("Seconds between not being ready and refusing new runs"),
+        drain_timeout: wait("Seconds that open runs get to end by themselves"),
       }),
     },
     ["agents"],
