@@ -41,6 +41,11 @@ Exit code 0 is valid, 1 is not valid (the output names the first broken entry), 
     go run github.com/transparency-dev/tessera/cmd/fsck@latest \\
       --storage_url=file://$PWD/ --public_key=log.vkey --ui=false
 
+**Everything, with Go's own packages** (golang.org/x/mod/sumdb, the code behind sum.golang.org):
+\`packages/receipts/third-party/main.go\` of Countersign's sources is a short program around them.
+
+    GO111MODULE=off GOPATH=/usr/share/gocode go run main.go .   # Debian: golang-go, golang-golang-x-mod-dev
+
 **The checkpoint signature** (Go, golang.org/x/mod/sumdb/note): \`note.NewVerifier\` with the content of
 \`log.vkey\`, then \`note.Open\` with the content of \`checkpoint\`.
 
