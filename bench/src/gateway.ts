@@ -13,7 +13,7 @@ import { describeSystem } from "./gateway/raw.js";
 import { startEnds } from "./gateway/session.js";
 import { readOnly, readSettings } from "./gateway/settings.js";
 import { measureBareServer, measureHolding, measureRates } from "./gateway/sitting.js";
-import { listVariants } from "./gateway/variant.js";
+import { listVariants } from "./gateway/variants.js";
 
 const settings = readSettings(process.argv.slice(2));
 const directory = mkdtempSync(join(tmpdir(), "countersign-bench-"));
@@ -79,7 +79,7 @@ try {
       );
     }
   }
-  publish(raw);
+  publish(raw, only === undefined);
   isComplete = true;
 } finally {
   await ends.client.stop();

@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startPeer } from "./peer.js";
+import type { ServerCalls } from "./pipe.js";
+import type { Place, Running } from "./variant.js";
+
+const PRELOAD = fileURLToPath(new URL("collect-garbage.js", import.meta.url));
+
+/** Flags for a Node program that is to collect garbage when told. */
+export function memoryFlags(forMemory: boolean): string[] {
+  return forMemory ? ["--expose-gc", "--import", PRELOAD] : [];
+}
+
+/** Starts one of the bare servers in this folder. */
+export async function startServer(name: "pipe" | "holder", place: Place): Promise<Running> {
+  const memoryFile = join(place.directory, "memory.json");
+  const env = { ...process.env, BENCH_MEMORY_FILE: memoryFile };
+  const peer = startPeer<ServerCalls>(name, memoryFlags(place.forMemory), env);
+  const port = await peer.calls.start(place.agentPort);
+  return {
+    target: { port, path: "/" },
+    pids: () => [peer.pid],
+    ...(place.forMemory ? { memoryFile } : {}),
+    stop: peer.stop,
+  };
+}

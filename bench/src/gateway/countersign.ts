@@ -1,0 +1,108 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stopChild } from "./peer.js";
+import { memoryFlags } from "./bare-server.js";
+import type { Checked, CountersignMode, Place, Running } from "./variant.js";
+
+const COMMAND = fileURLToPath(new URL("../../../apps/cli/bin/countersign.js", import.meta.url));
+
+/** The policy that `countersign init` writes, with a rate that a load test does not reach. */
+function policyFor(mode: CountersignMode): string {
+  const { resolve } = createRequire(import.meta.url);
+  return replaced(
+    replaced(
+      readFileSync(resolve("@countersign/policy/policies/starter.yaml"), "utf8"),
+      /^mode: \w+$/mu,
+      `mode: ${mode === "observe" ? "observe" : "enforce"}`,
+    ),
+    /max_events_per_second: \d+/u,
+    "max_events_per_second: 1000000",
+  );
+}
+
+function replaced(text: string, pattern: RegExp, by: string): string {
+  if (!pattern.test(text)) throw new Error(`the starter policy no longer has ${String(pattern)}`);
+  return text.replace(pattern, by);
+}
+
+function configurationFor(mode: CountersignMode, agentPort: number): string {
+  return `listen: { host: 127.0.0.1, port: 0 }
+control: { host: 127.0.0.1, port: 0 }
+agents:
+  agent: { url: "http://127.0.0.1:${agentPort}/", transport: post-sse, idle_timeout: 600 }
+policy: policy.yaml
+receipts:
+  store: sqlite:receipts
+  durability: strict
+  sign: ${mode === "enforce-batch" ? "batch" : "each"}
+keys: { directory: keys }
+`;
+}
+
+/** Starts the built command as an operator would. */
+export async function startCountersign(mode: CountersignMode, place: Place): Promise<Running> {
+  const { directory, agentPort, forMemory } = place;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, "policy.yaml"), policyFor(mode));
+  writeFileSync(join(directory, "countersign.yaml"), configurationFor(mode, agentPort));
+  const memoryFile = join(directory, "memory.json");
+  const child = spawn(process.execPath, [...memoryFlags(forMemory), COMMAND, "serve"], {
+    cwd: directory,
+    env: { ...process.env, NO_COLOR: "1", BENCH_MEMORY_FILE: memoryFile },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stderr.pipe(createWriteStream(join(directory, "stderr.txt")));
+  const journal = createWriteStream(join(directory, "stdout.txt"));
+  const port = await new Promise<number>((resolve, reject) => {
+    let said = "";
+    child.stdout.on("data", (piece: Buffer) => {
+      journal.write(piece);
+      if (said.length > 10_000) return;
+      said += piece.toString();
+      const found = /listening http:\/\/127\.0\.0\.1:(\d+)/u.exec(said)?.[1];
+      if (found !== undefined) resolve(Number(found));
+    });
+    child.once("exit", () => reject(new Error(`countersign serve ended: see ${directory}`)));
+  });
+  return {
+    target: { port, path: "/agents/agent" },
+    pids: () => [child.pid ?? 0],
+    ...(forMemory ? { memoryFile } : {}),
+    stop: () => stopChild(child),
+    check: (sentEvents, isDeep) => checkLog(directory, sentEvents, isDeep),
+  };
+}
+
+function runCommand(directory: string, args: readonly string[]): unknown {
+  const env = { ...process.env, NO_COLOR: "1" };
+  const ran = spawnSync(process.execPath, [COMMAND, ...args, "--json"], {
+    cwd: directory,
+    env,
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+  });
+  if (ran.status !== 0) {
+    throw new Error(`countersign ${args.join(" ")} in ${directory}: ${ran.stdout}${ran.stderr}`);
+  }
+  return JSON.parse(ran.stdout);
+}
+
+/** Every event the agent sent has its receipt, all of them allowed, and the whole log verifies. */
+function checkLog(directory: string, sentEvents: number, isDeep: boolean): Checked {
+  type Counts = { rows: { count: number; group: unknown[] }[] };
+  const counted = runCommand(directory, ["receipts", "stats", "--by", "direction,allowed"]);
+  const { rows } = counted as Counts;
+  const outbound = rows.filter(({ group }) => group[0] === "outbound");
+  const receipts = outbound.reduce((sum, { count }) => sum + count, 0);
+  const blocked = rows.filter(({ group }) => group[1] === false || group[1] === 0);
+  if (receipts !== sentEvents || blocked.length > 0) {
+    throw new Error(
+      `${sentEvents} events were sent, and the log in ${directory} holds ${JSON.stringify(rows)}`,
+    );
+  }
+  if (isDeep) runCommand(directory, ["receipts", "verify"]);
+  return { receipts, verified: isDeep ? receipts : 0 };
+}

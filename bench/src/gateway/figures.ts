@@ -1,0 +1,88 @@
+import type { Raw, Round } from "./raw.js";
+import type { Measured } from "./session.js";
+import type { HoldSitting, RateSitting } from "./sitting.js";
+import { spreadOf } from "./statistics.js";
+import type { Spread } from "./statistics.js";
+import type { VariantId } from "./variant.js";
+
+type Pick<Of> = (sitting: Of) => number | undefined;
+
+/** Something of the first sitting, over the repeats. */
+export function overRates(raw: Raw, id: VariantId, pick: Pick<RateSitting>): Spread {
+  return spreadOf(raw.repeats.map(({ rates }) => valueOf(rates[id], pick)));
+}
+
+/** The same, less what the direct way took in the same round. */
+export function addedToDirect(raw: Raw, id: VariantId, pick: Pick<RateSitting>): Spread {
+  return spreadOf(
+    raw.repeats.map(({ rates }) => valueOf(rates[id], pick) - valueOf(rates.direct, pick)),
+  );
+}
+
+/** The same, as a share of what another variant did in the same round. */
+export function ratioTo(raw: Raw, id: VariantId, to: VariantId, pick: Pick<RateSitting>): Spread {
+  return spreadOf(
+    raw.repeats.map(({ rates }) => valueOf(rates[id], pick) / valueOf(rates[to], pick)),
+  );
+}
+
+/** Something of the second sitting, over the repeats. */
+export function overHolding(raw: Raw, id: VariantId, pick: Pick<HoldSitting>): Spread {
+  return spreadOf(raw.repeats.map(({ holding }) => valueOf(holding[id], pick)));
+}
+
+function valueOf<Of>(sitting: Of | undefined, pick: Pick<Of>): number {
+  return (sitting === undefined ? undefined : pick(sitting)) ?? Number.NaN;
+}
+
+/** What was measured with this many streams. */
+export function among(measured: readonly Measured[], streams: number): Measured | undefined {
+  return measured.find((each) => each.streams === streams);
+}
+
+/** Kilobytes a stream, idle or active, added to a process that had none. */
+export function streamKilobytes(
+  sitting: HoldSitting,
+  state: "idle" | "active",
+  of: "pssBytes" | "heapBytes" = "pssBytes",
+): number {
+  const [full, empty] = [sitting[state][of], sitting.empty[of]];
+  if (full === undefined || empty === undefined) return Number.NaN;
+  return (full - empty) / 1024 / sitting.heldStreams;
+}
+
+/** The same for a bare Node server of that round. */
+export function bareKilobytes(round: Round, raw: Raw, of: "pssBytes" | "heapBytes"): number {
+  const [full, empty] = [round.bareServer?.idle[of], round.bareServer?.empty[of]];
+  if (full === undefined || empty === undefined) return Number.NaN;
+  return (full - empty) / 1024 / raw.settings.heldStreams;
+}
+
+/** Kilobytes an idle stream needs beyond a bare Node server. */
+export function beyondBare(raw: Raw, id: VariantId): Spread {
+  return spreadOf(
+    raw.repeats.map((round) => {
+      const sitting = round.holding[id];
+      if (sitting === undefined) return Number.NaN;
+      return streamKilobytes(sitting, "idle") - bareKilobytes(round, raw, "pssBytes");
+    }),
+  );
+}
+
+/** Cost of an event among the most streams over its cost among the fewest. */
+export function steepness(raw: Raw, id: VariantId): Spread {
+  return overHolding(raw, id, ({ costs }) => {
+    const sorted = costs.toSorted((left, right) => left.streams - right.streams);
+    const [few, many] = [sorted[0], sorted.at(-1)];
+    return (many?.processorMicroseconds ?? Number.NaN) / (few?.processorMicroseconds ?? Number.NaN);
+  });
+}
+
+/** The greatest share of the machine that other work took during a measurement. */
+export function foreignShare(raw: Raw): number {
+  const all = raw.repeats.flatMap(({ rates, holding }) => [
+    ...Object.values(rates).flatMap((each) => [...each.rates, each.live, each.flood]),
+    ...Object.values(holding).flatMap(({ costs }) => costs),
+  ]);
+  return Math.max(...all.map((each) => each.foreignShare));
+}

@@ -1,0 +1,63 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cpus, loadavg, totalmem } from "node:os";
+import { nginxVersion } from "./nginx.js";
+import type { Settings } from "./settings.js";
+import type { HoldSitting, RateSitting } from "./sitting.js";
+import type { Memory } from "./usage.js";
+import type { VariantId } from "./variant.js";
+
+/** Everything one round measured, by variant. */
+export type Round = {
+  rates: { [Id in VariantId]?: RateSitting };
+  holding: { [Id in VariantId]?: HoldSitting };
+  bareServer?: { empty: Memory; idle: Memory };
+};
+
+/** What a run of the bench leaves behind, and all that tables and plots are made from. */
+export type Raw = {
+  readonly system: System;
+  readonly settings: Settings;
+  readonly variants: readonly { id: VariantId; label: string }[];
+  readonly repeats: Round[];
+};
+
+/** The machine, as far as it matters for figures. */
+export type System = {
+  readonly node: string;
+  readonly kernel: string;
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly openFiles: string;
+  readonly nginx: string | undefined;
+  readonly commit: string | undefined;
+  readonly loadBefore: number;
+  readonly at: string;
+};
+
+/** Looks at the machine. */
+export function describeSystem(): System {
+  const limits = readFileSync("/proc/self/limits", "utf8");
+  return {
+    node: process.version,
+    kernel: readFileSync("/proc/sys/kernel/osrelease", "utf8").trim(),
+    processor: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    openFiles: /^Max open files\s+(\S+)/mu.exec(limits)?.[1] ?? "unknown",
+    nginx: nginxVersion(),
+    commit: commit(),
+    loadBefore: loadavg()[0] ?? Number.NaN,
+    at: new Date().toISOString(),
+  };
+}
+
+function commit(): string | undefined {
+  try {
+    const args = ["rev-parse", "--short", "HEAD"];
+    return execFileSync("git", args, { encoding: "utf8", stdio: "pipe" }).trim();
+  } catch {
+    return undefined;
+  }
+}

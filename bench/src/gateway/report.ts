@@ -1,0 +1,203 @@
+import { judgeAims } from "./aims.js";
+import {
+  addedToDirect,
+  among,
+  bareKilobytes,
+  beyondBare,
+  foreignShare,
+  overHolding,
+  overRates,
+  ratioTo,
+  steepness,
+  streamKilobytes,
+} from "./figures.js";
+import { readable } from "./plot-frame.js";
+import type { Raw } from "./raw.js";
+import { spreadOf } from "./statistics.js";
+import type { Spread } from "./statistics.js";
+
+/** A figure with how far the repeats lie apart. */
+export function told({ middle, low, high }: Spread, unit = ""): string {
+  if (Number.isNaN(middle)) return "–";
+  const apart = low === high ? "" : ` (${readable(low)}–${readable(high)})`;
+  return `${readable(middle)}${unit}${apart}`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const align = head.map((_, index) => (index === 0 ? "---" : "---:"));
+  return [head, align, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function aims(raw: Raw): string {
+  const rows = judgeAims(raw).map(({ wish, unit, found, isMet }) => [
+    wish,
+    told(found, ` ${unit}`),
+    isMet ? "met" : "**not met**",
+  ]);
+  return table(["aim for enforce, batch", "found", ""], rows);
+}
+
+/** Delay from the agent's write to the client's read, and what is added to the direct way. */
+function delays(raw: Raw, streams: number): string {
+  const rows = raw.variants.map(({ id, label }) => [
+    label,
+    told(overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.p50)),
+    told(overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.p99)),
+    told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p50)),
+    told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p99)),
+    told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.gap.p99)),
+    told(
+      ratioTo(raw, id, "direct", ({ rates }) => among(rates, streams)?.delay.p50),
+      "×",
+    ),
+    told(overRates(raw, id, ({ rates }) => among(rates, streams)?.processorMicroseconds)),
+  ]);
+  const head =
+    "variant|p50 ms|p99 ms|added p50 ms|added p99 ms|added to p99 of gaps, ms|p50 to direct|processor µs an event";
+  return table(head.split("|"), rows);
+}
+
+/** Time from the request to the first event; alone, one run after another, and among others. */
+function firsts(raw: Raw): string {
+  const busy = raw.settings.rateStreams.filter((streams) => streams > 1);
+  const head = ["variant", "alone, p50 ms", "alone, added p50 ms", "alone, added p99 ms"];
+  for (const streams of busy) {
+    head.push(`among ${streams}, added p50 ms`, `among ${streams}, added p99 ms`);
+  }
+  const rows = raw.variants.map(({ id, label }) => [
+    label,
+    told(overRates(raw, id, ({ sequence }) => sequence.p50)),
+    told(addedToDirect(raw, id, ({ sequence }) => sequence.p50)),
+    told(addedToDirect(raw, id, ({ sequence }) => sequence.p99)),
+    ...busy.flatMap((streams) => [
+      told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p50)),
+      told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p99)),
+    ]),
+  ]);
+  return table(head, rows);
+}
+
+function saturation(raw: Raw, kind: "live" | "flood"): string {
+  const rows = raw.variants.map(({ id, label }) => [
+    label,
+    told(overRates(raw, id, (sitting) => sitting[kind].eventsPerSecond)),
+    told(
+      ratioTo(raw, id, "direct", (sitting) => sitting[kind].eventsPerSecond),
+      "×",
+    ),
+    told(
+      ratioTo(raw, id, "pipe", (sitting) => sitting[kind].eventsPerSecond),
+      "×",
+    ),
+    told(overRates(raw, id, (sitting) => sitting[kind].processorMicroseconds)),
+    told(overRates(raw, id, (sitting) => sitting[kind].delay.p99)),
+  ]);
+  const head = "variant|events/s|to direct|to the pipe|processor µs an event|delay p99 ms";
+  return table(head.split("|"), rows);
+}
+
+function memory(raw: Raw): string {
+  const bare = (of: "pssBytes" | "heapBytes"): Spread =>
+    spreadOf(raw.repeats.map((round) => bareKilobytes(round, raw, of)));
+  const rows = [
+    ["bare Node server", told(bare("pssBytes")), "–", told(bare("heapBytes")), "0", "–"],
+    ...held(raw).map(({ id, label }) => [
+      label,
+      told(overHolding(raw, id, (sitting) => streamKilobytes(sitting, "idle"))),
+      told(overHolding(raw, id, (sitting) => streamKilobytes(sitting, "active"))),
+      told(overHolding(raw, id, (sitting) => streamKilobytes(sitting, "idle", "heapBytes"))),
+      told(beyondBare(raw, id)),
+      told(overHolding(raw, id, ({ heldComplete }) => heldComplete)),
+    ]),
+  ];
+  const head =
+    "variant|idle, KB|active, KB|idle, on the heap, KB|idle beyond a bare server, KB|streams held to their end";
+  return table(head.split("|"), rows);
+}
+
+function costs(raw: Raw): string {
+  const sizes = costSizes(raw);
+  const rows = held(raw).map(({ id, label }) => [
+    label,
+    ...sizes.map((streams) =>
+      told(overHolding(raw, id, (sitting) => among(sitting.costs, streams)?.processorMicroseconds)),
+    ),
+    told(steepness(raw, id), "×"),
+  ]);
+  const names = sizes.map((streams) => `${streams.toLocaleString("en")} streams, µs`);
+  return table(["variant", ...names, "most to fewest"], rows);
+}
+
+/** All but the direct way, where there is no process in between to look at. */
+export function held(raw: Raw): Raw["variants"] {
+  return raw.variants.filter(({ id }) => id !== "direct");
+}
+
+/** The numbers of streams among which the cost of an event was measured, ascending. */
+export function costSizes({ settings }: Raw): number[] {
+  return [settings.heldStreams, ...settings.costStreams].sort((left, right) => left - right);
+}
+
+function receipts(raw: Raw): string {
+  const logs = raw.repeats.flatMap(({ rates, holding }) =>
+    [...Object.values(rates), ...Object.values(holding)].flatMap(({ log }) => log ?? []),
+  );
+  const kept = logs.reduce((sum, log) => sum + log.receipts, 0).toLocaleString("en");
+  const verified = logs.reduce((sum, log) => sum + log.verified, 0).toLocaleString("en");
+  return `Every run came to its end. ${logs.length} logs held as many receipts as the agent had sent events through them, ${kept} in all, none of them a block; ${verified} were verified to the last signature.`;
+}
+
+/** The whole report; `pictures` is the folder of the plots as seen from it. */
+export function writeReport(raw: Raw, pictures: string): string {
+  const { settings, system } = raw;
+  const picture = (name: string, text: string): string => `![${text}](${pictures}/${name}.svg)\n`;
+  const foreign = Math.round(foreignShare(raw) * 100);
+  return `# What the gateway costs under load
+
+\`npm run bench -- gateway${settings.name === "quick" ? " --quick" : ""}\` at commit ${system.commit ?? "unknown"}; the method is on [docs/performance.md](../../docs/performance.md), the raw data in [gateway/raw.json](gateway/raw.json).
+Node ${system.node}, Linux ${system.kernel}, ${system.cores} × ${system.processor}, nginx ${system.nginx ?? "not installed"}; agent, client and what is between them share these cores.
+${settings.repeats} repeat${settings.repeats === 1 ? "" : "s"}: median (least–greatest). Other work took up to ${foreign} % of the machine during a measurement${foreign > 15 ? "; **figures with that much beside them are preliminary**" : ""}.
+${receipts(raw)}
+
+${aims(raw)}
+
+## Delay of an event
+
+From the agent's write to the client's read, at ${settings.rate} events/s per stream.
+
+${picture("delay", "Delay by percentile")}
+${picture("added", "Added delay")}
+${settings.rateStreams.map((streams) => `### ${streams} ${streams === 1 ? "stream" : "streams"}\n\n${delays(raw, streams)}\n`).join("\n")}
+## Time to the first event
+
+${firsts(raw)}
+
+## Saturation, live
+
+${settings.liveStreams} streams with one event each on its way: every event is a packet of its own, as from ${settings.liveStreams} models at once.
+
+${picture("live", "Events per second, live")}
+${saturation(raw, "live")}
+
+## Saturation, flood
+
+${settings.floodStreams} streams with ${settings.floodDepth} events each on their way, written ${settings.floodBlock} at a time: whoever looks at no event can pass on many with one call.
+
+${picture("flood", "Events per second, flood")}
+${saturation(raw, "flood")}
+
+## Memory of a stream
+
+Share of resident memory that ${settings.heldStreams.toLocaleString("en")} streams add, after a garbage collection.
+
+${picture("memory", "Memory per stream")}
+${memory(raw)}
+
+## Cost of an event among few and many streams
+
+Processor time of the process in between, at ${settings.costRate.toLocaleString("en")} events/s altogether.
+
+${picture("cost", "Processor time of an event by number of streams")}
+${costs(raw)}
+`;
+}

@@ -1,0 +1,104 @@
+import { availableParallelism } from "node:os";
+import { sleep } from "./clock.js";
+import { startPeer } from "./peer.js";
+import type { Peer } from "./peer.js";
+import { machineTime, processorTime } from "./usage.js";
+import type { Running } from "./variant.js";
+import type { AgentCalls, ClientCalls, Outcome, Plan, Seen } from "./work.js";
+
+/** The two ends of the bench; they stay while what is between them changes. */
+export type Ends = {
+  readonly agent: Peer<AgentCalls>;
+  readonly client: Peer<ClientCalls>;
+  readonly agentPort: number;
+  readonly acknowledgePort: number;
+};
+
+/** Starts agent and client. */
+export async function startEnds(): Promise<Ends> {
+  const agent = startPeer<AgentCalls>("agent");
+  const client = startPeer<ClientCalls>("client");
+  return { agent, client, ...portsOf(await agent.calls.start()) };
+}
+
+function portsOf(given: { port: number; acknowledgePort: number }): {
+  agentPort: number;
+  acknowledgePort: number;
+} {
+  return { agentPort: given.port, acknowledgePort: given.acknowledgePort };
+}
+
+/** One piece of load. */
+export type Load = {
+  readonly plan: Plan;
+  readonly streams: number;
+  readonly isRenewing?: boolean;
+  readonly warmSeconds: number;
+  readonly seconds: number;
+};
+
+/** What one piece of load showed. */
+export type Measured = Seen & {
+  readonly streams: number;
+  readonly eventsPerSecond: number;
+  /** Microseconds of processor an event cost in between; NaN when nothing is in between. */
+  readonly processorMicroseconds: number;
+  /** The part of the machine that other work took meanwhile, 0 to 1. */
+  readonly foreignShare: number;
+};
+
+/** Opens the streams, lets them run warm, measures, and sees all of them to their end. */
+export async function carry(ends: Ends, running: Running, load: Load): Promise<Measured> {
+  const { agent, client } = ends;
+  await agent.calls.plan(load.plan);
+  await client.calls.open({
+    target: running.target,
+    streams: load.streams,
+    isRenewing: load.isRenewing === true,
+    ...(load.plan.kind === "window" ? { acknowledgePort: ends.acknowledgePort } : {}),
+  });
+  const measured = await watch(ends, running, load);
+  await finishAll(ends);
+  return measured;
+}
+
+/** Measures streams that are open already. */
+export async function watch(
+  { agent, client }: Ends,
+  running: Running,
+  load: Pick<Load, "streams" | "warmSeconds" | "seconds">,
+): Promise<Measured> {
+  await sleep(load.warmSeconds);
+  const pids = running.pids();
+  await client.calls.measure();
+  const own = [...pids, agent.pid, client.pid];
+  const [before, ownBefore, allBefore] = [processorTime(pids), processorTime(own), machineTime()];
+  await sleep(load.seconds);
+  const [used, usedByAll] = [processorTime(pids) - before, machineTime() - allBefore];
+  const foreign = usedByAll - (processorTime(own) - ownBefore);
+  const seen = await client.calls.collect();
+  return {
+    ...seen,
+    streams: load.streams,
+    eventsPerSecond: seen.events / seen.seconds,
+    processorMicroseconds: pids.length === 0 ? Number.NaN : used / 1e3 / seen.events,
+    foreignShare: Math.max(0, foreign / (load.seconds * 1e9 * availableParallelism())),
+  };
+}
+
+/** Lets every open stream come to its end and insists that each did. */
+export async function finishAll({ agent, client }: Ends): Promise<Outcome> {
+  await client.calls.stopRenewing();
+  await agent.calls.finish();
+  const outcome = await client.calls.drain();
+  assertWhole(outcome);
+  return outcome;
+}
+
+/** Throws unless every run that was asked for came to its proper end. */
+export function assertWhole(outcome: Outcome): void {
+  if (outcome.complete === outcome.asked && outcome.failures.length === 0) return;
+  throw new Error(
+    `${outcome.complete} of ${outcome.asked} runs are complete: ${outcome.failures.join(" | ")}`,
+  );
+}

@@ -1,0 +1,161 @@
+import { mkdirSync } from "node:fs";
+import { sleep } from "./clock.js";
+import { assertWhole, carry, finishAll, watch } from "./session.js";
+import type { Ends, Measured } from "./session.js";
+import type { Settings } from "./settings.js";
+import type { Quantiles } from "./statistics.js";
+import { settledMemory } from "./usage.js";
+import type { Memory } from "./usage.js";
+import { startServer } from "./bare-server.js";
+import type { Checked, Running, Variant } from "./variant.js";
+
+/** Delay at a fixed rate, and the rates at which a variant is full. */
+export type RateSitting = {
+  readonly sequence: Quantiles;
+  readonly rates: readonly Measured[];
+  readonly live: Measured;
+  readonly flood: Measured;
+  readonly log?: Checked;
+};
+
+/** Memory of held streams, and the cost of an event among few and many of them. */
+export type HoldSitting = {
+  readonly empty: Memory;
+  readonly idle: Memory;
+  readonly active: Memory;
+  readonly heldStreams: number;
+  readonly heldComplete: number;
+  readonly costs: readonly Measured[];
+  readonly log?: Checked;
+};
+
+/** Where a sitting keeps its files, and whether the log is verified to the last signature. */
+export type Circumstances = {
+  readonly ends: Ends;
+  readonly settings: Settings;
+  readonly directory: string;
+  readonly isDeep: boolean;
+};
+
+/** Starts a variant, uses it, stops it, and holds what it kept against what the agent sent. */
+async function sit<Result extends object>(
+  { ends, directory, isDeep }: Circumstances,
+  variant: Pick<Variant, "start">,
+  forMemory: boolean,
+  use: (running: Running) => Promise<Result>,
+): Promise<Result & { readonly log?: Checked }> {
+  mkdirSync(directory, { recursive: true });
+  const before = await ends.agent.calls.tally();
+  const running = await variant.start({ agentPort: ends.agentPort, directory, forMemory });
+  let result: Result;
+  try {
+    result = await use(running);
+  } finally {
+    await running.stop();
+  }
+  const { events, lost } = await ends.agent.calls.tally();
+  if (lost !== before.lost) throw new Error("a connection to the agent was lost in mid-stream");
+  const log = running.check?.(events - before.events, isDeep);
+  return { ...result, ...(log === undefined ? {} : { log }) };
+}
+
+/** Fills caches and has the compiler done before anything counts. */
+async function warmUp(ends: Ends, running: Running, settings: Settings): Promise<void> {
+  await carry(ends, running, { ...flood(settings), warmSeconds: 0, seconds: settings.warmSeconds });
+}
+
+function flood(settings: Settings) {
+  const { floodStreams, floodDepth, floodBlock, saturationSeconds } = settings;
+  return {
+    plan: { kind: "window", inFlight: floodStreams * floodDepth, block: floodBlock },
+    streams: floodStreams,
+    warmSeconds: 0.5,
+    seconds: saturationSeconds,
+  } as const;
+}
+
+/** Delay at 1, 32 and 128 streams, then as fast as it goes. */
+export function measureRates(at: Circumstances, variant: Variant): Promise<RateSitting> {
+  const { ends, settings } = at;
+  return sit(at, variant, false, async (running) => {
+    await warmUp(ends, running, settings);
+    await ends.agent.calls.plan({ kind: "brief", events: 1 });
+    const { first, outcome } = await ends.client.calls.sequence(
+      running.target,
+      settings.sequenceRuns,
+    );
+    assertWhole(outcome);
+    const rates: Measured[] = [];
+    for (const streams of settings.rateStreams) {
+      const eventsPerSecond = settings.rate * streams;
+      rates.push(
+        await carry(ends, running, {
+          plan: { kind: "even", eventsPerSecond, eventsPerRun: settings.rate * 2 },
+          streams,
+          isRenewing: true,
+          warmSeconds: settings.warmSeconds,
+          seconds: settings.rateSeconds,
+        }),
+      );
+    }
+    const live = await carry(ends, running, {
+      plan: { kind: "window", inFlight: settings.liveStreams, block: 1 },
+      streams: settings.liveStreams,
+      warmSeconds: 0.5,
+      seconds: settings.saturationSeconds,
+    });
+    return { sequence: first, rates, live, flood: await carry(ends, running, flood(settings)) };
+  });
+}
+
+/** A thousand streams held idle, then a slow rate dealt to all of them, then to fewer. */
+export function measureHolding(at: Circumstances, variant: Variant): Promise<HoldSitting> {
+  const { ends, settings } = at;
+  return sit(at, variant, true, async (running) => {
+    const remember = () => settledMemory(running.pids(), running.memoryFile);
+    const { heldStreams, costRate, costSeconds } = settings;
+    const even = { kind: "even", eventsPerSecond: costRate } as const;
+    await warmUp(ends, running, settings);
+    await sleep(1);
+    const empty = await remember();
+    await ends.agent.calls.plan({ kind: "idle" });
+    await ends.client.calls.open({
+      target: running.target,
+      streams: heldStreams,
+      isRenewing: false,
+    });
+    await sleep(1);
+    const idle = await remember();
+    await ends.agent.calls.plan(even);
+    const among = { streams: heldStreams, warmSeconds: 1, seconds: costSeconds };
+    const costs = [await watch(ends, running, among)];
+    const active = await remember();
+    const { complete } = await finishAll(ends);
+    for (const streams of settings.costStreams) {
+      const load = { plan: even, streams, warmSeconds: 0.5, seconds: costSeconds };
+      costs.push(await carry(ends, running, load));
+    }
+    return { empty, idle, active, heldStreams, heldComplete: complete, costs };
+  });
+}
+
+/** What the same number of idle streams costs a Node server with nothing behind it. */
+export async function measureBareServer(
+  at: Circumstances,
+): Promise<{ empty: Memory; idle: Memory }> {
+  const { ends, settings } = at;
+  const start = startServer.bind(undefined, "holder");
+  return sit(at, { start }, true, async (running) => {
+    const remember = () => settledMemory(running.pids(), running.memoryFile);
+    const opening = { target: running.target, isRenewing: false };
+    await ends.client.calls.open({ ...opening, streams: settings.floodStreams });
+    await ends.client.calls.drop();
+    await sleep(0.5);
+    const empty = await remember();
+    await ends.client.calls.open({ ...opening, streams: settings.heldStreams });
+    await sleep(1);
+    const idle = await remember();
+    await ends.client.calls.drop();
+    return { empty, idle };
+  });
+}

@@ -1,0 +1,32 @@
+import { startServer } from "./bare-server.js";
+import { startCountersign } from "./countersign.js";
+import { hasNginx, startNginx } from "./nginx.js";
+import type { CountersignMode, Variant } from "./variant.js";
+
+const DIRECT: Variant = {
+  id: "direct",
+  label: "direct",
+  start: async ({ agentPort }) => ({
+    target: { port: agentPort, path: "/" },
+    pids: () => [],
+    stop: async () => {},
+  }),
+};
+
+const countersign = (id: CountersignMode, label: string): Variant => ({
+  id,
+  label,
+  start: (place) => startCountersign(id, place),
+});
+
+/** Everything that is compared; nginx only where it is, or can be, installed. */
+export function listVariants(): Variant[] {
+  return [
+    DIRECT,
+    { id: "pipe", label: "bare Node pipe", start: (place) => startServer("pipe", place) },
+    ...(hasNginx() ? [{ id: "nginx", label: "nginx", start: startNginx } satisfies Variant] : []),
+    countersign("observe", "Countersign observe"),
+    countersign("enforce-each", "Countersign enforce, each"),
+    countersign("enforce-batch", "Countersign enforce, batch"),
+  ];
+}
