@@ -215,13 +215,19 @@ func main() {
 	must(err, "tree")
 	mustHold(root == tree.Hash, "entries hash to the signed root")
 	fmt.Printf("held    %d entries hash to the signed root\n", len(all))
+	count := 0
 	tiles := tlog.NewTiles(8, 0, tree.N)
-	for _, tile := range tiles {
+	for i, tile := range tiles {
+		// Go lists every width a partial tile has ever had; an export holds the last one.
+		if i+1 < len(tiles) && tiles[i+1].L == tile.L && tiles[i+1].N == tile.N {
+			continue
+		}
+		count++
 		data, err := tlog.ReadTileData(tile, stored)
 		must(err, "tile")
 		mustHold(bytes.Equal(data, read(export, pathOf(tile))), pathOf(tile))
 	}
-	fmt.Printf("held    %d tiles are those of the tree\n", len(tiles))
+	fmt.Printf("held    %d tiles are those of the tree\n", count)
 
 	lines := bytes.Split(bytes.TrimSuffix(read(export, "receipts.jsonl"), []byte("\n")), []byte("\n"))
 	mustHold(len(lines) == len(all), "lines of receipts.jsonl")
