@@ -14,8 +14,12 @@ import { SYSTEM_CLOCK } from "./ports.js";
 import type { Clock } from "./ports.js";
 import type { Recorder } from "./record/recorder.js";
 import { createWatchedRecorder } from "./record/watched-recorder.js";
+import { createRefusalLog } from "./inbound/refusal-log.js";
+import type { ThreadLedger } from "./ledger/ledger.js";
+import { createMemoryLedger } from "./ledger/memory-ledger.js";
 import { createMint } from "./runs/mint.js";
 import type { Journal, Surroundings, TokenVerifier } from "./runs/surroundings.js";
+import { ThreadDesk } from "./runs/thread-desk.js";
 import { Sessions } from "./sessions/sessions.js";
 import { Threads } from "./sessions/thread.js";
 import { createTelemetry } from "./telemetry/telemetry.js";
@@ -31,6 +35,8 @@ export type GatewayOptions = {
   readonly fallbackAgent?: string;
   readonly policy: PolicyHolder;
   readonly recorder: Recorder;
+  /** Where threads are remembered; in this process alone when left out. */
+  readonly ledger?: ThreadLedger;
   readonly tokens?: TokenVerifier;
   /** Who may connect; everybody when left out. */
   readonly access?: Access;
@@ -50,13 +56,16 @@ export type Gateway = {
   readonly dataPlane: Server;
   readonly surroundings: Surroundings;
   isReady(): boolean;
+  /** Is no longer ready, so that load balancers look elsewhere; what still comes is served. */
+  leave(): void;
   /** Takes no more runs and is no longer ready; what is open goes on. */
   drain(): void;
   /** Ends every run honestly and lets go of the agents. */
   close(): Promise<void>;
 };
 
-const SILENT: Journal = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+/** Tells nobody. */
+export const SILENT: Journal = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Trusts no issuer: every token is refused until one is configured. */
 const NO_TOKENS: TokenVerifier = {
@@ -71,8 +80,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const upstreams = options.agents.map(createUpstream);
   const heartbeats = createHeartbeats(options.heartbeatMs);
   const recorder = createWatchedRecorder(options.recorder, clock);
-  const drain = { isDraining: false };
-  const isReady = (): boolean => recorder.isReady() && !drain.isDraining;
+  const drain = { isLeaving: false, isDraining: false };
+  const isReady = (): boolean => recorder.isReady() && !drain.isLeaving;
   const surroundings: Surroundings = {
     agents: createAgents(upstreams, options.fallbackAgent),
     policy: () => options.policy.current,
@@ -93,6 +102,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     journal: options.journal ?? SILENT,
     telemetry: options.telemetry ?? createTelemetry(),
     drain,
+    desk: new ThreadDesk(options.ledger ?? createMemoryLedger(clock), clock),
+    refusals: createRefusalLog(recorder, clock),
     limits: resolveLimits(options.limits),
     clock,
     mintId: createMint(clock),
@@ -108,7 +119,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     dataPlane: dataPlane.server,
     surroundings,
     isReady,
+    leave: () => {
+      drain.isLeaving = true;
+    },
     drain: () => {
+      drain.isLeaving = true;
       drain.isDraining = true;
     },
     close: async () => {

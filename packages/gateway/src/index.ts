@@ -1,3 +1,7 @@
+export type { Access, Authenticator, Grant } from "./access/access.js";
+export { createApiKey } from "./access/new-api-key.js";
+export type { NewApiKey } from "./access/new-api-key.js";
+export type { Principal } from "./access/principal.js";
 export type { GatewayConfig } from "./config/config.js";
 export { loadConfig } from "./config/load.js";
 export type { ConfigOptions } from "./config/load.js";

@@ -1,5 +1,33 @@
 import type { LogFormat, LogLevel } from "../telemetry/journal.js";
+import type { ApiKeyEntry } from "../access/api-keys.js";
+import type { ListenLimits } from "../listen/limits.js";
 import type { UpstreamTarget } from "../upstream/upstream.js";
+
+/** A way people are known. */
+export type AccessMode = "jwt" | "keys" | "none";
+
+/** Whose tokens count. */
+export type IssuerConfig = {
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  /** An address, or the path of a file. */
+  readonly jwks: URL | string;
+  readonly algorithms: readonly string[];
+  readonly toleranceMs: number;
+  readonly principalClaim: string;
+  readonly scopes: readonly string[];
+  readonly cacheMs: number;
+  readonly staleMs: number;
+};
+
+/** Who may connect. */
+export type AccessConfig = {
+  /** Asked in order; `none` lets in whoever shows nothing. */
+  readonly modes: readonly AccessMode[];
+  readonly issuers: readonly IssuerConfig[];
+  readonly keys: readonly ApiKeyEntry[];
+  readonly keyFile: string | undefined;
+};
 
 /** A gateway's configuration with every default filled in and every path resolved. */
 export type GatewayConfig = {
@@ -17,6 +45,8 @@ export type GatewayConfig = {
   /** `undefined` uses the built-in starter policy. */
   readonly policyFile: string | undefined;
   readonly origins: readonly string[];
+  readonly access: AccessConfig;
+  readonly limits: ListenLimits;
   readonly receipts: {
     readonly store: string;
     readonly durability: "strict" | "relaxed";

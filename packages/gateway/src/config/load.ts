@@ -10,8 +10,12 @@ import type { DocumentIssue } from "@countersign/policy/yaml";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { UpstreamTarget } from "../upstream/upstream.js";
+import { checkAccess, checkControl, checkOrigins, resolveAccess } from "./access.js";
+import type { AccessBlock } from "./access.js";
 import type { GatewayConfig } from "./config.js";
 import "./errors.js";
+import { checkLimits, resolveListenLimits } from "./listen-limits.js";
+import type { LimitsBlock } from "./listen-limits.js";
 import { CONFIG_SCHEMA } from "./schema.js";
 
 /** What loading needs beside the text. */
@@ -27,6 +31,7 @@ type AgentBlock = {
   frames?: UpstreamTarget["frames"];
   dialect?: "auto" | "1.0" | "0.0" | "0.1.0" | "envelope";
   headers?: Record<string, string>;
+  forward_authorization?: boolean;
   answer_timeout?: number;
   idle_timeout?: number;
 };
@@ -38,11 +43,17 @@ type ConfigDocument = {
     heartbeat?: number;
     tls?: { cert: string; key: string };
   };
-  control?: { host?: string; port?: number };
+  control?: {
+    host?: string;
+    port?: number;
+    i_understand_that_the_admin_token_travels_in_clear?: boolean;
+  };
   agents: Record<string, AgentBlock>;
   default_agent?: string;
   policy?: string;
   origins?: string[];
+  access?: AccessBlock;
+  limits?: LimitsBlock;
   receipts?: Partial<GatewayConfig["receipts"]>;
   keys?: { directory?: string };
   capabilities?: { issuers?: string[]; revocations?: string };
@@ -100,7 +111,20 @@ function checkMeaning(
   if (tracing !== undefined && !/^https?:/u.test(schemeOf(tracing.endpoint))) {
     found.push(issue("/tracing/endpoint", "endpoint must start with http:// or https://"));
   }
+  checkListeners(document, (pointer, message) => found.push(issue(pointer, message)));
   return found;
+}
+
+/** Who could reach what without saying who they are. */
+function checkListeners(
+  { listen, control, origins = [], access, limits }: ConfigDocument,
+  issue: (pointer: string, message: string) => void,
+): void {
+  checkAccess(access, { host: listen?.host ?? LOOPBACK, origins }, issue);
+  checkLimits(limits, issue);
+  checkOrigins(origins, issue);
+  const inClear = control?.i_understand_that_the_admin_token_travels_in_clear === true;
+  checkControl(control?.host ?? LOOPBACK, inClear, issue);
 }
 
 function schemeOf(address: string): string {
@@ -127,6 +151,8 @@ function resolveConfig(document: ConfigDocument, options: ConfigOptions): Gatewa
     defaultAgent: document.default_agent ?? (names[0] as string),
     policyFile: document.policy === undefined ? undefined : path(document.policy),
     origins: document.origins ?? [],
+    access: resolveAccess(document.access, path),
+    limits: resolveListenLimits(document.limits),
     receipts: {
       store: storeOf(receipts?.store, path, options),
       durability: receipts?.durability ?? "strict",
@@ -188,6 +214,7 @@ function targetOf(name: string, block: AgentBlock, options: ConfigOptions): Upst
     headers,
     frames: block.frames ?? "json",
     dialect: dialect === "envelope" ? "chio" : dialect,
+    forwardAuthorization: block.forward_authorization ?? false,
     answerTimeoutMs: (block.answer_timeout ?? 30) * 1000,
     idleTimeoutMs: (block.idle_timeout ?? 120) * 1000,
   };

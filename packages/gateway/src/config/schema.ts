@@ -1,5 +1,7 @@
 import { choice, closed, flag, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
+import { ACCESS_SCHEMA } from "./access.js";
+import { LIMITS_SCHEMA } from "./listen-limits.js";
 import { LOG_LEVELS } from "../telemetry/journal.js";
 
 const port: JsonSchema = {
@@ -49,6 +51,7 @@ const agent = closed(
       additionalProperties: text("Header value", 8192),
       maxProperties: 64,
     },
+    forward_authorization: flag("Whether the agent gets the client's own Authorization", false),
     answer_timeout: seconds("Seconds until the agent must answer"),
     idle_timeout: seconds("Seconds an open stream may be silent"),
   },
@@ -63,7 +66,14 @@ export const CONFIG_SCHEMA: JsonSchema = {
     "Configuration of a Countersign gateway",
     {
       listen: listener,
-      control: closed("Where operators connect", { host: text("Address to bind"), port }),
+      control: closed("Where operators connect", {
+        host: text("Address to bind"),
+        port,
+        i_understand_that_the_admin_token_travels_in_clear: flag(
+          "Lets the control plane listen beyond this machine without TLS",
+          false,
+        ),
+      }),
       agents: {
         type: "object",
         description: "The agents by name",
@@ -77,6 +87,8 @@ export const CONFIG_SCHEMA: JsonSchema = {
         text("Origin", 512),
         256,
       ),
+      access: ACCESS_SCHEMA,
+      limits: LIMITS_SCHEMA,
       receipts: closed("Where receipts go", {
         store: text("sqlite:DIRECTORY or a postgres:// address", 4096),
         durability: choice("What an append survives", ["strict", "relaxed"]),

@@ -1,0 +1,49 @@
+import type { AccessConfig } from "../config/config.js";
+import type { Clock } from "../ports.js";
+import type { Journal } from "../runs/surroundings.js";
+import { createAccess, OPEN_ACCESS } from "./access.js";
+import type { Access, Authenticator } from "./access.js";
+import { createKeyAuthenticator } from "./api-keys.js";
+import { createJwtAuthenticator } from "./jwt.js";
+import { createKeyFile } from "./key-file.js";
+import { createKeySet } from "./key-set.js";
+import { fetchKeySet, readKeySetFile } from "./key-set-source.js";
+
+const COOLDOWN_MS = 30_000;
+/** A file costs nothing to look at, and an operator who changed it expects to see it. */
+const FILE_CACHE_MS = 5000;
+const FILE_COOLDOWN_MS = 1000;
+
+/** Makes what the configuration says about who may connect. */
+export function openAccess(config: AccessConfig, clock: Clock, journal: Journal): Access {
+  const { modes } = config;
+  // Where nothing is asked for, nothing that is shown is looked at.
+  if (modes.every((mode) => mode === "none")) return OPEN_ACCESS;
+  const authenticators = modes.flatMap((mode): Authenticator[] => {
+    if (mode === "none") return [];
+    return mode === "jwt" ? issuersOf(config, clock) : keysOf(config, clock, journal);
+  });
+  return createAccess(authenticators, { allowAnonymous: modes.includes("none") });
+}
+
+function issuersOf({ issuers }: AccessConfig, clock: Clock): Authenticator[] {
+  return issuers.map(({ jwks, cacheMs, staleMs, ...rest }) => {
+    const isFile = typeof jwks === "string";
+    const keyOf = createKeySet({
+      issuer: rest.issuer,
+      clock,
+      load: () => (isFile ? readKeySetFile(jwks) : fetchKeySet(jwks)),
+      cacheMs: isFile ? FILE_CACHE_MS : cacheMs,
+      cooldownMs: isFile ? FILE_COOLDOWN_MS : COOLDOWN_MS,
+      staleMs,
+    });
+    return createJwtAuthenticator({ ...rest, keyOf, clock });
+  });
+}
+
+function keysOf(config: AccessConfig, clock: Clock, journal: Journal): Authenticator[] {
+  const { keys, keyFile } = config;
+  const found = keys.length === 0 ? [] : [createKeyAuthenticator(() => keys)];
+  if (keyFile === undefined) return found;
+  return [...found, createKeyAuthenticator(createKeyFile(keyFile, clock, journal))];
+}

@@ -1,0 +1,152 @@
+import { closed, list, text } from "@countersign/policy/yaml";
+import type { JsonSchema } from "@countersign/policy/yaml";
+import { isNetwork } from "../listen/address.js";
+import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
+import type { ListenLimits } from "../listen/limits.js";
+
+/** The `limits` block as it is written: numbers by name, times in seconds. */
+export type LimitsBlock = { trusted_proxies?: string[] } & {
+  [Name in keyof typeof NUMBERS]?: number;
+};
+
+type NumberLimit = Exclude<keyof ListenLimits, "trustedProxies">;
+type Bound = {
+  readonly limit: NumberLimit;
+  readonly description: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  /** How many of the limit's own units one of the file's is. */
+  readonly scale?: number;
+};
+
+// The official client's own bound: nothing larger is ever readable.
+const MOST_BYTES = 10_485_760;
+const DAY = 86_400;
+
+/** One entry per number; the file's name, ours, and what it may be. */
+const NUMBERS = {
+  connections: {
+    limit: "connections",
+    description: "Connections at once",
+    minimum: 1,
+    maximum: 1_000_000,
+  },
+  connections_per_address: {
+    limit: "connectionsPerAddress",
+    description:
+      "Connections at once from one address, or open requests of one behind a trusted proxy",
+    minimum: 1,
+    maximum: 1_000_000,
+  },
+  runs_per_principal: {
+    limit: "runsPerPrincipal",
+    description: "Runs at once of one principal",
+    minimum: 1,
+    maximum: 1_000_000,
+  },
+  header_bytes: {
+    limit: "headerBytes",
+    description: "Bytes of a request's head",
+    minimum: 1024,
+    maximum: 1_048_576,
+  },
+  headers_timeout: {
+    limit: "headersTimeoutMs",
+    description: "Seconds in which a request's head must be whole",
+    minimum: 0.1,
+    maximum: 3600,
+    scale: 1000,
+  },
+  request_timeout: {
+    limit: "requestTimeoutMs",
+    description: "Seconds in which a request must be whole",
+    minimum: 0.1,
+    maximum: 3600,
+    scale: 1000,
+  },
+  keep_alive: {
+    limit: "keepAliveMs",
+    description: "Seconds a connection may wait for its next request",
+    minimum: 0.1,
+    maximum: 3600,
+    scale: 1000,
+  },
+  body_bytes: {
+    limit: "bodyBytes",
+    description: "Bytes of a request's body",
+    minimum: 1024,
+    maximum: MOST_BYTES,
+  },
+  frame_bytes: {
+    limit: "frameBytes",
+    description: "Bytes of a message on a WebSocket",
+    minimum: 1024,
+    maximum: MOST_BYTES,
+  },
+  messages_per_second: {
+    limit: "messagesPerSecond",
+    description: "Messages a second on one WebSocket",
+    minimum: 1,
+    maximum: 100_000,
+  },
+  socket_idle: {
+    limit: "socketIdleMs",
+    description: "Seconds a WebSocket may be open without a run and without a message",
+    minimum: 1,
+    maximum: DAY,
+    scale: 1000,
+  },
+  auth_timeout: {
+    limit: "authTimeoutMs",
+    description: "Seconds in which a WebSocket must say who it is",
+    minimum: 0.1,
+    maximum: 300,
+    scale: 1000,
+  },
+} as const satisfies Record<string, Bound>;
+
+function schemaOf({ limit, description, minimum, maximum, scale = 1 }: Bound): JsonSchema {
+  return {
+    type: scale === 1 ? "integer" : "number",
+    description,
+    minimum,
+    maximum,
+    default: DEFAULT_LISTEN_LIMITS[limit] / scale,
+  };
+}
+
+/** The grammar of `limits`. */
+export const LIMITS_SCHEMA: JsonSchema = closed("Bounds of the listener; all are on", {
+  trusted_proxies: list(
+    "Networks whose X-Forwarded-For is believed; this machine when left out",
+    text("Network, such as 10.0.0.0/8", 64),
+    256,
+  ),
+  ...Object.fromEntries(Object.entries(NUMBERS).map(([name, bound]) => [name, schemaOf(bound)])),
+});
+
+/** What the grammar cannot say about limits. */
+export function checkLimits(
+  block: LimitsBlock | undefined,
+  issue: (pointer: string, message: string) => void,
+): void {
+  block?.trusted_proxies?.forEach((network, index) => {
+    if (isNetwork(network)) return;
+    issue(`/limits/trusted_proxies/${index}`, "not an address or a network such as 10.0.0.0/8");
+  });
+}
+
+/** The block with its defaults. */
+export function resolveListenLimits(block: LimitsBlock | undefined): ListenLimits {
+  const given: Partial<Record<NumberLimit, number>> = {};
+  for (const [name, bound] of Object.entries(NUMBERS) as [keyof typeof NUMBERS, Bound][]) {
+    const value = block?.[name];
+    if (value !== undefined) given[bound.limit] = value * (bound.scale ?? 1);
+  }
+  const proxies = block?.trusted_proxies;
+  return {
+    ...DEFAULT_LISTEN_LIMITS,
+    ...given,
+    ...(proxies === undefined ? {} : { trustedProxies: proxies }),
+  };
+}
