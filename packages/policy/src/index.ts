@@ -52,7 +52,7 @@ export type { PolicyNote, PolicyNoteCode } from "./document/note.js";
 export { createPolicyHolder } from "./holder/holder.js";
 export type { PolicyHolder, ReplaceResult } from "./holder/holder.js";
 export { POLICY_SCHEMA } from "./schema/policy-schema.js";
-export { compileArgumentSchema } from "./tools/argument-schema.js";
+export { compileArgumentSchema, compileResponseSchema } from "./tools/argument-schema.js";
 export type { ArgumentCheck } from "./tools/argument-schema.js";
 export { CLASSIFICATIONS, isClassification } from "./vocabulary/classification.js";
 export type { Classification } from "./vocabulary/classification.js";

@@ -1,12 +1,17 @@
 import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
 import "../access/errors.js";
+import { receiptOf } from "../inbound/refusal-log.js";
 import "../listen/errors.js";
 import type { Problem } from "./problem.js";
 
 type Status = { readonly status: number; readonly title: string };
 
-const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/;
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_|^ERR_LEDGER_UNAVAILABLE$/;
+
+/** Refusals by what the gateway knows of the thread; see docs/inbound.md. */
+const MEDIATED = /^ERR_(THREAD|HISTORY|TOOL_RESULT|RESUME|TOOLS|STATE|CONTEXT|FORWARDED_PROPS)_/;
+const NOT_SAYABLE: Status = { status: 403, title: "A client may not say this" };
 
 const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };
 
@@ -24,6 +29,7 @@ const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_ACCESS_KEYS: { status: 503, title: "Credentials cannot be checked now" },
   ERR_REQUEST_TIMEOUT: { status: 408, title: "The request was not whole in time" },
   ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
+  ERR_LEDGER_FULL: { status: 413, title: "The thread is too long" },
   ERR_RUN_ACTIVE: { status: 409, title: "The thread has a run open" },
   ERR_RUN_DRAINING: { status: 503, title: "The gateway is stopping; try again" },
   ERR_RUN_STOPPED: { status: 409, title: "The run was stopped before it began" },
@@ -48,9 +54,12 @@ export function problemOf(error: unknown): Problem {
     STATUSES[error.code] ??
     (STORE_CODES.test(error.code)
       ? { status: 503, title: "The receipt store is unavailable" }
-      : BAD_REQUEST);
+      : MEDIATED.test(error.code)
+        ? NOT_SAYABLE
+        : BAD_REQUEST);
   const problem = { status, title, code: error.code, detail: error.message };
-  return isCountersignError(error, "ERR_INBOUND_BLOCKED")
-    ? { ...problem, receipt: error.facts.receipt }
-    : problem;
+  const receipt = isCountersignError(error, "ERR_INBOUND_BLOCKED")
+    ? error.facts.receipt
+    : receiptOf(error);
+  return receipt === undefined ? problem : { ...problem, receipt };
 }

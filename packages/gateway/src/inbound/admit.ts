@@ -1,11 +1,53 @@
+import type { JsonValue } from "@countersign/core";
 import { STAGES } from "../pipeline/pipeline.js";
+import { denialOf, errorOf, weigh } from "./finding.js";
+import type { Finding } from "./finding.js";
+import { attachReceipt } from "./refusal-log.js";
+import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";
+import { reviewKeys } from "./strict-keys.js";
 
 /**
  * Walks a browser's request along the same stages as the agent's events.
  *
- * Throws the coded error of the stage that refuses it; a request that comes back may be sent up.
+ * Between them it is held against what the gateway knows: after translation, whether AG-UI defines all of
+ * it; after enforcement, whether the thread's ledger bears it out. What is found decides before any policy.
+ * Throws the coded error of what refuses it; a request that comes back may be sent up.
  */
 export async function admitRequest(request: InboundRequest): Promise<void> {
-  for (const stage of STAGES) await stage.admit(request);
+  const findings: Finding[] = [];
+  for (const stage of STAGES) {
+    const raw = request.value;
+    if (stage.name === "deliver") assertAdmitted(request, findings);
+    await stage.admit(request);
+    if (request.kind !== "input") continue;
+    if (stage.name === "translate") {
+      findings.push(...reviewKeys(raw as JsonValue, request.value as JsonValue));
+      const { refusing } = weigh(findings, request.policy);
+      if (refusing !== undefined) throw errorOf(refusing);
+    } else if (stage.name === "order") {
+      findings.push(...((await request.review?.(assertInput(request))) ?? []));
+    } else if (stage.name === "decide") {
+      decideBy(request, findings);
+    }
+  }
+}
+
+/** What was found comes before what a policy says; what is only noted is noted beside it. */
+function decideBy(request: InboundRequest, findings: readonly Finding[]): void {
+  const { refusing, noted } = weigh(findings, request.policy);
+  if (refusing !== undefined) request.decision = denialOf(refusing);
+  else if (noted !== undefined && request.decision?.allow === true) {
+    const { observed = denialOf(noted) } = request.decision;
+    request.decision = { allow: true, observed };
+  }
+}
+
+/** A refusal of our own keeps its code; it is on record by now. */
+function assertAdmitted(request: InboundRequest, findings: readonly Finding[]): void {
+  const { refusing } = weigh(findings, request.policy);
+  if (refusing === undefined) return;
+  const error = errorOf(refusing);
+  if (request.receiptId !== undefined) attachReceipt(error, request.receiptId);
+  throw error;
 }

@@ -6,6 +6,7 @@ import type { ReceiptTransport } from "../clients/sink.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";
+import type { Finding } from "./finding.js";
 
 /** One request of a browser on its way to the agent; each stage fills in what it finds out. */
 export type InboundRequest = {
@@ -26,6 +27,8 @@ export type InboundRequest = {
   readonly agentTakesMessages: boolean;
   /** Throws when the input's thread has a run open, or its run id was used before. */
   readonly assertNewRun: (input: RunAgentInput) => void;
+  /** Holds the input against its thread; only where a run is asked for. */
+  readonly review?: ((input: RunAgentInput) => Promise<readonly Finding[]>) | undefined;
   /** Before decode: the body or frame as it came. */
   readonly bytes: Uint8Array | string;
   /** After decode. */

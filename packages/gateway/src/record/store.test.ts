@@ -137,21 +137,21 @@ test("with the real log: a full disk stops streams, an empty one serves again, a
     { gateway: { recorder: log } },
   );
   const url = `${fixture.url}/agents/support`;
-  const before = await runClient(url, { runId: "one" });
+  const before = await runClient(url, { runId: "one", threadId: "one" });
   expect(before.types).toHaveLength(5);
   const entries = async (): Promise<number> =>
     (await store.query({ direction: "outbound", allowed: true })).entries.length;
   expect(await entries()).toBe(5);
 
   fault.isOn = true;
-  const during = await runClient(url, { runId: "two" });
+  const during = await runClient(url, { runId: "two", threadId: "two" });
   expect(during.error).toMatchObject({ status: 503 });
   expect(during.error?.message).toContain("ERR_STORE_WRITE");
   expect(await readiness()).toBe(503);
   expect(await entries()).toBe(5);
 
   fault.isOn = false;
-  const after = await runClient(url, { runId: "three" });
+  const after = await runClient(url, { runId: "three", threadId: "three" });
   expect(after.types.at(-1)).toBe("RUN_FINISHED");
   expect(await readiness()).toBe(200);
   expect(await entries()).toBe(10);

@@ -29,6 +29,7 @@ export type Connection = {
     kind: InboundRequest["kind"],
     bytes: Uint8Array | string,
     assertNewRun?: (input: RunAgentInput) => void,
+    review?: InboundRequest["review"],
   ): InboundRequest;
 };
 
@@ -53,7 +54,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
     policy,
     capabilities,
     judge,
-    inbound: (kind, bytes, assertNewRun = () => {}) => ({
+    inbound: (kind, bytes, assertNewRun = () => {}, review = undefined) => ({
       kind,
       agent,
       agentDialect,
@@ -69,6 +70,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
       bytes,
       agentTakesMessages: upstream.target.transport === "websocket",
       assertNewRun,
+      review,
     }),
   };
 }

@@ -5,7 +5,9 @@ import type { Principal } from "../access/principal.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
 import { Stop } from "../deliver/run-error.js";
 import { admitRequest } from "../inbound/admit.js";
+import { bindApprovals } from "../inbound/approval.js";
 import { assertInput } from "../inbound/request.js";
+import type { InboundRequest } from "../inbound/request.js";
 import { createBacklog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
@@ -19,6 +21,7 @@ import { assertTakingRuns } from "./drain.js";
 import { assertNewRun } from "./new-run.js";
 import { createRunObserver } from "./run-observer.js";
 import type { Surroundings } from "./surroundings.js";
+import type { ThreadVisit } from "./thread-desk.js";
 
 /** What a listener hands over to have a run started. */
 export type RunRequest = {
@@ -70,13 +73,17 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
   const { session, policy, capabilities, judge, inbound } = openConnection(around, request);
   const counters = createRunCounters();
   let handle: RunHandle | undefined;
+  let question: InboundRequest | undefined;
+  let visit: ThreadVisit | undefined;
+  const principal = request.principal ?? ANONYMOUS;
+  const scope = request.threadOwner ?? sessionId;
   const enter = (input: RunAgentInput): void => {
     assertNewRun(session, input);
     const entered: RunHandle = {
       runId: input.runId,
       threadId: input.threadId,
       agent,
-      principal: (request.principal ?? ANONYMOUS).id,
+      principal: principal.id,
       transport,
       startedAt: around.clock.now(),
       counters,
@@ -95,9 +102,13 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     assertTakingRuns(around.drain);
     if (request.gone.aborted) leave();
     request.gone.addEventListener("abort", leave, { once: true });
-    const question = inbound("input", request.bytes, enter);
+    question = inbound("input", request.bytes, enter, async (input) => {
+      visit = await around.desk.visit({ agent, scope, principal, input, policy });
+      return visit.findings;
+    });
     await admitRequest(question);
     const input = assertInput(question);
+    await visit?.accept();
     assertGoingOn(stop.signal);
     const entered = handle as unknown as RunHandle;
     const watch = watchRun(around, entered, policy.hash, request.traceparent);
@@ -117,23 +128,24 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     if (typeof token === "string") capabilities.add(token);
 
     const sink = request.openSink({ runId: input.runId, threadId: input.threadId });
+    const followed = visit as unknown as ThreadVisit;
+    const clientDialect = request.clientDialect ?? dialectOf(input);
     const run: Run = {
       agent,
       agentDialect: upstream.target.dialect,
-      clientDialect: request.clientDialect ?? dialectOf(input),
+      clientDialect,
       agentReadsInput: upstream.target.transport !== "get-sse",
       sessionId,
       threadId: input.threadId,
       runId: input.runId,
       input,
-      policy,
-      judge,
+      ...bindApprovals(policy, judge, followed.approvals, followed.state),
+      beforeDelivery: followed.follow(clientDialect),
       counters,
       recorder: around.recorder,
       backlog: createBacklog(),
       progress: { isOver: false, isComplete: false },
-      withheld: around.threads.open(agent, input.threadId, request.threadOwner ?? sessionId)
-        .withheld,
+      withheld: around.threads.open(agent, input.threadId, ownerOf(principal, scope)).withheld,
       sink,
       observer: createRunObserver(around, session, entered, () => run),
       limits: around.limits,
@@ -143,13 +155,19 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     };
     watch.opened(run);
     around.heartbeats.add(sink);
-    const done = driveRun(run, stream, stop.signal).finally(() => {
+    const done = driveRun(run, stream, stop.signal).finally(async () => {
       around.heartbeats.remove(sink);
       request.gone.removeEventListener("abort", leave);
       if (entered.status === "running")
         entered.status = stop.signal.aborted ? "stopped" : "finished";
       entered.endedAt = around.clock.now();
       watch.ended();
+      await followed.end(!request.gone.aborted).catch((error: unknown) => {
+        around.journal.warn(
+          { agent, run: input.runId, cause: error },
+          "the thread was not put away",
+        );
+      });
     });
     return { handle: entered, done, send: stream.send };
   } catch (error) {
@@ -158,6 +176,10 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     noteRefusal(around, error, agent);
     // Nothing was sent, so the id is as good as new.
     if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
+    await (visit as ThreadVisit | undefined)?.abandon().catch(() => undefined);
+    if (question !== undefined && question.receiptId === undefined) {
+      await around.refusals.record(question, error);
+    }
     throw error;
   }
 }
@@ -166,6 +188,11 @@ function assertGoingOn(stopped: AbortSignal): void {
   if (stopped.aborted) {
     throw new CountersignError("ERR_RUN_STOPPED", "the run was stopped before it began", {});
   }
+}
+
+/** Where somebody vouches for people, what is withheld follows the person; elsewhere, the session. */
+function ownerOf({ id }: Principal, scope: string): string {
+  return id === ANONYMOUS.id ? scope : `principal ${id}`;
 }
 
 /** A client that names no version is older than 1.0, and is spared what it would die on. */

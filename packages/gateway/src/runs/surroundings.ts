@@ -9,7 +9,9 @@ import type { Sessions } from "../sessions/sessions.js";
 import type { Threads } from "../sessions/thread.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Agents } from "../upstream/targets.js";
+import type { RefusalLog } from "../inbound/refusal-log.js";
 import type { Drain } from "./drain.js";
+import type { ThreadDesk } from "./thread-desk.js";
 
 /** Looks at tokens; synchronous, because a decision never waits. */
 export type TokenVerifier = {
@@ -43,6 +45,9 @@ export type Surroundings = {
   readonly journal: Journal;
   readonly telemetry: Telemetry;
   readonly drain: Drain;
+  /** Knows what was said and delivered on every thread. */
+  readonly desk: ThreadDesk;
+  readonly refusals: RefusalLog;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly mintId: MintId;

@@ -357,7 +357,9 @@ test("a call whose arguments the policy looks at shows nothing before they are w
     "TOOL_CALL_RESULT",
     "TOOL_CALL_END",
   ]);
-  const bad = await through(SCHEMA, call("d", "pay", `{"amount":5000,"x":"${SECRET}"}`));
+  const bad = await through(SCHEMA, call("d", "pay", `{"amount":5000,"x":"${SECRET}"}`), {
+    threadId: "another",
+  });
   expect(bad.types).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
   expect(bad.drafts.at(-2)?.receipt.denial_reason).toBe("tool arguments do not fit their schema");
 });

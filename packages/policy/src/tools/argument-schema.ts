@@ -53,3 +53,33 @@ export function compileArgumentSchema(schema: JsonObject): ArgumentCheck {
     }
   };
 }
+
+/**
+ * Compiles a JSON Schema that an agent sent with a question, for the answer.
+ *
+ * Agents generate such schemas: annotations and formats nobody here knows are no reason to refuse every
+ * answer, so they are not checked. Bounds and patterns are the same as for a policy's own schemas.
+ *
+ * @throws Error when the schema is invalid, remote or unbounded
+ */
+export function compileResponseSchema(schema: JsonObject): ArgumentCheck {
+  assertBoundedSchema(schema);
+  const ajv = new Ajv2020({
+    meta: false,
+    validateSchema: false,
+    strict: false,
+    validateFormats: false,
+    allErrors: false,
+    logger: false,
+    ownProperties: true,
+    code: { regExp: linearRegExp },
+  });
+  const validate = ajv.compile(schema);
+  return (value) => {
+    try {
+      return validate(value) === true;
+    } catch {
+      return false;
+    }
+  };
+}

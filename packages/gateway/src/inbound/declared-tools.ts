@@ -1,0 +1,55 @@
+import { canonicalJson, sha256Hex } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import type { RequestSettings } from "@countersign/policy";
+import type { RunAgentInput, Tool } from "@countersign/wire";
+import type { ThreadState } from "../ledger/thread-state.js";
+import type { Finding, FindingCode } from "./finding.js";
+
+/** Letters that look alike are the oldest trick; a model reads names as a person does. */
+const PLAIN = /^[\x21-\x7e]{1,128}$/;
+
+/** The hash under which a policy pins a tool: SHA-256 (hex) of its canonical JSON. */
+export function toolHash(tool: Tool): string {
+  return sha256Hex(canonicalJson(tool as unknown as JsonValue));
+}
+
+/** Holds the tools that a client declares against the policy and against the agent's own. */
+export function reviewTools(
+  { tools = [] }: RunAgentInput,
+  { calls }: ThreadState,
+  settings: RequestSettings["tools"],
+): Finding[] {
+  const findings: Finding[] = [];
+  if (tools.length === 0) return findings;
+  const find = (code: FindingCode, reason: string): void =>
+    void findings.push({ check: "tools", code, reason });
+  const agents = new Set<string>();
+  for (const call of calls.values()) if (call.isAgents === true) agents.add(plain(call.name));
+  const names = new Set<string>();
+  for (const [index, tool] of tools.entries()) {
+    const { name } = tool;
+    if (!PLAIN.test(name)) {
+      find("ERR_TOOLS_NAME", `tool ${index} has a name that is not plain ASCII, or too long`);
+    } else if (names.has(plain(name))) {
+      find("ERR_TOOLS_NAME", `tool ${index} has the name of another`);
+    }
+    names.add(plain(name));
+    if (settings.isServerTool(name) || settings.isServerTool(plain(name))) {
+      find("ERR_TOOLS_SHADOWED", `tool ${index} takes the name of a tool of the agent's own`);
+    } else if (agents.has(plain(name))) {
+      find(
+        "ERR_TOOLS_SHADOWED",
+        `tool ${index} takes the name of a tool the agent answered itself`,
+      );
+    }
+    const { pinned } = settings;
+    if (pinned !== undefined && pinned.get(name) !== toolHash(tool)) {
+      find("ERR_TOOLS_UNPINNED", `tool ${index} is not pinned; its hash is ${toolHash(tool)}`);
+    }
+  }
+  return findings;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase();
+}

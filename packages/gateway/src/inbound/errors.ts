@@ -1,0 +1,48 @@
+import "@countersign/core";
+
+type None = Record<string, never>;
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** A request has a key that AG-UI does not define. */
+    ERR_INBOUND_UNKNOWN_KEY: None;
+    /** A thread belongs to somebody else. */
+    ERR_THREAD_OWNER: None;
+    /** A message that the gateway never delivered, in a role that is not the client's. */
+    ERR_HISTORY_INVENTED: None;
+    /** A message that was delivered or accepted, with other words. */
+    ERR_HISTORY_REWRITTEN: None;
+    /** A message of the history is missing, or the history has another order. */
+    ERR_HISTORY_DROPPED: None;
+    /** A message whose end nobody saw, because the gateway was killed. */
+    ERR_HISTORY_UNFINISHED: None;
+    /** An answer to a call that was not delivered on this thread. */
+    ERR_TOOL_RESULT_UNKNOWN: None;
+    /** A second answer to one call. */
+    ERR_TOOL_RESULT_TWICE: None;
+    /** An answer to a call of a tool that is not the client's. */
+    ERR_TOOL_RESULT_FOREIGN: None;
+    /** An answer to an interrupt that is not open on this thread. */
+    ERR_RESUME_UNKNOWN: None;
+    /** Not every open interrupt is answered. */
+    ERR_RESUME_INCOMPLETE: None;
+    /** The interrupt's time is over. */
+    ERR_RESUME_EXPIRED: None;
+    /** The answer does not fit the interrupt's schema. */
+    ERR_RESUME_MISMATCH: None;
+    /** The interrupt was answered before, and differently. */
+    ERR_RESUME_ANSWERED: None;
+    /** A declared tool whose name is not plain ASCII, too long or there twice. */
+    ERR_TOOLS_NAME: None;
+    /** A declared tool takes the name of one of the agent's own. */
+    ERR_TOOLS_SHADOWED: None;
+    /** A declared tool is not in the pinned manifest, or differs from it. */
+    ERR_TOOLS_UNPINNED: None;
+    /** The state is too large or has keys it may not have. */
+    ERR_STATE_REFUSED: None;
+    /** The context is too large or has entries it may not have. */
+    ERR_CONTEXT_REFUSED: None;
+    /** The forwarded properties are too large or have keys they may not have. */
+    ERR_FORWARDED_PROPS_REFUSED: None;
+  }
+}

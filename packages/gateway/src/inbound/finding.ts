@@ -1,0 +1,72 @@
+import { CountersignError } from "@countersign/core";
+import type { CompiledPolicy, Denial, RequestCheckName } from "@countersign/policy";
+import "../runs/errors.js";
+import "./errors.js";
+
+/** The codes under which a request is refused by what the gateway knows, whatever a policy's rules say. */
+export type FindingCode =
+  | "ERR_INBOUND_UNKNOWN_KEY"
+  | "ERR_THREAD_OWNER"
+  | "ERR_RUN_ID_REUSED"
+  | "ERR_RUN_ACTIVE"
+  | "ERR_HISTORY_INVENTED"
+  | "ERR_HISTORY_REWRITTEN"
+  | "ERR_HISTORY_DROPPED"
+  | "ERR_HISTORY_UNFINISHED"
+  | "ERR_TOOL_RESULT_UNKNOWN"
+  | "ERR_TOOL_RESULT_TWICE"
+  | "ERR_TOOL_RESULT_FOREIGN"
+  | "ERR_RESUME_UNKNOWN"
+  | "ERR_RESUME_INCOMPLETE"
+  | "ERR_RESUME_EXPIRED"
+  | "ERR_RESUME_MISMATCH"
+  | "ERR_RESUME_ANSWERED"
+  | "ERR_TOOLS_NAME"
+  | "ERR_TOOLS_SHADOWED"
+  | "ERR_TOOLS_UNPINNED"
+  | "ERR_STATE_REFUSED"
+  | "ERR_CONTEXT_REFUSED"
+  | "ERR_FORWARDED_PROPS_REFUSED";
+
+/** Something a browser may not say. */
+export type Finding = {
+  readonly check: RequestCheckName;
+  readonly code: FindingCode;
+  /** A sentence without anything the client chose but ids' places. */
+  readonly reason: string;
+  /** Put on record, but never refused. */
+  readonly isRemark?: true;
+};
+
+/** The rule that a receipt names for a finding. */
+export function ruleOf({ check }: Finding): string {
+  return `ag_ui_request.${check}`;
+}
+
+/** The findings sorted by what they do under a policy: those that refuse, and those that are only noted. */
+export function weigh(
+  findings: readonly Finding[],
+  { request }: CompiledPolicy,
+): { refusing: Finding | undefined; noted: Finding | undefined } {
+  const counted = findings.filter(({ check }) => request.mode(check) !== "off");
+  const refusing = counted.find(
+    ({ check, isRemark }) => isRemark !== true && request.mode(check) === "enforce",
+  );
+  return { refusing, noted: counted[0] };
+}
+
+/** The block that a finding means. */
+export function denialOf(finding: Finding): Denial {
+  return {
+    allow: false,
+    rule: ruleOf(finding),
+    reason: `${finding.code}: ${finding.reason}`,
+    reasonCode: "evaluation_failed",
+    onBlock: "end",
+  };
+}
+
+/** The error a refused client gets. */
+export function errorOf({ code, reason }: Finding): CountersignError {
+  return new CountersignError(code, reason, {});
+}

@@ -1,0 +1,75 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { compileResponseSchema } from "@countersign/policy";
+import type { ResumeEntry, RunAgentInput } from "@countersign/wire";
+import { digestOf } from "../ledger/digest.js";
+import type { LedgerRow } from "../ledger/ledger.js";
+import { rowOf } from "../ledger/thread-state.js";
+import type { InterruptState, ThreadState } from "../ledger/thread-state.js";
+import type { Finding, FindingCode } from "./finding.js";
+
+/** A call that a person was shown, and what they said to it. */
+export type Approval = {
+  readonly name: string;
+  readonly arguments: string;
+  readonly isGranted: boolean;
+};
+
+/** Holds the answers to interrupts against those that are open: all of them, in time, in form, and once. */
+export function reviewResume(
+  { resume = [] }: RunAgentInput,
+  { interrupts }: ThreadState,
+  now: number,
+): { findings: Finding[]; rows: LedgerRow[]; approvals: Approval[] } {
+  const findings: Finding[] = [];
+  const rows: LedgerRow[] = [];
+  const approvals: Approval[] = [];
+  const find = (code: FindingCode, reason: string): void =>
+    void findings.push({ check: "resume", code, reason });
+  const covered = new Set<string>();
+  for (const entry of resume) {
+    const interrupt = interrupts.get(entry.interruptId);
+    if (interrupt === undefined) {
+      find("ERR_RESUME_UNKNOWN", "the interrupt is not open on this thread");
+      continue;
+    }
+    const answer = digestOf({
+      status: entry.status,
+      payload: (entry.payload ?? null) as JsonValue,
+    });
+    if (covered.has(entry.interruptId) || (interrupt.answer ?? answer) !== answer) {
+      find("ERR_RESUME_ANSWERED", "the interrupt was answered before");
+    }
+    covered.add(entry.interruptId);
+    if (entry.status === "resolved") {
+      if (isExpired(interrupt, now)) find("ERR_RESUME_EXPIRED", "the interrupt's time is over");
+      else if (!fits(entry, interrupt)) {
+        find("ERR_RESUME_MISMATCH", "the answer does not fit the interrupt's schema");
+      }
+    }
+    rows.push(rowOf("interrupt", entry.interruptId, { ...interrupt, answer }));
+    if (interrupt.call !== undefined) {
+      approvals.push({ ...interrupt.call, isGranted: entry.status === "resolved" });
+    }
+  }
+  if (resume.length > 0 && [...interrupts.keys()].some((id) => !covered.has(id))) {
+    find("ERR_RESUME_INCOMPLETE", "an open interrupt is not answered");
+  }
+  return { findings, rows, approvals };
+}
+
+/** A time that cannot be read is over: nobody can say that it is not. */
+function isExpired({ expiresAt }: InterruptState, now: number): boolean {
+  if (expiresAt === undefined) return false;
+  const time = Date.parse(expiresAt);
+  return Number.isNaN(time) || time <= now;
+}
+
+function fits({ payload }: ResumeEntry, { responseSchema }: InterruptState): boolean {
+  if (responseSchema === undefined) return true;
+  try {
+    return compileResponseSchema(responseSchema as JsonObject)((payload ?? null) as JsonValue);
+  } catch {
+    // An answer that cannot be checked was not accepted by the schema.
+    return false;
+  }
+}

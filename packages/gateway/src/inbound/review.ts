@@ -1,0 +1,41 @@
+import type { CompiledPolicy } from "@countersign/policy";
+import type { RunAgentInput } from "@countersign/wire";
+import type { LedgerRow } from "../ledger/ledger.js";
+import type { ThreadState } from "../ledger/thread-state.js";
+import { reviewCarried } from "./carried.js";
+import { reviewTools } from "./declared-tools.js";
+import type { Finding } from "./finding.js";
+import { reviewHistory } from "./history.js";
+import { reviewResume } from "./resume.js";
+import type { Approval } from "./resume.js";
+import { reviewToolResults } from "./tool-results.js";
+
+/** Everything that was found in a request, and what the ledger learns when it is admitted. */
+export type InputReview = {
+  readonly findings: Finding[];
+  readonly rows: LedgerRow[];
+  readonly approvals: readonly Approval[];
+};
+
+/** Holds a request against what the gateway knows of its thread. Pure: it awaits and changes nothing. */
+export function reviewInput(
+  input: RunAgentInput,
+  state: ThreadState,
+  { request }: CompiledPolicy,
+  now: number,
+): InputReview {
+  const history = reviewHistory(input, state, request.history);
+  const results = reviewToolResults(history.fresh, state);
+  const resume = reviewResume(input, state, now);
+  return {
+    findings: [
+      ...history.findings,
+      ...results.findings,
+      ...resume.findings,
+      ...reviewTools(input, state, request.tools),
+      ...reviewCarried(input, request),
+    ],
+    rows: [...history.rows, ...results.rows, ...resume.rows],
+    approvals: request.mode("approval") === "off" ? [] : resume.approvals,
+  };
+}

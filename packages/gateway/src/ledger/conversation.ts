@@ -1,0 +1,146 @@
+import { CountersignError } from "@countersign/core";
+import type { Message } from "@countersign/wire";
+import "./errors.js";
+import { HeldCall, HeldMessage } from "./held-message.js";
+
+/** Messages kept of one thread; beyond it the thread ends rather than forgetting one. */
+export const MAX_MESSAGES = 20_000;
+
+/** One place in the conversation; what an earlier run left is opened only when this one writes into it. */
+type Place = { readonly source: Message; held?: HeldMessage };
+
+/** The conversation as the official client's reducer keeps it: who is where, and where a call belongs. */
+export class Conversation {
+  #places: Place[];
+  #byId = new Map<string, Place>();
+  #calls = new Map<string, { place: Place; call: HeldCall | string }>();
+
+  constructor(messages: readonly Message[]) {
+    assertRoom(messages.length);
+    this.#places = messages.map((source) => ({ source }));
+    this.#index();
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
+  roleOf(id: string): Message["role"] | undefined {
+    return this.#byId.get(id)?.source.role;
+  }
+
+  /** The message of an id, opened for writing. */
+  find(id: string): HeldMessage | undefined {
+    const place = this.#byId.get(id);
+    return place === undefined ? undefined : open(place);
+  }
+
+  /** The message of an id as it was before this run, if this run has not written into it. */
+  untouched(id: string): Message | undefined {
+    const place = this.#byId.get(id);
+    return place?.held === undefined ? place?.source : undefined;
+  }
+
+  append(source: Message): HeldMessage {
+    return this.#insert(this.#places.length, source);
+  }
+
+  /** Puts an answer behind the message of its call and that one's earlier answers. */
+  insertAnswer(source: Message, toolCallId: string): HeldMessage {
+    const owner = this.#calls.get(toolCallId)?.place;
+    if (owner === undefined) return this.append(source);
+    let index = this.#places.indexOf(owner) + 1;
+    while (this.#places[index]?.source.role === "tool") index += 1;
+    return this.#insert(index, source);
+  }
+
+  /** The call of an id with its message, opened for writing. */
+  findCall(id: string): { message: HeldMessage; call: HeldCall } | undefined {
+    const found = this.#calls.get(id);
+    if (found === undefined) return undefined;
+    const message = open(found.place);
+    const call =
+      typeof found.call === "string"
+        ? message.calls.find((candidate) => candidate.id === id)
+        : found.call;
+    return call === undefined ? undefined : { message, call };
+  }
+
+  addCall(message: HeldMessage, call: HeldCall): void {
+    message.calls.push(call);
+    const place = this.#byId.get(message.id);
+    if (place !== undefined) this.#calls.set(call.id, { place, call });
+  }
+
+  /** Takes the place of one message with another of the same id. */
+  replace(source: Message): HeldMessage {
+    const place = this.#byId.get(source.id);
+    if (place === undefined) return this.append(source);
+    const next: Place = { source, held: new HeldMessage(source) };
+    this.#places[this.#places.indexOf(place)] = next;
+    this.#index();
+    return open(next);
+  }
+
+  /** Keeps the places that `keep` wants, each with its message from the list where it has one, then the rest of the list. */
+  restate(messages: readonly Message[], keep: (message: Message) => boolean): void {
+    const incoming = new Map(messages.map((message) => [message.id, message]));
+    const places: Place[] = [];
+    const known = new Set<string>();
+    for (const place of this.#places) {
+      const source = incoming.get(place.source.id);
+      if (source === undefined && !keep(place.source)) continue;
+      known.add(place.source.id);
+      places.push(source === undefined ? place : { source });
+    }
+    for (const source of messages) if (!known.has(source.id)) places.push({ source });
+    assertRoom(places.length);
+    this.#places = places;
+    this.#index();
+  }
+
+  /** Ids in order, without activities: those are never sent back. */
+  ids(): string[] {
+    const ids: string[] = [];
+    for (const { source } of this.#places) if (source.role !== "activity") ids.push(source.id);
+    return ids;
+  }
+
+  #insert(index: number, source: Message): HeldMessage {
+    assertRoom(this.#places.length + 1);
+    const place: Place = { source, held: new HeldMessage(source) };
+    const isLast = index === this.#places.length;
+    this.#places.splice(index, 0, place);
+    if (!this.#byId.has(source.id)) this.#byId.set(source.id, place);
+    else if (!isLast) this.#index();
+    return open(place);
+  }
+
+  #index(): void {
+    this.#byId = new Map();
+    this.#calls = new Map();
+    for (const place of this.#places) {
+      const { source, held } = place;
+      if (!this.#byId.has(source.id)) this.#byId.set(source.id, place);
+      if (held !== undefined) {
+        for (const call of held.calls) this.#addIndex(place, call.id, call);
+      } else if (source.role === "assistant") {
+        for (const call of source.toolCalls ?? []) this.#addIndex(place, call.id, call.id);
+      }
+    }
+  }
+
+  #addIndex(place: Place, id: string, call: HeldCall | string): void {
+    if (!this.#calls.has(id)) this.#calls.set(id, { place, call });
+  }
+}
+
+function open(place: Place): HeldMessage {
+  return (place.held ??= new HeldMessage(place.source));
+}
+
+function assertRoom(size: number): void {
+  if (size <= MAX_MESSAGES) return;
+  const message = "the thread has more messages than are kept";
+  throw new CountersignError("ERR_LEDGER_FULL", message, { limit: MAX_MESSAGES });
+}

@@ -1,0 +1,159 @@
+import { parseJson } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import type { Message, ToolCall } from "@countersign/wire";
+import { digestOf, EMPTY_DIGEST } from "./digest.js";
+
+/** A tool call as the ledger keeps it. */
+export type CallRecord = {
+  id: string;
+  name: string;
+  /** Digests of arguments a client may hold: one, or every beginning that was delivered of a cut call. */
+  arguments: string[];
+  /** Digests of what else came with it, by field. */
+  fields?: Record<string, string>;
+  /** Its end was never delivered. */
+  open?: true;
+};
+
+/** A message as the ledger keeps it: who said it, and digests of what was said. */
+export type MessageRecord = {
+  role: Message["role"];
+  /** Digests of contents a client may hold; see {@link CallRecord.arguments}. */
+  content: string[];
+  fields?: Record<string, string>;
+  calls?: CallRecord[];
+  /** Its end was never delivered: nobody knows how much of it the client has. */
+  open?: true;
+  /** The run broke off, or its client went away: the client may have part of it, or none. */
+  cut?: true;
+};
+
+/** Fields that a client may lose on the way, but not change. */
+const FIELDS = [
+  "name",
+  "metadata",
+  "encryptedValue",
+  "encryptedValueType",
+  "subagentRunId",
+] as const;
+/** Fields that say what a message is about: neither lost nor changed. */
+const BINDING = ["toolCallId", "error"] as const;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A message of a client or of a message list, for the ledger. */
+export function recordOf(message: Message): MessageRecord {
+  const fields = fieldsOf(message as unknown as Fields, [...FIELDS, ...BINDING]);
+  const calls = message.role === "assistant" ? message.toolCalls : undefined;
+  return {
+    role: message.role,
+    content: [digestOf(message.content)],
+    ...(fields === undefined ? {} : { fields }),
+    ...(calls === undefined || calls.length === 0 ? {} : { calls: calls.map(recordOfCall) }),
+  };
+}
+
+function recordOfCall(call: ToolCall): CallRecord {
+  const fields = fieldsOf(call as unknown as Fields, FIELDS);
+  return {
+    id: call.id,
+    name: call.function.name,
+    arguments: [digestOf(call.function.arguments)],
+    ...(fields === undefined ? {} : { fields }),
+  };
+}
+
+/** Digests of the fields that are there. */
+export function fieldsOf(
+  holder: Fields,
+  names: readonly string[] = FIELDS,
+): Record<string, string> | undefined {
+  let fields: Record<string, string> | undefined;
+  for (const name of names) {
+    const value = Object.hasOwn(holder, name) ? holder[name] : undefined;
+    if (value !== undefined && value !== null) (fields ??= {})[name] = digestOf(value);
+  }
+  return fields;
+}
+
+/** How a client's message compares with the record of its id. */
+export type Comparison = "same" | "unfinished" | "changed";
+
+/**
+ * Compares what a client holds with what was delivered.
+ *
+ * `unfinished`: it was open when the gateway was killed, and what the client says of it can be the truth.
+ */
+export function compareMessage(message: Message, record: MessageRecord): Comparison {
+  if (message.role !== record.role) return "changed";
+  const said = record.content.includes(digestOf(message.content));
+  if (!said && record.open !== true) return "changed";
+  // What the person said themselves is theirs; only what agents read of it counts.
+  if (message.role === "user") return "same";
+  const holder = message as unknown as Fields;
+  if (!sameFields(holder, record.fields, FIELDS) || !sameBinding(holder, record.fields)) {
+    return "changed";
+  }
+  const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
+  const compared = compareCalls(calls, record);
+  if (compared !== "same") return compared;
+  return said ? "same" : "unfinished";
+}
+
+function compareCalls(calls: readonly ToolCall[], record: MessageRecord): Comparison {
+  const known = record.calls ?? [];
+  const isLoose = record.cut === true || record.open === true;
+  if (calls.length > known.length || (calls.length < known.length && !isLoose)) return "changed";
+  let result: Comparison = "same";
+  for (const [index, call] of calls.entries()) {
+    const before = known[index];
+    if (before === undefined || before.id !== call.id || before.name !== call.function.name) {
+      return "changed";
+    }
+    if (!sameFields(call as unknown as Fields, before.fields, FIELDS)) return "changed";
+    if (before.arguments.includes(digestOf(call.function.arguments))) continue;
+    // Arguments that are not whole cannot be acted on; whole ones nobody delivered might be.
+    if (before.open !== true || isWholeJson(call.function.arguments)) return "changed";
+    result = "unfinished";
+  }
+  return result;
+}
+
+function sameFields(
+  holder: Fields,
+  known: Record<string, string> | undefined,
+  names: readonly string[],
+): boolean {
+  const held = fieldsOf(holder, names);
+  if (held === undefined) return true;
+  return Object.entries(held).every(([name, digest]) => known?.[name] === digest);
+}
+
+function sameBinding(holder: Fields, known: Record<string, string> | undefined): boolean {
+  const held = fieldsOf(holder, BINDING);
+  return BINDING.every((name) => (held?.[name] ?? "") === (known?.[name] ?? ""));
+}
+
+function isWholeJson(text: string): boolean {
+  try {
+    parseJson(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A record as a row's value, and back: the ledger's own words, read by nobody else. */
+export function encodeRecord(record: MessageRecord): JsonObject {
+  return record as unknown as JsonObject;
+}
+
+/** The record of a row. */
+export function decodeRecord(value: JsonObject): MessageRecord {
+  return value as unknown as MessageRecord;
+}
+
+/** A message that was just opened, before anything is in it. */
+export function openRecord(role: Message["role"]): MessageRecord {
+  return { role, content: [EMPTY_DIGEST], open: true };
+}

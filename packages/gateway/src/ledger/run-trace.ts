@@ -1,0 +1,321 @@
+import type { JsonObject } from "@countersign/core";
+import type { AgUiEvent, EventOf, Interrupt, Message, RunAgentInput } from "@countersign/wire";
+import { Conversation } from "./conversation.js";
+import { HeldCall } from "./held-message.js";
+import type { HeldMessage } from "./held-message.js";
+import type { LedgerName, LedgerRow } from "./ledger.js";
+import { recordOf } from "./message-record.js";
+import { orderRow, rowOf } from "./thread-state.js";
+import type { CallState, InterruptState, ThreadState } from "./thread-state.js";
+
+/** Rows to put and names to remove, together. */
+export type TraceWrite = { readonly rows: LedgerRow[]; readonly removed: LedgerName[] };
+
+/**
+ * What one run leaves in its client's hands, told from the events that are delivered.
+ *
+ * A delta costs one append to a list. What must be known before the client can repeat it (a message that
+ * opens or ends, a call, an answer, an interrupt) becomes rows, taken with `take`.
+ */
+export class RunTrace {
+  readonly #conversation: Conversation;
+  readonly #state: ThreadState;
+  readonly #runId: string;
+  readonly #clientTools: ReadonlySet<string>;
+  readonly #before: ReadonlySet<string>;
+  readonly #ordered: ReadonlySet<string>;
+  /** Messages this run wrote into: of a cut run, the client may have any beginning of them. */
+  readonly #written = new Set<HeldMessage>();
+  readonly #rows = new Map<string, LedgerRow>();
+  #removed: LedgerName[] = [];
+  #restated = false;
+  /** Whether the agent said how the run ended. */
+  isOver = false;
+
+  constructor(input: RunAgentInput, state: ThreadState) {
+    this.#conversation = new Conversation(input.messages);
+    this.#state = state;
+    this.#runId = input.runId;
+    this.#clientTools = new Set((input.tools ?? []).map((tool) => tool.name));
+    this.#before = new Set(input.messages.map(({ id }) => id));
+    this.#ordered = new Set(state.order);
+  }
+
+  /** Takes note of an event that is about to be delivered. */
+  see(event: AgUiEvent): void {
+    switch (event.type) {
+      case "TEXT_MESSAGE_CONTENT":
+      case "REASONING_MESSAGE_CONTENT":
+        return this.#content(event);
+      case "TOOL_CALL_ARGS": {
+        const found = this.#conversation.findCall(event.toolCallId);
+        found?.call.arguments.append(event.delta);
+        found?.call.annotate(event);
+        return undefined;
+      }
+      case "TEXT_MESSAGE_START":
+      case "REASONING_MESSAGE_START":
+        return this.#start(event);
+      case "TEXT_MESSAGE_END":
+      case "REASONING_MESSAGE_END":
+        return this.#end(event);
+      case "TOOL_CALL_START":
+        return this.#startCall(event);
+      case "TOOL_CALL_END":
+        return this.#endCall(event);
+      case "TOOL_CALL_RESULT":
+        return this.#answer(event);
+      case "REASONING_ENCRYPTED_VALUE":
+        return this.#encrypted(event);
+      case "ACTIVITY_SNAPSHOT":
+        return this.#activity(event);
+      case "MESSAGES_SNAPSHOT":
+        return this.#restate(event);
+      case "RUN_STARTED":
+        this.isOver = false;
+        for (const message of event.input?.messages ?? []) {
+          if (!this.#conversation.has(message.id)) this.#put(this.#conversation.append(message));
+        }
+        return undefined;
+      case "RUN_FINISHED":
+        return this.#finish(event);
+      case "RUN_ERROR":
+        return this.#over();
+      default:
+        return undefined;
+    }
+  }
+
+  /** What has to be durable before the events seen so far are delivered; empty when nothing has. */
+  take(): TraceWrite | undefined {
+    if (this.#rows.size === 0 && this.#removed.length === 0) return undefined;
+    const write = { rows: [...this.#rows.values()], removed: this.#removed };
+    this.#rows.clear();
+    this.#removed = [];
+    return write;
+  }
+
+  /** The rows of a run that broke off, or whose client went away: whatever was delivered, or less. */
+  cut(): TraceWrite {
+    this.#rows.clear();
+    this.#removed = [];
+    for (const message of this.#written) {
+      this.#rows.set(`message\n${message.id}`, rowOf("message", message.id, message.record(true)));
+    }
+    const mine = this.#conversation.ids().filter((id) => this.#before.has(id));
+    const ids = this.#behindHistory(mine);
+    this.#putRow(orderRow(ids, Math.min(this.#state.order.length, ids.length)));
+    return this.take() ?? { rows: [], removed: [] };
+  }
+
+  #content(event: EventOf<"TEXT_MESSAGE_CONTENT"> | EventOf<"REASONING_MESSAGE_CONTENT">): void {
+    const message = this.#target(event.messageId);
+    if (message === undefined) return;
+    message.text.append(event.delta);
+    message.annotate(event);
+  }
+
+  #start(event: EventOf<"TEXT_MESSAGE_START"> | EventOf<"REASONING_MESSAGE_START">): void {
+    if (this.#conversation.roleOf(event.messageId) === "activity") return;
+    const message =
+      this.#conversation.find(event.messageId) ?? this.#conversation.append(opened(event));
+    message.annotate(event);
+    message.isOpen = true;
+    this.#put(message);
+  }
+
+  #end(event: EventOf<"TEXT_MESSAGE_END"> | EventOf<"REASONING_MESSAGE_END">): void {
+    const message = this.#target(event.messageId);
+    if (message === undefined) return;
+    message.annotate(event);
+    message.isOpen = false;
+    this.#put(message);
+  }
+
+  #startCall(event: EventOf<"TOOL_CALL_START">): void {
+    const known = this.#conversation.findCall(event.toolCallId);
+    const message = known?.message ?? this.#carrierOf(event);
+    const call = known?.call ?? new HeldCall(event.toolCallId, event.toolCallName);
+    if (known === undefined) this.#conversation.addCall(message, call);
+    call.name = event.toolCallName;
+    call.isOpen = true;
+    call.annotate(event);
+    this.#put(message);
+    this.#putCall(call);
+  }
+
+  #endCall(event: EventOf<"TOOL_CALL_END">): void {
+    const found = this.#conversation.findCall(event.toolCallId);
+    if (found === undefined) return;
+    found.call.annotate(event);
+    found.call.isOpen = false;
+    this.#put(found.message);
+    this.#putCall(found.call);
+  }
+
+  #answer(event: EventOf<"TOOL_CALL_RESULT">): void {
+    const { messageId, toolCallId, content, subagentRunId } = event;
+    const source: Message = {
+      id: messageId,
+      role: "tool",
+      toolCallId,
+      content,
+      ...(subagentRunId === undefined ? {} : { subagentRunId }),
+    };
+    const twin = this.#conversation.has(messageId);
+    const message = this.#conversation.insertAnswer(source, toolCallId);
+    message.annotate(event);
+    this.#put(message, twin);
+    const call = this.#state.calls.get(toolCallId);
+    if (call !== undefined)
+      this.#putState(toolCallId, { ...call, isAnswered: true, isAgents: true });
+  }
+
+  #encrypted(event: EventOf<"REASONING_ENCRYPTED_VALUE">): void {
+    const isCall = event.subtype === "tool-call";
+    const found = isCall ? this.#conversation.findCall(event.entityId) : undefined;
+    const message = isCall ? found?.message : this.#target(event.entityId);
+    const holder = isCall ? found?.call : message;
+    if (message === undefined || holder === undefined) return;
+    holder.fields["encryptedValue"] = event.encryptedValue;
+    this.#put(message);
+  }
+
+  #activity(event: EventOf<"ACTIVITY_SNAPSHOT">): void {
+    const { messageId: id, activityType, content } = event;
+    const source: Message = { id, role: "activity", activityType, content };
+    if (!this.#conversation.has(id)) this.#conversation.append(source);
+    else if (event.replace !== false) this.#conversation.replace(source);
+  }
+
+  #restate(event: EventOf<"MESSAGES_SNAPSHOT">): void {
+    const { messages } = event;
+    const hasReasoning = messages.some(({ role }) => role === "reasoning");
+    const fresh = messages.filter(
+      (message) => !isSame(this.#conversation.untouched(message.id), message),
+    );
+    this.#conversation.restate(
+      messages,
+      // Which activities stay does not matter here: none of them is sent back.
+      ({ role }) => role === "activity" || (role === "reasoning" && !hasReasoning),
+    );
+    this.#restated = true;
+    for (const { id, role } of fresh) {
+      const message = role === "activity" ? undefined : this.#conversation.find(id);
+      if (message === undefined) continue;
+      this.#put(message);
+      for (const call of message.calls) this.#putCall(call);
+    }
+  }
+
+  #finish(event: EventOf<"RUN_FINISHED">): void {
+    // The client forgets what it was asked before, whatever this outcome is.
+    for (const id of this.#state.interrupts.keys()) this.#removed.push({ kind: "interrupt", id });
+    this.#state.interrupts.clear();
+    const { outcome } = event;
+    for (const interrupt of outcome?.type === "interrupt" ? outcome.interrupts : []) {
+      const shown = this.#interruptState(interrupt);
+      this.#state.interrupts.set(interrupt.id, shown);
+      this.#removed = this.#removed.filter(({ id }) => id !== interrupt.id);
+      this.#putRow(rowOf("interrupt", interrupt.id, shown));
+    }
+    this.#over();
+  }
+
+  #over(): void {
+    this.isOver = true;
+    const held = this.#conversation.ids();
+    const ids = this.#restated ? held : this.#behindHistory(held);
+    const first = ids.findIndex((id) => !this.#before.has(id) && !this.#ordered.has(id));
+    this.#putRow(orderRow(ids, first === -1 ? ids.length : first));
+  }
+
+  #interruptState(interrupt: Interrupt): InterruptState {
+    const { toolCallId, responseSchema, expiresAt } = interrupt;
+    const call = toolCallId === undefined ? undefined : this.#state.calls.get(toolCallId);
+    return {
+      runId: this.#runId,
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(call?.arguments === undefined
+        ? {}
+        : { call: { name: call.name, arguments: call.arguments } }),
+      ...(responseSchema === undefined ? {} : { responseSchema: responseSchema as JsonObject }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    };
+  }
+
+  /** The part of the history that the client did not send this time, then what it holds now. */
+  #behindHistory(held: readonly string[]): string[] {
+    const mine = new Set(held);
+    const first = this.#state.order.findIndex((id) => mine.has(id));
+    const unsent = first === -1 ? this.#state.order : this.#state.order.slice(0, first);
+    return [...unsent, ...held];
+  }
+
+  #target(id: string): HeldMessage | undefined {
+    return this.#conversation.roleOf(id) === "activity" ? undefined : this.#conversation.find(id);
+  }
+
+  /** Where the client puts a call: its parent, else a message of its own under the call's id. */
+  #carrierOf(event: EventOf<"TOOL_CALL_START">): HeldMessage {
+    const { toolCallId, subagentRunId } = event;
+    const parent = event.parentMessageId === "" ? undefined : event.parentMessageId;
+    const role = parent === undefined ? undefined : this.#conversation.roleOf(parent);
+    if (parent !== undefined && role === "assistant") {
+      const message = this.#conversation.find(parent);
+      if (message !== undefined) return message;
+    }
+    const id = parent === undefined || role !== undefined ? toolCallId : parent;
+    const owner = subagentRunId === undefined ? {} : { subagentRunId };
+    return this.#conversation.append({ id, role: "assistant", ...owner });
+  }
+
+  #put(message: HeldMessage, isTwin = false): void {
+    this.#written.add(message);
+    const record = message.record();
+    const known = this.#state.messages.get(message.id);
+    // Two answers under one id are two messages of the client, and it did not send every known message.
+    const isElsewhere = known !== undefined && !this.#before.has(message.id);
+    if (isTwin || (isElsewhere && known.open !== true && this.#ordered.has(message.id))) {
+      record.content = [...new Set([...(known?.content ?? []), ...record.content])].slice(-8);
+    }
+    this.#state.messages.set(message.id, record);
+    this.#putRow(rowOf("message", message.id, record));
+  }
+
+  #putCall(call: HeldCall): void {
+    const known = this.#state.calls.get(call.id);
+    this.#putState(call.id, {
+      ...(known?.isAnswered === true ? { isAnswered: true } : {}),
+      ...(known?.isAgents === true ? { isAgents: true } : {}),
+      name: call.name,
+      ...(call.isOpen ? {} : { arguments: call.arguments.meaning() }),
+      isClients: known?.isClients === true || this.#clientTools.has(call.name),
+    });
+  }
+
+  #putState(id: string, state: CallState): void {
+    this.#state.calls.set(id, state);
+    this.#putRow(rowOf("call", id, state));
+  }
+
+  #putRow(row: LedgerRow): void {
+    this.#rows.set(`${row.kind}\n${row.id}`, row);
+  }
+}
+
+function opened(
+  event: EventOf<"TEXT_MESSAGE_START"> | EventOf<"REASONING_MESSAGE_START">,
+): Message {
+  const { messageId: id, subagentRunId } = event;
+  const owner = subagentRunId === undefined ? {} : { subagentRunId };
+  if (event.type === "REASONING_MESSAGE_START")
+    return { id, role: "reasoning", content: "", ...owner };
+  const { role = "assistant", name } = event;
+  return { id, role, content: "", ...(name === undefined ? {} : { name }), ...owner };
+}
+
+function isSame(known: Message | undefined, message: Message): boolean {
+  if (known === undefined) return false;
+  return known === message || JSON.stringify(recordOf(known)) === JSON.stringify(recordOf(message));
+}

@@ -1,0 +1,81 @@
+import type { JsonObject } from "@countersign/core";
+import type { LedgerRow } from "./ledger.js";
+import { decodeRecord } from "./message-record.js";
+import type { MessageRecord } from "./message-record.js";
+
+/** A tool call that was delivered on a thread. */
+export type CallState = {
+  name: string;
+  /** Digest of what its arguments mean; of a call whose end was not delivered, nothing is known. */
+  arguments?: string;
+  /** Whether the client declared the tool in the run that called it. */
+  isClients: boolean;
+  /** Whether an answer was accepted from the client or delivered from the agent. */
+  isAnswered?: true;
+  /** Whether the agent answered it itself: then the tool is the agent's own. */
+  isAgents?: true;
+};
+
+/** An interrupt a person was shown and has not finished with. */
+export type InterruptState = {
+  runId: string;
+  toolCallId?: string;
+  /** The call that the person saw, at the time they saw it. */
+  call?: { name: string; arguments: string };
+  responseSchema?: JsonObject;
+  expiresAt?: string;
+  /** Digest of the answer that a run was started with; the same may be said again if that run broke off. */
+  answer?: string;
+};
+
+/** What the ledger knows about a thread, ready to be asked. */
+export type ThreadState = {
+  /** Who opened it, where somebody vouches for people. */
+  owner: string | undefined;
+  /** Ids of the messages a client must have, in their order. */
+  order: readonly string[];
+  /** Where the messages of the latest run begin in `order`. */
+  latest: number;
+  readonly messages: Map<string, MessageRecord>;
+  readonly calls: Map<string, CallState>;
+  readonly interrupts: Map<string, InterruptState>;
+};
+
+/** Reads a thread's rows. */
+export function stateOf(rows: readonly LedgerRow[]): ThreadState {
+  const state: ThreadState = {
+    owner: undefined,
+    order: [],
+    latest: 0,
+    messages: new Map(),
+    calls: new Map(),
+    interrupts: new Map(),
+  };
+  for (const { kind, id, value } of rows) {
+    if (kind === "message") state.messages.set(id, decodeRecord(value));
+    else if (kind === "call") state.calls.set(id, value as unknown as CallState);
+    else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
+    else if (kind === "order") {
+      const { ids, latest } = value as unknown as { ids: string[]; latest: number };
+      state.order = ids;
+      state.latest = latest;
+    } else if (kind === "thread") {
+      state.owner = (value as { owner?: string }).owner;
+    }
+  }
+  return state;
+}
+
+/** The row that names the messages a client must have. */
+export function orderRow(ids: readonly string[], latest: number): LedgerRow {
+  return { kind: "order", id: "", value: { ids: [...ids], latest } };
+}
+
+/** A fact as a row; the ledger's own words, read by nobody else. */
+export function rowOf(
+  kind: "message" | "call" | "interrupt",
+  id: string,
+  value: MessageRecord | CallState | InterruptState,
+): LedgerRow {
+  return { kind, id, value: value as unknown as JsonObject };
+}
