@@ -21,6 +21,5 @@ export function challengeOf(error: unknown): Record<string, string> {
     const scope = error.facts.scopes.join(" ");
     return { "www-authenticate": `${REALM}, error="insufficient_scope", scope="${scope}"` };
   }
-  if (isCountersignError(error, "ERR_REQUEST_TIMEOUT")) return { connection: "close" };
   return {};
 }

@@ -71,6 +71,8 @@ export function attachSockets(
       socket.resume();
     } catch (error) {
       answerRefusal(socket, error);
+      // A socket that is not read never hears the other side's goodbye.
+      socket.resume();
     }
   };
   const accept = async (
