@@ -37,8 +37,10 @@ export async function* verifyBundlesOnThreads(
     const report = new Promise<BundleReport>((resolve, reject) => {
       waiting.set(index, { resolve, reject });
     });
-    const question: WorkerQuestion = { index, lines };
-    workers[index % count]?.postMessage(question);
+    // A copy of its own is handed over; a view would take the whole buffer behind it along.
+    const own = lines === undefined ? undefined : new Uint8Array(lines);
+    const question: WorkerQuestion = { index, lines: own };
+    workers[index % count]?.postMessage(question, own === undefined ? [] : [own.buffer]);
     // A rejection is looked at when its turn comes; until then it is not unhandled.
     report.catch(() => {});
     return report;

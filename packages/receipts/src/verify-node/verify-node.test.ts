@@ -81,3 +81,46 @@ test("the fast signature check accepts and refuses what the runtime's own does",
     expect.objectContaining({ code: "ERR_ED25519_LENGTH" }),
   );
 });
+
+test.each([
+  ["entries", "tile/entries/000"],
+  ["leaf tile", "tile/0/000"],
+  ["receipts file", "receipts.jsonl"],
+])(
+  "where the quick look at singly signed entries finds a fault in the %s, the answer is the slow one's",
+  async (_, path) => {
+    const plain = await sampleLog(300);
+    const target = join(root, `plain-${path.replaceAll("/", "-")}`);
+    await writeExport(target, plain);
+    const threads = { threads: 2, workerScript };
+    const sound = await verifyExportDirectory(target, threads);
+    expect(sound).toEqual(await verifyExportDirectory(target, { threads: 1 }));
+    expect(sound.valid).toBe(true);
+    const bytes = await readFile(join(target, path));
+    for (const at of [0, 1, 2, 400, bytes.length >> 1, bytes.length - 1]) {
+      const bad = Uint8Array.from(bytes);
+      bad[at]! ^= 1;
+      await writeFile(join(target, path), bad);
+      const many = await verifyExportDirectory(target, threads);
+      expect(many).toEqual(await verifyExportDirectory(target, { threads: 1 }));
+      expect(many.valid).toBe(false);
+    }
+    for (const bad of [bytes.subarray(1), bytes.subarray(0, -1), new Uint8Array(0)]) {
+      await writeFile(join(target, path), bad);
+      const many = await verifyExportDirectory(target, threads);
+      expect(many).toEqual(await verifyExportDirectory(target, { threads: 1 }));
+      expect(many.valid).toBe(false);
+    }
+  },
+);
+
+test("a key that is not in the history, or not yet or no longer in use, is found by the quick look too", async () => {
+  const rotated = await sampleLog(300, { rotateAt: 100 });
+  for (const keys of [rotated.keys, rotated.keys.split("\n")[0] + "\n"]) {
+    const target = join(root, `keys-${keys.length}`);
+    await writeExport(target, { ...rotated, keys });
+    const many = await verifyExportDirectory(target, { threads: 2, workerScript });
+    expect(many).toEqual(await verifyExportDirectory(target, { threads: 1 }));
+    expect(many.valid).toBe(keys === rotated.keys);
+  }
+});

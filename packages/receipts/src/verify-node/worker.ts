@@ -4,18 +4,25 @@ import { verifyBundle } from "../verify/bundle.js";
 import { bundleWidth } from "../verify/export.js";
 import { createReceiptSignatures } from "../verify/signature.js";
 import { loadFastVerifier } from "./ed25519.js";
+import { verifySoundBundle } from "./sound-bundle.js";
 import type { WorkerAnswer, WorkerQuestion, WorkerSetup } from "./protocol.js";
 
 const { directory, size, periods } = workerData as WorkerSetup;
+const check = await loadFastVerifier();
 const context = {
   reader: createDirectoryReader(directory),
-  signatures: createReceiptSignatures(await loadFastVerifier()),
+  signatures: createReceiptSignatures(check),
   periods,
 };
+const sound = { directory, check, periods };
 
 async function answer({ index, lines }: WorkerQuestion): Promise<WorkerAnswer> {
   try {
-    return { report: await verifyBundle(index, bundleWidth(index, size), context, lines) };
+    const width = bundleWidth(index, size);
+    const report =
+      verifySoundBundle(index, width, sound, lines) ??
+      (await verifyBundle(index, width, context, lines));
+    return { report };
   } catch (error) {
     return { index, error };
   }

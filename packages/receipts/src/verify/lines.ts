@@ -15,22 +15,7 @@ export type LineGroups = {
 export function createLineGroups(source: AsyncIterable<Uint8Array>): LineGroups {
   const iterator = source[Symbol.asyncIterator]();
   let rest: Uint8Array = new Uint8Array(0);
-  let searched = 0;
   let isDone = false;
-  const cut = (length: number): Uint8Array => {
-    const line = rest.subarray(0, length);
-    rest = rest.subarray(length);
-    searched = 0;
-    return line;
-  };
-  /** A line that is there whole, without waiting; this runs once per entry. */
-  const readyLine = (): Uint8Array | undefined => {
-    const end = rest.indexOf(LINE_FEED, searched);
-    if (end >= 0) return cut(end + 1);
-    searched = rest.length;
-    if (rest.length > MAX_ENTRY_BYTES) isDone = true;
-    return isDone && rest.length > 0 ? cut(rest.length) : undefined;
-  };
   const readMore = async (): Promise<void> => {
     const piece = await iterator.next();
     if (piece.done === true) isDone = true;
@@ -38,14 +23,28 @@ export function createLineGroups(source: AsyncIterable<Uint8Array>): LineGroups 
   };
   return {
     async take(count) {
-      const lines: Uint8Array[] = [];
-      while (lines.length < count) {
-        const line = readyLine();
-        if (line !== undefined) lines.push(line);
-        else if (isDone) break;
-        else await readMore();
+      let found = 0;
+      let end = 0;
+      let searched = 0;
+      while (found < count) {
+        const feed = rest.indexOf(LINE_FEED, searched);
+        if (feed >= 0) {
+          found += 1;
+          end = feed + 1;
+          searched = end;
+          continue;
+        }
+        searched = rest.length;
+        if (rest.length - end > MAX_ENTRY_BYTES) isDone = true;
+        if (isDone) {
+          end = rest.length;
+          break;
+        }
+        await readMore();
       }
-      return concatBytes(...lines);
+      const lines = rest.subarray(0, end);
+      rest = rest.subarray(end);
+      return lines;
     },
     async close() {
       await iterator.return?.();
