@@ -1,4 +1,20 @@
-import type { Session } from "../sessions/session.js";
+import type { RunHandle, Session } from "../sessions/session.js";
+
+/** A run as the control plane shows it. */
+export function runView(run: RunHandle): object {
+  return {
+    run_id: run.runId,
+    thread_id: run.threadId,
+    agent: run.agent,
+    transport: run.transport,
+    status: run.status,
+    ...(run.failure === undefined ? {} : { failure: run.failure }),
+    started_at: run.startedAt,
+    ...(run.endedAt === undefined ? {} : { ended_at: run.endedAt }),
+    forwarded: run.counters.forwarded,
+    blocked: run.counters.blocked,
+  };
+}
 
 /** A session as the control plane shows it. */
 export function sessionView(session: Session): object {
@@ -9,16 +25,6 @@ export function sessionView(session: Session): object {
     forwarded: session.counters.forwarded,
     blocked: session.counters.blocked,
     capabilities: session.tokens.length,
-    runs: [...session.runs.values()].map((run) => ({
-      run_id: run.runId,
-      thread_id: run.threadId,
-      agent: run.agent,
-      transport: run.transport,
-      status: run.status,
-      started_at: run.startedAt,
-      ...(run.endedAt === undefined ? {} : { ended_at: run.endedAt }),
-      forwarded: run.counters.forwarded,
-      blocked: run.counters.blocked,
-    })),
+    runs: [...session.runs.values()].map(runView),
   };
 }

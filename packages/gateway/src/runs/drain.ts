@@ -2,7 +2,12 @@ import { CountersignError } from "@countersign/core";
 import "./errors.js";
 
 /** Whether the gateway still takes new runs. */
-export type Drain = { isDraining: boolean };
+export type Drain = {
+  /** The gateway is no longer ready: load balancers take it out, what still comes is served. */
+  isLeaving: boolean;
+  /** New runs are refused. */
+  isDraining: boolean;
+};
 
 /** Refuses a new run once the gateway has been told to stop. */
 export function assertTakingRuns({ isDraining }: Drain): void {

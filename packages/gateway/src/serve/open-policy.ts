@@ -1,30 +1,86 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
-import type { LoadOptions, PolicyHolder, ReplaceResult } from "@countersign/policy";
+import type { LoadOptions, PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
 import { STARTER_POLICY } from "./starter-policy.js";
+
+/** How often the policy was read again, and how the last attempt went. */
+export type PolicyReloads = {
+  readonly ok: number;
+  readonly failed: number;
+  /** The newest text does not load; the last good policy decides. */
+  readonly isStale: boolean;
+  /** What is wrong with the newest text; empty when it loaded. */
+  readonly issues: readonly PolicyIssue[];
+};
 
 /** A policy and the way to read it again. */
 export type OpenPolicy = {
   readonly holder: PolicyHolder;
   /** Reads the file again; the last good policy stays when it does not load. */
   reload(): ReplaceResult;
+  readonly reloads: PolicyReloads;
+  /** The files it was read from, itself and what it extends. */
+  files(): readonly string[];
 };
 
 /** Opens the policy file, or the built-in starter when the configuration names none. */
 export function openPolicy(file: string | undefined): OpenPolicy {
-  const read = (): { text: string; options: LoadOptions } => ({
-    text: file === undefined ? STARTER_POLICY : readFileSync(file, "utf8"),
-    options: { file: file ?? "starter policy", reader: readReferenced },
-  });
+  let files: string[] = [];
+  const read = (): { text: string; options: LoadOptions } => {
+    files = file === undefined ? [] : [file];
+    return {
+      text: file === undefined ? STARTER_POLICY : readFileSync(file, "utf8"),
+      options: {
+        file: file ?? "starter policy",
+        reader: (reference, from) => {
+          const found = readReferenced(reference, from);
+          if (found !== undefined) files.push(found.file);
+          return found;
+        },
+      },
+    };
+  };
   const { text, options } = read();
   const holder = createPolicyHolder(compilePolicy(loadPolicy(text, options)));
+  let reloads: PolicyReloads = { ok: 0, failed: 0, isStale: false, issues: [] };
+  const attempt = (): ReplaceResult => {
+    try {
+      const again = read();
+      return holder.replace(again.text, again.options);
+    } catch (error) {
+      // The file is gone or may not be read: told like a text that does not load.
+      return { replaced: false, issues: [unreadable(file ?? "", error)] };
+    }
+  };
   return {
     holder,
     reload: () => {
-      const again = read();
-      return holder.replace(again.text, again.options);
+      const result = attempt();
+      reloads = {
+        ok: reloads.ok + (result.replaced ? 1 : 0),
+        failed: reloads.failed + (result.replaced ? 0 : 1),
+        isStale: !result.replaced,
+        issues: result.replaced ? [] : result.issues,
+      };
+      return result;
     },
+    get reloads() {
+      return reloads;
+    },
+    files: () => files,
+  };
+}
+
+function unreadable(file: string, error: unknown): PolicyIssue {
+  const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+  return {
+    file,
+    line: 1,
+    column: 1,
+    path: "",
+    code: "bad-value",
+    message: `cannot be read (${reason})`,
   };
 }
 

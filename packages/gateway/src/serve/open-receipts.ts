@@ -7,20 +7,29 @@ import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
 import { openKey } from "../keys/key-directory.js";
 import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
+import { createTelemetry } from "../telemetry/telemetry.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
+import { watchStore } from "../telemetry/watched-store.js";
 import { assertRemembered, rememberCheckpoints } from "./remembered-head.js";
 
 /** The log receipts are appended to, and the store that answers questions about it. */
-export type OpenReceipts = { readonly log: ReceiptLog; readonly store: ReceiptStore };
+export type OpenReceipts = {
+  readonly log: ReceiptLog;
+  readonly store: ReceiptStore;
+  /** Entries the index covers, where the store has an index of its own. */
+  indexed(): Promise<number> | undefined;
+};
 
 /** Opens the store the configuration names, with the keys beside it. */
-export async function openReceipts(config: GatewayConfig): Promise<OpenReceipts> {
+export async function openReceipts(
+  config: GatewayConfig,
+  telemetry: Telemetry = createTelemetry(),
+): Promise<OpenReceipts> {
   const { store: address, origin, durability, sign } = config.receipts;
   const key = await openKey(config.keyDirectory, "receipts");
   const checkpointKey = await openKey(config.keyDirectory, "checkpoint");
-  const opened = address.startsWith("sqlite:")
-    ? await openSqliteStore({ directory: address.slice("sqlite:".length) })
-    : await openPostgresStore({ url: address, log: origin });
-  const store = rememberCheckpoints(opened, config.keyDirectory);
+  const opened = await openStore(address, origin);
+  const store = watchStore(rememberCheckpoints(opened, config.keyDirectory), telemetry);
   try {
     await assertRemembered(config.keyDirectory, origin, checkpointKey, store);
   } catch (error) {
@@ -38,5 +47,17 @@ export async function openReceipts(config: GatewayConfig): Promise<OpenReceipts>
     durability,
     sign,
   });
-  return { log, store };
+  return {
+    log,
+    store,
+    indexed: () => opened.indexed?.(),
+  };
+}
+
+type OpenedStore = ReceiptStore & { indexed?(): Promise<number> };
+
+function openStore(address: string, origin: string): Promise<OpenedStore> {
+  return address.startsWith("sqlite:")
+    ? openSqliteStore({ directory: address.slice("sqlite:".length) })
+    : openPostgresStore({ url: address, log: origin });
 }

@@ -21,6 +21,9 @@ export type OpenTokens = {
   issue(grant: CapabilityGrant): Promise<IssuedCapability>;
   /** Effective for the next event of every open stream, and kept in the revocation file. */
   revoke(id: string): Promise<void>;
+  /** Takes over what was added to the revocation file; `false` when it cannot be read, and what is known stays. */
+  reread(): Promise<boolean>;
+  readonly revocations: { readonly count: number; readonly isStale: boolean };
 };
 
 /** Opens the issuer key, the list of trusted issuers and the list of revoked tokens. */
@@ -38,8 +41,25 @@ export async function openTokens(config: GatewayConfig, clock: Clock): Promise<O
     revocations,
     clock,
   });
+  let isStale = false;
   return {
     issuer: issuer.issuer,
+    get revocations() {
+      return { count: revocations.list().length, isStale };
+    },
+    reread: async () => {
+      if (revocationFile === undefined) return true;
+      try {
+        // Only ever more: a line that was removed does not bring a token back to life.
+        for (const revocation of parseRevocations(await readFile(revocationFile, "utf8"))) {
+          revocations.revoke(revocation);
+        }
+        isStale = false;
+      } catch {
+        isStale = true;
+      }
+      return !isStale;
+    },
     verifier: {
       evaluate: (token, context) => {
         const facts = verifier.evaluate(token, context);

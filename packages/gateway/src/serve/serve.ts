@@ -1,19 +1,34 @@
-import { serve as serveHono } from "@hono/node-server";
+import { createAdaptorServer } from "@hono/node-server";
 import { readFileSync } from "node:fs";
+import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
+import type { ReplaceResult } from "@countersign/policy";
+import { openAccess } from "../access/open-access.js";
 import type { GatewayConfig } from "../config/config.js";
 import { createControlApp } from "../control/app.js";
-import { createGateway } from "../gateway.js";
+import { createGateway, SILENT } from "../gateway.js";
 import type { Gateway } from "../gateway.js";
 import { openAdminToken } from "../keys/key-directory.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import type { Journal } from "../runs/surroundings.js";
+import { writeMetrics } from "../telemetry/metrics.js";
+import { watchProcess } from "../telemetry/process-metrics.js";
+import { createTelemetry } from "../telemetry/telemetry.js";
+import { createTracer } from "../telemetry/tracer.js";
+import type { Tracer } from "../telemetry/tracer.js";
+import { VERSION } from "../version.js";
+import { drainGateway } from "./drain.js";
+import type { DrainResult } from "./drain.js";
+import { metricSourcesOf } from "./metric-sources.js";
 import { openPolicy } from "./open-policy.js";
 import type { OpenPolicy } from "./open-policy.js";
 import { openReceipts } from "./open-receipts.js";
 import type { OpenReceipts } from "./open-receipts.js";
 import { openTokens } from "./open-tokens.js";
 import type { OpenTokens } from "./open-tokens.js";
+import { followFiles, reloadPolicy } from "./reloading.js";
+import type { ReloadCause } from "./reloading.js";
+import { readStatus } from "./status.js";
 
 /** A gateway that listens. */
 export type RunningGateway = {
@@ -25,6 +40,10 @@ export type RunningGateway = {
   readonly controlUrl: string;
   /** The admin token, only at the first start of this key directory. */
   readonly freshAdminToken: string | undefined;
+  /** Reads the policy file again, and says in the log what came of it. */
+  reloadPolicy(cause: ReloadCause): ReplaceResult;
+  /** Lets open runs end within the time the configuration gives them, then closes. */
+  drain(hasten?: AbortSignal): Promise<DrainResult>;
   close(): Promise<void>;
 };
 
@@ -36,10 +55,13 @@ export async function startGateway(
   config: GatewayConfig,
   options: ServeOptions = {},
 ): Promise<RunningGateway> {
+  const journal = options.journal ?? SILENT;
+  const startedAt = SYSTEM_CLOCK.now();
+  const telemetry = createTelemetry(openTracer(config, journal));
   const policy = openPolicy(config.policyFile);
   const admin = await openAdminToken(config.keyDirectory);
   const tokens = await openTokens(config, SYSTEM_CLOCK);
-  const receipts = await openReceipts(config);
+  const receipts = await openReceipts(config, telemetry);
   const { tls, heartbeatMs } = config.listen;
   const gateway = createGateway({
     agents: config.agents,
@@ -51,39 +73,90 @@ export async function startGateway(
       probe: async () => void (await receipts.log.checkpoint()),
     },
     origins: config.origins,
-    ...(options.journal === undefined ? {} : { journal: options.journal }),
+    access: openAccess(config.access, SYSTEM_CLOCK, journal),
+    listenLimits: config.limits,
+    journal,
+    telemetry,
     tokens: tokens.verifier,
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(tls === undefined
       ? {}
       : { tls: { cert: readFileSync(tls.cert, "utf8"), key: readFileSync(tls.key, "utf8") } }),
   });
-  await listen(gateway.dataPlane, config.listen.port, config.listen.host);
-  const app = createControlApp({ gateway, receipts, policy, tokens, admin });
-  const control = await new Promise<Server>((resolve) => {
-    const server = serveHono(
-      { fetch: app.fetch, port: config.control.port, hostname: config.control.host },
-      () => resolve(server as Server),
-    );
+  const watched = watchProcess();
+  const parts = { gateway, policy, tokens, receipts, journal, process: watched };
+  const sources = metricSourcesOf(parts);
+  const listeners = {
+    data: () => urlOf(gateway.dataPlane, config.listen.host, tls === undefined ? "http" : "https"),
+    control: () => urlOf(control, config.control.host, "http"),
+  };
+  const app = createControlApp({
+    gateway,
+    receipts,
+    policy,
+    tokens,
+    admin,
+    reloadPolicy: () => reloadPolicy(policy, journal, "api"),
+    metrics: () => writeMetrics(telemetry, sources),
+    isMetricsPublic: config.metrics.isPublic,
+    status: () =>
+      readStatus({
+        ...parts,
+        startedAt,
+        storeKind: config.receipts.store.startsWith("sqlite:") ? "sqlite" : "postgres",
+        listeners: () => ({ data: listeners.data(), control: listeners.control() }),
+      }),
   });
+  const control = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
+  const files = followFiles(parts, config.revocationFile);
+  const close = async (): Promise<void> => {
+    files.stop();
+    watched.stop();
+    control.closeAllConnections();
+    await new Promise<void>((resolve) => {
+      control.close(() => resolve());
+    });
+    await gateway.close();
+    await receipts.log.close();
+    await telemetry.tracer?.close();
+  };
+  try {
+    await listen(gateway.dataPlane, config.listen.port, config.listen.host);
+    await listen(control, config.control.port, config.control.host);
+  } catch (error) {
+    // A port that is taken must not leave a locked store behind.
+    await close();
+    throw error;
+  }
   return {
     gateway,
     receipts,
     policy,
     tokens,
-    dataUrl: urlOf(gateway.dataPlane, config.listen.host, tls === undefined ? "http" : "https"),
-    controlUrl: urlOf(control, config.control.host, "http"),
+    dataUrl: listeners.data(),
+    controlUrl: listeners.control(),
     freshAdminToken: admin.fresh,
-    close: async () => {
-      if ("closeAllConnections" in control)
-        (control as unknown as { closeAllConnections(): void }).closeAllConnections();
-      await new Promise<void>((resolve) => {
-        control.close(() => resolve());
-      });
-      await gateway.close();
-      await receipts.log.close();
+    reloadPolicy: (cause) => reloadPolicy(policy, journal, cause),
+    drain: async (hasten = new AbortController().signal) => {
+      const result = await drainGateway(gateway, config.shutdown, hasten);
+      await close();
+      return result;
     },
+    close,
   };
+}
+
+/** Nothing when traces are off: no timer, no queue, no header. */
+function openTracer({ tracing }: GatewayConfig, journal: Journal): Tracer | undefined {
+  if (tracing === undefined) return undefined;
+  const { endpoint, headers, service } = tracing;
+  return createTracer({
+    endpoint,
+    headers,
+    resource: { "service.name": service, "service.version": VERSION },
+    onFailure: (reason, spans) =>
+      journal.warn({ code: "TRACES_DROPPED", reason, spans }, "the collector did not take spans"),
+  });
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

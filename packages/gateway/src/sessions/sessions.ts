@@ -42,6 +42,11 @@ export class Sessions {
     return this.#sessions.get(id);
   }
 
+  /** How many are known. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
   /** All sessions, the one used last first. */
   list(): Session[] {
     return [...this.#sessions.values()].toReversed();

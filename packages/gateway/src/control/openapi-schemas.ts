@@ -1,0 +1,129 @@
+/** A JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
+export type Schema = { readonly [keyword: string]: unknown };
+
+const text = { type: "string" };
+const count = { type: "integer", minimum: 0 };
+const milliseconds = { type: "number", description: "Milliseconds since the epoch" };
+const flag = { type: "boolean" };
+const hash = { type: "string", pattern: "^[0-9a-f]{64}$" };
+
+/** A closed object; members with `?` at the end of their name may be missing. */
+function object(members: Readonly<Record<string, Schema>>, description?: string): Schema {
+  const names = Object.keys(members);
+  return {
+    type: "object",
+    ...(description === undefined ? {} : { description }),
+    properties: Object.fromEntries(
+      names.map((name) => [name.replace(/\?$/u, ""), members[name] as Schema]),
+    ),
+    required: names.filter((name) => !name.endsWith("?")),
+    additionalProperties: false,
+  };
+}
+
+const list = (items: Schema): Schema => ({ type: "array", items });
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const cursor: Schema = { type: "string", description: "Give it back to get the next page" };
+
+const run = {
+  run_id: text,
+  thread_id: text,
+  agent: text,
+  transport: { enum: ["sse", "websocket"] },
+  status: { enum: ["running", "finished", "failed", "stopped"] },
+  "failure?": text,
+  started_at: milliseconds,
+  "ended_at?": milliseconds,
+  forwarded: count,
+  blocked: count,
+};
+
+const policyFacts = { "name?": text, hash, mode: { enum: ["observe", "enforce"] } };
+
+/** Every body the control plane answers with or takes, by name. */
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  Problem: object(
+    {
+      type: { type: "string", pattern: "^urn:countersign:problem:" },
+      title: text,
+      status: { type: "integer" },
+      code: text,
+    },
+    "A refusal, RFC 9457",
+  ),
+  Status: object({
+    version: text,
+    started_at: milliseconds,
+    uptime_seconds: count,
+    ready: flag,
+    draining: flag,
+    listeners: object({ data: text, control: text }),
+    policy: object({ ...policyFacts, stale: flag }),
+    store: object({ kind: { enum: ["sqlite", "postgres"] }, "entries?": count, pending: count }),
+    counts: object({
+      sessions: count,
+      runs_open: count,
+      sockets_open: count,
+      events_forwarded: count,
+      events_blocked: count,
+      refusals: count,
+      receipts_appended: count,
+    }),
+  }),
+  Run: object(run),
+  Session: object({
+    id: text,
+    created_at: milliseconds,
+    last_seen: milliseconds,
+    forwarded: count,
+    blocked: count,
+    capabilities: count,
+    runs: list(ref("Run")),
+  }),
+  Sessions: object({ sessions: list(ref("Session")), "cursor?": cursor }),
+  Runs: object({ runs: list(object({ session_id: text, ...run })), "cursor?": cursor }),
+  Stopped: object({ run_id: text, status: text }),
+  Issue: object({
+    code: text,
+    message: text,
+    file: text,
+    line: count,
+    column: count,
+    path: text,
+    "key?": text,
+    "suggestion?": text,
+  }),
+  Policy: object({
+    ...policyFacts,
+    stale: { ...flag, description: "The newest text does not load; the last good policy decides" },
+    issues: list(ref("Issue")),
+    reloads: object({ ok: count, failed: count }),
+    files: list(text),
+  }),
+  Reloaded: object({ changed: flag, hash }),
+  NotReloaded: object({ changed: { const: false }, hash, issues: list(ref("Issue")) }),
+  Receipts: object({
+    entries: list({
+      type: "object",
+      description: "A log entry; docs/receipts has its format",
+      required: ["seq", "receipt", "direction", "policy_hash", "mode", "received_at"],
+    }),
+    "cursor?": cursor,
+  }),
+  Grant: object(
+    {
+      agent: text,
+      "session_id?": { ...text, description: "Only this session; every session when left out" },
+      scopes: list({ type: "string", description: "ui:<class>:<component>[:<id>]" }),
+      "expires_in?": { type: "integer", minimum: 1, description: "Seconds; 600 when left out" },
+      "max_events?": { type: "integer", minimum: 1 },
+      "attach?": { ...flag, description: "false to hand the token over yourself" },
+    },
+    "A capability to issue",
+  ),
+  Issued: object({ token: text, id: text, expires_at: { type: "number" } }),
+  Revoke: object({ id: text }),
+  Revoked: object({ revoked: text }),
+  Presented: object({ token: text }),
+  Accepted: object({ accepted: { const: true }, id: { type: ["string", "null"] } }),
+};

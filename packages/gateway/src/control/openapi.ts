@@ -1,0 +1,202 @@
+import { ENTRY_COLUMNS } from "@countersign/receipts/log";
+import { VERSION } from "../version.js";
+import { SCHEMAS } from "./openapi-schemas.js";
+import type { Schema } from "./openapi-schemas.js";
+
+type Answer = { readonly description: string; readonly schema?: string; readonly type?: string };
+type Route = {
+  readonly summary: string;
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly answers: Readonly<Record<number, Answer>>;
+};
+
+const JSON_TYPE = "application/json";
+const json = (schema: string, description: string): Answer => ({ description, schema });
+const plain = (description: string, type = "text/plain"): Answer => ({ description, type });
+const refused = (description: string): Answer => ({
+  description,
+  schema: "Problem",
+  type: "application/problem+json",
+});
+
+const PAGE = { limit: "Items on a page", cursor: "From the page before" };
+const BAD = refused("A parameter or field is wrong");
+
+/** Every route of the control plane, by method and path. */
+const ROUTES: Readonly<Record<string, Route>> = {
+  "get /v1/status": {
+    summary: "Version, readiness, policy, store and counts on one page",
+    answers: { 200: json("Status", "How the gateway is") },
+  },
+  "get /v1/openapi.json": {
+    summary: "This description",
+    answers: { 200: { description: "OpenAPI 3.1", type: JSON_TYPE } },
+  },
+  "get /metrics": {
+    summary: "Figures for Prometheus; needs no token where metrics.public is set",
+    answers: { 200: plain("Text format 0.0.4") },
+  },
+  "get /v1/sessions": {
+    summary: "Sessions, the one used last first",
+    query: PAGE,
+    answers: { 200: json("Sessions", "A page of sessions"), 400: BAD },
+  },
+  "get /v1/sessions/{id}": {
+    summary: "One session with its runs",
+    path: { id: "The session's id" },
+    answers: { 200: json("Session", "The session"), 404: refused("No such session") },
+  },
+  "get /v1/runs": {
+    summary: "Runs of all sessions",
+    query: { ...PAGE, status: "running, finished, failed or stopped" },
+    answers: { 200: json("Runs", "A page of runs"), 400: BAD },
+  },
+  "post /v1/sessions/{id}/runs/{run}/stop": {
+    summary: "End a run; the person is told by RUN_ERROR",
+    path: { id: "The session's id", run: "The run's id" },
+    answers: {
+      202: json("Stopped", "It is being stopped"),
+      404: refused("No such run"),
+      409: refused("It has ended already"),
+    },
+  },
+  "post /v1/sessions/{id}/capabilities": {
+    summary: "Hand a token to a session; whether it counts is asked anew for each event",
+    path: { id: "The session's id" },
+    body: "Presented",
+    answers: { 202: json("Accepted", "Kept for the session"), 400: BAD, 413: refused("Too large") },
+  },
+  "post /v1/capabilities": {
+    summary: "Issue a capability token",
+    body: "Grant",
+    answers: {
+      201: json("Issued", "The token; it is not kept"),
+      400: BAD,
+      413: refused("Too large"),
+    },
+  },
+  "post /v1/capabilities/revoke": {
+    summary: "Revoke a token, effective for the next event of every open stream",
+    body: "Revoke",
+    answers: { 200: json("Revoked", "Revoked"), 400: BAD, 413: refused("Too large") },
+  },
+  "get /v1/events": {
+    summary: "Every decision as it is recorded, never a payload",
+    answers: { 200: plain("Server-sent events", "text/event-stream") },
+  },
+  "get /v1/receipts": {
+    summary: "Log entries that match",
+    query: {
+      ...PAGE,
+      order: "newest or oldest first",
+      since: "Milliseconds since the epoch",
+      until: "Milliseconds since the epoch",
+      id: "Id of a receipt",
+      ...Object.fromEntries(ENTRY_COLUMNS.map((column) => [column, "Exactly this value"])),
+    },
+    answers: { 200: json("Receipts", "A page of entries"), 400: BAD },
+  },
+  "get /v1/receipts/export": {
+    summary: "Entries as they were hashed, one per line, to keep a copy",
+    query: { start: "First entry", limit: "How many, at most 4096" },
+    answers: {
+      200: plain("Entries; the header countersign-next says where to go on", "application/jsonl"),
+      400: BAD,
+    },
+  },
+  "get /v1/receipts/{seq}/proof": {
+    summary: "Proof that an entry is in the log",
+    path: { seq: "Its place in the log" },
+    answers: { 200: plain("C2SP tlog-proof"), 400: BAD, 404: refused("No such entry") },
+  },
+  "get /v1/checkpoint": {
+    summary: "A checkpoint of everything acknowledged, signed now",
+    answers: { 200: plain("C2SP checkpoint") },
+  },
+  "get /v1/tile/{tile}": {
+    summary: "A tile or entry bundle of the log",
+    path: { tile: "Path of the tile, C2SP tlog-tiles" },
+    answers: { 200: plain("The tile", "application/octet-stream"), 400: BAD },
+  },
+  "get /v1/policy": {
+    summary: "The active policy, and what is wrong with a newer text",
+    answers: { 200: json("Policy", "The policy") },
+  },
+  "post /v1/policy/reload": {
+    summary: "Read the policy file again; the last good one stays when it does not load",
+    answers: {
+      200: json("Reloaded", "It decides from now on"),
+      422: json("NotReloaded", "The last good policy still decides"),
+    },
+  },
+};
+
+const UNAUTHORIZED = refused("The admin token is missing or wrong");
+const UNAVAILABLE = refused("The receipt store is not available");
+
+/** The OpenAPI 3.1 description of the control plane. */
+export const CONTROL_API: Schema = {
+  openapi: "3.1.0",
+  info: {
+    title: "Countersign control API",
+    version: VERSION,
+    summary: "What operators see and steer of a gateway.",
+    license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+  },
+  servers: [{ url: "http://127.0.0.1:8081" }],
+  security: [{ admin: [] }],
+  paths: pathsOf(ROUTES),
+  components: {
+    securitySchemes: { admin: { type: "http", scheme: "bearer" } },
+    schemas: SCHEMAS,
+  },
+};
+
+function pathsOf(routes: Readonly<Record<string, Route>>): Schema {
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const [key, route] of Object.entries(routes)) {
+    const [method = "", path = ""] = key.split(" ");
+    (paths[path] ??= {})[method] = operationOf(route);
+  }
+  return paths;
+}
+
+function operationOf({ summary, path = {}, query = {}, body, answers }: Route): Schema {
+  const parameters = [
+    ...Object.entries(path).map(([name, text]) => parameter("path", name, text)),
+    ...Object.entries(query).map(([name, text]) => parameter("query", name, text)),
+  ];
+  return {
+    summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: contentOf({ description: "", schema: body }) } }),
+    responses: Object.fromEntries(
+      Object.entries({ ...answers, 401: UNAUTHORIZED, 503: UNAVAILABLE }).map(
+        ([status, answer]) => [
+          status,
+          { description: answer.description, content: contentOf(answer) },
+        ],
+      ),
+    ),
+  };
+}
+
+function parameter(place: "path" | "query", name: string, description: string): Schema {
+  return {
+    in: place,
+    name,
+    description,
+    ...(place === "path" ? { required: true } : {}),
+    schema: { type: "string" },
+  };
+}
+
+function contentOf({ schema, type = JSON_TYPE }: Answer): Schema {
+  return {
+    [type]: schema === undefined ? {} : { schema: { $ref: `#/components/schemas/${schema}` } },
+  };
+}

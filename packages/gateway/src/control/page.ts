@@ -1,0 +1,50 @@
+import { CountersignError } from "@countersign/core";
+import "./errors.js";
+
+/** Items of one page, and where the next one begins. */
+export type Page<Item> = { readonly items: readonly Item[]; readonly cursor?: string };
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 500;
+
+/** Cuts the page that `limit` and `cursor` ask for out of a list. */
+export function cutPage<Item>(
+  list: readonly Item[],
+  query: Readonly<Record<string, string>>,
+  others: readonly string[] = [],
+): Page<Item> {
+  for (const name of Object.keys(query)) {
+    // Ignoring a mistyped filter would show more than was asked for.
+    if (!["limit", "cursor", ...others].includes(name)) {
+      throw invalid(name, `one of ${["limit", "cursor", ...others].join(", ")}`);
+    }
+  }
+  const start = numberOf("cursor", query["cursor"], 0, 0, Number.MAX_SAFE_INTEGER);
+  const limit = numberOf("limit", query["limit"], DEFAULT_LIMIT, 1, MAX_LIMIT);
+  const end = start + limit;
+  return {
+    items: list.slice(start, end),
+    ...(end < list.length ? { cursor: String(end) } : {}),
+  };
+}
+
+/** A whole number between two bounds, from a query string. */
+export function numberOf(
+  name: string,
+  value: string | undefined,
+  standard: number,
+  least: number,
+  most: number,
+): number {
+  if (value === undefined) return standard;
+  const number = /^\d{1,15}$/u.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw invalid(name, `a whole number from ${least} to ${most}`);
+}
+
+function invalid(field: string, expected: string): CountersignError {
+  return new CountersignError("ERR_CONTROL_FIELD", `${field} must be ${expected}`, {
+    field,
+    expected,
+  });
+}

@@ -1,0 +1,46 @@
+import type { Hono } from "hono";
+import { parseTilePath } from "@countersign/receipts";
+import type { OpenReceipts } from "../serve/open-receipts.js";
+import { numberOf } from "./page.js";
+import { problem } from "./problem.js";
+import { filterOf, pageOf, sequenceOf } from "./receipt-query.js";
+
+/** Entries one export request may ask for. */
+const MAX_EXPORT = 4096;
+
+/** The log: questions, proofs, and everything an auditor needs to keep a copy. */
+export function addReceiptRoutes(app: Hono, { log, store }: OpenReceipts): void {
+  app.get("/v1/receipts", async (context) => {
+    const query = context.req.query();
+    return context.json(await store.query(filterOf(query), pageOf(query)));
+  });
+  app.get("/v1/receipts/export", async (context) => {
+    const { start, limit } = context.req.query();
+    const { size } = await store.head();
+    const from = numberOf("start", start, 0, 0, size);
+    const end = Math.min(size, from + numberOf("limit", limit, 1024, 1, MAX_EXPORT));
+    const entries = from === end ? [] : await store.readEntries(from, end);
+    const lines = entries.flatMap((entry) => [Buffer.from(entry), LINE_END]);
+    return context.body(Buffer.concat(lines), 200, {
+      "content-type": "application/jsonl",
+      "countersign-next": String(end),
+      "countersign-size": String(size),
+    });
+  });
+  app.get("/v1/receipts/:seq/proof", async (context) => {
+    const seq = sequenceOf(context.req.param("seq"));
+    if (seq >= (await store.head()).size) {
+      return problem(context, 404, "RECEIPT_UNKNOWN", "The log has no such entry");
+    }
+    return context.text(await log.proof(seq));
+  });
+  app.get("/v1/checkpoint", async (context) => context.text(await log.checkpoint()));
+  app.get("/v1/tile/*", async (context) => {
+    const tile = parseTilePath(context.req.path.slice("/v1/".length));
+    return context.body(Buffer.from(await store.readTile(tile)), 200, {
+      "content-type": "application/octet-stream",
+    });
+  });
+}
+
+const LINE_END = Buffer.from("\n");

@@ -1,0 +1,53 @@
+import type { Server } from "node:net";
+import type { Gateway } from "../gateway.js";
+import type { Journal } from "../runs/surroundings.js";
+import type { MetricSources } from "../telemetry/metrics.js";
+import type { ProcessMetrics } from "../telemetry/process-metrics.js";
+import { VERSION } from "../version.js";
+import type { OpenPolicy } from "./open-policy.js";
+import type { OpenReceipts } from "./open-receipts.js";
+import type { OpenTokens } from "./open-tokens.js";
+
+/** The parts of a running gateway that metrics are read from. */
+export type MetricParts = {
+  readonly gateway: Gateway;
+  readonly policy: OpenPolicy;
+  readonly tokens: OpenTokens;
+  readonly receipts: OpenReceipts;
+  readonly journal: Journal;
+  readonly process: ProcessMetrics;
+};
+
+/** Where each figure comes from that nobody counts. */
+export function metricSourcesOf(parts: MetricParts): MetricSources {
+  const { gateway, policy, tokens, receipts, journal } = parts;
+  const { sessions, drain } = gateway.surroundings;
+  return {
+    version: VERSION,
+    process: parts.process,
+    isReady: () => gateway.isReady(),
+    isDraining: () => drain.isLeaving,
+    sessions: () => sessions.size,
+    connections: () => connectionsOf(gateway.dataPlane),
+    pending: () => receipts.log.pending,
+    entries: async () => (await receipts.store.head()).size,
+    indexed: () => receipts.indexed(),
+    policy: () => {
+      const { name = "", hash, mode } = policy.holder.current;
+      return { name, hash, mode };
+    },
+    reloads: () => policy.reloads,
+    revocations: () => tokens.revocations,
+    suppressedLines: () =>
+      "suppressed" in journal && typeof journal.suppressed === "number" ? journal.suppressed : 0,
+  };
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => {
+      if (error === null) resolve(count);
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,71 @@
+import { formatIssue } from "@countersign/policy/yaml";
+import type { ReplaceResult } from "@countersign/policy";
+import type { Journal } from "../runs/surroundings.js";
+import type { OpenPolicy } from "./open-policy.js";
+import type { OpenTokens } from "./open-tokens.js";
+import { watchFiles } from "./watch-files.js";
+import type { FileWatch } from "./watch-files.js";
+
+/** Who asked for the policy to be read again. */
+export type ReloadCause = "signal" | "api" | "file";
+
+/** Reads the policy again and says in the log what came of it. */
+export function reloadPolicy(
+  policy: OpenPolicy,
+  journal: Journal,
+  cause: ReloadCause,
+): ReplaceResult {
+  const result = policy.reload();
+  if (result.replaced) {
+    const { hash, mode } = result.policy;
+    journal.info({ cause, hash, mode, changed: result.changed }, "policy reloaded");
+  } else {
+    const [first] = result.issues;
+    journal.error(
+      {
+        cause,
+        code: "POLICY_KEPT",
+        hash: policy.holder.current.hash,
+        issues: result.issues.length,
+        ...(first === undefined ? {} : { first: formatIssue(first) }),
+      },
+      "policy kept: the new one does not load",
+    );
+  }
+  return result;
+}
+
+/** Follows the files of the policy and of the revocations. */
+export function followFiles(
+  parts: { policy: OpenPolicy; tokens: OpenTokens; journal: Journal },
+  revocationFile: string | undefined,
+): FileWatch {
+  const { policy, tokens, journal } = parts;
+  const watches = [
+    watchFiles(policy.files, () => void reloadPolicy(policy, journal, "file")),
+    ...(revocationFile === undefined
+      ? []
+      : [
+          watchFiles(
+            () => [revocationFile],
+            () => void reread(tokens, journal),
+          ),
+        ]),
+  ];
+  return {
+    stop: () => {
+      for (const watch of watches) watch.stop();
+    },
+  };
+}
+
+async function reread(tokens: OpenTokens, journal: Journal): Promise<void> {
+  if (await tokens.reread()) {
+    journal.info({ revoked: tokens.revocations.count }, "revocations read again");
+  } else {
+    journal.error(
+      { code: "REVOCATIONS_KEPT" },
+      "the revocation file cannot be read; what is known stays",
+    );
+  }
+}

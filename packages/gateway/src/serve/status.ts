@@ -1,0 +1,50 @@
+import type { Gateway } from "../gateway.js";
+import type { OpenPolicy } from "./open-policy.js";
+import type { OpenReceipts } from "./open-receipts.js";
+import { VERSION } from "../version.js";
+
+/** What the status needs beside the gateway. */
+export type StatusSources = {
+  readonly gateway: Gateway;
+  readonly policy: OpenPolicy;
+  readonly receipts: OpenReceipts;
+  readonly startedAt: number;
+  listeners(): { readonly data: string; readonly control: string };
+  /** `sqlite` or `postgres`; the address may hold a password. */
+  readonly storeKind: string;
+};
+
+/** The state of a gateway on one page. */
+export async function readStatus(sources: StatusSources): Promise<object> {
+  const { gateway, policy, receipts, startedAt } = sources;
+  const { telemetry, sessions, clock, drain } = gateway.surroundings;
+  const { name, hash, mode } = policy.holder.current;
+  return {
+    version: VERSION,
+    started_at: startedAt,
+    uptime_seconds: Math.max(0, Math.floor((clock.now() - startedAt) / 1000)),
+    ready: gateway.isReady(),
+    draining: drain.isLeaving,
+    listeners: sources.listeners(),
+    policy: { name, hash, mode, stale: policy.reloads.isStale },
+    store: { kind: sources.storeKind, ...(await sizeOf(receipts)), pending: receipts.log.pending },
+    counts: {
+      sessions: sessions.size,
+      runs_open: telemetry.openRuns.size,
+      sockets_open: telemetry.sockets.open,
+      events_forwarded: telemetry.forwarded.total,
+      events_blocked: telemetry.blocked.total,
+      refusals: telemetry.refusals.total,
+      receipts_appended: telemetry.receipts.appended,
+    },
+  };
+}
+
+/** A store that is down has no size; the rest of the page is then all the more wanted. */
+async function sizeOf(receipts: OpenReceipts): Promise<{ entries?: number }> {
+  try {
+    return { entries: (await receipts.store.head()).size };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startFakeAgent } from "@countersign/testkit";
+import type { FakeRequest, FakeScript } from "@countersign/testkit";
+import { loadConfig } from "../config/load.js";
+import { startGateway } from "../serve/serve.js";
+import type { RunningGateway } from "../serve/serve.js";
+import { createJournal } from "../telemetry/journal.js";
+import { OPEN_POLICY } from "./fixture.js";
+
+/** A whole gateway as `countersign serve` runs it, over files in a folder of its own. */
+export type Served = {
+  readonly running: RunningGateway;
+  readonly folder: string;
+  readonly lines: readonly Readonly<Record<string, unknown>>[];
+  readonly agentRequests: readonly FakeRequest[];
+  /** Asks the control plane, with the admin token. */
+  control(path: string, init?: RequestInit): Promise<Response>;
+  stop(): Promise<void>;
+};
+
+/** Starts one in front of a scripted agent. */
+export async function startServed(
+  script: FakeScript,
+  options: { config?: string; policy?: string; control?: number } = {},
+): Promise<Served> {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-served-"));
+  const agent = await startFakeAgent(script);
+  await writeFile(join(folder, "policy.yaml"), options.policy ?? OPEN_POLICY);
+  const config = loadConfig(
+    `agents:\n  support:\n    url: ${agent.url}\npolicy: policy.yaml\nlisten: { port: 0 }\n` +
+      `control: { port: ${options.control ?? 0} }\n${options.config ?? ""}`,
+    { file: join(folder, "countersign.yaml"), environment: {} },
+  );
+  const lines: Record<string, unknown>[] = [];
+  const journal = createJournal({
+    destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const running = await startGateway(config, { journal });
+  const token = running.freshAdminToken ?? "";
+  let closed = false;
+  return {
+    running,
+    folder,
+    lines,
+    agentRequests: agent.requests,
+    control: (path, init = {}) =>
+      fetch(`${running.controlUrl}${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${token}`, ...init.headers },
+      }),
+    stop: async () => {
+      if (!closed) await running.close().catch(() => {});
+      closed = true;
+      await agent.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
