@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { isCountersignError } from "@countersign/core";
 import type { ReplaceResult } from "@countersign/policy";
+import { FailedTries } from "../access/failed-tries.js";
 import type { Gateway } from "../gateway.js";
 import type { AdminToken } from "../keys/key-directory.js";
 import type { OpenPolicy } from "../serve/open-policy.js";
@@ -43,10 +44,15 @@ export function createControlApp(options: ControlOptions): Hono {
   const { gateway, receipts, policy, tokens, admin } = options;
   const { sessions, feed, clock } = gateway.surroundings;
   const app = new Hono();
+  const tries = new FailedTries(clock);
 
   app.use("*", async (context, next) => {
     const isOpen = context.req.path === "/metrics" && options.isMetricsPublic;
     if (isOpen || isAdmin(context, admin)) return next();
+    if (tries.isTooMany()) {
+      context.header("retry-after", "60");
+      return problem(context, 429, "TOO_MANY_TRIES", "Too many wrong tries; wait a minute");
+    }
     context.header("www-authenticate", 'Bearer realm="countersign control"');
     return problem(context, 401, "UNAUTHORIZED", "The control plane needs the admin token");
   });
@@ -54,7 +60,11 @@ export function createControlApp(options: ControlOptions): Hono {
     "*",
     bodyLimit({
       maxSize: MAX_BODY_BYTES,
-      onError: (context) => problem(context, 413, "BODY_TOO_LARGE", "The request is too large"),
+      onError: (context) => {
+        // The rest of the body is never read: nothing more can come on this connection.
+        context.header("connection", "close");
+        return problem(context, 413, "BODY_TOO_LARGE", "The request is too large");
+      },
     }),
   );
   app.onError((error, context) => {

@@ -134,6 +134,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
 };
 
 const UNAUTHORIZED = refused("The admin token is missing or wrong");
+const TOO_MANY = refused("Too many wrong tokens; wait a minute");
 const UNAVAILABLE = refused("The receipt store is not available");
 
 /** The OpenAPI 3.1 description of the control plane. */
@@ -175,7 +176,7 @@ function operationOf({ summary, path = {}, query = {}, body, answers }: Route): 
       ? {}
       : { requestBody: { required: true, content: contentOf({ description: "", schema: body }) } }),
     responses: Object.fromEntries(
-      Object.entries({ ...answers, 401: UNAUTHORIZED, 503: UNAVAILABLE }).map(
+      Object.entries({ ...answers, 401: UNAUTHORIZED, 429: TOO_MANY, 503: UNAVAILABLE }).map(
         ([status, answer]) => [
           status,
           { description: answer.description, content: contentOf(answer) },

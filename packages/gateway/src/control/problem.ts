@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 /** Statuses the control plane refuses with. */
-export type ProblemStatus = 400 | 401 | 404 | 409 | 413 | 422 | 500 | 503;
+export type ProblemStatus = 400 | 401 | 404 | 409 | 413 | 422 | 429 | 500 | 503;
 
 /** A refusal of the control plane: RFC 9457 with a stable code. */
 export function problem(

@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { sseFrame } from "@countersign/testkit";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { idsOf, inRun, text } from "../testing/events.js";
+import { startServed } from "../testing/served.js";
+import type { Served } from "../testing/served.js";
+import { post } from "../testing/transports.js";
+import { createControlApp } from "./app.js";
+import { CONTROL_API } from "./openapi.js";
+
+type Operation = { responses: Record<string, { content: Record<string, { schema?: object }> }> };
+const PATHS = CONTROL_API["paths"] as Record<string, Record<string, Operation>>;
+const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
+ajv.addSchema({ $id: "api", components: CONTROL_API["components"] } as object);
+for (const keyword of ["components"]) ajv.addKeyword(keyword);
+
+async function check(
+  served: Served,
+  method: string,
+  template: string,
+  path: string,
+  init: RequestInit = {},
+) {
+  const response = await served.control(path, { ...init, method: method.toUpperCase() });
+  const described = PATHS[template]?.[method]?.responses[response.status];
+  expect(described, `${method} ${path} answered ${response.status}`).toBeDefined();
+  const type = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
+  const content = described?.content[type];
+  expect(content, `${method} ${path} answered ${type}`).toBeDefined();
+  const body = type.endsWith("json") ? ((await response.json()) as unknown) : undefined;
+  if (body === undefined) await response.body?.cancel();
+  if (content?.schema !== undefined) {
+    const { $ref } = content.schema as { $ref: string };
+    const validate = ajv.getSchema(`api${$ref}`);
+    expect(validate?.(body), `${method} ${path}: ${JSON.stringify(validate?.errors)}`).toBe(true);
+  }
+  return { status: response.status, body };
+}
+
+const json = (value: unknown): RequestInit => ({ body: JSON.stringify(value) });
+
+test("every route of the server is described, and every described one answers as described, refusals too", async () => {
+  const served = await startServed(({ body }) => ({
+    pieces: inRun(idsOf(body), text("m1", "hi")).map(sseFrame),
+  }));
+  try {
+    const url = `${served.running.dataUrl}/agents/support?session=s1`;
+    await (await post(url, { threadId: "t1", runId: "r1" })).text();
+    const asked: [
+      method: string,
+      template: string,
+      path: string,
+      status: number,
+      init?: RequestInit,
+    ][] = [
+      ["get", "/v1/status", "/v1/status", 200],
+      ["get", "/v1/openapi.json", "/v1/openapi.json", 200],
+      ["get", "/metrics", "/metrics", 200],
+      ["get", "/v1/sessions", "/v1/sessions?limit=1", 200],
+      ["get", "/v1/sessions", "/v1/sessions?limit=0", 400],
+      ["get", "/v1/sessions", "/v1/sessions?agent=x", 400],
+      ["get", "/v1/sessions/{id}", "/v1/sessions/s1", 200],
+      ["get", "/v1/sessions/{id}", "/v1/sessions/nobody", 404],
+      ["get", "/v1/runs", "/v1/runs?status=finished", 200],
+      ["get", "/v1/runs", "/v1/runs?status=odd", 400],
+      ["post", "/v1/sessions/{id}/runs/{run}/stop", "/v1/sessions/s1/runs/r1/stop", 409],
+      ["post", "/v1/sessions/{id}/runs/{run}/stop", "/v1/sessions/s1/runs/r9/stop", 404],
+      [
+        "post",
+        "/v1/capabilities",
+        "/v1/capabilities",
+        201,
+        json({ agent: "support", scopes: ["ui:*:*"] }),
+      ],
+      ["post", "/v1/capabilities", "/v1/capabilities", 400, json({ agent: "support" })],
+      ["post", "/v1/capabilities", "/v1/capabilities", 413, json("x".repeat(300_000))],
+      ["post", "/v1/capabilities/revoke", "/v1/capabilities/revoke", 200, json({ id: "cap-1" })],
+      ["post", "/v1/capabilities/revoke", "/v1/capabilities/revoke", 400, json({})],
+      [
+        "post",
+        "/v1/sessions/{id}/capabilities",
+        "/v1/sessions/s1/capabilities",
+        400,
+        json({ token: "x" }),
+      ],
+      ["get", "/v1/events", "/v1/events", 200],
+      ["get", "/v1/receipts", "/v1/receipts?limit=2", 200],
+      ["get", "/v1/receipts", "/v1/receipts?bogus=1", 400],
+      ["get", "/v1/receipts/export", "/v1/receipts/export?start=0&limit=3", 200],
+      ["get", "/v1/receipts/export", "/v1/receipts/export?limit=5000", 400],
+      ["get", "/v1/receipts/{seq}/proof", "/v1/receipts/0/proof", 200],
+      ["get", "/v1/receipts/{seq}/proof", "/v1/receipts/999/proof", 404],
+      ["get", "/v1/checkpoint", "/v1/checkpoint", 200],
+      ["get", "/v1/tile/{tile}", "/v1/tile/0/000.p/1", 200],
+      ["get", "/v1/tile/{tile}", "/v1/tile/x", 400],
+      ["get", "/v1/policy", "/v1/policy", 200],
+      ["post", "/v1/policy/reload", "/v1/policy/reload", 200],
+    ];
+    for (const [method, template, path, status, init] of asked) {
+      const { status: got } = await check(served, method, template, path, init);
+      expect(got, `${method} ${path}`).toBe(status);
+    }
+    const issued = await check(
+      served,
+      "post",
+      "/v1/capabilities",
+      "/v1/capabilities",
+      json({ agent: "support", scopes: ["ui:*:*"] }),
+    );
+    const { token } = issued.body as { token: string };
+    const place = "/v1/sessions/{id}/capabilities";
+    const kept = await check(
+      served,
+      "post",
+      place,
+      "/v1/sessions/s1/capabilities",
+      json({ token }),
+    );
+    expect(kept.status).toBe(202);
+
+    const visited = new Set(asked.map(([method, template]) => `${method} ${template}`));
+    for (const [path, operations] of Object.entries(PATHS)) {
+      for (const method of Object.keys(operations)) {
+        expect(visited).toContain(`${method} ${path}`);
+        const bare = await fetch(served.running.controlUrl + path, {
+          method: method.toUpperCase(),
+        });
+        expect(bare.status, `${path} without a token`).toBe(401);
+        expect(ajv.getSchema("api#/components/schemas/Problem")?.(await bare.json())).toBe(true);
+      }
+    }
+  } finally {
+    await served.stop();
+  }
+});
+
+test("the server has no route that the description leaves out", () => {
+  const parts = { gateway: { surroundings: {} }, receipts: {}, policy: {}, tokens: {}, admin: {} };
+  const app = createControlApp(parts as never);
+  const routes = app.routes
+    .filter(({ method }) => method !== "ALL")
+    .map(
+      ({ method, path }) =>
+        `${method.toLowerCase()} ${path.replace("/v1/tile/*", "/v1/tile/{tile}").replaceAll(/:(\w+)/gu, "{$1}")}`,
+    );
+  const described = Object.entries(PATHS).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method} ${path}`),
+  );
+  expect(new Set(routes)).toEqual(new Set(described));
+});
+
+test("the description in docs/ is the one that is served, and its page names every route", () => {
+  const docs = new URL("../../../../docs/", import.meta.url);
+  const kept: unknown = JSON.parse(readFileSync(new URL("control-api.json", docs), "utf8"));
+  expect(kept).toEqual(JSON.parse(JSON.stringify(CONTROL_API)));
+  const page = readFileSync(new URL("control-api.md", docs), "utf8");
+  for (const [path, operations] of Object.entries(PATHS)) {
+    for (const method of Object.keys(operations)) {
+      expect(page).toContain(`\`${method.toUpperCase()} ${path}\``);
+    }
+  }
+});

@@ -1,0 +1,255 @@
+import { readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { sseFrame } from "@countersign/testkit";
+import { expect, test, vi } from "vitest";
+import { idsOf, text } from "../testing/events.js";
+import { CHAT_POLICY, OPEN_POLICY } from "../testing/fixture.js";
+import { readScrape, valueOf } from "../testing/scrape.js";
+import { startServed } from "../testing/served.js";
+import { sseEvents } from "../testing/transports.js";
+import { watchFiles } from "./watch-files.js";
+
+/** An agent that says one thing per turn, when the test lets it. */
+function createTurns() {
+  const waiting: (() => void)[] = [];
+  let turns = 0;
+  const turn = () =>
+    turns > 0
+      ? Promise.resolve(void (turns -= 1))
+      : new Promise<void>((resolve) => void waiting.push(resolve));
+  return {
+    turn,
+    next: () => {
+      const resolve = waiting.shift();
+      if (resolve === undefined) turns += 1;
+      else resolve();
+    },
+  };
+}
+
+function ask(url: string, runId = "r1") {
+  return fetch(`${url}/agents/support?session=s1`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "text/event-stream" },
+    body: JSON.stringify({ protocolVersion: "1.0", threadId: `t-${runId}`, runId, messages: [] }),
+  });
+}
+
+/** Reads a stream on until what came so far holds for a test. */
+async function readUntil(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  seen: { text: string },
+  isEnough: (text: string) => boolean,
+): Promise<void> {
+  while (!isEnough(seen.text)) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    seen.text += new TextDecoder().decode(value);
+  }
+}
+
+test("a stop makes the gateway unready first, then refuses new runs, then ends open ones honestly with their receipts", async () => {
+  const { turn } = createTurns();
+  const served = await startServed(
+    ({ body }) => ({
+      pieces: (async function* () {
+        yield sseFrame({ type: "RUN_STARTED", ...idsOf(body) });
+        await turn();
+      })(),
+    }),
+    { config: "shutdown: { delay: 0.3, drain_timeout: 0.5 }\n" },
+  );
+  const { dataUrl } = served.running;
+  try {
+    const open = await ask(dataUrl);
+    expect((await fetch(`${dataUrl}/readyz`)).status).toBe(200);
+    const draining = served.running.drain();
+    expect((await fetch(`${dataUrl}/readyz`)).status).toBe(503);
+    const { drain } = served.running.gateway.surroundings;
+    expect(drain).toEqual({ isLeaving: true, isDraining: false });
+    await vi.waitFor(async () => {
+      expect(drain.isDraining).toBe(true);
+      const refused = await ask(dataUrl, "r2");
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get("retry-after")).toBe("5");
+      expect(await refused.json()).toMatchObject({ code: "ERR_RUN_DRAINING" });
+    });
+    const events = sseEvents(await open.text());
+    expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "RUN_STOPPED" });
+    expect(await draining).toEqual({ stopped: 1 });
+    await expect(fetch(`${dataUrl}/healthz`)).rejects.toThrow();
+  } finally {
+    await served.stop();
+  }
+});
+
+test("runs that end in time are not cut, and a second word hastens", async () => {
+  const { turn, next } = createTurns();
+  const served = await startServed(
+    ({ body }) => ({
+      pieces: (async function* () {
+        const ids = idsOf(body);
+        yield sseFrame({ type: "RUN_STARTED", ...ids });
+        await turn();
+        yield sseFrame({ type: "RUN_FINISHED", ...ids });
+      })(),
+    }),
+    { config: "shutdown: { drain_timeout: 3600 }\n" },
+  );
+  const first = await ask(served.running.dataUrl);
+  const hasten = new AbortController();
+  const drained = served.running.drain(hasten.signal);
+  next();
+  expect(sseEvents(await first.text()).at(-1)?.type).toBe("RUN_FINISHED");
+  expect(await drained).toEqual({ stopped: 0 });
+  await served.stop();
+  const other = await startServed(() => ({ pieces: [] }), {
+    config: "shutdown: { delay: 3600 }\n",
+  });
+  const hurried = other.running.drain(hasten.signal);
+  hasten.abort();
+  await hurried;
+  await other.stop();
+});
+
+test("revoking a token takes effect on an open stream within a second", async () => {
+  const { turn, next } = createTurns();
+  const change = (id: string) => sseFrame({ type: "STATE_SNAPSHOT", snapshot: { id } });
+  const served = await startServed(
+    ({ body }) => ({
+      pieces: (async function* () {
+        const ids = idsOf(body);
+        yield sseFrame({ type: "RUN_STARTED", ...ids });
+        for (const id of ["c1", "c2"]) {
+          await turn();
+          yield change(id);
+          yield* text(`after-${id}`, "said").map(sseFrame);
+        }
+        yield sseFrame({ type: "RUN_FINISHED", ...ids });
+      })(),
+    }),
+    { policy: CHAT_POLICY, config: "capabilities: { revocations: revoked.jsonl }\n" },
+  );
+  try {
+    const issued = await served.control("/v1/capabilities", {
+      method: "POST",
+      body: JSON.stringify({ agent: "support", session_id: "s1", scopes: ["ui:*:*"] }),
+    });
+    expect(issued.status).toBe(201);
+    const { id } = (await issued.json()) as { id: string };
+    const open = await ask(served.running.dataUrl);
+    const reader = (open.body as ReadableStream<Uint8Array>).getReader();
+    const seen = { text: "" };
+    next();
+    await readUntil(reader, seen, (all) => all.includes("after-c1"));
+    expect(seen.text).toContain('"c1"');
+    const startedAt = performance.now();
+    await served.control("/v1/capabilities/revoke", {
+      method: "POST",
+      body: JSON.stringify({ id }),
+    });
+    next();
+    await readUntil(reader, seen, (all) => all.includes("RUN_FINISHED"));
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(seen.text).toContain("after-c2");
+    expect(seen.text).not.toContain('"c2"');
+    expect(await readFile(join(served.folder, "revoked.jsonl"), "utf8")).toContain(id);
+  } finally {
+    await served.stop();
+  }
+});
+
+test("a policy replaced by renaming takes effect; a broken one leaves the last good one, visibly, and the gateway ready", async () => {
+  const served = await startServed(() => ({ pieces: [] }), { policy: CHAT_POLICY });
+  const policyNow = async () =>
+    (await (await served.control("/v1/policy")).json()) as Record<string, unknown>;
+  const replace = async (words: string) => {
+    await writeFile(join(served.folder, "new.yaml"), words);
+    await rename(join(served.folder, "new.yaml"), join(served.folder, "policy.yaml"));
+  };
+  try {
+    const { hash: first } = await policyNow();
+    await replace(OPEN_POLICY);
+    await vi.waitFor(async () => expect(await policyNow()).toMatchObject({ name: "open" }), 5000);
+    const { hash: second } = await policyNow();
+    expect(second).not.toBe(first);
+    await replace("hushspec: nonsense\n");
+    await vi.waitFor(
+      async () => expect(await policyNow()).toMatchObject({ stale: true, hash: second }),
+      5000,
+    );
+    expect((await policyNow())["issues"]).not.toEqual([]);
+    const metrics = readScrape(await (await served.control("/metrics")).text());
+    expect(valueOf(metrics, "countersign_policy_stale")).toBe(1);
+    expect(valueOf(metrics, "countersign_policy_reloads_total", { result: "failed" })).toBe(1);
+    expect((await fetch(`${served.running.dataUrl}/readyz`)).status).toBe(200);
+    expect(served.lines.some(({ code }) => code === "POLICY_KEPT")).toBe(true);
+    await rm(join(served.folder, "policy.yaml"));
+    const refused = await served.control("/v1/policy/reload", { method: "POST" });
+    expect(refused.status).toBe(422);
+    expect(await policyNow()).toMatchObject({ stale: true, hash: second });
+    await replace(CHAT_POLICY);
+    await vi.waitFor(
+      async () =>
+        expect(await policyNow()).toMatchObject({ stale: false, hash: first, issues: [] }),
+      5000,
+    );
+  } finally {
+    await served.stop();
+  }
+});
+
+test("a revocation that somebody else wrote into the file counts; a damaged file takes nothing back", async () => {
+  const served = await startServed(() => ({ pieces: [] }), {
+    config: "capabilities: { revocations: revoked.jsonl }\n",
+  });
+  const file = join(served.folder, "revoked.jsonl");
+  try {
+    await writeFile(file, '{"capability_id":"cap-1","revoked_at":1}\n');
+    await vi.waitFor(
+      () => expect(served.running.tokens.revocations).toEqual({ count: 1, isStale: false }),
+      5000,
+    );
+    await writeFile(file, "{\n");
+    await vi.waitFor(
+      () => expect(served.running.tokens.revocations).toEqual({ count: 1, isStale: true }),
+      5000,
+    );
+  } finally {
+    await served.stop();
+  }
+});
+
+test("a file behind swapped symbolic links, as Kubernetes mounts them, is noticed once", async () => {
+  const served = await startServed(() => ({ pieces: [] }));
+  const { folder } = served;
+  for (const version of ["v1", "v2"]) {
+    await mkdir(join(folder, version));
+    await writeFile(join(folder, version, "policy.yaml"), "same size\n");
+  }
+  await symlink("v1", join(folder, "..data"));
+  await symlink("..data/policy.yaml", join(folder, "mounted.yaml"));
+  let changes = 0;
+  const watch = watchFiles(
+    () => [join(folder, "mounted.yaml")],
+    () => (changes += 1),
+    20,
+  );
+  await symlink("v2", join(folder, "..data_tmp"));
+  await rename(join(folder, "..data_tmp"), join(folder, "..data"));
+  await vi.waitFor(() => expect(changes).toBe(1), 5000);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(changes).toBe(1);
+  watch.stop();
+  await served.stop();
+});
+
+test("a port that is taken is said, and leaves no locked store behind", async () => {
+  const served = await startServed(() => ({ pieces: [] }));
+  const { port } = new URL(served.running.controlUrl);
+  await expect(
+    startServed(() => ({ pieces: [] }), { config: "", control: Number(port) }),
+  ).rejects.toThrow(/EADDRINUSE/u);
+  await served.stop();
+});
