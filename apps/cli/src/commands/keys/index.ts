@@ -14,6 +14,7 @@ import {
   withStore,
 } from "../receipts/place.js";
 import type { Place, PlaceFlags } from "../receipts/place.js";
+import { printApiKey } from "./api-key.js";
 import { printPublicKeys } from "./public-keys.js";
 import { rotateKey } from "./rotate.js";
 
@@ -31,6 +32,14 @@ const SHOW_EXAMPLE = `
 Example:
   $ countersign keys show
   $ countersign keys show --json
+`;
+
+const API_EXAMPLE = `
+Only the hash goes into countersign.yaml (access.keys.entries) or into the file that access.keys.file names.
+
+Example:
+  $ countersign keys api support-bot
+  $ countersign keys api support-bot --json | jq -r .line >> api-keys.txt
 `;
 
 /** Adds `countersign keys …`. */
@@ -60,6 +69,17 @@ export function registerKeys(program: Command): void {
     .option("--json", "for machines")
     .addHelpText("after", SHOW_EXAMPLE)
     .action(async (flags: Flags) => printPublicKeys(findPlace(flags), flags.json === true));
+  addApiVerb(group);
+}
+
+function addApiVerb(group: Command): void {
+  group
+    .command("api")
+    .argument("<name>", "who will hold the key: letters, digits and any of . @ _ -")
+    .description("make an API key for the gateway's data plane; the key is shown once")
+    .option("--json", "for machines")
+    .addHelpText("after", API_EXAMPLE)
+    .action((name: string, flags: { json?: boolean }) => printApiKey(name, flags.json === true));
 }
 
 async function makeKeys(place: Place): Promise<void> {
