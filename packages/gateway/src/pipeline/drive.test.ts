@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { createWatchedRecorder } from "../record/watched-recorder.js";
 import { CHAT_POLICY } from "../testing/fixture.js";
-import { createInProcess, frames } from "../testing/in-process.js";
+import { chunk, createInProcess, frames } from "../testing/in-process.js";
 import { inRun } from "../testing/events.js";
 
 const IDS = { threadId: "t", runId: "r" };
@@ -51,4 +52,53 @@ test("receipts come in the order of the events, whatever order the store answers
   const text = delivered.map((event) => (event.type === "TEXT_MESSAGE_CONTENT" ? event.delta : ""));
   expect(text.join("")).toBe("abcde");
   expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
+});
+
+test("many busy streams wait for a slow log together, and none of them is refused", async () => {
+  const gateway = createInProcess(
+    CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),
+  );
+  const appendAll = gateway.recorder.appendAll.bind(gateway.recorder);
+  let underWay = 0;
+  let most = 0;
+  const watched = createWatchedRecorder(
+    {
+      appendAll: async (drafts) => {
+        underWay += drafts.length;
+        most = Math.max(most, underWay);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        underWay -= drafts.length;
+        return appendAll(drafts);
+      },
+    },
+    { now: () => Date.now() },
+  );
+  gateway.recorder.appendAll = (drafts) => watched.appendAll(drafts);
+  gateway.recorder.room = () => watched.room();
+  const runs = Array.from({ length: 24 }, (_, index) => {
+    const ids = { threadId: `t${index}`, runId: `r${index}` };
+    const deltas = Array.from({ length: 700 }, () => ({
+      type: "TEXT_MESSAGE_CONTENT",
+      messageId: "m",
+      delta: "x",
+    }));
+    const events = inRun(ids, [
+      { type: "TEXT_MESSAGE_START", messageId: "m" },
+      ...deltas,
+      ...deltas,
+      { type: "TEXT_MESSAGE_END", messageId: "m" },
+    ]);
+    return gateway.run({ ...ids, messages: [] }, [
+      chunk(events.slice(0, 700)),
+      chunk(events.slice(700)),
+    ]);
+  });
+  const results = await Promise.all(runs);
+  await gateway.close();
+  for (const { delivered } of results) {
+    expect(delivered).toHaveLength(1404);
+    expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
+  }
+  // The bound of the watched recorder and one chunk over it; the log itself refuses at 16,384.
+  expect(most).toBeLessThan(8192 + 704);
 });

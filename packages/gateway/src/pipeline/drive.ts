@@ -47,6 +47,11 @@ async function carry(
 ): Promise<void> {
   let bytes = 0;
   for await (const piece of stream.pieces) {
+    // Asked again after each wait and right before the push: of all the streams that are woken together,
+    // those that come first may have filled the room.
+    for (let room = roomIn(run); room !== undefined && !stopped.aborted; room = roomIn(run)) {
+      await untilAborted(room, stopped);
+    }
     if (stopped.aborted) return;
     const passage = createPassage(run.clock.now());
     passage.piece = piece;
@@ -60,10 +65,12 @@ async function carry(
     } else if (run.backlog.size >= MAX_BACKLOG) {
       await untilAborted(run.backlog.roomBelow(MAX_BACKLOG / 2), stopped);
     }
-    const room = run.recorder.room?.();
-    if (room !== undefined) await untilAborted(room, stopped);
     if (run.sink.isSlow) await untilAborted(run.sink.drained(), stopped);
   }
+}
+
+function roomIn({ recorder }: Run): Promise<void> | undefined {
+  return recorder.room?.();
 }
 
 function endFor(run: Run, pipeline: Pipeline, stopped: AbortSignal, error: unknown): StreamEnd {

@@ -6,13 +6,15 @@ import { startFakeAgent } from "@countersign/testkit";
 import type { AddressInfo } from "node:net";
 import { createGateway } from "../gateway.js";
 import type { Gateway, GatewayOptions } from "../gateway.js";
+import type { Recorder } from "../record/recorder.js";
 import type { UpstreamTarget } from "../upstream/upstream.js";
 
 /** A recorder that keeps its drafts, for tests that look at them. */
 export type MemoryRecorder = {
   readonly drafts: HashedDraft[];
   fail: boolean;
-  appendAll(drafts: readonly EntryDraft[]): Promise<{ seq: number; id: string }[]>;
+  appendAll: Recorder["appendAll"];
+  room?: NonNullable<Recorder["room"]>;
 };
 
 /** Records in memory; with `fail` every append is refused. */
