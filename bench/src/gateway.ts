@@ -45,7 +45,7 @@ try {
       const at = {
         ends,
         settings,
-        isDeep,
+        isDeep: isDeep && settings.name === "full",
         directory: join(directory, `${repeat}-rates-${variant.id}`),
       };
       const sitting = await measureRates(at, variant);

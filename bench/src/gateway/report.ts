@@ -124,7 +124,9 @@ function costs(raw: Raw): string {
     ),
     told(steepness(raw, id), "×"),
   ]);
-  const names = sizes.map((streams) => `${streams.toLocaleString("en")} streams, µs`);
+  const names = sizes.map(
+    (streams) => `${streams.toLocaleString("en")} ${streams === 1 ? "stream" : "streams"}, µs`,
+  );
   return table(["variant", ...names, "most to fewest"], rows);
 }
 
@@ -135,7 +137,7 @@ export function held(raw: Raw): Raw["variants"] {
 
 /** The numbers of streams among which the cost of an event was measured, ascending. */
 export function costSizes({ settings }: Raw): number[] {
-  return [settings.heldStreams, ...settings.costStreams].sort((left, right) => left - right);
+  return settings.costStreams.toSorted((left, right) => left - right);
 }
 
 function receipts(raw: Raw): string {

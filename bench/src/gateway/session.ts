@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { sleep } from "./clock.js";
 import { startPeer } from "./peer.js";
 import type { Peer } from "./peer.js";
-import { machineTime, processorTime } from "./usage.js";
+import { machineTime, processorTime, settle } from "./usage.js";
 import type { Running } from "./variant.js";
 import type { AgentCalls, ClientCalls, Outcome, Plan, Seen } from "./work.js";
 
@@ -49,17 +49,26 @@ export type Measured = Seen & {
 
 /** Opens the streams, lets them run warm, measures, and sees all of them to their end. */
 export async function carry(ends: Ends, running: Running, load: Load): Promise<Measured> {
-  const { agent, client } = ends;
+  await settle(running.pids());
+  await openStreams(ends, running, load);
+  const measured = await watch(ends, running, load);
+  await finishAll(ends);
+  return measured;
+}
+
+/** Tells the agent what to do with streams, and opens them. */
+export async function openStreams(
+  { agent, client, acknowledgePort }: Ends,
+  running: Running,
+  load: Pick<Load, "plan" | "streams" | "isRenewing">,
+): Promise<void> {
   await agent.calls.plan(load.plan);
   await client.calls.open({
     target: running.target,
     streams: load.streams,
     isRenewing: load.isRenewing === true,
-    ...(load.plan.kind === "window" ? { acknowledgePort: ends.acknowledgePort } : {}),
+    ...(load.plan.kind === "window" ? { acknowledgePort } : {}),
   });
-  const measured = await watch(ends, running, load);
-  await finishAll(ends);
-  return measured;
 }
 
 /** Measures streams that are open already. */

@@ -8,6 +8,8 @@ export type Settings = {
   readonly rateSeconds: number;
   readonly sequenceRuns: number;
   readonly warmSeconds: number;
+  /** Events a process carries before anything counts: the compilers are done after about this many. */
+  readonly warmEvents: number;
   readonly saturationSeconds: number;
   /** Streams that carry one event each at any time. */
   readonly liveStreams: number;
@@ -27,18 +29,19 @@ const FULL: Settings = {
   repeats: 3,
   rate: 50,
   rateStreams: [1, 32, 128],
-  rateSeconds: 4,
+  rateSeconds: 3,
   sequenceRuns: 150,
-  warmSeconds: 1,
-  saturationSeconds: 3,
+  warmSeconds: 0.5,
+  warmEvents: 30_000,
+  saturationSeconds: 2,
   liveStreams: 256,
   floodStreams: 64,
   floodDepth: 256,
   floodBlock: 32,
   heldStreams: 1_000,
   costRate: 2_000,
-  costStreams: [100, 10, 1],
-  costSeconds: 3,
+  costStreams: [1_000, 100, 10, 1],
+  costSeconds: 2,
 };
 
 const QUICK: Settings = {
@@ -48,16 +51,17 @@ const QUICK: Settings = {
   rateStreams: [1, 128],
   rateSeconds: 1,
   sequenceRuns: 40,
-  warmSeconds: 0.5,
+  warmEvents: 15_000,
   saturationSeconds: 1,
-  costStreams: [10, 1],
+  costStreams: [1_000, 1],
   costSeconds: 1,
 };
 
-/** The variants that `--only pipe,enforce-batch` leaves, for whoever works on one of them; direct always stays. */
+/** The variants that are left by `--only pipe,observe`, for whoever works on one, or by `--quick`; direct always stays. */
 export function readOnly(args: readonly string[]): readonly string[] | undefined {
   const flag = args.indexOf("--only");
-  return flag === -1 ? undefined : ["direct", ...(args[flag + 1] ?? "").split(",")];
+  if (flag !== -1) return ["direct", ...(args[flag + 1] ?? "").split(",")];
+  return args.includes("--quick") ? ["direct", "pipe", "enforce-batch"] : undefined;
 }
 
 /** Reads `--quick`, and `--repeats N` for whoever wants more. */

@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { sleep } from "./clock.js";
-import { assertWhole, carry, finishAll, watch } from "./session.js";
+import { assertWhole, carry, finishAll, openStreams } from "./session.js";
 import type { Ends, Measured } from "./session.js";
 import type { Settings } from "./settings.js";
 import type { Quantiles } from "./statistics.js";
-import { settledMemory } from "./usage.js";
+import { settle, settledMemory } from "./usage.js";
 import type { Memory } from "./usage.js";
 import { startServer } from "./bare-server.js";
 import type { Checked, Running, Variant } from "./variant.js";
@@ -61,7 +61,14 @@ async function sit<Result extends object>(
 
 /** Fills caches and has the compiler done before anything counts. */
 async function warmUp(ends: Ends, running: Running, settings: Settings): Promise<void> {
-  await carry(ends, running, { ...flood(settings), warmSeconds: 0, seconds: settings.warmSeconds });
+  const { plan, streams } = flood(settings);
+  await openStreams(ends, running, { plan, streams });
+  const { contents } = await ends.agent.calls.tally();
+  for (let waited = 0; waited < 5; waited += 0.1) {
+    await sleep(0.1);
+    if ((await ends.agent.calls.tally()).contents - contents > settings.warmEvents) break;
+  }
+  await finishAll(ends);
 }
 
 function flood(settings: Settings) {
@@ -74,17 +81,21 @@ function flood(settings: Settings) {
   } as const;
 }
 
+/** Short runs, one after another on one connection: the time to the first event with nobody else there. */
+async function greet(ends: Ends, running: Running, settings: Settings): Promise<Quantiles> {
+  await ends.agent.calls.plan({ kind: "brief", events: 1 });
+  const { target } = running;
+  const { first, outcome } = await ends.client.calls.sequence(target, settings.sequenceRuns);
+  assertWhole(outcome);
+  return first;
+}
+
 /** Delay at 1, 32 and 128 streams, then as fast as it goes. */
 export function measureRates(at: Circumstances, variant: Variant): Promise<RateSitting> {
   const { ends, settings } = at;
   return sit(at, variant, false, async (running) => {
     await warmUp(ends, running, settings);
-    await ends.agent.calls.plan({ kind: "brief", events: 1 });
-    const { first, outcome } = await ends.client.calls.sequence(
-      running.target,
-      settings.sequenceRuns,
-    );
-    assertWhole(outcome);
+    const sequence = await greet(ends, running, settings);
     const rates: Measured[] = [];
     for (const streams of settings.rateStreams) {
       const eventsPerSecond = settings.rate * streams;
@@ -104,7 +115,7 @@ export function measureRates(at: Circumstances, variant: Variant): Promise<RateS
       warmSeconds: 0.5,
       seconds: settings.saturationSeconds,
     });
-    return { sequence: first, rates, live, flood: await carry(ends, running, flood(settings)) };
+    return { sequence, rates, live, flood: await carry(ends, running, flood(settings)) };
   });
 }
 
@@ -115,24 +126,21 @@ export function measureHolding(at: Circumstances, variant: Variant): Promise<Hol
     const remember = () => settledMemory(running.pids(), running.memoryFile);
     const { heldStreams, costRate, costSeconds } = settings;
     const even = { kind: "even", eventsPerSecond: costRate } as const;
-    await warmUp(ends, running, settings);
-    await sleep(1);
+    // Little before the first look: pages that a flood left free would be filled again unnoticed.
+    await greet(ends, running, settings);
+    await settle(running.pids());
     const empty = await remember();
-    await ends.agent.calls.plan({ kind: "idle" });
-    await ends.client.calls.open({
-      target: running.target,
-      streams: heldStreams,
-      isRenewing: false,
-    });
-    await sleep(1);
+    await openStreams(ends, running, { plan: { kind: "idle" }, streams: heldStreams });
+    await settle(running.pids());
     const idle = await remember();
     await ends.agent.calls.plan(even);
-    const among = { streams: heldStreams, warmSeconds: 1, seconds: costSeconds };
-    const costs = [await watch(ends, running, among)];
+    await sleep(costSeconds);
     const active = await remember();
     const { complete } = await finishAll(ends);
+    await warmUp(ends, running, settings);
+    const costs: Measured[] = [];
     for (const streams of settings.costStreams) {
-      const load = { plan: even, streams, warmSeconds: 0.5, seconds: costSeconds };
+      const load = { plan: even, streams, warmSeconds: settings.warmSeconds, seconds: costSeconds };
       costs.push(await carry(ends, running, load));
     }
     return { empty, idle, active, heldStreams, heldComplete: complete, costs };

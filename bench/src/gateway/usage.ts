@@ -23,6 +23,18 @@ function timeOf(pid: number): number {
   return nanoseconds;
 }
 
+/**
+ * Waits until processes have nothing left to do: an index that catches up after a flood would otherwise
+ * be counted among the events of the next measurement.
+ */
+export async function settle(pids: readonly number[]): Promise<void> {
+  for (let tries = 0; tries < 15 && pids.length > 0; tries++) {
+    const before = processorTime(pids);
+    await sleep(0.2);
+    if (processorTime(pids) - before < 1e7) return;
+  }
+}
+
 /** Processor time of the whole machine that was not idle, in nanoseconds. */
 export function machineTime(): number {
   const line = readFileSync("/proc/stat", "utf8").split("\n")[0] ?? "";
