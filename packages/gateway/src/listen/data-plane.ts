@@ -48,7 +48,9 @@ const GRACE_MS = 200;
 export function createDataPlane(around: Surroundings, options: DataPlaneOptions): DataPlane {
   const book = createAddressBook(options.door.limits);
   const handle = (question: HttpQuestion, answer: HttpAnswer): void => {
-    serve(around, options, book, question, answer).catch((error: unknown) => refuse(answer, error));
+    serve(around, options, book, question, answer).catch((error: unknown) =>
+      refuse(around, answer, error),
+    );
   };
   const server = createListener(options.tls, options.door.limits, handle);
   const sockets = attachSockets(around, server, { ...options, book });

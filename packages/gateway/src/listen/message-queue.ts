@@ -5,6 +5,8 @@ const MAX_WAITING = 64;
 export type MessagePort = {
   /** Handles one message; never rejects. */
   handle(text: string): Promise<void>;
+  /** Told by how many more, or fewer, wait. */
+  waits?(change: number): void;
   pause(): void;
   resume(): void;
 };
@@ -23,6 +25,7 @@ export function createMessageQueue(port: MessagePort, gone: AbortSignal): (text:
   const work = async (): Promise<void> => {
     working = true;
     for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) {
+      port.waits?.(-1);
       await port.handle(text);
       if (paused && waiting.length < MAX_WAITING / 2) {
         paused = false;
@@ -32,11 +35,13 @@ export function createMessageQueue(port: MessagePort, gone: AbortSignal): (text:
     working = false;
   };
   gone.addEventListener("abort", () => {
+    port.waits?.(-waiting.length);
     waiting = [];
   });
   return (text) => {
     if (gone.aborted) return;
     waiting.push(text);
+    port.waits?.(1);
     if (!working) void work();
     if (!paused && waiting.length >= MAX_WAITING) {
       paused = true;

@@ -11,7 +11,7 @@ export function isAllowedOrigin(
   host: string | undefined,
   origins: ReadonlySet<string>,
 ): boolean {
-  if (origin === undefined || origins.has(origin)) return true;
+  if (origin === undefined || origins.has(origin) || origins.has("*")) return true;
   if (!URL.canParse(origin)) return false;
   const { host: from } = new URL(origin);
   return from === host && LOOPBACK.test(from);

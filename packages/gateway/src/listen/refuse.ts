@@ -2,11 +2,14 @@ import { isCountersignError } from "@countersign/core";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
 import { problemOf } from "../clients/refusal.js";
+import type { Surroundings } from "../runs/surroundings.js";
+import { noteRefusal } from "../telemetry/run-watch.js";
 
 const REALM = 'Bearer realm="countersign"';
 
-/** Answers with a problem, unless the stream has already begun. */
-export function refuse(answer: HttpAnswer, error: unknown): void {
+/** Answers with a problem, unless the stream has already begun, and notes it for the operator. */
+export function refuse(around: Surroundings, answer: HttpAnswer, error: unknown): void {
+  noteRefusal(around, error);
   if (answer.headersSent) answer.end();
   else sendProblem(answer, problemOf(error), challengeOf(error));
 }

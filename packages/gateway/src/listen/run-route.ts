@@ -55,7 +55,7 @@ export async function serveRun(
     });
     await done;
   } catch (error) {
-    refuse(answer, error);
+    refuse(around, answer, error);
   }
 }
 

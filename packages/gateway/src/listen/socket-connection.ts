@@ -13,6 +13,7 @@ import { openConnection } from "../runs/connection.js";
 import type { StartedRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
+import { noteRefusal } from "../telemetry/run-watch.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { authorizationFor } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
@@ -85,7 +86,7 @@ export function serveSocket(
       // A stream that the socket itself asked for is all there was to it.
       if (!isOwn) socket.close(CLOSE.done);
     } catch (error) {
-      answerRefusal(socket, error);
+      answerRefusal(around, socket, error);
     } finally {
       busy = false;
       handle = undefined;
@@ -108,12 +109,13 @@ export function serveSocket(
       started?.send?.(request.body ?? "");
     } catch (error) {
       connection.session.counters.blocked += 1;
+      noteRefusal(around, error, upstream.target.name);
       const { decision } = request;
       const isQuiet =
         isCountersignError(error, "ERR_INBOUND_BLOCKED") &&
         decision?.allow === false &&
         decision.onBlock !== "end";
-      if (!isQuiet) answerRefusal(socket, error);
+      if (!isQuiet) answerRefusal(around, socket, error);
     }
   };
 
@@ -124,8 +126,11 @@ export function serveSocket(
         try {
           await pass(text);
         } catch (error) {
-          answerRefusal(socket, error);
+          answerRefusal(around, socket, error);
         }
+      },
+      waits: (change) => {
+        around.telemetry.sockets.queued += change;
       },
       pause: () => socket.pause(),
       resume: () => socket.resume(),
@@ -144,7 +149,7 @@ export function serveSocket(
       grant = renewed;
       token = fresh;
     } catch (error) {
-      answerRefusal(socket, error);
+      answerRefusal(around, socket, error);
     }
   };
 
@@ -167,7 +172,7 @@ export function serveSocket(
       text = decodeTextFrame(data.toString())[0] ?? "";
       value = parseJson(text, { maxDepth: around.limits.maxDepth });
     } catch (error) {
-      return answerRefusal(socket, error);
+      return answerRefusal(around, socket, error);
     }
     const fresh = tokenIn(value);
     if (fresh !== undefined) return void renew(fresh);

@@ -3,6 +3,8 @@ import type { WebSocket } from "ws";
 import { problemOf } from "../clients/refusal.js";
 import { failureOf } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
+import type { Surroundings } from "../runs/surroundings.js";
+import { noteRefusal } from "../telemetry/run-watch.js";
 
 /** Close codes: done, input that cannot be read, a policy's no, a credential that does not count. */
 export const CLOSE = { done: 1000, unreadable: 1003, policy: 1008, unauthorized: 4401 } as const;
@@ -14,7 +16,8 @@ const CLOSES: ReadonlyMap<number, number> = new Map([
 ]);
 
 /** An agent or a store that is down ends this run only; a bad request or a policy's no ends the socket. */
-export function answerRefusal(socket: WebSocket, error: unknown): void {
+export function answerRefusal(around: Surroundings, socket: WebSocket, error: unknown): void {
+  noteRefusal(around, error);
   const { code, title, status } = problemOf(error);
   const isAgents = error instanceof CountersignError && error.code.startsWith("ERR_UPSTREAM_");
   const failure = isAgents ? failureOf(error) : { code, message: title };

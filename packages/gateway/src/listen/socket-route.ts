@@ -20,6 +20,7 @@ import { sessionOf } from "./session-id.js";
 import { serveSocket } from "./socket-connection.js";
 import type { SocketFacts } from "./socket-connection.js";
 import { awaitGreeting } from "./socket-greeting.js";
+import { noteRefusal } from "../telemetry/run-watch.js";
 import { answerRefusal } from "./socket-refusal.js";
 import { createSocketWatch } from "./socket-watch.js";
 
@@ -59,6 +60,10 @@ export function attachSockets(
 
   const open = (socket: WebSocket, facts: SocketFacts): void => {
     const { isBusy } = serveSocket(around, door, socket, facts);
+    around.telemetry.sockets.open += 1;
+    socket.once("close", () => {
+      around.telemetry.sockets.open -= 1;
+    });
     watch.add({ socket, isBusy });
   };
   const greet = async (socket: WebSocket, connection: Duplex, upgrade: Upgrade): Promise<void> => {
@@ -70,7 +75,7 @@ export function attachSockets(
       open(socket, { ...upgrade, grant, token: greeting?.token, early: greeting?.early ?? [] });
       socket.resume();
     } catch (error) {
-      answerRefusal(socket, error);
+      answerRefusal(around, socket, error);
       // A socket that is not read never hears the other side's goodbye.
       socket.resume();
     }
@@ -117,6 +122,7 @@ export function attachSockets(
     // Without a listener, a peer that resets its connection would end the process.
     connection.on("error", () => connection.destroy());
     accept(request, connection, head).catch((error: unknown) => {
+      noteRefusal(around, error);
       const { status, title } = problemOf(error);
       refuseUpgrade(connection, `${status} ${title}`, challengeOf(error));
     });

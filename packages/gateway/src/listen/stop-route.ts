@@ -25,7 +25,7 @@ export async function serveStop(
   try {
     ({ principal } = await door.access.authenticate(bearerOf(question)));
   } catch (error) {
-    refuse(answer, error);
+    refuse(around, answer, error);
     return;
   }
   let wanted: { threadId?: unknown; runId?: unknown };

@@ -68,6 +68,6 @@ export async function serveStream(
     });
     await done;
   } catch (error) {
-    refuse(answer, error);
+    refuse(around, answer, error);
   }
 }

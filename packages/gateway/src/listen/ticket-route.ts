@@ -34,6 +34,6 @@ export async function serveTicket(
       }),
     );
   } catch (error) {
-    refuse(answer, error);
+    refuse(around, answer, error);
   }
 }
