@@ -100,9 +100,12 @@ export class Conversation {
   }
 
   /** Ids in order, without activities: those are never sent back. */
-  ids(): string[] {
+  ids(withoutReasoning: boolean): string[] {
     const ids: string[] = [];
-    for (const { source } of this.#places) if (source.role !== "activity") ids.push(source.id);
+    for (const { source } of this.#places) {
+      if (source.role === "activity" || (withoutReasoning && source.role === "reasoning")) continue;
+      ids.push(source.id);
+    }
     return ids;
   }
 

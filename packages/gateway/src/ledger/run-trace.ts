@@ -22,6 +22,7 @@ export class RunTrace {
   readonly #state: ThreadState;
   readonly #runId: string;
   readonly #clientTools: ReadonlySet<string>;
+  readonly #isOld: boolean;
   readonly #before: ReadonlySet<string>;
   readonly #ordered: ReadonlySet<string>;
   /** Messages this run wrote into: of a cut run, the client may have any beginning of them. */
@@ -32,7 +33,12 @@ export class RunTrace {
   /** Whether the agent said how the run ended. */
   isOver = false;
 
-  constructor(input: RunAgentInput, state: ThreadState) {
+  /**
+   * @param isOld the client is older than 1.0: those versions disagree about which reasoning survives a
+   * message list, so theirs may be there or not
+   */
+  constructor(input: RunAgentInput, state: ThreadState, isOld = false) {
+    this.#isOld = isOld;
     this.#conversation = new Conversation(input.messages);
     this.#state = state;
     this.#runId = input.runId;
@@ -102,7 +108,7 @@ export class RunTrace {
     for (const message of this.#written) {
       this.#rows.set(`message\n${message.id}`, rowOf("message", message.id, message.record(true)));
     }
-    const mine = this.#conversation.ids().filter((id) => this.#before.has(id));
+    const mine = this.#conversation.ids(this.#isOld).filter((id) => this.#before.has(id));
     const ids = this.#behindHistory(mine);
     this.#putRow(orderRow(ids, Math.min(this.#state.order.length, ids.length)));
     return this.take() ?? { rows: [], removed: [] };
@@ -197,13 +203,13 @@ export class RunTrace {
     this.#conversation.restate(
       messages,
       // Which activities stay does not matter here: none of them is sent back.
-      ({ role }) => role === "activity" || (role === "reasoning" && !hasReasoning),
+      ({ role }) => role === "activity" || (role === "reasoning" && (this.#isOld || !hasReasoning)),
     );
     this.#restated = true;
     for (const { id, role } of fresh) {
       const message = role === "activity" ? undefined : this.#conversation.find(id);
       if (message === undefined) continue;
-      this.#put(message);
+      this.#put(message, this.#isOld && role === "reasoning");
       for (const call of message.calls) this.#putCall(call);
     }
   }
@@ -224,7 +230,7 @@ export class RunTrace {
 
   #over(): void {
     this.isOver = true;
-    const held = this.#conversation.ids();
+    const held = this.#conversation.ids(this.#isOld);
     const ids = this.#restated ? held : this.#behindHistory(held);
     const first = ids.findIndex((id) => !this.#before.has(id) && !this.#ordered.has(id));
     this.#putRow(orderRow(ids, first === -1 ? ids.length : first));

@@ -119,7 +119,7 @@ export class ThreadDesk {
       },
       follow: (dialect) => {
         if (!keepsHistory(dialect)) return () => undefined;
-        const followed = new RunTrace(input, state);
+        const followed = new RunTrace(input, state, dialect !== "1.0");
         trace = followed;
         const shown = formOf(dialect);
         return (events) => {
