@@ -65,10 +65,18 @@ export function watchRun(
   };
 }
 
-/** Counts and logs what a client was refused; never with what it sent. */
+/** Refusals on their way from where they arose to where they are answered; each counts once. */
+const noted = new WeakSet<object>();
+
+/** Counts and logs what a client was refused, once; never with what it sent. */
 export function noteRefusal(around: Surroundings, error: unknown, agent?: string): void {
+  if (typeof error === "object" && error !== null) {
+    if (noted.has(error)) return;
+    noted.add(error);
+  }
   const { code } = problemOf(error);
   around.telemetry.refusals.add(code);
+  if (code.startsWith("ERR_ACCESS_")) around.telemetry.accessFailures.add(code);
   const facts = {
     code,
     ...(agent === undefined ? {} : { agent }),
