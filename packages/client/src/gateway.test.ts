@@ -58,7 +58,10 @@ beforeAll(async () => {
     ],
     policy: createPolicyHolder(compilePolicy(loadPolicy(POLICY))),
     recorder: {
-      append: ({ receipt }) => Promise.resolve({ seq: seq++, id: `agui-${receipt.event_id}` }),
+      appendAll: (drafts) =>
+        Promise.resolve(
+          drafts.map(({ receipt }) => ({ seq: seq++, id: `agui-${receipt.event_id}` })),
+        ),
     },
   });
   await new Promise<void>((resolve) => gateway.dataPlane.listen(0, "127.0.0.1", resolve));
