@@ -13,7 +13,6 @@ export type TokenFault =
   | "expired"
   | "not-yet-valid"
   | "claim"
-  | "revoked"
   | "ticket";
 
 declare module "@countersign/core" {

@@ -22,7 +22,8 @@ async function faultOf(token: string, by: Access = access): Promise<string> {
     await by.authenticate(token);
   } catch (error) {
     if (isCountersignError(error, "ERR_ACCESS_TOKEN")) {
-      if (token.length > 20) expect(error.message).not.toContain(token.slice(0, 12));
+      // A message never repeats a piece of what was shown.
+      if (token.length > 20 && error.message.includes(token.slice(0, 12))) return "told";
       return error.facts.reason;
     }
     if (isCountersignError(error)) return error.code;
@@ -209,7 +210,7 @@ test("10,000 changed tokens: none is accepted, and each is refused in order", as
       }
       if (mutated === token) return;
       const fault = await faultOf(mutated === "" ? "." : mutated);
-      if (fault === "accepted") accepted += 1;
+      if (fault === "accepted" || fault === "told") accepted += 1;
     }),
     { numRuns: 10_000 },
   );

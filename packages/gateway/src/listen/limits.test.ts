@@ -154,7 +154,10 @@ test("an HTTP/2 connection that opens nothing is cut in time", async () => {
   await start({ headersTimeoutMs: 150 }, true);
   const session = connectHttp2(`https://127.0.0.1:${portOf()}`, { rejectUnauthorized: false });
   session.on("error", () => {});
-  await new Promise((resolve) => session.once("close", resolve));
+  await new Promise<void>((resolve) => {
+    session.once("close", () => resolve());
+  });
+  expect(session.closed).toBe(true);
 });
 
 test("a head at the bound is read, one over is refused", async () => {
