@@ -22,6 +22,8 @@ const variants = listVariants().filter(({ id }) => only?.includes(id) ?? true);
 const ends = await startEnds();
 const startedAt = performance.now();
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
 function say(text: string): void {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4);
   process.stdout.write(`${seconds} s  ${text}\n`);

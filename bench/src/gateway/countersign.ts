@@ -3,7 +3,7 @@ import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from "node:
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { stopChild } from "./peer.js";
+import { endWithUs, stopChild } from "./peer.js";
 import { memoryFlags } from "./bare-server.js";
 import type { Checked, CountersignMode, Place, Running } from "./variant.js";
 
@@ -54,6 +54,7 @@ export async function startCountersign(mode: CountersignMode, place: Place): Pro
     env: { ...process.env, NO_COLOR: "1", BENCH_MEMORY_FILE: memoryFile },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  endWithUs(child);
   child.stderr.pipe(createWriteStream(join(directory, "stderr.txt")));
   const journal = createWriteStream(join(directory, "stdout.txt"));
   const port = await new Promise<number>((resolve, reject) => {

@@ -42,6 +42,7 @@ export function startPeer<Interface extends object>(
 ): Peer<Interface> {
   const file = fileURLToPath(new URL(`${name}.js`, import.meta.url));
   const child = fork(file, [], { execArgv: [...execArgv], env });
+  endWithUs(child);
   const waiting = new Map<number, (answer: Answer) => void>();
   let next = 0;
   child.on("message", (answer: Answer) => {
@@ -72,6 +73,13 @@ export function startPeer<Interface extends object>(
     },
   ) as Calls<Interface>;
   return { calls, pid: child.pid ?? 0, stop: () => stopChild(child) };
+}
+
+/** Has a process end with this one, also when this one is interrupted. */
+export function endWithUs(child: ChildProcess): void {
+  const end = (): void => void child.kill();
+  process.on("exit", end);
+  child.once("exit", () => process.off("exit", end));
 }
 
 /** Asks a process to end, and waits until it has. */
