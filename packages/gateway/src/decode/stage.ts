@@ -1,7 +1,9 @@
 import { assertWithin, CountersignError, createJsonSequence, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { createProtoDecoder } from "@countersign/wire/proto";
+import type { ProtoDecoder } from "@countersign/wire/proto";
 import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
+import type { SseDecoder } from "@countersign/wire/sse";
 import { decodeTextFrame } from "@countersign/wire/websocket";
 import { createPassage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -46,8 +48,9 @@ type Reader = { push(piece: UpstreamPiece): void; end(): void };
 
 /** Emits each event as soon as it is whole, so that what came before bad bytes is still judged. */
 function createReader(run: Run, emit: (value: JsonObject) => void): Reader {
-  const sse = createSseDecoder(run.limits);
-  const proto = createProtoDecoder(run.limits);
+  // Opened by the first piece that needs them: what is idle should be small.
+  let sse: SseDecoder | undefined;
+  let proto: ProtoDecoder | undefined;
   // Neighbours on a stream are alike, which makes parsing them in sequence cheaper.
   const json = createJsonSequence({ maxDepth: run.limits.maxDepth });
   const read = (text: string): void => {
@@ -64,16 +67,18 @@ function createReader(run: Run, emit: (value: JsonObject) => void): Reader {
       if (piece.kind === "frame") {
         for (const text of decodeTextFrame(piece.text)) read(text);
       } else if (piece.kind === "sse") {
+        sse ??= createSseDecoder(run.limits);
         for (const { data } of sse.push(piece.bytes)) read(data);
         if (sse.failure !== undefined) throw sse.failure;
       } else {
+        proto ??= createProtoDecoder(run.limits);
         for (const value of proto.push(piece.bytes)) emit(value);
         if (proto.error !== undefined) throw proto.error;
       }
     },
     end: () => {
-      proto.end();
-      for (const { data } of sse.end()) read(data);
+      proto?.end();
+      for (const { data } of sse?.end() ?? []) read(data);
     },
   };
 }

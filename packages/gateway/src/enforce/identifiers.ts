@@ -4,7 +4,7 @@ import { UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
 import "./errors.js";
 
 /** The members of events and messages that name something; receipts and the log repeat several of them. */
-const IDENTIFIERS = [
+const IDENTIFIERS: ReadonlySet<string> = new Set([
   "messageId",
   "toolCallId",
   "toolCallName",
@@ -22,7 +22,7 @@ const IDENTIFIERS = [
   "name",
   "source",
   "id",
-] as const;
+]);
 
 /**
  * Refuses an event one of whose ids or names is longer than the limit.
@@ -72,9 +72,14 @@ function assertEach(items: readonly object[] | undefined, limit: number): void {
   for (const item of items ?? []) assertMembers(item, limit);
 }
 
+/** Looks at the members that are there: an event has four, the list of names has seventeen. */
 function assertMembers(holder: object, limit: number): void {
   const members = holder as Readonly<Record<string, unknown>>;
-  for (const member of IDENTIFIERS) assertLength(member, members[member], limit);
+  for (const member in members) {
+    const value = members[member];
+    if (typeof value !== "string" || value.length <= limit || !IDENTIFIERS.has(member)) continue;
+    assertLength(member, value, limit);
+  }
 }
 
 function assertLength(member: string, value: unknown, limit: number): void {

@@ -76,7 +76,7 @@ export function createFrameQueue(
         }
         if (failure !== undefined) throw failure;
       } finally {
-        idle.stop();
+        idle.end();
         socket.close();
       }
     },

@@ -3,11 +3,11 @@ import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import "./errors.js";
-import { createIdleTimer } from "./idle-timer.js";
+import { readHttpPieces } from "./http-pieces.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "./media-type.js";
 import { SESSION_HEADER } from "./session-header.js";
 import { unreachable } from "./unreachable.js";
-import type { UpstreamPiece, UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
+import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Pooled connections to one origin. Node's client follows no redirect, which is what we want. */
 export type HttpPool = { agent: HttpAgent | HttpsAgent; close(): void };
@@ -41,7 +41,7 @@ export async function openHttpStream(
   const kind = streamKindOf(target, response);
   return {
     headers: response.headers,
-    pieces: readPieces(target, response, kind, request.signal),
+    pieces: readHttpPieces(target, response, kind, request.signal),
     endsByItself: true,
   };
 }
@@ -135,37 +135,4 @@ function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" 
       { agent: target.name, contentType },
     ),
   );
-}
-
-async function* readPieces(
-  target: UpstreamTarget,
-  response: IncomingMessage,
-  kind: "sse" | "proto",
-  signal: AbortSignal,
-): AsyncGenerator<UpstreamPiece> {
-  const idle = createIdleTimer(target, (error) => response.destroy(error));
-  const chunks = response[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      // Only the agent's silence counts: while a slow reader makes us wait, no clock runs.
-      idle.start();
-      const { done, value } = await chunks.next();
-      idle.stop();
-      if (done === true) return;
-      yield { kind, bytes: value as Uint8Array };
-    }
-  } catch (error) {
-    if (signal.aborted) return;
-    if (error instanceof CountersignError) throw error;
-    const reason = (error as NodeJS.ErrnoException).code ?? "unknown";
-    throw new CountersignError(
-      "ERR_UPSTREAM_BROKEN",
-      `the stream of agent ${target.name} broke off (${reason})`,
-      { agent: target.name, reason },
-      { cause: error },
-    );
-  } finally {
-    idle.stop();
-    response.destroy();
-  }
 }
