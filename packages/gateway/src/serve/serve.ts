@@ -22,6 +22,7 @@ import type { DrainResult } from "./drain.js";
 import { metricSourcesOf } from "./metric-sources.js";
 import { openPolicy } from "./open-policy.js";
 import type { OpenPolicy } from "./open-policy.js";
+import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
 import type { OpenReceipts } from "./open-receipts.js";
 import { openTokens } from "./open-tokens.js";
@@ -62,6 +63,10 @@ export async function startGateway(
   const admin = await openAdminToken(config.keyDirectory);
   const tokens = await openTokens(config, SYSTEM_CLOCK);
   const receipts = await openReceipts(config, telemetry);
+  const ledger = await openLedger(config, SYSTEM_CLOCK).catch(async (error: unknown) => {
+    await receipts.log.close();
+    throw error;
+  });
   const { tls, heartbeatMs } = config.listen;
   const gateway = createGateway({
     agents: config.agents,
@@ -72,6 +77,7 @@ export async function startGateway(
       // Signing a checkpoint writes to the store, so it tells whether the store is back.
       probe: async () => void (await receipts.log.checkpoint()),
     },
+    ledger,
     origins: config.origins,
     access: openAccess(config.access, SYSTEM_CLOCK, journal),
     listenLimits: config.limits,
@@ -117,6 +123,7 @@ export async function startGateway(
       control.close(() => resolve());
     });
     await gateway.close();
+    await ledger.close();
     await receipts.log.close();
     await telemetry.tracer?.close();
   };

@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import type { GatewayConfig } from "../config/config.js";
+import type { ThreadLedger } from "../ledger/ledger.js";
+import { openPostgresLedger } from "../ledger/postgres/open-postgres-ledger.js";
+import { openSqliteLedger } from "../ledger/sqlite/open-sqlite-ledger.js";
+import type { Clock } from "../ports.js";
+
+/** Days a thread nobody writes to is remembered; its run ids as long as it. */
+const RETENTION_DAYS = 30;
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** Opens the ledger beside the receipts: in their directory, or in their database. */
+export async function openLedger(config: GatewayConfig, clock: Clock): Promise<ThreadLedger> {
+  const { store, origin } = config.receipts;
+  const ledger = store.startsWith("sqlite:")
+    ? await openSqliteLedger({ directory: join(store.slice("sqlite:".length), "ledger"), clock })
+    : await openPostgresLedger({ url: store, name: origin, clock });
+  const forget = (): void => {
+    // What is old today is still old in an hour.
+    void ledger.forget(clock.now() - RETENTION_DAYS * DAY_MS).catch(() => undefined);
+  };
+  forget();
+  const timer = setInterval(forget, HOUR_MS);
+  timer.unref();
+  return {
+    ...ledger,
+    close: async () => {
+      clearInterval(timer);
+      await ledger.close();
+    },
+  };
+}
