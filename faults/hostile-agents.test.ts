@@ -8,7 +8,7 @@ import { exchange, streamedEvents } from "./hostile/exchange.js";
 import { judgeDelivery } from "./hostile/oracle.js";
 import { createRandom } from "./hostile/random.js";
 import { hostileAnswer } from "./hostile/streams.js";
-import { isWithinTenPercent, runCases } from "./hostile/cases.js";
+import { isWithinTenPercent, runCases, threadOf } from "./hostile/cases.js";
 
 const scene = createScene();
 const CASES = scaled(3000, 25_000);
@@ -29,8 +29,7 @@ test(`${CASES} hostile streams (SEED=${SEED}): no crash, no hang, nothing shown 
   const wrong: string[] = [];
   const seen = { streams: 0, events: 0 };
   const one = async (index: number, slot: number): Promise<void> => {
-    // Always as long: where a mutation falls must not depend on which slot a case happens to get.
-    const ids = { threadId: `thread-${10 + slot}`, runId: `run-${SEED}-${index}` };
+    const ids = { threadId: threadOf(index, slot), runId: `run-${SEED}-${index}` };
     const answer = hostileAnswer(ids, random.forCase(index));
     answers.set(ids.runId, answer);
     const body = JSON.stringify(realInput(ids));

@@ -3,7 +3,7 @@ import { startGateway } from "./harness/gateway.js";
 import { chooseSeed, report, scaled } from "./harness/scale.js";
 import { createScene } from "./harness/scene.js";
 import { startRawAgent } from "./hostile/agent.js";
-import { isWithinTenPercent, runCases } from "./hostile/cases.js";
+import { isWithinTenPercent, runCases, threadOf } from "./hostile/cases.js";
 import { POISON, POLICY, realEvents } from "./hostile/corpus.js";
 import { exchange } from "./hostile/exchange.js";
 import { isReduction, strictValue } from "./hostile/oracle.js";
@@ -40,7 +40,7 @@ test(`${CASES} hostile requests and sockets (SEED=${SEED}): no crash, no hang, t
   let heard = 0;
   const one = async (index: number, slot: number): Promise<void> => {
     const own = random.forCase(index);
-    const ids = { threadId: `thread-${10 + slot}`, runId: `run-${SEED}-${index}` };
+    const ids = { threadId: threadOf(index, slot), runId: `run-${SEED}-${index}` };
     const build = own.chance(0.4) ? hostileSocket : hostilePost;
     const request = build(ids, `s-${10 + slot}`, own);
     messages += request.count;

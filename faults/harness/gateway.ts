@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMAND } from "./command.js";
 import { openInspector } from "./inspector.js";
@@ -21,8 +21,8 @@ export type GatewayProcess = {
   hasExited(): boolean;
   /** Resident memory, as the kernel counts it. */
   residentBytes(): number;
-  /** Open file descriptors. */
-  descriptors(): number;
+  /** Open connections and listeners. */
+  sockets(): number;
   /** `kill -9`. */
   kill(): Promise<void>;
   /** `SIGTERM`, and then its exit code. */
@@ -136,7 +136,7 @@ export async function startIn(
       const line = /VmRSS:\s+(\d+) kB/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
       return Number(line?.[1] ?? 0) * 1024;
     },
-    descriptors: () => readdirSync(`/proc/${pid}/fd`).length,
+    sockets: () => countSockets(pid),
     kill: async () => {
       await end("SIGKILL");
       inspector.close();
@@ -157,4 +157,16 @@ export async function startGateway(
   const directory = await scene.directory();
   writeSettings(directory, settings);
   return startIn(scene, directory, settings);
+}
+
+function countSockets(pid: number): number {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((name) => {
+    try {
+      return readlinkSync(join(folder, name)).startsWith("socket:");
+    } catch {
+      // Closed since the folder was read.
+      return false;
+    }
+  }).length;
 }

@@ -50,3 +50,12 @@ async function inUse(gateway: GatewayProcess): Promise<number> {
 export function isWithinTenPercent(before: number, after: number): boolean {
   return after <= before * 1.1;
 }
+
+/**
+ * The thread of a case: a new one now and then, as conversations end, and never one that is in use.
+ *
+ * Its name is always as long, so that where a mutation falls does not depend on who runs the case.
+ */
+export function threadOf(index: number, slot: number): string {
+  return `thread-${10 + slot}-${100 + Math.floor(index / (SLOTS * 50))}`;
+}

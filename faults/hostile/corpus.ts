@@ -98,6 +98,7 @@ rules:
     restricted_classifications: []
     max_events_per_second: 1000000
   ag_ui_inbound: { default: allow }
+  ag_ui_request: { forwarded_props: { allow: [theme] } }
   ag_ui_tools:
     call: { allow: [lookup] }
     declare: { allow: [lookup] }
