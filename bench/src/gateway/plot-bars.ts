@@ -1,4 +1,13 @@
-import { drawing, fixed, label, legend, line, readable, ticksTo } from "./plot-frame.js";
+import {
+  FIRST_COLOUR,
+  drawing,
+  fixed,
+  label,
+  legend,
+  line,
+  readable,
+  ticksTo,
+} from "./plot-frame.js";
 import type { Spread } from "./statistics.js";
 
 /** A chart of horizontal bars: the median of the repeats, with whiskers from least to greatest. */
@@ -15,7 +24,8 @@ const [WIDTH, LEFT, RIGHT, TOP, BAR] = [820, 210, 110, 82, 16];
 export function drawBars({ title, axis, series, rows }: Bars): string {
   const rowHeight = series.length * (BAR + 3) + 14;
   const bottom = TOP + rows.length * rowHeight;
-  const most = Math.max(0, ...rows.flatMap(({ values }) => values.map(({ high }) => high)));
+  const highest = rows.flatMap(({ values }) => values.map(({ high }) => high));
+  const most = Math.max(0, ...highest.filter((value) => !Number.isNaN(value)));
   const ticks = ticksTo(most);
   const scale = (WIDTH - LEFT - RIGHT) / (ticks.at(-1) ?? 1);
   const place = (value: number): number => LEFT + Math.max(0, value) * scale;
@@ -51,7 +61,7 @@ function bar(
   const [low, high] = [place(spread.low), place(spread.high)];
   const width = Math.max(1, place(spread.middle) - place(0));
   return [
-    `<rect x="${fixed(place(0))}" y="${fixed(top)}" width="${fixed(width)}" height="${BAR}" class="f${colour}"/>`,
+    `<rect x="${fixed(place(0))}" y="${fixed(top)}" width="${fixed(width)}" height="${BAR}" class="f${colour + FIRST_COLOUR}"/>`,
     line(low, middle, high, middle, "whisker"),
     line(low, middle - 4, low, middle + 4, "whisker"),
     line(high, middle - 4, high, middle + 4, "whisker"),

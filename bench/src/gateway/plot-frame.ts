@@ -20,8 +20,8 @@ text { fill: #f0f6fc; }
 ${DARK.map((colour, index) => `.f${index} { fill: ${colour}; } .s${index} { stroke: ${colour}; }`).join("\n")}
 }`;
 
-/** How many colours there are. */
-export const COLOURS = LIGHT.length;
+/** Bars leave out grey, which stands for the direct way. */
+export const FIRST_COLOUR = 1;
 
 /** Makes text safe inside an element. */
 export function escapeText(text: string): string {
@@ -52,7 +52,7 @@ export function legend(x: number, y: number, names: readonly string[]): string {
   let at = x;
   return names
     .map((name, index) => {
-      const patch = `<rect x="${fixed(at)}" y="${y - 10}" width="12" height="12" rx="2" class="f${index % COLOURS}"/>`;
+      const patch = `<rect x="${fixed(at)}" y="${y - 10}" width="12" height="12" rx="2" class="f${index + FIRST_COLOUR}"/>`;
       const text = label(at + 18, y, name);
       at += 18 + name.length * 7.2 + 16;
       return patch + text;

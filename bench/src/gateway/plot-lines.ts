@@ -1,4 +1,4 @@
-import { COLOURS, drawing, fixed, label, line, ticksTo } from "./plot-frame.js";
+import { drawing, fixed, label, line, ticksTo } from "./plot-frame.js";
 
 /** A point, with the least and greatest of the repeats where there were several. */
 export type Point = {
@@ -13,7 +13,12 @@ export type Lines = {
   readonly title: string;
   readonly x: { readonly name: string; readonly ticks: readonly number[]; readonly isLog: boolean };
   readonly y: { readonly name: string; readonly isLog: boolean };
-  readonly lines: readonly { readonly name: string; readonly points: readonly Point[] }[];
+  /** `colour` keeps a line recognisable from one chart to the next. */
+  readonly lines: readonly {
+    readonly name: string;
+    readonly colour: number;
+    readonly points: readonly Point[];
+  }[];
 };
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [820, 440, 76, 24, 108, 64];
@@ -31,8 +36,7 @@ export function drawLines(chart: Lines): string {
   const y = axis(yTicks, chart.y.isLog, HEIGHT - BOTTOM, TOP);
 
   // Names that do not fit beside each other go on a second row.
-  const names = chart.lines.map(({ name }) => name);
-  const parts = [legendRows(names)];
+  const parts = [legendRows(chart.lines)];
   for (const tick of yTicks) {
     parts.push(line(LEFT, y(tick), WIDTH - RIGHT, y(tick), "grid"));
     parts.push(label(LEFT - 8, y(tick) + 4, numeral(tick), { anchor: "end", kind: "quiet" }));
@@ -43,7 +47,7 @@ export function drawLines(chart: Lines): string {
       label(x(tick), HEIGHT - BOTTOM + 18, numeral(tick), { anchor: "middle", kind: "quiet" }),
     );
   }
-  chart.lines.forEach(({ points }, index) => parts.push(path(points, index, x, y)));
+  for (const { points, colour } of chart.lines) parts.push(path(points, colour, x, y));
   const middle = (LEFT + WIDTH - RIGHT) / 2;
   parts.push(label(middle, HEIGHT - 20, chart.x.name, { anchor: "middle", kind: "quiet" }));
   const centre = (TOP + HEIGHT - BOTTOM) / 2;
@@ -69,8 +73,7 @@ function powersAround(low: readonly number[], high: readonly number[]): number[]
   return Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index));
 }
 
-function path(points: readonly Point[], index: number, x: Scale, y: Scale): string {
-  const colour = index % COLOURS;
+function path(points: readonly Point[], colour: number, x: Scale, y: Scale): string {
   const at = points.map((point) => `${fixed(x(point.x))},${fixed(y(point.y))}`).join(" ");
   const marks = points
     .filter(({ low, high }) => low !== undefined && high !== undefined)
@@ -82,14 +85,14 @@ function path(points: readonly Point[], index: number, x: Scale, y: Scale): stri
   return `<polyline points="${at}" fill="none" stroke-width="2.5" class="s${colour}"/>${marks.join("")}`;
 }
 
-function legendRows(names: readonly string[]): string {
+function legendRows(lines: Lines["lines"]): string {
   const perRow = 3;
   const patches: string[] = [];
-  names.forEach((name, index) => {
+  lines.forEach(({ name, colour }, index) => {
     const left = LEFT + (index % perRow) * 235;
     const baseline = 58 + Math.floor(index / perRow) * 22;
     patches.push(
-      `<rect x="${left}" y="${baseline - 10}" width="12" height="12" rx="2" class="f${index % COLOURS}"/>`,
+      `<rect x="${left}" y="${baseline - 10}" width="12" height="12" rx="2" class="f${colour}"/>`,
       label(left + 18, baseline, name),
     );
   });

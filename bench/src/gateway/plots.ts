@@ -11,6 +11,7 @@ import { drawLines } from "./plot-lines.js";
 import type { Raw } from "./raw.js";
 import { costSizes, held } from "./report.js";
 import { spreadOf } from "./statistics.js";
+import type { VariantId } from "./variant.js";
 
 /** Every plot of a run, by name. */
 export function drawPlots(raw: Raw): ReadonlyMap<string, string> {
@@ -28,6 +29,11 @@ function busiestOf({ settings }: Raw): number {
   return settings.rateStreams.at(-1) ?? 1;
 }
 
+/** By its place among all variants, the same in every chart. */
+function colourOf(raw: Raw, id: VariantId): number {
+  return raw.variants.findIndex((variant) => variant.id === id);
+}
+
 function delay(raw: Raw): string {
   const streams = busiestOf(raw);
   const percents = Array.from({ length: 99 }, (_, index) => index + 1);
@@ -37,6 +43,7 @@ function delay(raw: Raw): string {
     y: { name: "milliseconds, agent's write to client's read", isLog: true },
     lines: raw.variants.map(({ id, label }) => ({
       name: label,
+      colour: colourOf(raw, id),
       points: percents.map((x) => ({
         x,
         y: overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.curve?.[x]).middle,
@@ -106,6 +113,7 @@ function cost(raw: Raw): string {
     y: { name: "processor µs an event", isLog: false },
     lines: held(raw).map(({ id, label }) => ({
       name: label,
+      colour: colourOf(raw, id),
       points: sizes.map((streams) => {
         const { middle, low, high } = overHolding(
           raw,
