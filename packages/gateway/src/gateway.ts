@@ -22,6 +22,7 @@ import type { Journal, Surroundings, TokenVerifier } from "./runs/surroundings.j
 import { ThreadDesk } from "./runs/thread-desk.js";
 import { Sessions } from "./sessions/sessions.js";
 import { Threads } from "./sessions/thread.js";
+import { noteRefusal } from "./telemetry/run-watch.js";
 import { createTelemetry } from "./telemetry/telemetry.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
 import { createUpstream } from "./upstream/connect.js";
@@ -108,7 +109,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     clock,
     mintId: createMint(clock),
   };
-  const door = createDoor({ clock, access: options.access, limits: options.listenLimits });
+  const door = createDoor({
+    clock,
+    access: options.access,
+    limits: options.listenLimits,
+    onRefused: (error) => noteRefusal(surroundings, error),
+  });
   const dataPlane = createDataPlane(surroundings, {
     tls: options.tls,
     isReady,

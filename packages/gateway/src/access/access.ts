@@ -20,7 +20,11 @@ export type Authenticator = {
 };
 
 /** Decides who somebody is by what they show. */
-export type Access = { authenticate(token: string | undefined): Promise<Grant> };
+export type Access = {
+  /** Whether somebody who shows nothing comes in. */
+  readonly allowsAnonymous: boolean;
+  authenticate(token: string | undefined): Promise<Grant>;
+};
 
 /** Longest credential that is looked at; a token of the field has about 1,100 characters. */
 export const MAX_TOKEN_LENGTH = 8192;
@@ -28,7 +32,10 @@ export const MAX_TOKEN_LENGTH = 8192;
 const NOBODY: Grant = { principal: ANONYMOUS, isValid: () => true };
 
 /** Lets everybody in; what they show is not looked at. */
-export const OPEN_ACCESS: Access = { authenticate: () => Promise.resolve(NOBODY) };
+export const OPEN_ACCESS: Access = {
+  allowsAnonymous: true,
+  authenticate: () => Promise.resolve(NOBODY),
+};
 
 /**
  * Asks each way in order.
@@ -41,6 +48,7 @@ export function createAccess(
   options: { readonly allowAnonymous?: boolean } = {},
 ): Access {
   return {
+    allowsAnonymous: options.allowAnonymous === true,
     authenticate: async (token) => {
       if (token === undefined) {
         if (options.allowAnonymous === true) return NOBODY;

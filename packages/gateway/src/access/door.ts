@@ -26,14 +26,24 @@ export type DoorOptions = {
   readonly clock: Clock;
   readonly access?: Access | undefined;
   readonly limits?: Partial<ListenLimits> | undefined;
+  /** Told of every credential that was refused; the error names none. */
+  onRefused?(error: unknown): void;
 };
 
 /** Makes the door of a gateway; without an access everybody is anonymous. */
-export function createDoor({ clock, access = OPEN_ACCESS, limits }: DoorOptions): Door {
+export function createDoor(options: DoorOptions): Door {
+  const { clock, access = OPEN_ACCESS, limits } = options;
   const resolved = { ...DEFAULT_LISTEN_LIMITS, ...limits };
   const leases = createLeases();
   return {
-    access,
+    access: {
+      allowsAnonymous: access.allowsAnonymous,
+      authenticate: (token) =>
+        access.authenticate(token).catch((error: unknown) => {
+          options.onRefused?.(error);
+          throw error;
+        }),
+    },
     limits: resolved,
     leases,
     owners: new SessionOwners(),

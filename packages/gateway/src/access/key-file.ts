@@ -38,6 +38,9 @@ export function parseKeyFile(text: string, file: string): ApiKeyEntry[] {
  * because half-written files happen.
  */
 export function createKeyFile(file: string, clock: Clock, journal: Journal): ApiKeyList {
+  if (versionOf(file) === undefined) {
+    throw new CountersignError("ERR_ACCESS_KEY_LIST", `${file} is not there`, { file, line: 0 });
+  }
   let entries: readonly ApiKeyEntry[] = parseKeyFile(readFileSync(file, "utf8"), file);
   let version = versionOf(file);
   let lookedAt = clock.now();

@@ -118,6 +118,8 @@ test("a bad credential is 401 and a missing scope 403; neither is repeated anywh
   );
   const malformed = await call("/ag-ui/run", { headers: { authorization: "Bearer a b" } });
   expect(malformed.status).toBe(401);
+  expect(JSON.stringify(journal)).toContain("ERR_ACCESS_TOKEN");
+  expect(JSON.stringify(journal)).toContain("ERR_ACCESS_SCOPE");
   const told = [await bad.text(), await narrow.text(), JSON.stringify(journal)].join();
   for (const secret of [expired, token]) expect(told).not.toContain(secret.slice(-20));
 });
