@@ -4,6 +4,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import { encodeProto } from "@countersign/wire/proto";
 import { encodeSseComment, encodeSseEvent } from "@countersign/wire/sse";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE } from "../upstream/media-type.js";
+import { MAX_UNREAD_BEATS } from "./heartbeats.js";
 import type { ClientSink } from "./sink.js";
 
 /** HTTP/1.1 and HTTP/2 answers share the part we use. */
@@ -43,8 +44,10 @@ export function createHttpSink(
   // The two response classes declare `write` differently, though both take text and bytes.
   // HTTP/2 answers do not say whether they need to drain, so it is remembered here for both.
   let needsDrain = false;
+  let unread = 0;
   answer.on("drain", () => {
     needsDrain = false;
+    unread = 0;
   });
   const write = (piece: string | Uint8Array): void => {
     needsDrain = !(answer as ServerResponse).write(piece);
@@ -72,8 +75,14 @@ export function createHttpSink(
             answer.once("close", settle);
           }),
     heartbeat: () => {
-      // Protobuf has no comment: its idle streams rely on TCP keep-alive.
-      if (encoding === "sse" && !needsDrain && !gone.aborted) write(encodeSseComment("heartbeat"));
+      if (gone.aborted) return;
+      if (needsDrain) {
+        unread += 1;
+        if (unread >= MAX_UNREAD_BEATS) answer.destroy();
+      } else if (encoding === "sse") {
+        // Protobuf has no comment: its idle streams rely on TCP keep-alive.
+        write(encodeSseComment("heartbeat"));
+      }
     },
     end: () => {
       answer.end();

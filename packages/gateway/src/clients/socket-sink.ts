@@ -1,6 +1,7 @@
 import type { WebSocket } from "ws";
 import { writeJson } from "@countersign/core";
 import { encodeTextFrame } from "@countersign/wire/websocket";
+import { MAX_UNREAD_BEATS } from "./heartbeats.js";
 import type { ClientSink } from "./sink.js";
 
 /** Bytes a socket may hold back before its reader counts as slow. */
@@ -19,6 +20,11 @@ export function createSocketSink(
     for (const resolve of resolved) resolve();
   };
   gone.addEventListener("abort", wake, { once: true });
+  let unanswered = 0;
+  const answered = (): void => {
+    unanswered = 0;
+  };
+  socket.on("pong", answered);
   const isSlow = (): boolean => socket.bufferedAmount > SLOW_BYTES && !gone.aborted;
   const send = (text: string): void => {
     socket.send(encodeTextFrame(text, "json"), () => {
@@ -38,10 +44,14 @@ export function createSocketSink(
     drained: () =>
       isSlow() ? new Promise((resolve) => void waiting.push(resolve)) : Promise.resolve(),
     heartbeat: () => {
-      if (!gone.aborted) socket.ping();
+      if (gone.aborted) return;
+      if (unanswered >= MAX_UNREAD_BEATS) return socket.terminate();
+      unanswered += 1;
+      socket.ping();
     },
     end: () => {
       gone.removeEventListener("abort", wake);
+      socket.off("pong", answered);
       onEnd();
     },
   };
