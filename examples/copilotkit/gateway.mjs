@@ -55,14 +55,18 @@ function addressesOf(child) {
   return new Promise((resolve, reject) => {
     let printed = "";
     let failed = "";
-    child.stderr.on("data", (part) => {
-      failed += part;
-    });
-    child.stdout.on("data", (part) => {
+    const hear = (part) => {
       printed += part;
       const [, dataUrl, controlUrl] = /listening (\S+) +control (\S+)/.exec(printed) ?? [];
       const [, adminToken] = /admin token, shown once: (\S+)\n/.exec(printed) ?? [];
-      if (adminToken !== undefined) resolve({ dataUrl, controlUrl, adminToken });
+      if (dataUrl !== undefined && adminToken !== undefined) {
+        resolve({ dataUrl, controlUrl, adminToken });
+      }
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", (part) => {
+      failed += part;
+      hear(part);
     });
     child.once("exit", (code) =>
       reject(new Error(`the gateway ended with ${code} before it listened\n${failed}`)),

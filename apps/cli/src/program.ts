@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { registerCapability } from "./commands/capability/index.js";
 import { registerCapture } from "./commands/capture/index.js";
+import { registerConfig } from "./commands/config.js";
 import { registerDemo } from "./commands/demo.js";
 import { registerDoctor } from "./commands/doctor/index.js";
 import { registerInit } from "./commands/init.js";
@@ -23,6 +24,7 @@ export function createProgram(): Command {
   registerDemo(program);
   registerInit(program);
   registerServe(program);
+  registerConfig(program);
   registerPolicy(program);
   registerCapability(program);
   registerKeys(program);

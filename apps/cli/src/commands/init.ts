@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { CONFIG_SCHEMA } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../output/failure.js";
@@ -15,6 +16,12 @@ Example:
   $ countersign policy check
   $ countersign serve
 `;
+
+const NEXT = [
+  ["countersign policy test policy.test.yaml", "the policy does what its cases say"],
+  ["countersign serve --check", "everything a start needs is there"],
+  ["countersign serve", "protects the agent; prints the admin token once"],
+] as const;
 
 type Flags = { agent: string; force?: boolean; json?: boolean };
 
@@ -52,7 +59,8 @@ function init(directory: string, flags: Flags): void {
   }
   for (const file of written) printLine(`${pc.green("wrote")} ${file}`);
   for (const file of kept) printLine(`${pc.yellow("kept")}  ${file} (--force overwrites)`);
-  printLine(`\nNext: ${pc.bold("countersign policy check")}, then ${pc.bold("countersign serve")}`);
+  printLine("\nNext:");
+  for (const [command, why] of NEXT) printLine(`  ${pc.bold(command.padEnd(40))} ${why}`);
 }
 
 function starterFiles(agent: URL): readonly (readonly [name: string, text: string])[] {
@@ -60,6 +68,7 @@ function starterFiles(agent: URL): readonly (readonly [name: string, text: strin
     ["policy.yaml", shipped("starter.yaml")],
     ["policy.test.yaml", shipped("starter.test.yaml").replaceAll("starter.", "policy.")],
     ["policy.schema.json", shipped("policy.schema.json")],
+    ["countersign.schema.json", `${JSON.stringify(CONFIG_SCHEMA, undefined, 2)}\n`],
     ["countersign.yaml", configuration(agent)],
   ];
 }
@@ -70,7 +79,8 @@ function shipped(name: string): string {
 }
 
 function configuration(agent: URL): string {
-  return `# Where the gateway listens, which agents stand behind it, and what may pass.
+  return `# yaml-language-server: $schema=./countersign.schema.json
+# Where the gateway listens, which agents stand behind it, and what may pass.
 
 # Clients connect here instead of to the agent: POST /agents/main, or a WebSocket at /agents/main/ws.
 listen:
@@ -99,5 +109,17 @@ origins:
 receipts:
   store: sqlite:.countersign/receipts
   durability: strict
+
+# Tokens revoked here count from the next event on; the control API appends to it, and so may you.
+capabilities:
+  revocations: .countersign/revoked.jsonl
+
+# How long open runs get to end when the gateway is told to stop, in seconds.
+shutdown:
+  drain_timeout: 30
+
+# log: { level: info, format: auto }
+# metrics: { public: false }
+# tracing: { endpoint: "http://127.0.0.1:4318/v1/traces" }
 `;
 }

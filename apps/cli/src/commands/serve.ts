@@ -1,9 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { CountersignError } from "@countersign/core";
 import { createJournal, loadConfig, startGateway } from "@countersign/gateway";
+import type { GatewayConfig, Journal, RunningGateway } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { EXIT } from "../output/failure.js";
 import { printJson, printLine } from "../output/print.js";
+import { VERSION } from "../version.js";
+import { checkServe } from "./check-serve.js";
 import { compilePolicyFile } from "./policy/policy-file.js";
 import "./errors.js";
 
@@ -14,6 +18,8 @@ Example:
   $ countersign init
   $ countersign serve
   $ countersign serve --config /etc/countersign/countersign.yaml --check
+
+SIGTERM drains (a second one hastens), SIGHUP reads the policy again. Exit code of --check: 1 when something is missing.
 `;
 
 /** Adds `countersign serve`. */
@@ -22,7 +28,10 @@ export function registerServe(program: Command): void {
     .command("serve")
     .description("run the gateway in front of the agents that countersign.yaml names")
     .option("-c, --config <file>", "configuration file", "countersign.yaml")
-    .option("--check", "read configuration and policy, say what would be served, and stop")
+    .option(
+      "--check",
+      "look at configuration, policy, keys and store without touching anything, and stop",
+    )
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(serve);
@@ -40,50 +49,81 @@ async function serve(flags: ServeFlags): Promise<void> {
     file: flags.config,
     environment: process.env,
   });
-  const policy = checkPolicy(config.policyFile);
-  if (flags.check === true) {
-    const agents = config.agents.map(({ name, url, transport }) => ({
-      name,
-      url: url.href,
-      transport,
-    }));
-    if (flags.json === true) {
-      printJson({ ok: true, agents, policy: policy ?? null });
-      return;
+  if (flags.check === true) return check(config, flags);
+  checkPolicy(config.policyFile);
+  const journal = createJournal(config.log);
+  const running = await startGateway(config, { journal });
+  const leave = listenToSignals(running);
+  greet(running, config, journal);
+  const hasten = await leave;
+  journal.info({ open: running.gateway.surroundings.sessions.openRuns().length }, "stopping");
+  const { stopped } = await running.drain(hasten);
+  journal.info({ stopped }, "stopped");
+}
+
+/** Resolves at the first signal to stop; the signal it gives aborts at the second. */
+function listenToSignals(running: RunningGateway): Promise<AbortSignal> {
+  const hasten = new AbortController();
+  process.on("SIGHUP", () => void running.reloadPolicy("signal"));
+  return new Promise((resolve) => {
+    let asked = 0;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.on(signal, () => {
+        asked += 1;
+        if (asked === 1) resolve(hasten.signal);
+        else hasten.abort();
+      });
     }
-    printLine(`${pc.green("ok")} ${flags.config}`);
-    for (const { name, url, transport } of agents) {
-      printLine(`  /agents/${name} → ${url} (${transport})`);
-    }
-    printLine(
-      policy === undefined
-        ? "  no policy named: the built-in starter decides"
-        : `  policy ${policy.file}, ${policy.mode}, hash ${policy.hash.slice(0, 16)}…`,
+  });
+}
+
+/** Says where it listens: in words on a terminal, as a line of the log elsewhere. */
+function greet(running: RunningGateway, config: GatewayConfig, journal: Journal): void {
+  const { dataUrl, controlUrl, freshAdminToken } = running;
+  const { hash, mode } = running.policy.holder.current;
+  if (process.stdout.isTTY && config.log.format === "auto") {
+    printLine(`${pc.bold("Countersign")} ${VERSION}`);
+    printLine(`  ${pc.green("listening")} ${dataUrl}`);
+    for (const { name } of config.agents) printLine(`    ${dataUrl}/agents/${name}`);
+    printLine(`  control   ${controlUrl}`);
+    printLine(`  policy    ${mode}, hash ${hash.slice(0, 16)}…`);
+  } else {
+    journal.info(
+      { data: dataUrl, control: controlUrl, version: VERSION, mode, hash },
+      `listening ${dataUrl} control ${controlUrl} in ${mode} mode`,
     );
+  }
+  // On standard error, so that no collector of logs keeps it.
+  if (freshAdminToken !== undefined) {
+    process.stderr.write(`admin token, shown once: ${freshAdminToken}\n`);
+  }
+}
+
+async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
+  const agents = config.agents.map(({ name, url, transport }) => ({
+    name,
+    url: url.href,
+    transport,
+  }));
+  const findings = await checkServe(config);
+  const ok = findings.every((finding) => finding.ok);
+  if (!ok) process.exitCode = EXIT.negative;
+  if (flags.json === true) {
+    printJson({ ok, agents, findings });
     return;
   }
-  const journal = createJournal();
-  const running = await startGateway(config, { journal });
-  printLine(`${pc.green("listening")} ${running.dataUrl}  control ${running.controlUrl}`);
-  if (running.freshAdminToken !== undefined) {
-    printLine(`admin token, shown once: ${pc.bold(running.freshAdminToken)}`);
+  printLine(`${ok ? pc.green("ok") : pc.red("not ready")} ${flags.config}`);
+  for (const { name, url, transport } of agents) {
+    printLine(`  /agents/${name} → ${url} (${transport})`);
   }
-  await new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
-    process.on("SIGHUP", () => {
-      const result = running.policy.reload();
-      if (result.replaced) journal.info({ hash: result.policy.hash }, "policy reloaded");
-      else journal.warn({ issues: result.issues }, "policy kept: the new one does not load");
-    });
-  });
-  await running.close();
+  for (const { part, ok: isFine, says } of findings) {
+    printLine(`  ${isFine ? pc.green("ok") : pc.red("no")} ${part}: ${says}`);
+  }
 }
 
 /** A policy that is missing or broken is said before anything is opened. */
-function checkPolicy(
-  file: string | undefined,
-): { file: string; mode: string; hash: string } | undefined {
-  if (file === undefined) return undefined;
+function checkPolicy(file: string | undefined): void {
+  if (file === undefined) return;
   if (!existsSync(file)) {
     throw new CountersignError(
       "ERR_CLI_NO_FILE",
@@ -91,6 +131,5 @@ function checkPolicy(
       { file },
     );
   }
-  const { mode, hash } = compilePolicyFile(file);
-  return { file, mode, hash };
+  compilePolicyFile(file);
 }

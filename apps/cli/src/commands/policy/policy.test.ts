@@ -31,7 +31,7 @@ test("init writes files that check and test accept, and never overwrites by itse
   expect(code).toBe(0);
   const again = await run("init", home, "--json");
   expect(again.code).toBe(1);
-  expect(JSON.parse(again.out)).toMatchObject({ written: [], kept: { length: 4 } });
+  expect(JSON.parse(again.out)).toMatchObject({ written: [], kept: { length: 5 } });
 });
 
 test("check names file, line, column and the key that was meant, and fails", async () => {

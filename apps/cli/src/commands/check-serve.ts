@@ -1,0 +1,111 @@
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { isCountersignError } from "@countersign/core";
+import { importPrivateKey } from "@countersign/core/sign";
+import type { GatewayConfig } from "@countersign/gateway";
+import { openPostgresStore } from "@countersign/receipts/postgres";
+import { openSqliteStore } from "@countersign/receipts/sqlite";
+import { compilePolicyFile } from "./policy/policy-file.js";
+
+/** One thing that was looked at. */
+export type Finding = { readonly part: string; readonly ok: boolean; readonly says: string };
+
+const KEYS = ["receipts", "checkpoint", "issuer"] as const;
+
+/** Looks at everything a start would need, without making, writing or locking anything. */
+export async function checkServe(config: GatewayConfig): Promise<Finding[]> {
+  return [
+    await look("policy", () => checkPolicy(config.policyFile)),
+    await look("keys", () => checkKeys(config.keyDirectory)),
+    await look("store", () => checkStore(config)),
+    await look("tls", () => checkTls(config.listen.tls)),
+    await look("listen", () => checkPort(config.listen.host, config.listen.port)),
+    await look("control", () => checkPort(config.control.host, config.control.port)),
+  ];
+}
+
+async function look(part: string, work: () => string | Promise<string>): Promise<Finding> {
+  try {
+    return { part, ok: true, says: await work() };
+  } catch (error) {
+    return { part, ok: false, says: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function checkPolicy(file: string | undefined): string {
+  if (file === undefined) return "no policy named: the built-in starter decides";
+  const { mode, hash } = compilePolicyFile(file);
+  return `${file}, ${mode}, hash ${hash.slice(0, 16)}…`;
+}
+
+function checkKeys(directory: string): string {
+  if (!existsSync(directory)) {
+    accessSync(nearestFolder(directory), constants.W_OK);
+    return `${directory} will be made at the first start`;
+  }
+  accessSync(directory, constants.R_OK | constants.W_OK);
+  const found = KEYS.map((name) => join(directory, `${name}.pem`)).filter(existsSync);
+  for (const file of found) importPrivateKey(readFileSync(file, "utf8"));
+  return `${directory}, ${found.length} of ${KEYS.length} keys are there`;
+}
+
+async function checkStore({ receipts }: GatewayConfig): Promise<string> {
+  const { store: address, origin } = receipts;
+  if (!address.startsWith("sqlite:")) {
+    return checkPostgres(address, origin);
+  }
+  const directory = address.slice("sqlite:".length);
+  if (!existsSync(directory)) {
+    accessSync(nearestFolder(directory), constants.W_OK);
+    return `${directory} will be made at the first start`;
+  }
+  accessSync(directory, constants.R_OK | constants.W_OK);
+  const store = await openSqliteStore({ directory, readOnly: true });
+  try {
+    return `${directory}, ${(await store.head()).size} entries`;
+  } finally {
+    await store.close();
+  }
+}
+
+async function checkPostgres(url: string, log: string): Promise<string> {
+  try {
+    const store = await openPostgresStore({ url, log, readOnly: true, connections: 1 });
+    try {
+      return `PostgreSQL answers, ${(await store.head()).size} entries`;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (isCountersignError(error, "ERR_STORE_ABSENT")) {
+      return "PostgreSQL answers; the log will be made at the first start";
+    }
+    throw error;
+  }
+}
+
+function checkTls(tls: GatewayConfig["listen"]["tls"]): string {
+  if (tls === undefined) return "off";
+  for (const file of [tls.cert, tls.key]) readFileSync(file);
+  return tls.cert;
+}
+
+/** Whether the port could be had; it is given back at once. */
+function checkPort(host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      // The gateway that this one shall replace may still run.
+      if (error.code === "EADDRINUSE") resolve(`${host}:${port} is in use now`);
+      else reject(error);
+    });
+    server.listen(port, host, () => {
+      server.close(() => resolve(`${host}:${port} is free`));
+    });
+  });
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
+}

@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sseFrame, startFakeAgent } from "@countersign/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runProgram } from "../testing/run-program.js";
+
+let home = "";
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "countersign-cli-serve-"));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const config = (agent = "http://127.0.0.1:9/") =>
+  `agents: { a: { url: "${agent}" } }\nlisten: { port: 0 }\ncontrol: { port: 0 }\n` +
+  "shutdown: { drain_timeout: 0.3 }\n";
+
+test("--check looks at everything and makes nothing", async () => {
+  const file = join(home, "check.yaml");
+  await writeFile(file, config());
+  const before = await readdir(home);
+  const { code, out } = await runProgram("serve", "--config", file, "--check", "--json");
+  expect(code).toBe(0);
+  const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: { part: string }[] };
+  expect(ok).toBe(true);
+  expect(findings.map(({ part }) => part)).toEqual([
+    "policy",
+    "keys",
+    "store",
+    "tls",
+    "listen",
+    "control",
+  ]);
+  expect(await readdir(home)).toEqual(before);
+});
+
+test("--check says what is missing and answers with 1", async () => {
+  const file = join(home, "broken.yaml");
+  await writeFile(
+    file,
+    `${config()}policy: nowhere.yaml\nreceipts: { store: "postgres://u:p@127.0.0.1:9/x" }\n`,
+  );
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(1);
+  expect(out).toContain("no policy:");
+  expect(out).toContain("no store:");
+  expect(out).not.toContain("u:p@");
+});
+
+test("config schema prints the grammar of the configuration", async () => {
+  const { out } = await runProgram("config", "schema");
+  expect(JSON.parse(out)).toMatchObject({ title: "countersign.yaml" });
+});
+
+const BIN = new URL("../../bin/countersign.js", import.meta.url).pathname;
+const isBuilt = existsSync(new URL("../../dist/main.js", import.meta.url));
+
+function start(file: string) {
+  const child: ChildProcess = spawn(process.execPath, [BIN, "serve", "--config", file], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { out: "", err: "" };
+  child.stdout?.on("data", (part: Buffer) => (output.out += String(part)));
+  child.stderr?.on("data", (part: Buffer) => (output.err += String(part)));
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  return { child, output, exit };
+}
+
+test.runIf(isBuilt)(
+  "a process told to stop ends its open runs with RUN_ERROR, logs JSON, and exits with 0",
+  async () => {
+    const agent = await startFakeAgent(({ body, signal }) => ({
+      pieces: (async function* () {
+        const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
+        yield sseFrame({ type: "RUN_STARTED", threadId, runId });
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      })(),
+    }));
+    const file = join(home, "serve.yaml");
+    await writeFile(file, config(agent.url));
+    const { child, output, exit } = start(file);
+    await expect.poll(() => output.out, { timeout: 20_000 }).toContain('"msg":"listening ');
+    const { data } = JSON.parse(output.out.split("\n")[0] ?? "") as { data: string };
+    expect(output.err).toMatch(/admin token, shown once: \S{43}/u);
+    expect(output.out).not.toContain(/once: (\S+)/u.exec(output.err)?.[1] ?? "?");
+    const response = await fetch(`${data}/agents/a`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify({ protocolVersion: "1.0", threadId: "t", runId: "r", messages: [] }),
+    });
+    child.kill("SIGTERM");
+    expect(await response.text()).toContain('"RUN_STOPPED"');
+    expect(await exit).toBe(0);
+    const lines = output.out.trim().split("\n");
+    const messages = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(messages.slice(1)).toEqual(["stopping", "run ended", "stopped"]);
+    await agent.stop();
+  },
+);
