@@ -12,10 +12,15 @@ import type { Place, Running } from "./variant.js";
 export function hasNginx(): boolean {
   if (nginxVersion() !== undefined) return true;
   if (process.getuid?.() !== 0) return false;
-  // A container has no init; a machine that has one must not start the service either.
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   process.stdout.write("installing nginx-light for comparison\n");
-  spawnSync("apt-get", ["install", "-y", "-q", "nginx-light"], { env, stdio: "ignore" });
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  const run = (command: string, ...args: string[]): void => {
+    spawnSync(command, args, { env, stdio: "ignore", timeout: 120_000 });
+  };
+  run("apt-get", "update", "-q");
+  run("apt-get", "install", "-y", "-q", "nginx-light");
+  // The package brings a service; RUNLEVEL keeps old scripts from starting it, this is for systemd.
+  run("systemctl", "disable", "--now", "nginx");
   return nginxVersion() !== undefined;
 }
 
