@@ -15,8 +15,9 @@ type Pull = {
 /**
  * An answer's bytes as a pulled sequence; a reader that waits makes the agent wait.
  *
- * By hand, because the stream's own iterator costs 3 KB a stream and several promises a read: as long as
- * the reader keeps up, a read is handed straight to it.
+ * By hand, because the stream's own iterator costs 3 KB a stream and several promises a read. Agents
+ * write each event as an HTTP chunk of its own, and one read of the socket brings hundreds of them: all
+ * that has come is one piece, or each event would be asked for, recorded and written by itself.
  */
 export function readHttpPieces(
   target: UpstreamTarget,
@@ -59,12 +60,7 @@ class PieceReader implements AsyncIterator<UpstreamPiece> {
   }
 
   next(): Promise<IteratorResult<UpstreamPiece>> {
-    const bytes = this.#waiting.shift();
-    if (bytes !== undefined) {
-      this.#bytes -= bytes.byteLength;
-      if (this.#bytes === 0 && this.#response.isPaused()) this.#response.resume();
-      return Promise.resolve({ done: false, value: { kind: this.#kind, bytes } });
-    }
+    if (this.#waiting.length > 0) return Promise.resolve(this.#all());
     if (this.#isOver) return this.#ending();
     // Only the agent's silence counts: while a slow reader makes us wait, no clock runs.
     this.#idle.start();
@@ -86,16 +82,31 @@ class PieceReader implements AsyncIterator<UpstreamPiece> {
   }
 
   #take(bytes: Uint8Array): void {
-    const pull = this.#pull;
-    if (pull !== undefined) {
-      this.#pull = undefined;
-      this.#idle.stop();
-      pull.resolve({ done: false, value: { kind: this.#kind, bytes } });
-      return;
-    }
     this.#waiting.push(bytes);
     this.#bytes += bytes.byteLength;
     if (this.#bytes >= MAX_WAITING_BYTES) this.#response.pause();
+    // The parser hands over the chunks of one read in one go; the microtask comes after the last.
+    if (this.#pull !== undefined && this.#waiting.length === 1) queueMicrotask(this.#hand);
+  }
+
+  readonly #hand = (): void => {
+    const pull = this.#pull;
+    if (pull === undefined || this.#waiting.length === 0) return;
+    this.#pull = undefined;
+    this.#idle.stop();
+    pull.resolve(this.#all());
+  };
+
+  #all(): IteratorResult<UpstreamPiece> {
+    const [first] = this.#waiting;
+    const bytes =
+      this.#waiting.length === 1 && first !== undefined
+        ? first
+        : Buffer.concat(this.#waiting, this.#bytes);
+    this.#waiting.length = 0;
+    this.#bytes = 0;
+    if (this.#response.isPaused()) this.#response.resume();
+    return { done: false, value: { kind: this.#kind, bytes } };
   }
 
   #finish(failure: unknown): void {
@@ -104,8 +115,10 @@ class PieceReader implements AsyncIterator<UpstreamPiece> {
     this.#failure = failure;
     this.#idle.end();
     const pull = this.#pull;
+    // What has come before the end is handed over first.
+    if (pull === undefined || this.#waiting.length > 0) return;
     this.#pull = undefined;
-    if (pull !== undefined) this.#ending().then(pull.resolve, pull.reject);
+    this.#ending().then(pull.resolve, pull.reject);
   }
 
   #ending(): Promise<IteratorResult<UpstreamPiece>> {
