@@ -11,7 +11,7 @@ import { nodeDisk } from "./disk.js";
 import type { Disk } from "./disk.js";
 import { lockDirectory } from "./lock.js";
 import { readBundle, readEntryBytes } from "./read-entries.js";
-import { isCommitted, recoverTail } from "./recover.js";
+import { isCommitted, readCommitted, recoverTail } from "./recover.js";
 import type { Committed } from "./recover.js";
 import { decodeSealed, encodeSealed } from "./sealed.js";
 import { Segments } from "./segments.js";
@@ -37,6 +37,8 @@ export type BundleFiles = {
   position(): number;
   readTile(tile: TileName): Promise<Uint8Array>;
   readEntries(start: number, end: number): Promise<Uint8Array[]>;
+  /** Entries that were committed after what `head` tells: those a reader meets beside or after a writer. */
+  readTail(): AsyncIterable<Uint8Array>;
   /** The bytes of single entries by position, in the order asked. */
   readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]>;
   readCheckpoint(): Promise<string | undefined>;
@@ -194,6 +196,7 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
     async readEntries(from, end) {
       return readEntryBytes(segments, derived, state, from, end);
     },
+    readTail: () => readCommitted(segments, state),
     async readAt(places) {
       return Promise.all(places.map(({ position, length }) => segments.read(position + 2, length)));
     },

@@ -6,12 +6,12 @@ import type { TileHash } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { COMMIT_BYTES, decodeCommit, hasCommitBeforeEnd } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
+import { readFlushes } from "./read-flushes.js";
+import type { Flush } from "./read-flushes.js";
 import type { Segments } from "./segments.js";
 
 /** A state of the log that a commit record vouches for. */
 export type Committed = { readonly frontier: Frontier; readonly position: number };
-
-const CHUNK = 4 << 20;
 
 const TILE_HEIGHT = 8;
 
@@ -46,6 +46,27 @@ function addLeaf(state: Tentative, leaf: Uint8Array, position: number): void {
   state.size += 1;
 }
 
+/** The tree behind a flush, when that is the tree its commit record speaks of. */
+function grown(from: Frontier, flush: Flush): Tentative | undefined {
+  const state = tentative(from);
+  for (const { bytes, position } of flush.entries) addLeaf(state, leafHash(bytes), position);
+  return flush.size === state.size && flush.root.equals(frontierRoot(state)) ? state : undefined;
+}
+
+/** Entries that were committed behind a known state, without settling anything: for readers. */
+export async function* readCommitted(
+  segments: Segments,
+  from: Committed,
+): AsyncGenerator<Uint8Array> {
+  let { frontier } = from;
+  for await (const flush of readFlushes(segments, from.position)) {
+    const state = grown(frontier, flush);
+    if (state === undefined) return;
+    for (const { bytes } of flush.entries) yield bytes;
+    frontier = { size: state.size, hashes: state.hashes };
+  }
+}
+
 /**
  * Reads the segments on from a committed state, as far as commit records with the right root go, and
  * writes the derived files for what it read. What follows the last good commit is a torn write and is
@@ -57,36 +78,15 @@ export async function recoverTail(
   from: Committed,
 ): Promise<Committed> {
   let good = from;
-  let state = tentative(good.frontier);
-  let buffer: Buffer = Buffer.alloc(0);
-  let bufferStart = good.position;
-  let at = good.position;
-  const fill = async (need: number): Promise<boolean> => {
-    if (at + need <= bufferStart + buffer.length) return true;
-    buffer = await segments.read(at, Math.max(CHUNK, need));
-    bufferStart = at;
-    return buffer.length >= need;
-  };
-  while (await fill(2)) {
-    const length = buffer.readUInt16BE(at - bufferStart);
-    if (length > 0) {
-      if (!(await fill(2 + length))) break;
-      const start = at - bufferStart + 2;
-      addLeaf(state, leafHash(buffer.subarray(start, start + length)), at);
-      at += 2 + length;
-      continue;
-    }
-    const commit = (await fill(COMMIT_BYTES)) ? decodeCommit(buffer, at - bufferStart) : undefined;
-    if (commit === undefined || commit.size !== state.size) break;
-    if (!commit.root.equals(frontierRoot(state))) break;
-    at += COMMIT_BYTES;
+  for await (const flush of readFlushes(segments, from.position)) {
+    const state = grown(good.frontier, flush);
+    if (state === undefined) break;
     const first = good.frontier.size;
     if (state.leaves.length > 0) {
       await derived.writeHashes(first, [Buffer.concat(state.leaves)], state.above);
       await derived.writePositions(Math.ceil(first / TILE_WIDTH), state.positions);
     }
-    good = { frontier: { size: state.size, hashes: state.hashes }, position: at };
-    state = tentative(good.frontier);
+    good = { frontier: { size: state.size, hashes: state.hashes }, position: flush.end };
   }
   const end = await segments.end();
   if (end > good.position) {

@@ -4,6 +4,7 @@ export type { EntryDraft, HashedDraft, ReceiptDraft, TextDraft } from "./draft.j
 export { openLog } from "./open-log.js";
 export type { LogOptions, ReceiptLog } from "./open-log.js";
 export { proveEntry, proveGrowth } from "./prove-entry.js";
+export { readBeyond } from "./read-beyond.js";
 export { importReceipt } from "../import/import-foreign.js";
 export type { ForeignShape } from "../import/import-foreign.js";
 export type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";

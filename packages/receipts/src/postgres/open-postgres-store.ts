@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import { canonicalJson, parseJson } from "@countersign/core";
+import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
 import { Pool } from "pg";
 import type { PoolClient } from "pg";
 import { decodeEntry } from "../entry/decode-entry.js";
@@ -10,6 +10,7 @@ import { sortCounts } from "../query/sort-counts.js";
 import { cursorAfter, planPage, selectCounts, selectEntries } from "../query/sql.js";
 import type { SqlDialect } from "../query/sql.js";
 import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
+import "../store/errors.js";
 import { MAX_READ_ENTRIES } from "../store/store.js";
 import type { ReceiptStore } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
@@ -25,6 +26,8 @@ export type PostgresStoreOptions = {
   readonly log: string;
   /** Connections at most; 4 when left out. One is enough for appending. */
   readonly connections?: number;
+  /** Reads only: makes no table and no log, and refuses a database that has none. */
+  readonly readOnly?: boolean;
 };
 
 const DIALECT: SqlDialect = {
@@ -56,19 +59,37 @@ async function prepareLog(pool: Pool, name: string): Promise<number> {
   }
 }
 
+/** Looks a log up and changes nothing. */
+async function findLog(pool: Pool, name: string): Promise<number> {
+  const found = await pool.query("SELECT to_regclass('countersign_logs') IS NOT NULL AS there");
+  const isThere = (found.rows as { there: boolean }[])[0]?.there === true;
+  const { rows } = isThere
+    ? await pool.query("SELECT log_id FROM countersign_logs WHERE name = $1", [name])
+    : { rows: [] };
+  const row = (rows as { log_id: number }[])[0];
+  if (row !== undefined) return Number(row.log_id);
+  throw new CountersignError("ERR_STORE_ABSENT", `the database holds no log named ${name}`, {
+    log: name,
+  });
+}
+
 /** The shared store: many gateways append to one log in one PostgreSQL database. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<ReceiptStore> {
+  const readOnly = options.readOnly === true;
   const pool = new Pool({
     connectionString: options.url,
     max: options.connections ?? 4,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
+    // The server itself refuses what a reader must not do.
+    ...(readOnly ? { options: "-c default_transaction_read_only=on" } : {}),
   });
   // An idle connection that breaks is replaced by the pool; the next call meets the cause itself.
   pool.on("error", () => undefined);
   // A connection in use reports its end twice: to the query, and as an event that would end the process.
   pool.on("connect", (client) => client.on("error", () => undefined));
-  const logId = await prepareLog(pool, options.log).catch(async (error: unknown) => {
+  const open = readOnly ? findLog : prepareLog;
+  const logId = await open(pool, options.log).catch(async (error: unknown) => {
     await pool.end();
     throw readFailure("open", error);
   });
@@ -98,7 +119,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
   return {
     async append(build, durability) {
-      if (closed) throw closedStore();
+      if (closed || readOnly) throw closedStore();
       let client: PoolClient | undefined;
       try {
         client = await pool.connect();
@@ -129,7 +150,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return row?.checkpoint ?? undefined;
     },
     async writeCheckpoint(text, size) {
-      if (closed) throw closedStore();
+      if (closed || readOnly) throw closedStore();
       try {
         await pool.query(
           "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3",
@@ -165,7 +186,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       );
     },
     async importForeign(receipts) {
-      if (closed) throw closedStore();
+      if (closed || readOnly) throw closedStore();
       const column = <Value>(pick: (one: (typeof receipts)[number]) => Value): Value[] =>
         receipts.map(pick);
       try {

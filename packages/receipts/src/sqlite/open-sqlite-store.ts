@@ -69,6 +69,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     head: () => files.head(),
     readTile: (tile) => files.readTile(tile),
     readEntries: (start, end) => files.readEntries(start, end),
+    ...(readOnly ? { readTail: () => files.readTail() } : {}),
     readCheckpoint: () => files.readCheckpoint(),
     writeCheckpoint: (text, size) => files.writeCheckpoint(text, size),
     async query(filter, page) {

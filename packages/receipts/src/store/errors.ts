@@ -10,6 +10,8 @@ declare module "@countersign/core" {
     ERR_STORE_CORRUPT: { seq: number; reason: string };
     /** Another process has this log open for writing. */
     ERR_STORE_LOCKED: { pid: number };
+    /** The database holds no such log, and it was opened for reading only. */
+    ERR_STORE_ABSENT: { log: string };
     /** The store is closed. */
     ERR_STORE_CLOSED: Record<string, never>;
     /** An entry, tile or bundle outside the acknowledged log was asked for. */

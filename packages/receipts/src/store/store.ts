@@ -60,6 +60,11 @@ export type ReceiptStore = {
   readTile(tile: TileName): Promise<Uint8Array>;
   /** Entries `start` up to, not including, `end`; at most 4,096 at once. */
   readEntries(start: number, end: number): Promise<Uint8Array[]>;
+  /**
+   * Only in a store that shows the log as of its last checkpoint: the entries that were committed
+   * since, oldest first. They are durable, and nothing signed covers them yet.
+   */
+  readTail?(): AsyncIterable<Uint8Array>;
   /** The last signed checkpoint, as it was written. */
   readCheckpoint(): Promise<string | undefined>;
   /** Keeps a checkpoint; every tile it commits to is durable before it can be read. An older one never replaces a newer. */

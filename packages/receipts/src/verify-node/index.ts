@@ -9,7 +9,9 @@ import type { Verification } from "../verify/result.js";
 import { loadFastVerifier } from "./ed25519.js";
 import { verifyBundlesOnThreads } from "./pool.js";
 
+export { verifyBeyond } from "./beyond.js";
 export { loadFastVerifier } from "./ed25519.js";
+export { verifyReceiptLines } from "./receipt-lines.js";
 
 /** How a directory is verified; the signature check is chosen here. */
 export type DirectoryOptions = Omit<ExportOptions, "verifyBundles" | "verifySignature"> & {

@@ -23,8 +23,13 @@ export async function* verifyBundlesOnThreads(
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
+  const held = new Map(workers.map((worker) => [worker, 0]));
+  // The one with least to do: a thread whose processor is taken away must not hold up the others.
+  const leastBusy = (): Worker =>
+    workers.reduce((least, one) => ((held.get(one) ?? 0) < (held.get(least) ?? 0) ? one : least));
   for (const worker of workers) {
     worker.on("message", (answer: WorkerAnswer) => {
+      held.set(worker, (held.get(worker) ?? 1) - 1);
       const index = "report" in answer ? answer.report.index : answer.index;
       const waiter = waiting.get(index);
       waiting.delete(index);
@@ -37,10 +42,12 @@ export async function* verifyBundlesOnThreads(
     const report = new Promise<BundleReport>((resolve, reject) => {
       waiting.set(index, { resolve, reject });
     });
+    const worker = leastBusy();
+    held.set(worker, (held.get(worker) ?? 0) + 1);
     // A copy of its own is handed over; a view would take the whole buffer behind it along.
     const own = lines === undefined ? undefined : new Uint8Array(lines);
     const question: WorkerQuestion = { index, lines: own };
-    workers[index % count]?.postMessage(question, own === undefined ? [] : [own.buffer]);
+    worker.postMessage(question, own === undefined ? [] : [own.buffer]);
     // A rejection is looked at when its turn comes; until then it is not unhandled.
     report.catch(() => {});
     return report;

@@ -20,7 +20,8 @@ export type CheckId =
   | "leaf-tiles"
   | "upper-tiles"
   | "tree-root"
-  | "receipts-file";
+  | "receipts-file"
+  | "beyond-checkpoint";
 
 const TITLES: Readonly<Record<CheckId, string>> = {
   "receipt-format": "The receipt has every member in a known spelling",
@@ -41,6 +42,7 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "upper-tiles": "The upper tiles are the hashes of the tiles below",
   "tree-root": "The entries hash to the signed root",
   "receipts-file": "receipts.jsonl holds the receipts of the entries",
+  "beyond-checkpoint": "Entries not yet covered by a checkpoint are whole",
 };
 
 /** One line of the checklist. */

@@ -6,13 +6,7 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { printLine } from "../../output/print.js";
 import "../errors.js";
-import {
-  addPlaceFlags,
-  findPlace,
-  isStoreDirectory,
-  storeDirectory,
-  withStore,
-} from "../receipts/place.js";
+import { addPlaceFlags, findPlace, logSize } from "../receipts/place.js";
 import type { Place, PlaceFlags } from "../receipts/place.js";
 import { printApiKey } from "./api-key.js";
 import { printPublicKeys } from "./public-keys.js";
@@ -90,11 +84,7 @@ async function makeKeys(place: Place): Promise<void> {
       { directory: place.keyDirectory },
     );
   }
-  const directory = storeDirectory(place);
-  const hasLog = directory === undefined || isStoreDirectory(directory);
-  const firstEntry = hasLog
-    ? await withStore(place, async (store) => (await store.head()).size)
-    : 0;
+  const firstEntry = await logSize(place);
   const key = await openKey(place.keyDirectory, "receipts");
   await openKeyHistory(place.keyDirectory, key, { firstEntry, now: Date.now() });
   const checkpointKey = await openKey(place.keyDirectory, "checkpoint");

@@ -8,7 +8,7 @@ import { handOverKey, KEY_FILES } from "@countersign/gateway";
 import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import "../errors.js";
-import { isStoreDirectory, storeDirectory, withStore } from "../receipts/place.js";
+import { isStoreDirectory, logSize, storeDirectory } from "../receipts/place.js";
 import type { Place } from "../receipts/place.js";
 import { noKeys } from "./public-keys.js";
 
@@ -51,9 +51,7 @@ async function whileStopped<Result>(
   use: (size: number) => Promise<Result>,
 ): Promise<Result> {
   const directory = storeDirectory(place);
-  if (directory === undefined) {
-    return use(await withStore(place, async (store) => (await store.head()).size));
-  }
+  if (directory === undefined) return use(await logSize(place));
   if (!isStoreDirectory(directory)) return use(0);
   const store = await openSqliteStore({ directory }).catch((error: unknown) => {
     const locked: string = "ERR_STORE_LOCKED";

@@ -3,9 +3,14 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
+import { readBeyond } from "@countersign/receipts/log";
 import { verifyEntry, verifyProof, verifyReceipt } from "@countersign/receipts/verify";
 import type { Verification } from "@countersign/receipts/verify";
-import { verifyExportDirectory } from "@countersign/receipts/verify-node";
+import {
+  verifyBeyond,
+  verifyExportDirectory,
+  verifyReceiptLines,
+} from "@countersign/receipts/verify-node";
 import { createProgress } from "../../output/progress.js";
 import "../errors.js";
 import { exportStore } from "./export.js";
@@ -18,6 +23,8 @@ import type { Trust } from "./trust.js";
 /** Files that go with a single receipt or entry. */
 export type Companions = { readonly event?: string; readonly proof?: string };
 
+/** How a file ends that holds a receipt on each line. */
+const LINES = ".jsonl";
 const EXPORT_MARKS = ["checkpoint", "tile", "receipts.jsonl"];
 
 /** Verifies an export directory, on all cores. */
@@ -43,21 +50,30 @@ export async function checkExport(directory: string, trust: Trust): Promise<Veri
   }
 }
 
-/** Verifies a live store as an auditor would: exported first, then from the files alone. */
+/**
+ * Verifies a live store as an auditor would: exported first, then from the files alone. What lies
+ * behind the last checkpoint is verified too, and told apart.
+ */
 export function checkStore(place: Place, trust: Trust): Promise<Verification> {
   return withTemporaryDirectory("countersign-verify-", async (folder) => {
     const directory = join(folder, "export");
-    await withStore(place, (store) => exportStore(store, place, directory));
-    return checkExport(directory, trust);
+    return withStore(place, async (store) => {
+      const size = await exportStore(store, place, directory);
+      const covered = await checkExport(directory, trust);
+      return verifyBeyond(covered, size, readBeyond(store, size), trust);
+    });
   });
 }
 
-/** Verifies one receipt or one entry, with its proof and the auditor's own copy of the event. */
+/** Verifies a file of receipts, or one receipt or entry with its proof and the auditor's own copy of the event. */
 export async function checkFile(
   file: string,
   companions: Companions,
   trust: Trust,
 ): Promise<Verification> {
+  if (file.endsWith(LINES) && companions.proof === undefined && companions.event === undefined) {
+    return verifyReceiptLines(file, trust);
+  }
   const text = await readInput(file);
   const event =
     companions.event === undefined ? undefined : parseJson(await readInput(companions.event));

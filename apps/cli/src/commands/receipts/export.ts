@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { writeExport } from "@countersign/receipts/export";
+import { readBeyond } from "@countersign/receipts/log";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
@@ -39,18 +40,30 @@ export function registerExport(group: Command): void {
     .addHelpText("after", EXAMPLE)
     .action(async (directory: string, flags: Flags) => {
       const place = findPlace(flags);
-      const size = await withStore(place, (store) =>
-        untilInterrupted((signal) =>
+      const { size, beyond } = await withStore(place, async (store) => {
+        const written = await untilInterrupted((signal) =>
           exportStore(store, place, directory, { proofs: flags.proof ?? [], signal }),
-        ),
-      );
+        );
+        return { size: written, beyond: await countBeyond(store, written) };
+      });
       if (flags.json === true) {
-        printJson({ directory, entries: size });
+        printJson({ directory, entries: size, beyondCheckpoint: beyond });
         return;
       }
       printLine(`wrote ${size} entries to ${directory}; its README.md says how to check them`);
+      if (beyond > 0) {
+        printLine(
+          `${beyond} more ${beyond === 1 ? "entry lies" : "entries lie"} beyond the last checkpoint and will be in the next export: a gateway signs a checkpoint every second, and one that was killed when it starts again`,
+        );
+      }
       printLine(pc.dim(`check it: countersign receipts verify ${directory}`));
     });
+}
+
+async function countBeyond(store: ReceiptStore, size: number): Promise<number> {
+  let count = 0;
+  for await (const _ of readBeyond(store, size)) count += 1;
+  return count;
 }
 
 function collectNumber(text: string, before: number[] | undefined): number[] {

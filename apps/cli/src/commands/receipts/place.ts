@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isCountersignError } from "@countersign/core";
 import { loadConfig } from "@countersign/gateway";
 import type { GatewayConfig } from "@countersign/gateway";
 import type { ReceiptStore } from "@countersign/receipts/log";
@@ -69,7 +69,12 @@ export function isStoreDirectory(directory: string): boolean {
 export async function openForReading(place: Place): Promise<ReceiptStore> {
   const directory = storeDirectory(place);
   if (directory === undefined) {
-    return openPostgresStore({ url: place.store, log: place.origin, connections: 1 });
+    return openPostgresStore({
+      url: place.store,
+      log: place.origin,
+      connections: 1,
+      readOnly: true,
+    });
   }
   if (!isStoreDirectory(directory)) {
     throw new CountersignError(
@@ -91,5 +96,17 @@ export async function withStore<Result>(
     return await use(store);
   } finally {
     await store.close();
+  }
+}
+
+/** How many entries the log has; none where there is no log yet. */
+export async function logSize(place: Place): Promise<number> {
+  const directory = storeDirectory(place);
+  if (directory !== undefined && !isStoreDirectory(directory)) return 0;
+  try {
+    return await withStore(place, async (store) => (await store.head()).size);
+  } catch (error) {
+    if (isCountersignError(error, "ERR_STORE_ABSENT")) return 0;
+    throw error;
   }
 }

@@ -18,7 +18,7 @@ type Flags = PlaceFlags & {
 };
 
 const EXAMPLE = `
-Takes an export directory, a file with one receipt or entry, or, without an argument, the live store.
+Takes an export directory, a file with one receipt or entry, receipts.jsonl alone, or, without an argument, the live store.
 Trust is a list you bring: --key for receipts, --log-key for the log. Without one, validity is told and trust is not.
 
 Exit code: 0 valid, 1 not valid or signed by somebody you did not name, 2 could not be checked.
@@ -26,6 +26,7 @@ Exit code: 0 valid, 1 not valid or signed by somebody you did not name, 2 could 
 Example:
   $ countersign receipts verify
   $ countersign receipts verify audit-2026-11 --log-key "$VKEY" --key ed25519:4f8d…
+  $ countersign receipts verify audit-2026-11/receipts.jsonl --key ed25519:4f8d…
   $ countersign receipts verify receipt.json --event event.json
   $ countersign receipts verify entry.json --proof 1024.tlog-proof --log-key "$VKEY"
 `;

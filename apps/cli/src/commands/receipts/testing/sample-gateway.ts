@@ -6,6 +6,7 @@ import { createSigner } from "@countersign/core/sign";
 import { openKey, openKeyHistory } from "@countersign/gateway";
 import { openLog } from "@countersign/receipts/log";
 import type { EntryDraft, ReceiptLog } from "@countersign/receipts/log";
+import { openPostgresStore } from "@countersign/receipts/postgres";
 import { createSigningPool } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { Command } from "commander";
@@ -27,6 +28,8 @@ export type SampleGateway = {
   append(from: number, to: number): Promise<void>;
   remove(): void;
 };
+
+const ORIGIN = "countersign.local/log";
 
 /** A made-up decision; every fifth was blocked. */
 export function sampleDraft(number: number): EntryDraft {
@@ -54,13 +57,16 @@ export function sampleDraft(number: number): EntryDraft {
   };
 }
 
-/** Makes an empty one. */
-export function createSampleGateway(): SampleGateway {
+/** Makes an empty one: with a store of its own, or over a PostgreSQL database. */
+export function createSampleGateway(database?: string): SampleGateway {
   const directory = mkdtempSync(join(tmpdir(), "countersign-cli-receipts-"));
   const path = (name: string): string => join(directory, name);
-  const place = ["--store", `sqlite:${path("store")}`, "--keys", path("keys")];
+  const place = ["--store", database ?? `sqlite:${path("store")}`, "--keys", path("keys")];
   const open = async (): Promise<ReceiptLog> => {
-    const store = await openSqliteStore({ directory: path("store") });
+    const store =
+      database === undefined
+        ? await openSqliteStore({ directory: path("store") })
+        : await openPostgresStore({ url: database, log: ORIGIN });
     const key = await openKey(path("keys"), "receipts");
     const { size } = await store.head();
     await openKeyHistory(path("keys"), key, { firstEntry: size, now: 1_794_700_000_000 });
@@ -68,7 +74,7 @@ export function createSampleGateway(): SampleGateway {
       store,
       signer: await createSigningPool(key),
       checkpointSigner: createSigner(await openKey(path("keys"), "checkpoint")),
-      origin: "countersign.local/log",
+      origin: ORIGIN,
       checkpointInterval: 0,
     });
   };

@@ -1,0 +1,66 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { startPostgres } from "@countersign/testkit";
+import type { RunningPostgres } from "@countersign/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSampleGateway } from "./testing/sample-gateway.js";
+import type { SampleGateway } from "./testing/sample-gateway.js";
+
+const SIZE = 300;
+let server: RunningPostgres;
+let gateway: SampleGateway;
+beforeAll(async () => {
+  server = await startPostgres();
+  gateway = createSampleGateway(server.url);
+});
+afterAll(async () => {
+  gateway.remove();
+  await server.stop();
+});
+
+test("the verbs over PostgreSQL: none makes a table, and all answer as over the embedded store", async () => {
+  for (const verb of [["list"], ["stats"], ["verify"], ["show", "0"], ["proof", "0"]]) {
+    const { code, out } = await gateway.run("receipts", ...verb);
+    expect([code, out]).toEqual([2, expect.stringContaining("no log named countersign.local/log")]);
+  }
+  const absent = JSON.parse((await gateway.run("receipts", "list", "--json")).out);
+  expect(JSON.stringify(absent)).toContain("ERR_STORE_ABSENT");
+
+  const made = JSON.parse((await gateway.run("keys", "new", "--json")).out);
+  await gateway.append(0, SIZE);
+  expect(made).toMatchObject({ log: expect.any(String), receipts: expect.any(String) });
+  const trust = ["--log-key", made.log, "--key", made.receipts];
+
+  const list = await gateway.run("receipts", "list", "--blocked", "--oldest", "--json");
+  expect(
+    JSON.parse(list.out)
+      .entries.map((one: { seq: number }) => one.seq)
+      .slice(0, 3),
+  ).toEqual([4, 9, 14]);
+  const stats = await gateway.run("receipts", "stats", "--by", "allowed", "--json");
+  expect(JSON.parse(stats.out).rows).toEqual([
+    { count: 60, group: [false] },
+    { count: 240, group: [true] },
+  ]);
+  const shown = await gateway.run("receipts", "show", "17", "--json");
+  writeFileSync(gateway.path("17.json"), shown.out);
+  const proof = gateway.path("17.tlog-proof");
+  expect((await gateway.run("receipts", "proof", "17", "--output", proof)).code).toBe(0);
+  const proven = await gateway.run(
+    "receipts",
+    "verify",
+    gateway.path("17.json"),
+    "--proof",
+    proof,
+    ...trust,
+  );
+  expect([proven.code, proven.out]).toEqual([0, expect.stringContaining("signed root")]);
+
+  const target = gateway.path("export");
+  const exported = await gateway.run("receipts", "export", target, "--proof", "17", "--json");
+  expect(JSON.parse(exported.out)).toMatchObject({ entries: SIZE, beyondCheckpoint: 0 });
+  expect(readFileSync(`${target}/proofs/17.tlog-proof`, "utf8")).toBe(readFileSync(proof, "utf8"));
+  for (const what of [[], [target]]) {
+    const verified = await gateway.run("receipts", "verify", ...what, ...trust);
+    expect([verified.code, verified.out]).toEqual([0, expect.stringContaining("keys you trust")]);
+  }
+});

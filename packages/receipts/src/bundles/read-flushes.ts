@@ -1,0 +1,43 @@
+import { COMMIT_BYTES, decodeCommit } from "./commit-record.js";
+import type { Segments } from "./segments.js";
+
+/** What one flush wrote: entries, and the commit record behind them. */
+export type Flush = {
+  readonly entries: readonly { readonly position: number; readonly bytes: Uint8Array }[];
+  /** Size and root of the tree as the commit record says them; whoever reads them checks them. */
+  readonly size: number;
+  readonly root: Buffer;
+  /** Position behind the commit record. */
+  readonly end: number;
+};
+
+const CHUNK = 4 << 20;
+
+/** Reads flush by flush from a position on, and ends where the next one is not there whole. */
+export async function* readFlushes(segments: Segments, position: number): AsyncGenerator<Flush> {
+  let buffer: Buffer = Buffer.alloc(0);
+  let bufferStart = position;
+  let at = position;
+  let entries: { position: number; bytes: Uint8Array }[] = [];
+  const fill = async (need: number): Promise<boolean> => {
+    if (at + need <= bufferStart + buffer.length) return true;
+    buffer = await segments.read(at, Math.max(CHUNK, need));
+    bufferStart = at;
+    return buffer.length >= need;
+  };
+  while (await fill(2)) {
+    const length = buffer.readUInt16BE(at - bufferStart);
+    if (length > 0) {
+      if (!(await fill(2 + length))) return;
+      const start = at - bufferStart + 2;
+      entries.push({ position: at, bytes: buffer.subarray(start, start + length) });
+      at += 2 + length;
+      continue;
+    }
+    const commit = (await fill(COMMIT_BYTES)) ? decodeCommit(buffer, at - bufferStart) : undefined;
+    if (commit === undefined) return;
+    at += COMMIT_BYTES;
+    yield { entries, ...commit, end: at };
+    entries = [];
+  }
+}

@@ -1,0 +1,14 @@
+import { MAX_READ_ENTRIES } from "../store/store.js";
+import type { ReceiptStore } from "../store/store.js";
+
+/**
+ * The entries from number `size` on, to the end of what is durable. After a gateway was killed these
+ * are the ones behind its last checkpoint: acknowledged, and covered by nothing signed yet.
+ */
+export async function* readBeyond(store: ReceiptStore, size: number): AsyncGenerator<Uint8Array> {
+  const { size: end } = await store.head();
+  for (let start = size; start < end; start += MAX_READ_ENTRIES) {
+    yield* await store.readEntries(start, Math.min(end, start + MAX_READ_ENTRIES));
+  }
+  if (store.readTail !== undefined) yield* store.readTail();
+}
