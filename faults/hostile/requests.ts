@@ -20,7 +20,7 @@ function inputText(ids: Ids, random: Random): Buffer {
   // A poisoned request stays whole in that part: changed into something else, it might rightly pass.
   const isPoisoned = random.chance(0.25);
   const text =
-    random.chance(0.1) || isPoisoned
+    random.chance(0.2) || isPoisoned
       ? JSON.stringify(isPoisoned ? { ...input, tools: [POISONED_TOOL] } : input)
       : writeMutated(input, random);
   const bytes = Buffer.from(text);
