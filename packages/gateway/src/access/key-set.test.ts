@@ -92,7 +92,7 @@ test("a set that redirects, never ends, is too large, is no JSON or no set is no
   ];
   for (const answer of answers) {
     identity.answer(answer);
-    const access = createAccess([identity.authenticator()]);
+    const access = createAccess([identity.authenticator({ timeoutMs: 500 })]);
     expect(await outcome(access, await identity.token("a"))).toBe("ERR_ACCESS_KEYS");
   }
   expect(elsewhere.fetches()).toBe(0);

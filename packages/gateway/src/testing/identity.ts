@@ -31,7 +31,12 @@ export type Identity = {
   token(subject: string, claims?: JWTPayload, key?: IdentityKey): Promise<string>;
   /** Knows the tokens of this provider. */
   authenticator(
-    options?: Partial<JwtOptions> & { cooldownMs?: number; cacheMs?: number; staleMs?: number },
+    options?: Partial<JwtOptions> & {
+      timeoutMs?: number;
+      cooldownMs?: number;
+      cacheMs?: number;
+      staleMs?: number;
+    },
   ): Authenticator;
   stop(): Promise<void>;
 };
@@ -91,7 +96,8 @@ export async function startIdentity(): Promise<Identity> {
         keyOf: createKeySet({
           issuer,
           clock,
-          load: () => fetchKeySet(jwksUrl, { timeoutMs: 500, maxBytes: 16_384 }),
+          load: () =>
+            fetchKeySet(jwksUrl, { timeoutMs: options.timeoutMs ?? 10_000, maxBytes: 16_384 }),
           cacheMs: options.cacheMs ?? 600_000,
           cooldownMs: options.cooldownMs ?? 30_000,
           staleMs: options.staleMs ?? 3_600_000,
