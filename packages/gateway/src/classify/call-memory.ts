@@ -9,7 +9,8 @@ import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 export class CallMemory {
   readonly names = new Map<string, string>();
   readonly arguments = new Map<string, string>();
-  readonly #partial = new Map<string, string>();
+  /** Made with the first call: most runs have none. */
+  #partial: Map<string, string> | undefined;
   readonly #maxHeldBytes: number;
   #held = 0;
 
@@ -26,16 +27,18 @@ export class CallMemory {
     if (event.type === "TOOL_CALL_START") {
       // A re-opened call keeps its first name: the person judged it by that one.
       if (!this.names.has(event.toolCallId)) this.names.set(event.toolCallId, event.toolCallName);
+      this.#partial ??= new Map();
       this.#partial.set(event.toolCallId, "");
       this.arguments.delete(event.toolCallId);
     } else if (event.type === "TOOL_CALL_ARGS") {
       this.#held += event.delta.length;
       assertWithin("maxHeldBytes", this.#held, this.#maxHeldBytes);
+      this.#partial ??= new Map();
       const soFar = this.#partial.get(event.toolCallId) ?? "";
       this.#partial.set(event.toolCallId, soFar + event.delta);
     } else if (event.type === "TOOL_CALL_END") {
-      const text = this.#partial.get(event.toolCallId) ?? "";
-      this.#partial.delete(event.toolCallId);
+      const text = this.#partial?.get(event.toolCallId) ?? "";
+      this.#partial?.delete(event.toolCallId);
       this.#held -= text.length;
       this.arguments.set(event.toolCallId, text);
     }

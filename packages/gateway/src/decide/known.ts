@@ -10,20 +10,22 @@ type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 /** What the person already has: sent by them, or delivered on this stream. */
 export class Known {
   readonly #roles = new Map<string, Message["role"]>();
-  readonly #calls = new Map<string, string>();
+  // Made when first needed: most runs know text only, and an empty table takes 200 bytes.
+  #calls: Map<string, string> | undefined;
   /** Calls that came whole, in a message list. */
-  readonly #listed = new Set<string>();
+  #listed: Set<string> | undefined;
   /** What the person or their application said: no agent may change it. */
-  readonly #originals = new Map<string, Message>();
+  #originals: Map<string, Message> | undefined;
   /** Which call each tool message answers, and a digest of the whole answer. */
-  readonly #answers = new Map<string, { toolCallId: string; digest: string }>();
+  #answers: Map<string, { toolCallId: string; digest: string }> | undefined;
 
   constructor(input: RunAgentInput) {
     for (const message of input.messages) {
       this.#addMessage(message);
       const { id, role } = message;
       if (role === "assistant" || role === "reasoning" || role === "activity") continue;
-      if (this.#roles.get(id) === role && !this.#originals.has(id)) {
+      if (this.#roles.get(id) === role && this.#originals?.has(id) !== true) {
+        this.#originals ??= new Map();
         this.#originals.set(id, message);
       }
     }
@@ -41,33 +43,33 @@ export class Known {
 
   /** What the request said under this id, where an agent could not have said it. */
   original(messageId: string): Message | undefined {
-    return this.#originals.get(messageId);
+    return this.#originals?.get(messageId);
   }
 
   /** Whether a tool message is known with this very answer. */
   hasAnswer({ id, toolCallId, content }: ToolMessage): boolean {
-    return this.#answers.get(id)?.digest === digestOf({ toolCallId, content });
+    return this.#answers?.get(id)?.digest === digestOf({ toolCallId, content });
   }
 
   /** The call that a known tool message answers. */
   answeredCall(messageId: string): string | undefined {
-    return this.#answers.get(messageId)?.toolCallId;
+    return this.#answers?.get(messageId)?.toolCallId;
   }
 
   /** Whether a result takes the id of an answer in the request and says something else. */
   isOtherAnswer({ messageId, ...answer }: Answer & { messageId: string }): boolean {
-    if (!this.#originals.has(messageId)) return false;
-    return this.#answers.get(messageId)?.digest !== digestOf(answer);
+    if (this.#originals?.has(messageId) !== true) return false;
+    return this.#answers?.get(messageId)?.digest !== digestOf(answer);
   }
 
   /** The name under which a call is known. */
   callName(toolCallId: string): string | undefined {
-    return this.#calls.get(toolCallId);
+    return this.#calls?.get(toolCallId);
   }
 
   /** Whether a call first came whole, in the request or in a message list. */
   isListedCall(toolCallId: string): boolean {
-    return this.#listed.has(toolCallId);
+    return this.#listed?.has(toolCallId) === true;
   }
 
   /** Takes note of what leaves for the person. */
@@ -109,7 +111,10 @@ export class Known {
     if (message.role === "tool") return this.#addAnswer(message.id, message);
     if (message.role !== "assistant") return;
     for (const call of message.toolCalls ?? []) {
-      if (!this.#calls.has(call.id)) this.#listed.add(call.id);
+      if (this.#calls?.has(call.id) !== true) {
+        this.#listed ??= new Set();
+        this.#listed.add(call.id);
+      }
       this.#addCall(call.id, call.function.name);
     }
   }
@@ -123,11 +128,13 @@ export class Known {
   /** An answer of the request stays the one to compare with; one of the agent's own may be replaced. */
   #addAnswer(id: string, { toolCallId, content }: Answer): void {
     if (this.#roles.get(id) !== "tool") return;
-    if (this.#originals.has(id)) return;
+    if (this.#originals?.has(id) === true) return;
+    this.#answers ??= new Map();
     this.#answers.set(id, { toolCallId, digest: digestOf({ toolCallId, content }) });
   }
 
   #addCall(id: string, name: string): void {
+    this.#calls ??= new Map();
     if (this.#calls.has(id)) return;
     assertWithin("maxKnownCalls", this.#calls.size + 1, MAX_KNOWN);
     this.#calls.set(id, name);

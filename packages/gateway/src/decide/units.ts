@@ -5,7 +5,8 @@ import type { UnitKey, UnitPlace } from "../withhold/unit.js";
 /** Keeps which units the person has open, so that what was shown is also closed. */
 export class OpenUnits {
   readonly #shown = new Set<string>();
-  readonly #steps = new Set<UnitKey>();
+  /** Steps that are withheld. */
+  #steps: Set<UnitKey> | undefined;
   readonly #register: WithheldRegister;
   readonly #observes: boolean;
 
@@ -28,19 +29,22 @@ export class OpenUnits {
     // A block in the middle mutes the rest; the end is still owed to the person.
     if (denial !== undefined) {
       this.#register.add(place.key, { rule: denial.rule, reason: denial.reason });
-      if (place.key.startsWith("step:")) this.#steps.add(place.key);
+      if (place.key.startsWith("step:")) {
+        this.#steps ??= new Set();
+        this.#steps.add(place.key);
+      }
     }
     if (decision.allow && place.phase === "open") this.#shown.add(place.openKey);
     if (place.phase !== "close") return;
     if (decision.allow) this.#shown.delete(place.openKey);
     // A step is a name, not a thing: the next one under it is judged anew.
-    if (this.#steps.delete(place.key)) this.#register.release(place.key);
+    if (this.#steps?.delete(place.key) === true) this.#register.release(place.key);
   }
 
   /** A run starts or ends: whatever was open is not any more. */
   clear(): void {
     this.#shown.clear();
-    for (const key of this.#steps) this.#register.release(key);
-    this.#steps.clear();
+    for (const key of this.#steps ?? []) this.#register.release(key);
+    this.#steps = undefined;
   }
 }

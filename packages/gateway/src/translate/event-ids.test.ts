@@ -6,7 +6,7 @@ import { createEventIds } from "./event-ids.js";
 
 test("an id is kept when it is new, and replaced when it was used or is somebody else's", () => {
   let count = 0;
-  const idOf = createEventIds(["u1"], () => `minted-${(count += 1)}`);
+  const idOf = createEventIds(() => ["u1"], () => `minted-${(count += 1)}`);
   expect(["a", "b", "a", "u1", "c"].map(idOf)).toEqual(["a", "b", "minted-1", "minted-2", "c"]);
 });
 

@@ -10,11 +10,13 @@ const MAX_REMEMBERED = 65_536;
  * receipts one name; that of a message the person already has would write into that message.
  */
 export function createEventIds(
-  taken: Iterable<string>,
+  taken: () => Iterable<string>,
   mintId: MintId,
 ): (claimed: string) => string {
-  const used = new Set(taken);
+  // Only envelopes bring ids.
+  let used: Set<string> | undefined;
   return (claimed) => {
+    used ??= new Set(taken());
     if (used.has(claimed) || used.size >= MAX_REMEMBERED) return mintId("event");
     used.add(claimed);
     return claimed;

@@ -20,10 +20,7 @@ export const translate: Stage = {
       runId: run.runId,
       mintId: run.mintId,
     });
-    const idOf = createEventIds(
-      run.input.messages.map(({ id }) => id),
-      run.mintId,
-    );
+    const idOf = createEventIds(() => run.input.messages.map(({ id }) => id), run.mintId);
     return {
       push: (passage) => {
         if (passage.value === undefined) return;

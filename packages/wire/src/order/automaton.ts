@@ -178,7 +178,7 @@ class Automaton implements RunAutomaton, Judge {
   }
 
   #startOver(): void {
-    for (const [id, call] of this.run.calls) this.earlierCalls.set(id, call.name);
+    for (const [id, call] of this.run.knownCalls()) this.earlierCalls.set(id, call.name);
     this.run = new RunState(this.#limits);
   }
 }

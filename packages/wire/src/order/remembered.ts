@@ -5,7 +5,7 @@
  * (a reused runId, a result for a call of an earlier run) is then missed or reported, never fatal.
  */
 export class Remembered<Value> {
-  readonly #values = new Map<string, Value>();
+  #values: Map<string, Value> | undefined;
   readonly #limit: number;
   #size = 0;
 
@@ -15,20 +15,21 @@ export class Remembered<Value> {
   }
 
   has(name: string): boolean {
-    return this.#values.has(name);
+    return this.#values?.has(name) === true;
   }
 
   get(name: string): Value | undefined {
-    return this.#values.get(name);
+    return this.#values?.get(name);
   }
 
   set(name: string, value: Value): void {
-    if (!this.#values.has(name)) this.#size += charge(name);
-    this.#values.set(name, value);
+    const values = (this.#values ??= new Map());
+    if (!values.has(name)) this.#size += charge(name);
+    values.set(name, value);
     while (this.#size > this.#limit) {
-      const oldest = this.#values.keys().next();
+      const oldest = values.keys().next();
       if (oldest.done === true) return;
-      this.#values.delete(oldest.value);
+      values.delete(oldest.value);
       this.#size -= charge(oldest.value);
     }
   }

@@ -32,13 +32,14 @@ export type OrderLimits = {
 /** Everything tracked for one run; a new run gets a new one. */
 export class RunState {
   readonly messages = new Map<string, MessageRecord>();
-  readonly calls = new Map<string, CallRecord>();
-  readonly activities = new Map<string, Owner>();
-  readonly reasoning = new Map<string, ReasoningRecord>();
-  readonly subagents = new Map<string, SubagentState>();
-  readonly steps = new Map<Owner, Set<string>>();
-  readonly startedCalls: string[] = [];
-  readonly answeredCalls = new Set<string>();
+  // Made when first asked for: most runs have text only, and an empty table takes 200 bytes.
+  #calls: Map<string, CallRecord> | undefined;
+  #activities: Map<string, Owner> | undefined;
+  #reasoning: Map<string, ReasoningRecord> | undefined;
+  #subagents: Map<string, SubagentState> | undefined;
+  #steps: Map<Owner, Set<string>> | undefined;
+  #startedCalls: string[] | undefined;
+  #answeredCalls: Set<string> | undefined;
   threadId: string | undefined;
   runId: string | undefined;
   readonly #limits: OrderLimits;
@@ -47,6 +48,39 @@ export class RunState {
 
   constructor(limits: OrderLimits) {
     this.#limits = limits;
+  }
+
+  get calls(): Map<string, CallRecord> {
+    return (this.#calls ??= new Map());
+  }
+
+  get activities(): Map<string, Owner> {
+    return (this.#activities ??= new Map());
+  }
+
+  get reasoning(): Map<string, ReasoningRecord> {
+    return (this.#reasoning ??= new Map());
+  }
+
+  get subagents(): Map<string, SubagentState> {
+    return (this.#subagents ??= new Map());
+  }
+
+  get steps(): Map<Owner, Set<string>> {
+    return (this.#steps ??= new Map());
+  }
+
+  get startedCalls(): string[] {
+    return (this.#startedCalls ??= []);
+  }
+
+  get answeredCalls(): Set<string> {
+    return (this.#answeredCalls ??= new Set());
+  }
+
+  /** The calls of the run, without making room for some where there are none. */
+  knownCalls(): Iterable<[string, CallRecord]> {
+    return this.#calls ?? [];
   }
 
   /** Units open now. */
