@@ -1,0 +1,83 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSigner, generateKey } from "@countersign/core/sign";
+import { describe, expect, test } from "vitest";
+import { openLog } from "../log/open-log.js";
+import { createInThreadSigner } from "../sign/in-thread.js";
+import { openSqliteStore } from "../sqlite/open-sqlite-store.js";
+import { checkWholeLog } from "../testing/check-log.js";
+import { draftOf } from "../testing/drafts.js";
+
+/** A real file system of four megabytes; undefined where nobody may mount one. */
+function mountSmall(): string | undefined {
+  const directory = mkdtempSync(join(tmpdir(), "countersign-full-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", directory], {
+      stdio: "ignore",
+    });
+    return directory;
+  } catch {
+    rmSync(directory, { recursive: true, force: true });
+    process.stdout.write(
+      "full-disk.test.ts: no file system can be mounted here, the full disk stays an injected one\n",
+    );
+    return undefined;
+  }
+}
+
+const mounted = mountSmall();
+
+describe.skipIf(mounted === undefined)("a file system that is full", () => {
+  test("refuses appends, loses nothing acknowledged, and takes entries again once there is room", async () => {
+    const root = mounted as string;
+    try {
+      const directory = join(root, "log");
+      const ballast = join(root, "ballast");
+      execFileSync("dd", ["if=/dev/zero", `of=${ballast}`, "bs=1k", "count=1500"], {
+        stdio: "ignore",
+      });
+      const key = generateKey();
+      const open = async () =>
+        openLog({
+          store: await openSqliteStore({ directory }),
+          signer: await createInThreadSigner(key),
+          checkpointSigner: createSigner(key),
+          origin: "full.example/log",
+          checkpointInterval: 0,
+        });
+      let log = await open();
+      let acknowledged = 0;
+      let refused: unknown;
+      for (let at = 0; refused === undefined && at < 20_000; at += 100) {
+        const drafts = Array.from({ length: 100 }, (_, index) => draftOf(at + index));
+        await log.appendAll(drafts).then(
+          (entries) => {
+            acknowledged += entries.length;
+          },
+          (error: unknown) => {
+            refused = error;
+          },
+        );
+      }
+      expect(refused).toMatchObject({ code: "ERR_STORE_WRITE", facts: { cause: "ENOSPC" } });
+      expect(acknowledged).toBeGreaterThan(0);
+
+      rmSync(ballast);
+      expect((await log.append(draftOf(2))).seq).toBe(acknowledged);
+      await log.close();
+      log = await open();
+      expect((await log.append(draftOf(3))).seq).toBe(acknowledged + 1);
+      await log.close();
+      const store = await openSqliteStore({ directory, readOnly: true });
+      expect((await store.head()).size).toBe(acknowledged + 2);
+      await checkWholeLog(store);
+      await store.close();
+    } finally {
+      // Lazily: a failed test leaves files open, and must be seen for what it is.
+      execFileSync("umount", ["-l", root]);
+      rmSync(root, { recursive: true, force: true });
+    }
+  });
+});
