@@ -6,14 +6,27 @@ import { createEventIds } from "./event-ids.js";
 
 test("an id is kept when it is new, and replaced when it was used or is somebody else's", () => {
   let count = 0;
-  const idOf = createEventIds(() => ["u1"], () => `minted-${(count += 1)}`);
+  const idOf = createEventIds(
+    () => ["u1"],
+    () => `minted-${(count += 1)}`,
+  );
   expect(["a", "b", "a", "u1", "c"].map(idOf)).toEqual(["a", "b", "minted-1", "minted-2", "c"]);
 });
 
 test("more ids than can be remembered are minted rather than trusted", () => {
   const taken = Array.from({ length: 65_536 }, (_, index) => `${index}`);
-  expect(createEventIds(taken.slice(1), () => "minted")("new")).toBe("new");
-  expect(createEventIds(taken, () => "minted")("new")).toBe("minted");
+  expect(
+    createEventIds(
+      () => taken.slice(1),
+      () => "minted",
+    )("new"),
+  ).toBe("new");
+  expect(
+    createEventIds(
+      () => taken,
+      () => "minted",
+    )("new"),
+  ).toBe("minted");
 });
 
 test("an agent of envelopes can neither sign for another, nor reuse a receipt's id, nor write into a person's message", async () => {
