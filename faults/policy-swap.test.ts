@@ -47,8 +47,9 @@ test("a policy swapped ten times a second under load: each run has one policy, a
   const hashes = new Map<string, string>();
   for (const tool of TOOLS) {
     writeSettings(directory, { agent: agent.url, policy: allowing(tool) });
-    const said = await countersign(directory, "serve", "--check", "--json");
-    hashes.set((JSON.parse(said) as { policy: { hash: string } }).policy.hash, tool);
+    const said = await countersign(directory, "policy", "check", "policy.yaml", "--json");
+    const { files } = JSON.parse(said) as { files: { hash: string }[] };
+    hashes.set(files[0]?.hash ?? "", tool);
   }
   const gateway = await startIn(scene, directory);
   const end = Date.now() + SECONDS * 1000;
