@@ -43,7 +43,7 @@ function firstRun(body: string, interrupts: readonly object[]): object[] {
     { type: "TOOL_CALL_RESULT", messageId: "t3", toolCallId: "c3", content: "found" },
   ]);
   const outcome = { type: "interrupt", interrupts };
-  return interrupts.length === 0 ? events : events.with(-1, { ...events.at(-1), outcome });
+  return interrupts.length === 0 ? events : [...events.slice(0, -1), { ...events.at(-1), outcome }];
 }
 
 const USER = { id: "u1", role: "user", content: "please" };
@@ -267,20 +267,16 @@ test("each attack is refused with its code and a receipt, and the agent is not c
 test("every check can observe instead: the request passes, and the entry names the rule", async () => {
   await begin("{ mode: observe }");
   let run = 1;
-  for (const [title, code, fields] of ATTACKS.filter(([, c]) => c !== "ERR_RUN_ID_REUSED")) {
+  for (const [title, code, fields] of ATTACKS) {
     run += 1;
-    const answer = await send({
-      messages: [NEXT],
-      ...fields,
-      runId: `o${run}`,
-      threadId: `x${run}`,
-    });
+    const runId = code === "ERR_RUN_ID_REUSED" ? "r1" : `o${run}`;
+    const answer = await send({ messages: [NEXT], ...fields, runId });
     expect([title, answer.status]).toEqual([title, 200]);
-    if (code.startsWith("ERR_FORWARDED") || code.startsWith("ERR_TOOLS_NAME")) {
-      const entry = fixture.recorder.drafts.findLast(({ direction }) => direction === "inbound");
-      expect(entry?.rule).toMatch(/^ag_ui_request\./);
-    }
+    const entry = fixture.recorder.drafts.findLast(({ direction }) => direction === "inbound");
+    expect([title, entry?.rule]).toEqual([title, expect.stringMatching(/^ag_ui_request\./)]);
+    expect(entry?.receipt.allowed).toBe(true);
   }
+  expect(fixture.agentRequests).toHaveLength(ATTACKS.length + 1);
 });
 
 test("duplicate keys and both spellings are refused whoever reads them", async () => {

@@ -1,7 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import type { Message } from "@countersign/wire";
 import "./errors.js";
-import { HeldCall, HeldMessage } from "./held-message.js";
+import { HeldMessage } from "./held-message.js";
+import type { HeldCall } from "./held-message.js";
 
 /** Messages kept of one thread; beyond it the thread ends rather than forgetting one. */
 export const MAX_MESSAGES = 20_000;
