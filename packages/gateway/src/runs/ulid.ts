@@ -6,6 +6,8 @@ const RANDOM_DIGITS = 16;
 const COUNTED_DIGITS = 4;
 const COUNTED = 32 ** COUNTED_DIGITS;
 const DRAWN_DIGITS = RANDOM_DIGITS - COUNTED_DIGITS;
+/** Drawn at once: asking the system for sixteen bytes takes as long as for a thousand. */
+const RANDOM_BYTES = 1024;
 /** Two digits at a time: identifiers are made for every event, and digit by digit took six times as long. */
 const PAIRS: readonly string[] = Array.from(
   { length: 32 * 32 },
@@ -19,7 +21,8 @@ const PAIRS: readonly string[] = Array.from(
  * random keys cost a store three quarters of its speed.
  */
 export function createUlid(now: () => number): () => string {
-  const drawn = new Uint8Array(RANDOM_DIGITS);
+  const random = new Uint8Array(RANDOM_BYTES);
+  let used = RANDOM_BYTES;
   let last = -1;
   let prefix = "";
   let counter = 0;
@@ -29,16 +32,24 @@ export function createUlid(now: () => number): () => string {
     else {
       // More than fit into one millisecond go on in the next, ahead of the clock.
       last = time === last ? time + 1 : time;
-      randomFillSync(drawn);
-      prefix = encodeTime(last);
-      for (let index = 0; index < DRAWN_DIGITS; index += 2) {
-        prefix += PAIRS[(((drawn[index] ?? 0) & 31) << 5) | ((drawn[index + 1] ?? 0) & 31)];
+      if (used + DRAWN_DIGITS + 2 > RANDOM_BYTES) {
+        randomFillSync(random);
+        used = 0;
       }
+      prefix = encodeTime(last);
+      for (let index = 0; index < DRAWN_DIGITS; index += 2)
+        prefix += PAIRS[tenBits(random, used + index)];
       // 16 of 20 bits: the rest is left free to count into.
-      counter = ((drawn[12] ?? 0) << 8) | (drawn[13] ?? 0);
+      used += DRAWN_DIGITS;
+      counter = ((random[used] ?? 0) << 8) | (random[used + 1] ?? 0);
+      used += 2;
     }
     return `${prefix}${PAIRS[counter >> 10]}${PAIRS[counter & 1023]}`;
   };
+}
+
+function tenBits(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] ?? 0) & 31) << 5) | ((bytes[at + 1] ?? 0) & 31);
 }
 
 function encodeTime(time: number): string {
