@@ -27,21 +27,24 @@ export type AdminToken = {
   /** The token itself, only when it was made just now. */
   readonly fresh: string | undefined;
   matches(token: string): boolean;
+  /** Writes a fresh one down; until then a start that fails leaves nothing that nobody was shown. */
+  keep(): Promise<void>;
 };
 
 /** The admin token: made once, shown once, kept as a hash. */
 export async function openAdminToken(directory: string): Promise<AdminToken> {
   const file = join(directory, "admin-token.sha256");
-  let fresh: string | undefined;
-  if (!existsSync(file)) {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    fresh = encodeBase64Url(randomBytes(32));
-    await writeFile(file, encodeBase64Url(sha256(fresh)), { mode: OWNER_ONLY, flag: "wx" });
-  }
-  const expected = (await readFile(file, "utf8")).trim();
+  const fresh = existsSync(file) ? undefined : encodeBase64Url(randomBytes(32));
+  const expected =
+    fresh === undefined ? (await readFile(file, "utf8")).trim() : encodeBase64Url(sha256(fresh));
   const bytes = new TextEncoder().encode(expected);
   return {
     fresh,
+    keep: async () => {
+      if (fresh === undefined) return;
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await writeFile(file, expected, { mode: OWNER_ONLY, flag: "wx" });
+    },
     matches: (token) => equalBytes(new TextEncoder().encode(encodeBase64Url(sha256(token))), bytes),
   };
 }

@@ -1,13 +1,15 @@
-import { readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sseFrame } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
+import { loadConfig } from "../config/load.js";
 import { idsOf, text } from "../testing/events.js";
 import { CHAT_POLICY, OPEN_POLICY } from "../testing/fixture.js";
 import { readScrape, valueOf } from "../testing/scrape.js";
 import { startServed } from "../testing/served.js";
 import { sseEvents } from "../testing/transports.js";
+import { startGateway } from "./serve.js";
 import { watchFiles } from "./watch-files.js";
 
 /** An agent that says one thing per turn, when the test lets it. */
@@ -113,7 +115,7 @@ test("runs that end in time are not cut, and a second word hastens", async () =>
   await other.stop();
 });
 
-test("revoking a token takes effect on an open stream within a second", async () => {
+test("revoking a token takes effect on the next event of an open stream", async () => {
   const { turn, next } = createTurns();
   const change = (id: string) => sseFrame({ type: "STATE_SNAPSHOT", snapshot: { id } });
   const served = await startServed(
@@ -144,14 +146,12 @@ test("revoking a token takes effect on an open stream within a second", async ()
     next();
     await readUntil(reader, seen, (all) => all.includes("after-c1"));
     expect(seen.text).toContain('"c1"');
-    const startedAt = performance.now();
     await served.control("/v1/capabilities/revoke", {
       method: "POST",
       body: JSON.stringify({ id }),
     });
     next();
     await readUntil(reader, seen, (all) => all.includes("RUN_FINISHED"));
-    expect(performance.now() - startedAt).toBeLessThan(1000);
     expect(seen.text).toContain("after-c2");
     expect(seen.text).not.toContain('"c2"');
     expect(await readFile(join(served.folder, "revoked.jsonl"), "utf8")).toContain(id);
@@ -245,11 +245,23 @@ test("a file behind swapped symbolic links, as Kubernetes mounts them, is notice
   await served.stop();
 });
 
-test("a port that is taken is said, and leaves no locked store behind", async () => {
+test("a start that fails on a taken port leaves no locked store and no admin token that nobody was shown", async () => {
   const served = await startServed(() => ({ pieces: [] }));
-  const { port } = new URL(served.running.controlUrl);
-  await expect(
-    startServed(() => ({ pieces: [] }), { config: "", control: Number(port) }),
-  ).rejects.toThrow(/EADDRINUSE/u);
+  const folder = await mkdtemp(join(tmpdir(), "countersign-taken-"));
+  const start = (port: string) =>
+    startGateway(
+      loadConfig(
+        `agents: { a: { url: "http://127.0.0.1:9/" } }\nlisten: { port: 0 }\ncontrol: { port: ${port} }\n`,
+        { file: join(folder, "countersign.yaml"), environment: {} },
+      ),
+    );
+  await expect(start(new URL(served.running.controlUrl).port)).rejects.toThrow(/EADDRINUSE/u);
+  const second = await start("0");
+  expect(second.freshAdminToken).toMatch(/^\S{43}$/u);
+  await second.close();
+  const third = await start("0");
+  expect(third.freshAdminToken).toBeUndefined();
+  await third.close();
   await served.stop();
+  await rm(folder, { recursive: true });
 });

@@ -130,6 +130,7 @@ export async function startGateway(
   try {
     await listen(gateway.dataPlane, config.listen.port, config.listen.host);
     await listen(control, config.control.port, config.control.host);
+    await admin.keep();
   } catch (error) {
     // A port that is taken must not leave a locked store behind.
     await close();

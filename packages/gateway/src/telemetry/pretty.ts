@@ -1,3 +1,5 @@
+import { parseJson } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
 import { styleText } from "node:util";
 
 const COLOURS = { debug: "gray", info: "green", warn: "yellow", error: "red" } as const;
@@ -9,7 +11,7 @@ const KNOWN: ReadonlySet<string> = new Set(["level", "time", "msg", "name"]);
 export function formatForPeople(line: string): string {
   const record = readOwnLine(line);
   if (record === undefined) return line;
-  const { level, time, msg } = record;
+  const { level, time, msg } = record as { level?: unknown; time?: unknown; msg?: unknown };
   const facts = Object.entries(record)
     .filter(([name]) => !KNOWN.has(name))
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
@@ -20,10 +22,10 @@ export function formatForPeople(line: string): string {
   return `${String(time).slice(11, 19)} ${shown} ${String(msg)}${facts === "" ? "" : ` ${facts}`}\n`;
 }
 
-/** Reads back what pino wrote a moment ago; these are no outside bytes. */
-function readOwnLine(line: string): Record<string, unknown> | undefined {
+/** Reads back what pino wrote a moment ago. */
+function readOwnLine(line: string): JsonObject | undefined {
   try {
-    return JSON.parse(line) as Record<string, unknown>;
+    return parseJson(line.trimEnd()) as JsonObject;
   } catch {
     return undefined;
   }

@@ -71,9 +71,7 @@ export function valueOf(
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): number {
-  const [family = name] = [name, name.replace(/_(?:bucket|sum|count)$/u, "")].filter((one) =>
-    metrics.has(one),
-  );
+  const family = metrics.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/u, "");
   const found = metrics
     .get(family)
     ?.samples.find(

@@ -23,14 +23,14 @@ export type Served = {
 /** Starts one in front of a scripted agent. */
 export async function startServed(
   script: FakeScript,
-  options: { config?: string; policy?: string; control?: number } = {},
+  options: { config?: string; policy?: string } = {},
 ): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-served-"));
   const agent = await startFakeAgent(script);
   await writeFile(join(folder, "policy.yaml"), options.policy ?? OPEN_POLICY);
   const config = loadConfig(
     `agents:\n  support:\n    url: ${agent.url}\npolicy: policy.yaml\nlisten: { port: 0 }\n` +
-      `control: { port: ${options.control ?? 0} }\n${options.config ?? ""}`,
+      `control: { port: 0 }\n${options.config ?? ""}`,
     { file: join(folder, "countersign.yaml"), environment: {} },
   );
   const lines: Record<string, unknown>[] = [];
