@@ -196,3 +196,25 @@ test("checkpoints follow the log by themselves while it grows, and rest while it
 test("options that make no sense are a TypeError", async () => {
   await expect(logOver(memoryStore(), { maxQueue: -1 })).rejects.toThrow(TypeError);
 });
+
+test("after a failed write the next groups are signed with the right numbers beforehand", async () => {
+  const store = memoryStore();
+  const real = await createInThreadSigner(key);
+  const firsts: number[] = [];
+  const signer: GroupSigner = {
+    ...real,
+    async sign(request) {
+      firsts.push(request.first);
+      return real.sign(request);
+    },
+  };
+  const log = await logOver(store, { signer });
+  await log.appendAll([draftOf(0), draftOf(1)]);
+  store.fail = true;
+  await expect(log.appendAll([draftOf(2), draftOf(3), draftOf(4)])).rejects.toThrow();
+  store.fail = false;
+  expect((await log.appendAll([draftOf(5)]))[0]?.seq).toBe(2);
+  expect((await log.appendAll([draftOf(6)]))[0]?.seq).toBe(3);
+  expect(firsts).toEqual([0, 2, 2, 3]);
+  await log.close();
+});

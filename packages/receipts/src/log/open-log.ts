@@ -162,6 +162,11 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     return taken;
   };
 
+  // Others may have appended, or something failed: what is signed from now on is numbered from here.
+  const expectAfter = (end: number): void => {
+    expected = groups.reduce((sum, group) => sum + (group.failed ? 0 : group.count), end);
+  };
+
   const flush = async (): Promise<void> => {
     if (flushing) return;
     flushing = true;
@@ -179,6 +184,7 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
           pending -= group.count;
           group.reject(failure);
         }
+        expectAfter(size);
         continue;
       }
       for (const group of taken) {
@@ -186,10 +192,9 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
         group.resolve();
       }
       size = end;
+      expectAfter(size);
     }
     flushing = false;
-    // Others appended, or something failed: what is signed from now on is numbered from here.
-    expected = groups.reduce((sum, group) => sum + (group.failed ? 0 : group.count), size);
   };
 
   const checkpoint = async (): Promise<string> => {
