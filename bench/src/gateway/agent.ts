@@ -73,10 +73,10 @@ function fillWindow(): void {
 }
 
 /** Runs of different lengths, so that they do not all end in the same moment. */
-function runLength(): number {
+function runLength(number: number): number {
   if (plan.kind === "brief") return plan.events;
   if (plan.kind !== "even" || plan.eventsPerRun === undefined) return Number.POSITIVE_INFINITY;
-  return Math.round(plan.eventsPerRun * (0.5 + ((tally.opened * 37) % 100) / 100));
+  return Math.round(plan.eventsPerRun * (0.5 + ((number * 37) % 100) / 100));
 }
 
 function serve(socket: Socket): void {
@@ -84,7 +84,7 @@ function serve(socket: Socket): void {
   socket.setNoDelay(true);
   const read = createRequestReader((body) => {
     const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
-    const stream = { socket, threadId, runId, left: runLength() };
+    const stream = { socket, threadId, runId, left: runLength(tally.opened) };
     current = stream;
     tally.opened += 1;
     socket.write(beginning(threadId, runId));
@@ -129,6 +129,9 @@ const calls: AgentCalls = {
   plan: async (next) => {
     plan = next;
     isFinishing = false;
+    open.forEach((stream, index) => {
+      stream.left = runLength(index);
+    });
     planStartedAt = microseconds();
     issued = 0;
     credit = next.kind === "window" ? next.inFlight : 0;

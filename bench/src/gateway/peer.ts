@@ -18,7 +18,7 @@ export type Peer<Interface> = {
   stop(): Promise<void>;
 };
 
-const ANSWER_WITHIN_MS = 60_000;
+const ANSWER_WITHIN_MS = 120_000;
 
 /** In the child: answers every call of the parent with the function of that name. */
 export function answerCalls<Interface extends object>(functions: Interface): void {

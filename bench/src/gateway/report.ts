@@ -32,7 +32,7 @@ function aims(raw: Raw): string {
   const rows = judgeAims(raw).map(({ wish, unit, found, isMet }) => [
     wish,
     told(found, ` ${unit}`),
-    isMet ? "met" : "**not met**",
+    Number.isNaN(found.middle) ? "not measured" : isMet ? "met" : "**not met**",
   ]);
   return table(["aim for enforce, batch", "found", ""], rows);
 }

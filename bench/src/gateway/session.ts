@@ -56,19 +56,20 @@ export async function carry(ends: Ends, running: Running, load: Load): Promise<M
   return measured;
 }
 
-/** Tells the agent what to do with streams, and opens them. */
+/** Opens streams that are silent until all are there, then tells the agent what to do with them. */
 export async function openStreams(
   { agent, client, acknowledgePort }: Ends,
   running: Running,
   load: Pick<Load, "plan" | "streams" | "isRenewing">,
 ): Promise<void> {
-  await agent.calls.plan(load.plan);
+  await agent.calls.plan({ kind: "idle" });
   await client.calls.open({
     target: running.target,
     streams: load.streams,
     isRenewing: load.isRenewing === true,
     ...(load.plan.kind === "window" ? { acknowledgePort } : {}),
   });
+  await agent.calls.plan(load.plan);
 }
 
 /** Measures streams that are open already. */
