@@ -7,11 +7,15 @@ import type { StreamEnd } from "./passage.js";
 import { openPipeline } from "./pipeline.js";
 import type { Pipeline } from "./pipeline.js";
 import type { Run } from "./run.js";
+import { createTurns } from "./turns.js";
 
 /** Events that may wait for their receipt before the agent has to wait too. */
 const MAX_BACKLOG = 512;
 /** Bytes read from the agent that may wait for receipts: with a few large events the count says little. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+
+/** One for all runs: they share an event loop. */
+const turns = createTurns();
 
 /**
  * Carries one agent's stream along the road until it ends, one way or another.
@@ -47,11 +51,7 @@ async function carry(
 ): Promise<void> {
   let bytes = 0;
   for await (const piece of stream.pieces) {
-    // Asked again after each wait and right before the push: of all the streams that are woken together,
-    // those that come first may have filled the room.
-    for (let room = roomIn(run); room !== undefined && !stopped.aborted; room = roomIn(run)) {
-      await untilAborted(room, stopped);
-    }
+    if (roomIn(run) !== undefined || turns.isSpent()) await untilItsTurn(run, stopped);
     if (stopped.aborted) return;
     const passage = createPassage(run.clock.now());
     passage.piece = piece;
@@ -71,6 +71,23 @@ async function carry(
 
 function roomIn({ recorder }: Run): Promise<void> | undefined {
   return recorder.room?.();
+}
+
+/**
+ * Asks again after each wait: of all the streams that are woken together, those that come first may have
+ * filled the room.
+ */
+async function untilItsTurn(run: Run, stopped: AbortSignal): Promise<void> {
+  let hasTurn = false;
+  while (!stopped.aborted) {
+    const room = roomIn(run);
+    if (room !== undefined) await untilAborted(room, stopped);
+    else if (hasTurn || !turns.isSpent()) return;
+    else {
+      await untilAborted(turns.next(), stopped);
+      hasTurn = true;
+    }
+  }
 }
 
 function endFor(run: Run, pipeline: Pipeline, stopped: AbortSignal, error: unknown): StreamEnd {
