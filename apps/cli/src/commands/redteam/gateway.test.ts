@@ -42,8 +42,6 @@ const STOPPED = [
   "tag:snapshot",
   "tag:raw",
 ];
-// A limit that a client resets by leaving out what it was told: nothing in one request shows it.
-const LEFT = new Set(["AGUI-005"]);
 
 test("the gateway stops what the agent falls for, and names the receipts", async () => {
   const folder = mkdtempSync(join(tmpdir(), "redteam-gateway-"));
@@ -64,13 +62,7 @@ test("the gateway stops what the agent falls for, and names the receipts", async
       direct.outcome,
       second?.outcome,
     ]);
-    expect(got).toEqual(
-      report.entries.map(({ id }) => [
-        id,
-        "exploited",
-        LEFT.has(id) ? "exploited" : "not_exploited",
-      ]),
-    );
+    expect(got).toEqual(report.entries.map(({ id }) => [id, "exploited", "not_exploited"]));
     expect(documents.length).toBeGreaterThan(20);
     const receipts = report.entries.flatMap((entry) => entry.through?.receipts ?? []);
     expect(receipts.length).toBeGreaterThan(3);
