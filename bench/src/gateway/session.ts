@@ -92,7 +92,7 @@ export async function watch(
     streams: load.streams,
     eventsPerSecond: seen.events / seen.seconds,
     processorMicroseconds: pids.length === 0 ? Number.NaN : used / 1e3 / seen.events,
-    foreignShare: Math.max(0, foreign / (load.seconds * 1e9 * availableParallelism())),
+    foreignShare: Math.max(0, foreign / (seen.seconds * 1e9 * availableParallelism())),
   };
 }
 
