@@ -5,10 +5,10 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { chatter, idsOf, inRun, message } from "./harness/agent.js";
-import { codeOf, finishRun, openRun, timeGet } from "./harness/client.js";
+import { codeOf, finishRun, openRun, timeGet, untilReady } from "./harness/client.js";
 import { startIn, writeSettings } from "./harness/gateway.js";
 import { checkLog, unreceipted } from "./harness/log.js";
-import { pause, until } from "./harness/scale.js";
+import { until } from "./harness/scale.js";
 import { createScene } from "./harness/scene.js";
 
 const scene = createScene();
@@ -78,10 +78,7 @@ test("a full disk: runs end in an error, requests are refused, nothing is delive
   expect(gateway.hasExited()).toBe(false);
 
   rmSync(ballast);
-  await until("it is ready again", async () => {
-    await pause(200);
-    return (await timeGet(`${gateway.url}/readyz`)).status === 200;
-  });
+  await untilReady(gateway.url);
   const after = await finishRun(gateway.url, { threadId: "short-2" });
   expect(after.events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
   expect(await gateway.stop()).toBe(0);

@@ -4,12 +4,12 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { chatter, idsOf, inRun, message } from "./harness/agent.js";
-import { codeOf, finishRun, openRun, timeGet } from "./harness/client.js";
+import { codeOf, finishRun, openRun, timeGet, untilReady } from "./harness/client.js";
 import type { ClientRun } from "./harness/client.js";
 import { startIn, writeSettings } from "./harness/gateway.js";
 import type { GatewayProcess } from "./harness/gateway.js";
 import { checkLog, unreceipted } from "./harness/log.js";
-import { pause, until } from "./harness/scale.js";
+import { until } from "./harness/scale.js";
 import { createScene } from "./harness/scene.js";
 
 const scene = createScene();
@@ -86,10 +86,7 @@ test("PostgreSQL goes and comes back: nothing is delivered without a receipt, re
   expect((await timeGet(`${gateway.url}/ping`)).status).toBe(200);
 
   await store.start();
-  await until("it is ready again", async () => {
-    await pause(200);
-    return (await timeGet(`${gateway.url}/readyz`)).status === 200;
-  });
+  await untilReady(gateway.url);
   const after = await finishRun(gateway.url, { threadId: "short-2" });
   expect(after.events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
   expect(await gateway.stop()).toBe(0);

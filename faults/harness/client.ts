@@ -1,5 +1,6 @@
 import { Agent, request } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { pause, until } from "./scale.js";
 
 /** An event as a test looks at it. */
 export type SeenEvent = { readonly type: string; readonly [field: string]: unknown };
@@ -148,5 +149,13 @@ export function timeGet(url: string): Promise<{ status: number; milliseconds: nu
     });
     asked.on("error", reject);
     asked.end();
+  });
+}
+
+/** Waits until a gateway says that decisions can be recorded again. */
+export async function untilReady(url: string): Promise<void> {
+  await until("it is ready again", async () => {
+    await pause(200);
+    return (await timeGet(`${url}/readyz`)).status === 200;
   });
 }

@@ -1,3 +1,5 @@
+import { OPEN_POLICY } from "../harness/gateway.js";
+
 /** What real agents send, one of everything; `poison` is what the policy of these tests never lets through. */
 export function realEvents(ids: { threadId: string; runId: string }, at: string): Event[] {
   const call = `c-${at}`;
@@ -90,16 +92,6 @@ export function realInput(ids: { threadId: string; runId: string }): Record<stri
 export const POISONED_TOOL = { name: "wipe_disk", description: POISON, parameters: {} };
 
 /** Chat, one tool, nothing else. */
-export const POLICY = `hushspec: "0.1.0"
-name: hostile
-rules:
-  ag_ui:
-    allow_display_without_capability: true
-    restricted_classifications: []
-    max_events_per_second: 1000000
-  ag_ui_inbound: { default: allow }
-  ag_ui_request: { forwarded_props: { allow: [theme] } }
-  ag_ui_tools:
-    call: { allow: [lookup] }
-    declare: { allow: [lookup] }
+export const POLICY = `${OPEN_POLICY}  ag_ui_request: { forwarded_props: { allow: [theme] } }
+  ag_ui_tools: { call: { allow: [lookup] }, declare: { allow: [lookup] } }
 `;
