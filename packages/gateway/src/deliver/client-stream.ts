@@ -2,16 +2,16 @@ import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import { createDowngrader, upgradeEnvelope, wrapEnvelope } from "@countersign/wire/dialects";
 import type { EnvelopeEventType } from "@countersign/wire/dialects";
+import type { RunPhase } from "@countersign/wire/order";
 import { readsEnvelopes } from "../order/stage.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
-import { createGuard } from "./guard.js";
 import type { Failure } from "./run-error.js";
 
 /** The person's end of one run: it keeps the stream valid AG-UI whatever was withheld. */
 export type ClientStream = {
-  /** Delivers an event, or says that it would make the client throw; `passage` is what it was judged to be. */
-  write(event: AgUiEvent, passage?: Passage): boolean;
+  /** Delivers an event that the guard has let on; `passage` is what it was judged to be. */
+  write(event: AgUiEvent, passage?: Passage): void;
   /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
   fail(failure: Failure): void;
   /** Sends what was written since the last time in one piece. */
@@ -26,7 +26,7 @@ type Translation = (event: AgUiEvent, passage?: Passage) => readonly JsonObject[
 /** Opens the person's end in the dialect the client asked for. */
 export function openClientStream(run: Run): ClientStream {
   const translate = createTranslation(run);
-  const guard = createGuard();
+  let phase: RunPhase = "idle";
   const isNative = run.clientDialect === "1.0";
   let outgoing: AgUiEvent[] = [];
   let texts: (string | undefined)[] = [];
@@ -38,40 +38,44 @@ export function openClientStream(run: Run): ClientStream {
     outgoing = [];
     texts = [];
   };
-  const write = (event: AgUiEvent, passage?: Passage): boolean => {
-    const sound = guard.check(event);
-    if (sound === undefined) return false;
+  const write = (event: AgUiEvent, passage?: Passage): void => {
+    phase = phaseAfter(event, phase);
     if (run.delivered !== undefined && passage !== undefined) {
-      for (const shown of shownForms(run, sound, passage)) run.delivered(shown, passage);
+      for (const shown of shownForms(run, event, passage)) run.delivered(shown, passage);
     }
     if (isNative && passage?.claim === undefined) {
-      outgoing.push(sound);
-      texts.push(sound === event ? passage?.text : undefined);
-      return true;
+      outgoing.push(event);
+      texts.push(passage?.text);
+      return;
     }
-    for (const value of translate(sound, passage)) {
-      // The text that was hashed is sent, unless the dialect or the guard made something else of the event.
+    for (const value of translate(event, passage)) {
+      // The text that was hashed is sent, unless the dialect made something else of the event.
       const isHashed = (value as unknown) === event;
       outgoing.push(value as unknown as AgUiEvent);
       texts.push(isHashed ? passage?.text : undefined);
     }
-    return true;
   };
   return {
     write,
     flush,
     fail: ({ code, message }) => {
       // A second RUN_ERROR would make the official client throw.
-      if (guard.phase !== "errored") write({ type: "RUN_ERROR", message, code });
+      if (phase !== "errored") write({ type: "RUN_ERROR", message, code });
     },
     get isRunOpen() {
-      return guard.phase === "active";
+      return phase === "active";
     },
     end: () => {
       flush();
       run.sink.end();
     },
   };
+}
+
+function phaseAfter({ type }: AgUiEvent, before: RunPhase): RunPhase {
+  if (type === "RUN_STARTED") return "active";
+  if (type === "RUN_FINISHED") return "finished";
+  return type === "RUN_ERROR" ? "errored" : before;
 }
 
 /** The events a client is shown of a passage, before its dialect; of an envelope, what a native client gets. */

@@ -1,18 +1,17 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { createRunAutomaton, ORDER_RULES } from "@countersign/wire/order";
-import type { OrderRuleId, RunPhase } from "@countersign/wire/order";
+import type { OrderRuleId } from "@countersign/wire/order";
 
 /** Looks at what is about to leave with the eyes of the client. */
 export type Guard = {
   /** The event in a form the client accepts; `undefined` when there is none. */
   check(event: AgUiEvent): AgUiEvent | undefined;
-  readonly phase: RunPhase;
 };
 
 /**
  * A second automaton, over what is delivered: the agent's own stream being in order says nothing about
  * the stream that is left after something was withheld, and an event out of order makes the official
- * client throw.
+ * client throw. It looks before the receipt is written, so that the receipt names what really leaves.
  */
 export function createGuard(): Guard {
   const automaton = createRunAutomaton();
@@ -29,9 +28,6 @@ export function createGuard(): Guard {
         else return undefined;
       }
       return sound;
-    },
-    get phase() {
-      return automaton.runState();
     },
   };
 }

@@ -46,6 +46,9 @@ export const UNSOUND: Failure = {
   message: "what may be shown of the stream does not hold together",
 };
 
+/** The rule under which an event is blocked that the client would throw on. */
+export const UNSOUND_RULE = "gateway/unsound";
+
 const MALFORMED: Failure = {
   code: "AGENT_MALFORMED_EVENT",
   message: "the agent sent something that is not valid AG-UI",

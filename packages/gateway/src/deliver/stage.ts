@@ -11,7 +11,7 @@ import { openClientStream } from "./client-stream.js";
 import type { ClientStream } from "./client-stream.js";
 import "./errors.js";
 import { noticeOf } from "./notice.js";
-import { BLOCKED, DISORDERED, UNSOUND } from "./run-error.js";
+import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
 import type { Failure } from "./run-error.js";
 
 /** Serialises what was allowed and durable; what was blocked exists only in the log. */
@@ -78,12 +78,16 @@ function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure |
     return undefined;
   }
   if (event === undefined) return undefined;
-  if (passage.supplied) return client.write(event, passage) ? undefined : UNSOUND;
+  if (passage.supplied && decision === undefined) {
+    client.write(event, passage);
+    return undefined;
+  }
   if (decision === undefined) return undefined;
   if (decision.allow) {
     if (passage.part) return undefined;
     run.counters.forwarded += 1;
-    return client.write(passage.emitted ?? event, passage) ? undefined : UNSOUND;
+    client.write(passage.emitted ?? event, passage);
+    return undefined;
   }
   run.counters.blocked += 1;
   // Without its start or its end a run cannot be told honestly in any other way.
@@ -93,7 +97,8 @@ function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure |
   return undefined;
 }
 
-function endingFor({ reason, reasonCode }: Denial): Failure {
+function endingFor({ rule, reason, reasonCode }: Denial): Failure {
+  if (rule === UNSOUND_RULE) return UNSOUND;
   const { code, message } = reasonCode === "order_violation" ? DISORDERED : BLOCKED;
   return { code, message: `${message}: ${reason}` };
 }

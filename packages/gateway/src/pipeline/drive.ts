@@ -9,8 +9,8 @@ import type { Pipeline } from "./pipeline.js";
 import type { Run } from "./run.js";
 import { createTurns } from "./turns.js";
 
-/** Events that may wait for their receipt before the agent has to wait too. */
-const MAX_BACKLOG = 512;
+/** Events that may wait for their receipt before the agent has to wait too: a few reads, during one flush. */
+const MAX_BACKLOG = 2048;
 /** Bytes read from the agent that may wait for receipts: with a few large events the count says little. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 

@@ -1,6 +1,10 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { shownForms } from "../deliver/client-stream.js";
+import { createGuard } from "../deliver/guard.js";
+import type { Guard } from "../deliver/guard.js";
+import { UNSOUND, UNSOUND_RULE } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
+import { ownDenial } from "../decide/structure.js";
 import type { Passage, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
@@ -28,6 +32,7 @@ type Group = {
 export const record: Stage = {
   name: "record",
   open: (run, next) => {
+    const guard = createGuard();
     const waiting: Group[] = [];
     let gathered: Passage[] = [];
     let size = 0;
@@ -83,6 +88,7 @@ export const record: Stage = {
           // The person hears nothing more of this run but its end: nothing more is signed as delivered.
           over = !decision.allow && decision.onBlock === "end";
         }
+        if (!holdToGuard(guard, passage)) over = true;
         gathered.push(passage);
         size += 1;
         // The log may begin with the first of them while the rest is still being judged.
@@ -104,6 +110,25 @@ export const record: Stage = {
     request.seq = recorded.seq;
   },
 };
+
+/**
+ * Gives a passage the form its client accepts; without one it is blocked, and false.
+ *
+ * The form is found before it is hashed: no receipt may name other bytes than those that left, or call
+ * something delivered that could not be.
+ */
+function holdToGuard(guard: Guard, passage: Passage): boolean {
+  const { event, emitted, decision, part, supplied } = passage;
+  if (event === undefined || part || (!supplied && decision?.allow !== true)) return true;
+  const shown = emitted ?? event;
+  const sound = guard.check(shown);
+  if (sound === undefined) {
+    passage.decision = ownDenial(UNSOUND_RULE, UNSOUND.message, "end");
+    return false;
+  }
+  if (sound !== shown) passage.emitted = sound;
+  return true;
+}
 
 /** Resolves when everything that must be durable before delivery is: the receipts, and what others hang on it. */
 async function makeDurable(run: Run, passages: readonly Passage[]): Promise<void> {
@@ -135,6 +160,6 @@ async function startOf(
 function shownOf(run: Run, passage: Passage): readonly AgUiEvent[] {
   const { event, emitted, decision, part, supplied } = passage;
   if (event === undefined || part) return [];
-  if (!supplied && decision?.allow !== true) return [];
+  if (supplied ? decision !== undefined : decision?.allow !== true) return [];
   return shownForms(run, emitted ?? event, passage);
 }
