@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSigner, generateKey } from "@countersign/core/sign";
@@ -10,11 +10,14 @@ import { openSqliteStore } from "../sqlite/open-sqlite-store.js";
 import { checkWholeLog } from "../testing/check-log.js";
 import { draftOf } from "../testing/drafts.js";
 
+// Programs of the system; without them the test is left out.
+const [MOUNT, UNMOUNT] = ["mount", "umount"] as const;
+
 /** A real file system of four megabytes; undefined where nobody may mount one. */
 function mountSmall(): string | undefined {
   const directory = mkdtempSync(join(tmpdir(), "countersign-full-"));
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", directory], {
+    execFileSync(MOUNT, ["-t", "tmpfs", "-o", "size=4m", "tmpfs", directory], {
       stdio: "ignore",
     });
     return directory;
@@ -35,9 +38,7 @@ describe.skipIf(mounted === undefined)("a file system that is full", () => {
     try {
       const directory = join(root, "log");
       const ballast = join(root, "ballast");
-      execFileSync("dd", ["if=/dev/zero", `of=${ballast}`, "bs=1k", "count=1500"], {
-        stdio: "ignore",
-      });
+      writeFileSync(ballast, Buffer.alloc(1_500 << 10));
       const key = generateKey();
       const open = async () =>
         openLog({
@@ -76,7 +77,7 @@ describe.skipIf(mounted === undefined)("a file system that is full", () => {
       await store.close();
     } finally {
       // Lazily: a failed test leaves files open, and must be seen for what it is.
-      execFileSync("umount", ["-l", root]);
+      execFileSync(UNMOUNT, ["-l", root]);
       rmSync(root, { recursive: true, force: true });
     }
   });

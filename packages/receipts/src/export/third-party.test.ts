@@ -18,6 +18,7 @@ import { writeExport } from "./write-export.js";
 // Go's own note and tlog packages (the code behind sum.golang.org) read what we wrote. Debian ships
 // them as source; elsewhere GOPATH says where they are.
 const PROGRAM = fileURLToPath(new URL("../../third-party/main.go", import.meta.url));
+const GO_PROGRAM: string = "go";
 const GO = {
   ...process.env,
   GO111MODULE: "off",
@@ -28,7 +29,7 @@ const GO = {
 function hasGo(): boolean {
   try {
     const packages = ["golang.org/x/mod/sumdb/note", "golang.org/x/mod/sumdb/tlog"];
-    execFileSync("go", ["list", ...packages], { env: GO, stdio: "ignore" });
+    execFileSync(GO_PROGRAM, ["list", ...packages], { env: GO, stdio: "ignore" });
     return true;
   } catch {
     process.stdout.write(
@@ -87,7 +88,7 @@ async function makeExport(): Promise<void> {
 describe.skipIf(!hasGo())("an auditor written in Go, with Go's own packages", () => {
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), "countersign-third-party-"));
-    execFileSync("go", ["build", "-o", join(root, "auditor"), PROGRAM], { env: GO });
+    execFileSync(GO_PROGRAM, ["build", "-o", join(root, "auditor"), PROGRAM], { env: GO });
     await makeExport();
   }, 120_000);
   afterAll(() => rm(root, { recursive: true, force: true }));
