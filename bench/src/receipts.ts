@@ -17,6 +17,7 @@ import {
   rawSqliteRows,
   startSodiumMeter,
 } from "./receipts-limits.js";
+import { mainThreadMicroseconds } from "./receipts-threads.js";
 import { measureVerification } from "./receipts-verification.js";
 
 // What the log does per second, signed and durable, beside what this machine could do at most.
@@ -24,7 +25,11 @@ const flag = process.argv.indexOf("--entries");
 const entries = flag === -1 ? 100_000 : Number(process.argv[flag + 1]);
 const roundsFlag = process.argv.indexOf("--rounds");
 const rounds = roundsFlag === -1 ? 5 : Number(process.argv[roundsFlag + 1]);
+const growFlag = process.argv.indexOf("--grow");
+const grown = growFlag === -1 ? 1_000_000 : Number(process.argv[growFlag + 1]);
+// So many appends are under way at once: streams that each append an event, or what arrived together.
 const STREAMS = 2_000;
+const TOGETHER = 32;
 
 function draftOf(number: number): EntryDraft {
   return {
@@ -50,23 +55,35 @@ function draftOf(number: number): EntryDraft {
   };
 }
 
-type Work = { readonly rate: number; readonly cpuMicroseconds: number; readonly loopBusy: number };
+type Work = {
+  readonly rate: number;
+  readonly cpuMicroseconds: number;
+  readonly mainMicroseconds: number;
+  readonly loopBusy: number;
+};
 
 let next = 0;
-async function appendMany(log: ReceiptLog, count: number): Promise<Work> {
+async function appendMany(log: ReceiptLog, count: number, together = TOGETHER): Promise<Work> {
+  const first = next;
   const end = next + count;
   const cpu = process.cpuUsage();
   const loop = performance.eventLoopUtilization();
+  const main = mainThreadMicroseconds() ?? 0;
   const start = performance.now();
   const stream = async (): Promise<void> => {
-    while (next < end) await log.append(draftOf(next++));
+    while (next < end) {
+      if (together === 1) await log.append(draftOf(next++));
+      else await log.appendAll(Array.from({ length: together }, () => draftOf(next++)));
+    }
   };
-  await Promise.all(Array.from({ length: STREAMS }, stream));
+  await Promise.all(Array.from({ length: Math.ceil(STREAMS / together) }, stream));
+  const done = next - first;
   const milliseconds = performance.now() - start;
   const used = process.cpuUsage(cpu);
   return {
-    rate: (count * 1_000) / milliseconds,
-    cpuMicroseconds: (used.user + used.system) / count,
+    rate: (done * 1_000) / milliseconds,
+    cpuMicroseconds: (used.user + used.system) / done,
+    mainMicroseconds: ((mainThreadMicroseconds() ?? 0) - main) / done,
     loopBusy: performance.eventLoopUtilization(loop).utilization,
   };
 }
@@ -118,11 +135,13 @@ try {
     const limits: number[] = [];
     const cpu: number[] = [];
     const cpuShares: number[] = [];
+    const mains: number[] = [];
     let before = await meter.measure(500);
     for (let round = 0; round < rounds; round += 1) {
       // The index catches up between the parts: this line is about appending.
       await store.count({});
-      const { rate, cpuMicroseconds } = await appendMany(log, part);
+      const { rate, cpuMicroseconds, mainMicroseconds } = await appendMany(log, part);
+      mains.push(mainMicroseconds);
       await store.count({});
       const after = await meter.measure(500);
       rates.push(rate);
@@ -134,14 +153,23 @@ try {
       before = after;
     }
     const share = median(shares);
-    const remark = `${Math.round(share * 100)} % of libsodium on all cores (${perSecond(median(limits))}), best part ${perSecond(Math.max(...rates))}, ${median(cpu).toFixed(1)} µs of processor an entry (${Math.round(median(cpuShares) * 100)} % by processor time)`;
+    const remark = `${Math.round(share * 100)} % of libsodium on all cores (${perSecond(median(limits))}), best part ${perSecond(Math.max(...rates))}, ${median(cpu).toFixed(1)} µs of processor an entry (${Math.round(median(cpuShares) * 100)} % by processor time), ${median(mains).toFixed(1)} µs of it on the event loop`;
     say(`embedded, ${sign}, strict`, perSecond(median(rates)), remark);
     figures[`embedded.${sign}`] = median(rates);
     figures[`embedded.${sign}.best`] = Math.max(...rates);
     figures[`embedded.${sign}.shareOfLibsodium`] = share;
     figures[`embedded.${sign}.cpuMicroseconds`] = median(cpu);
     figures[`embedded.${sign}.shareByProcessorTime`] = median(cpuShares);
+    figures[`embedded.${sign}.mainMicroseconds`] = median(mains);
     figures[`libsodium.${sign}`] = median(limits);
+    const singly = await appendMany(log, part, 1);
+    await store.count({});
+    say(
+      `embedded, ${sign}, strict, one by one`,
+      perSecond(singly.rate),
+      `${singly.cpuMicroseconds.toFixed(1)} µs of processor an entry, ${singly.mainMicroseconds.toFixed(1)} µs of it on the event loop`,
+    );
+    figures[`embedded.${sign}.oneByOne`] = singly.rate;
     const start = performance.now();
     const sustained = await appendMany(log, part * 2);
     await store.count({});
@@ -155,7 +183,7 @@ try {
     await log.close();
   }
 
-  const verified = await measureVerification(directory, Math.floor(entries / 2), draftOf);
+  const verified = await measureVerification(directory, entries, draftOf);
   say(
     "verification of an export",
     perSecond(verified.rate),
@@ -197,13 +225,13 @@ try {
   const memory: number[] = [];
   const cost: number[] = [];
   for (let tenth = 1; tenth <= 10; tenth += 1) {
-    const { cpuMicroseconds } = await appendMany(log, Math.floor(entries / 10));
+    const { cpuMicroseconds } = await appendMany(log, Math.floor(grown / 10));
     await store.count({ filter: { session_id: "sess_1" } });
     globalThis.gc?.();
     memory.push(Math.round(process.memoryUsage().rss / 1e6));
     cost.push(Math.round(cpuMicroseconds * 10) / 10);
   }
-  const size = Math.floor(entries / 10) * 10;
+  const { size } = await store.head();
   say(
     `memory while growing to ${size.toLocaleString("en")}`,
     `${memory.at(-1)} MB`,
@@ -221,6 +249,7 @@ try {
     await log.proof(seq);
     latencies.push(performance.now() - start);
   }
+  figures["grown"] = size;
   const sorted = latencies.toSorted((left, right) => left - right);
   say(
     `proof of one among ${size.toLocaleString("en")}`,
@@ -256,6 +285,6 @@ const results = new URL("../results/", import.meta.url);
 await mkdir(results, { recursive: true });
 const table = rows.map((row) => `| ${row.join(" | ")} |`).join("\n");
 const load = `Load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores when it ended: other work ran beside it wherever that is above the number of cores, and figures by processor time are then the fairer ones.`;
-const heading = `# Receipts\n\n\`npm run bench -- receipts\`, ${entries.toLocaleString("en")} entries, ${STREAMS.toLocaleString("en")} streams at once, Node ${process.version}. ${load}\n\n| what | figure | remark |\n|---|---|---|\n`;
+const heading = `# Receipts\n\n\`npm run bench -- receipts\`, ${entries.toLocaleString("en")} entries, ${STREAMS.toLocaleString("en")} appends under way, ${TOGETHER} in a call unless said otherwise, Node ${process.version}. ${load}\n\n| what | figure | remark |\n|---|---|---|\n`;
 await writeFile(new URL("receipts.md", results), `${heading}${table}\n`);
 await writeFile(new URL("receipts.json", results), `${JSON.stringify(figures, null, 2)}\n`);
