@@ -12,6 +12,12 @@ const purpose = process.argv[2] ?? "start";
 const SYSTEM_NEEDS = [
   { program: "chromium", apt: ["chromium"], why: "browser tests" },
   { program: "openssl", apt: ["openssl"], why: "certificates for TLS tests" },
+  {
+    program: "go",
+    apt: ["golang-go", "golang-golang-x-mod-dev"],
+    why: "an auditor around Go's own log packages",
+  },
+  { program: "systemd-analyze", apt: ["systemd"], why: "a linter of the unit file" },
 ];
 
 function say(text) {

@@ -143,17 +143,7 @@ function isWholeJson(text: string): boolean {
   }
 }
 
-/** A record as a row's value, and back: the ledger's own words, read by nobody else. */
-export function encodeRecord(record: MessageRecord): JsonObject {
-  return record as unknown as JsonObject;
-}
-
 /** The record of a row. */
 export function decodeRecord(value: JsonObject): MessageRecord {
   return value as unknown as MessageRecord;
-}
-
-/** A message that was just opened, before anything is in it. */
-export function openRecord(role: Message["role"]): MessageRecord {
-  return { role, content: [EMPTY_DIGEST], open: true };
 }

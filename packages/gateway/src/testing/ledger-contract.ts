@@ -23,7 +23,7 @@ export function describeLedgerContract(
   title: string,
   open: (name: string, clock: MovedClock) => Promise<ThreadLedger>,
 ): void {
-  describe(title, () => {
+  describe(`${title} keeps the contract`, () => {
     test("an unknown thread has no rows", async () => {
       const ledger = await open("unknown", createMovedClock());
       expect(await ledger.read("nowhere")).toEqual([]);

@@ -19,7 +19,10 @@ export async function readRecordingLines(
 ): Promise<RecordingLines> {
   if (/^postgres(?:ql)?:\/\//.test(source)) {
     if (log === "") throw new TypeError("a database holds several logs; name one with --log");
-    return readStore(await openPostgresStore({ url: source, log, connections: 1, readOnly: true }), limit);
+    return readStore(
+      await openPostgresStore({ url: source, log, connections: 1, readOnly: true }),
+      limit,
+    );
   }
   const directory = source.startsWith("sqlite:") ? source.slice("sqlite:".length) : source;
   if (source !== "-" && statSync(directory).isDirectory()) {
