@@ -10,6 +10,7 @@ export type TokenFault =
   | "signature"
   | "issuer"
   | "audience"
+  | "client"
   | "expired"
   | "not-yet-valid"
   | "claim"

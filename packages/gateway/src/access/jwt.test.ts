@@ -59,6 +59,27 @@ test("expired, early, foreign and incomplete tokens are each refused for their o
   expect(await faultOf(forever)).toBe("signature");
 });
 
+test("a token without aud counts by the application it was made for, and by no other", async () => {
+  const by = createAccess([identity.authenticator({ audience: [], clientIds: ["app", "other"] })]);
+  const claims = { aud: undefined, client_id: "app", token_use: "access" } as never;
+  expect((await by.authenticate(await identity.token("alice", claims))).isValid()).toBe(true);
+  for (const client_id of [undefined, "APP", "app ", "third", ["app"], { app: 1 }, ""]) {
+    const token = await identity.token("alice", { aud: "app", client_id } as never);
+    expect([client_id, await faultOf(token, by)]).toEqual([client_id, "client"]);
+  }
+});
+
+test("where audience and applications are both named, a token must fit both", async () => {
+  const by = createAccess([identity.authenticator({ clientIds: ["app"] })]);
+  expect(await faultOf(await identity.token("a", { client_id: "app" }), by)).toBe("accepted");
+  expect(await faultOf(await identity.token("a"), by)).toBe("client");
+  const foreign = { client_id: "app", aud: "somebody-else" };
+  expect(await faultOf(await identity.token("a", foreign), by)).toBe("audience");
+  const bare = { client_id: "app", aud: undefined } as never;
+  expect(await faultOf(await identity.token("a", bare), by)).toBe("audience");
+  expect(() => identity.authenticator({ audience: [] })).toThrow(TypeError);
+});
+
 test("a token without an end, without a holder or with one that no log should print is refused", async () => {
   expect(await faultOf(await identity.token("alice", { exp: undefined } as never))).toBe("claim");
   for (const sub of ["", "a\nb", "x".repeat(257)]) {

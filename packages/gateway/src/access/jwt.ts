@@ -31,7 +31,13 @@ export const ALGORITHMS = [
 /** Whose tokens count, and what they must say. */
 export type JwtOptions = {
   readonly issuer: string;
+  /** Names of this gateway of which `aud` must have one; where empty, `clientIds` decides alone. */
   readonly audience: readonly string[];
+  /**
+   * Applications of which `client_id` must name one; not looked at where empty. Some issuers (Amazon
+   * Cognito) write no `aud` into access tokens.
+   */
+  readonly clientIds?: readonly string[];
   readonly algorithms: readonly string[];
   readonly toleranceMs: number;
   /** The claim that names the person. */
@@ -48,13 +54,18 @@ const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
 /** Knows people by the tokens of one issuer. */
 export function createJwtAuthenticator(options: JwtOptions): Authenticator {
+  const { audience, clientIds = [] } = options;
+  // An issuer's token for any other application would open this one.
+  if (audience.length + clientIds.length === 0) {
+    throw new TypeError("tokens need an audience or client ids");
+  }
   return {
     authenticate: async (token) => {
       if (!JWT.test(token) || claimedIssuer(token) !== options.issuer) return undefined;
       try {
         const { payload } = await jwtVerify(token, options.keyOf, {
           issuer: options.issuer,
-          audience: [...options.audience],
+          ...(audience.length === 0 ? {} : { audience: [...audience] }),
           algorithms: [...options.algorithms],
           clockTolerance: options.toleranceMs / 1000,
           currentDate: new Date(options.clock.now()),
@@ -70,6 +81,11 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticator {
 }
 
 function grantOf(payload: JWTPayload, options: JwtOptions): Grant {
+  const { clientIds = [] } = options;
+  const clientId = payload["client_id"];
+  if (clientIds.length > 0 && !(typeof clientId === "string" && clientIds.includes(clientId))) {
+    throw tokenError("client");
+  }
   const subject = payload[options.principalClaim];
   if (typeof subject !== "string" || !SUBJECT.test(subject)) throw tokenError("claim");
   const held = scopesOf(payload);

@@ -7,7 +7,7 @@ const PAGE = readFileSync(new URL("../../../../docs/access.md", import.meta.url)
 const SAMPLES = [...PAGE.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
 
 test("every sample on the page about access loads", () => {
-  expect(SAMPLES).toHaveLength(4);
+  expect(SAMPLES).toHaveLength(5);
   for (const text of SAMPLES) {
     expect(() => loadConfig(text, { file: "countersign.yaml", environment: {} })).not.toThrow();
   }

@@ -19,6 +19,7 @@ test("a token's issuer needs three lines, the rest has strict defaults", () => {
   );
   expect(access.issuers[0]).toMatchObject({
     audience: ["countersign"],
+    clientIds: [],
     jwks: "/srv/keys/jwks.json",
     toleranceMs: 5000,
     principalClaim: "sub",
@@ -81,6 +82,14 @@ test.each([
     /algorithms/,
   ],
   ["access: { mode: jwt, jwt: { issuer: a b, audience: b, jwks: k } }\n", /issuer/],
+  [
+    "access:\n  mode: jwt\n  jwt: { issuer: a, jwks: k }\n",
+    /6:8: jwt needs audience or client_ids/,
+  ],
+  [
+    "access: { mode: jwt, jwt: { issuer: a, audience: [], client_ids: [], jwks: k } }\n",
+    /needs audience or client_ids/,
+  ],
   ["access: { mode: password }\n", /mode/],
   ['origins: ["*"]\n', /4:\d+: every page/],
   ["origins: [https://app.example/]\n", /4:\d+: an origin is scheme and host/],

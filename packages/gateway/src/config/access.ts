@@ -13,7 +13,8 @@ export type AccessBlock = {
 
 type JwtBlock = {
   issuer: string;
-  audience: string | string[];
+  audience?: string | string[];
+  client_ids?: string | string[];
   jwks: string;
   algorithms?: string[];
   clock_tolerance?: number;
@@ -26,6 +27,7 @@ type JwtBlock = {
 const MODES = ["jwt", "keys", "none"] as const;
 const mode = choice("How people are known", MODES);
 const audience = text("The name this gateway has at the issuer", 512);
+const clientId = text("An application of the issuer", 512);
 const seconds = (description: string, minimum: number, maximum: number): JsonSchema => ({
   type: "number",
   description,
@@ -37,7 +39,10 @@ const jwt = closed(
   "Bearer tokens (JWT) of one issuer",
   {
     issuer: { ...text("The iss of its tokens", 512), pattern: "^\\S+$" },
-    audience: { oneOf: [audience, list("Several names", audience, 16)] },
+    audience: { oneOf: [audience, list("Several names; aud must have one", audience, 16)] },
+    client_ids: {
+      oneOf: [clientId, list("Applications; client_id must name one", clientId, 64)],
+    },
     jwks: text("Its key set: an https:// address or a path", 2048),
     algorithms: list("Signatures that count", choice("Algorithm", ALGORITHMS), ALGORITHMS.length),
     clock_tolerance: seconds("Seconds clocks may differ; 5 when left out", 0, 300),
@@ -54,7 +59,7 @@ const jwt = closed(
       604_800,
     ),
   },
-  ["issuer", "audience", "jwks"],
+  ["issuer", "jwks"],
 );
 
 /** The grammar of `access`. */
@@ -107,7 +112,7 @@ export function checkAccess(
     }
   }
   if (modes.includes("jwt") && asList(block?.jwt).length === 0) {
-    issue("/access", "mode jwt needs the block jwt with issuer, audience and jwks");
+    issue("/access", "mode jwt needs the block jwt with issuer, jwks, and audience or client_ids");
   }
   const { entries, file } = block?.keys ?? {};
   if (modes.includes("keys") && Object.keys(entries ?? {}).length === 0 && file === undefined) {
@@ -116,8 +121,15 @@ export function checkAccess(
       "mode keys needs keys.entries or keys.file; `countersign keys api NAME` makes a key",
     );
   }
-  asList(block?.jwt).forEach(({ jwks }, index) => {
-    const at = Array.isArray(block?.jwt) ? `/access/jwt/${index}/jwks` : "/access/jwt/jwks";
+  asList(block?.jwt).forEach(({ jwks, audience: names, client_ids: clients }, index) => {
+    const place = Array.isArray(block?.jwt) ? `/access/jwt/${index}` : "/access/jwt";
+    const at = `${place}/jwks`;
+    if (asList(names).length + asList(clients).length === 0) {
+      issue(
+        place,
+        "jwt needs audience or client_ids; a token that the issuer made for any other application would count here",
+      );
+    }
     if (!jwks.includes("://")) return;
     const url = URL.canParse(jwks) ? new URL(jwks) : undefined;
     const isSafe =
@@ -166,6 +178,7 @@ export function resolveAccess(
     issuers: asList(block?.jwt).map((jwtBlock) => ({
       issuer: jwtBlock.issuer,
       audience: asList(jwtBlock.audience),
+      clientIds: asList(jwtBlock.client_ids),
       jwks: jwtBlock.jwks.includes("://") ? new URL(jwtBlock.jwks) : path(jwtBlock.jwks),
       algorithms: jwtBlock.algorithms ?? ALGORITHMS,
       toleranceMs: (jwtBlock.clock_tolerance ?? 5) * 1000,

@@ -10,6 +10,7 @@ export type AccessMode = "jwt" | "keys" | "none";
 export type IssuerConfig = {
   readonly issuer: string;
   readonly audience: readonly string[];
+  readonly clientIds: readonly string[];
   /** An address, or the path of a file. */
   readonly jwks: URL | string;
   readonly algorithms: readonly string[];
