@@ -5,6 +5,6 @@ declare module "@countersign/core" {
     /** The configuration does not load. */
     ERR_CONFIG_INVALID: { file: string; issues: readonly DocumentIssue[] };
     /** The configuration names an environment variable that is not set. */
-    ERR_CONFIG_VARIABLE: { file: string; variable: string };
+    ERR_CONFIG_VARIABLE: { file: string; line: number; column: number; variable: string };
   }
 }

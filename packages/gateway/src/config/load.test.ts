@@ -33,7 +33,13 @@ test("a header takes its secret from the environment, and says so when it is not
   expect(load(text, { TOKEN: "secret" }).agents[0]?.headers).toEqual({
     authorization: "Bearer secret",
   });
-  expect(() => load(text)).toThrow(/TOKEN, which is not set/);
+  expect(() => load(text)).toThrow(
+    /countersign\.yaml:4:31: .*variable TOKEN, used here, is not set/,
+  );
+  const traced = `agents: { a: { url: "http://h/" } }\ntracing:\n  endpoint: http://t/\n  headers:\n    x: "\${KEY}"\n`;
+  expect(() => load(traced)).toThrow(/countersign\.yaml:5:\d+: .*KEY/);
+  const stored = `agents: { a: { url: "http://h/" } }\nreceipts:\n  store: "\${STORE}"\n`;
+  expect(() => load(stored)).toThrow(/countersign\.yaml:3:\d+: .*STORE/);
 });
 
 test.each([

@@ -83,7 +83,10 @@ export function loadConfig(text: string, options: ConfigOptions): GatewayConfig 
     issueAt(read.positions, pointer, "bad-value", message),
   );
   if (extra.length > 0) throw invalid(file, extra);
-  return resolveConfig(document, options);
+  return resolveConfig(document, {
+    ...options,
+    issue: (pointer, message) => issueAt(read.positions, pointer, "bad-value", message),
+  });
 }
 
 /** What a grammar cannot say. */
@@ -131,7 +134,12 @@ function schemeOf(address: string): string {
   return URL.canParse(address) ? new URL(address).protocol : "";
 }
 
-function resolveConfig(document: ConfigDocument, options: ConfigOptions): GatewayConfig {
+/** How the document is read, and where in it something stands. */
+type Reading = ConfigOptions & {
+  readonly issue: (pointer: string, message: string) => DocumentIssue;
+};
+
+function resolveConfig(document: ConfigDocument, options: Reading): GatewayConfig {
   const folder = dirname(resolve(options.file));
   const path = (value: string): string => resolve(folder, value);
   const { listen, control, receipts, capabilities } = document;
@@ -176,36 +184,37 @@ function resolveConfig(document: ConfigDocument, options: ConfigOptions): Gatewa
 function storeOf(
   written: string | undefined,
   path: (value: string) => string,
-  options: ConfigOptions,
+  options: Reading,
 ): string {
   if (written === undefined) return `sqlite:${path(`${DATA_DIRECTORY}/receipts`)}`;
-  const store = expand(written, options);
+  const store = expand(written, options, "/receipts/store");
   return store.startsWith("sqlite:") ? `sqlite:${path(store.slice("sqlite:".length))}` : store;
 }
 
-function tracingOf(
-  block: ConfigDocument["tracing"],
-  options: ConfigOptions,
-): GatewayConfig["tracing"] {
+function tracingOf(block: ConfigDocument["tracing"], options: Reading): GatewayConfig["tracing"] {
   if (block === undefined) return undefined;
   return {
     endpoint: new URL(block.endpoint),
     service: block.service ?? "countersign",
-    headers: expandHeaders(block.headers, options),
+    headers: expandHeaders(block.headers, options, "/tracing/headers"),
   };
 }
 
 function expandHeaders(
   headers: Readonly<Record<string, string>> = {},
-  options: ConfigOptions,
+  options: Reading,
+  pointer: string,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), expand(value, options)]),
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      expand(value, options, `${pointer}/${name}`),
+    ]),
   );
 }
 
-function targetOf(name: string, block: AgentBlock, options: ConfigOptions): UpstreamTarget {
-  const headers = expandHeaders(block.headers, options);
+function targetOf(name: string, block: AgentBlock, options: Reading): UpstreamTarget {
+  const headers = expandHeaders(block.headers, options, `/agents/${name}/headers`);
   const dialect = block.dialect ?? "auto";
   return {
     name,
@@ -224,15 +233,17 @@ function targetOf(name: string, block: AgentBlock, options: ConfigOptions): Upst
  * Secrets stay out of the file: `${NAME}` is taken from the environment, or from the file that `NAME_FILE`
  * names there, as orchestrators mount them. It must be set.
  */
-function expand(value: string, { file, environment }: ConfigOptions): string {
+function expand(value: string, { file, environment, issue }: Reading, pointer: string): string {
   return value.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_match, name: string) => {
     const found = environment[name] ?? readSecret(environment[`${name}_FILE`]);
     if (found === undefined) {
-      throw new CountersignError(
-        "ERR_CONFIG_VARIABLE",
-        `${file} uses the environment variable ${name}, which is not set`,
-        { file, variable: name },
-      );
+      const place = issue(pointer, `the environment variable ${name}, used here, is not set`);
+      throw new CountersignError("ERR_CONFIG_VARIABLE", formatIssue(place), {
+        file,
+        line: place.line,
+        column: place.column,
+        variable: name,
+      });
     }
     return found;
   });

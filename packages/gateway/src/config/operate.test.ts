@@ -32,7 +32,7 @@ test("a secret may lie in the file that NAME_FILE names; its last line break is 
   writeFileSync(file, "from-file\n");
   const text = 'receipts: { store: "postgres://u:${PG}@db/r" }\n';
   expect(load(text, { PG_FILE: file }).receipts.store).toBe("postgres://u:from-file@db/r");
-  expect(() => load(text, { PG_FILE: `${file}.gone` })).toThrow(/PG, which is not set/u);
+  expect(() => load(text, { PG_FILE: `${file}.gone` })).toThrow(/PG, used here, is not set/u);
 });
 
 test("a collector that is no web address is refused with its place", () => {
