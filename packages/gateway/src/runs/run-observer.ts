@@ -37,6 +37,7 @@ export function createRunObserver(
   };
 }
 
-function codeOf(cause: unknown): string {
+/** The code of a failure; its words could hold anything. */
+export function codeOf(cause: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
 }

@@ -19,7 +19,7 @@ import { openConnection } from "./connection.js";
 import "./errors.js";
 import { assertTakingRuns } from "./drain.js";
 import { assertNewRun } from "./new-run.js";
-import { createRunObserver } from "./run-observer.js";
+import { codeOf, createRunObserver } from "./run-observer.js";
 import type { Surroundings } from "./surroundings.js";
 import type { ThreadVisit } from "./thread-desk.js";
 
@@ -164,7 +164,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       watch.ended();
       await followed.end(!request.gone.aborted).catch((error: unknown) => {
         around.journal.warn(
-          { agent, run: input.runId, cause: error },
+          { agent, run: input.runId, cause: codeOf(error) },
           "the thread was not put away",
         );
       });
