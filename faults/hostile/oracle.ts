@@ -87,6 +87,15 @@ function formsOf(sent: Json): Json[] {
   return [sent];
 }
 
+/** Where an agent answers with another run id than it was asked with, the gateway says so in its own corner. */
+function asTheAgentSaid(event: Json): Json {
+  const { countersign, ...metadata } = (event["metadata"] ?? {}) as Json;
+  const { agentRunId, ...others } = (countersign ?? {}) as Json;
+  if (agentRunId === undefined || Object.keys(others).length > 0) return event;
+  const { metadata: _own, ...rest } = event;
+  return { ...rest, runId: agentRunId, ...(Object.keys(metadata).length > 0 ? { metadata } : {}) };
+}
+
 const TERMINAL = new Set(["RUN_FINISHED", "RUN_ERROR"]);
 const OWN_ERROR = /^(?:AGENT|GATEWAY|BLOCKED|RECEIPTS|RUN)_/u;
 
@@ -102,7 +111,8 @@ export function judgeDelivery(
     .map(strictValue)
     .filter((value): value is Json => typeof value === "object" && value !== null)
     .flatMap(formsOf);
-  for (const event of delivered) {
+  for (const shown of delivered) {
+    const event = asTheAgentSaid(shown);
     const isOwn = event["type"] === "RUN_ERROR" && OWN_ERROR.test(String(event["code"]));
     if (isOwn || isReduction(event, supplied)) continue;
     if (!sent.some((candidate) => isReduction(event, candidate))) {
