@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import type { CompiledPolicy, Denial } from "@countersign/policy";
 import type { Judgement, Question } from "../decide/judge.js";
 import { ownDenial } from "../decide/structure.js";
-import { digestOf } from "../ledger/digest.js";
+import { digestOfValue } from "../ledger/digest.js";
 import type { ThreadState } from "../ledger/thread-state.js";
 import type { Approval } from "./resume.js";
 
@@ -56,7 +56,7 @@ function otherCall(
   const { toolCallId } = (event ?? {}) as JsonObject & { toolCallId?: string };
   if (toolCallId !== undefined && earlier.has(toolCallId)) return undefined;
   if (call.state === "partial" && facts.source === "TOOL_CALL_START") return undefined;
-  const digest = call.state === "whole" ? digestOf(call.arguments ?? {}) : undefined;
+  const digest = call.state === "whole" ? digestOfValue(call.arguments ?? {}) : undefined;
   const match = approvals.find(
     ({ name, arguments: shown }) => name === call.name && shown === digest,
   );

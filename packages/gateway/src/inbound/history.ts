@@ -35,6 +35,9 @@ export function reviewHistory(
       if (!settings.newRoles.has(message.role)) {
         const reason = `message ${index} speaks as ${message.role} and was not delivered here, or is forgotten`;
         find("ERR_HISTORY_INVENTED", reason);
+      } else if ("encryptedValue" in message && message.encryptedValue !== undefined) {
+        // Only models make them, and only a model can read what it is given that way.
+        find("ERR_HISTORY_INVENTED", `message ${index} has an encrypted value of its own`);
       } else if (seen.has(message.id)) {
         find("ERR_HISTORY_REWRITTEN", `message ${index} has the id of another`);
       }
@@ -63,28 +66,60 @@ export function reviewHistory(
 /** Why the history in a request has a gap or another order; `undefined` where it has none. */
 function orderProblem(
   { messages }: RunAgentInput,
-  { order, latest, messages: known }: ThreadState,
-  { accept, rollback }: RequestSettings["history"],
+  state: ThreadState,
+  settings: RequestSettings["history"],
 ): string | undefined {
-  const required = new Set(order);
-  const held = messages.filter(({ id }) => required.has(id)).map(({ id }) => id);
-  if (rollback) return isSubsequence(held, order) ? undefined : "the history has another order";
-  if (accept === "tail" && held.length > 0) return "only new messages are accepted";
-  if (accept === "full" && held.length < order.length) return "part of the history is missing";
-  const start = order.length - held.length;
-  if (held.some((id, index) => order[start + index] !== id)) {
-    return isSubsequence(held, order)
-      ? "a message of the history is missing"
-      : "the history has another order";
+  const { order, latest, messages: known } = state;
+  const places = new Map<string, { last: number; count: number }>();
+  for (const [last, id] of order.entries()) {
+    places.set(id, { last, count: (places.get(id)?.count ?? 0) + 1 });
   }
-  // A person may write while an answer still arrives, but not into what came before it.
-  const earlier = new Set(order.slice(0, latest));
+  const held = messages.filter(({ id }) => places.has(id)).map(({ id }) => id);
+  const gap = gapProblem(held, state, settings, places.get(held.at(-1) ?? "")?.last ?? -1);
+  if (gap !== undefined) return gap;
+  const times = new Map<string, number>();
   let isNew = false;
+  let isLate = false;
   for (const { id, role } of messages) {
-    if (isNew && earlier.has(id)) return "a new message stands inside the history";
-    if (!known.has(id) && role !== "tool") isNew = true;
+    const place = places.get(id);
+    const record = known.get(id);
+    const time = (times.get(id) ?? 0) + 1;
+    times.set(id, time);
+    // Two answers under one id are two messages; anything else stands in a history once.
+    const most = Math.max(place?.count ?? 0, role === "tool" ? (record?.content.length ?? 1) : 1);
+    if (record !== undefined && time > most) return "a message of the history is there twice";
+    // A person may write while an answer still arrives, but not into what came before it.
+    const isEarlier = place !== undefined && (isLate || place.last < latest);
+    if ((isNew || isLate) && isEarlier) return "a new message stands inside the history";
+    if (role === "tool" || place !== undefined) continue;
+    // What is known but has no place came last: from a run that was never put away.
+    if (record === undefined) isNew = true;
+    else isLate = true;
   }
   return undefined;
+}
+
+/** Whether the messages a client repeats follow each other as they did: up to the end, unless it may roll back. */
+function gapProblem(
+  held: readonly string[],
+  { order, loose }: ThreadState,
+  { accept, rollback }: RequestSettings["history"],
+  last: number,
+): string | undefined {
+  if (accept === "tail" && held.length > 0) return "only new messages are accepted";
+  let at = rollback ? last : order.length - 1;
+  for (const id of held.toReversed()) {
+    while (at >= 0 && order[at] !== id && loose.has(order[at] as string)) at -= 1;
+    if (at < 0 || order[at] !== id) {
+      return isSubsequence(held, order)
+        ? "a message of the history is missing"
+        : "the history has another order";
+    }
+    at -= 1;
+  }
+  const isShort = order.slice(0, at + 1).some((id) => !loose.has(id));
+  const isAsked = accept === "full" && (held.length > 0 || !rollback);
+  return isAsked && isShort ? "part of the history is missing" : undefined;
 }
 
 function isSubsequence(held: readonly string[], order: readonly string[]): boolean {

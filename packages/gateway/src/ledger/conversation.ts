@@ -101,13 +101,10 @@ export class Conversation {
   }
 
   /** Ids in order, without activities: those are never sent back. */
-  ids(withoutReasoning: boolean): string[] {
-    const ids: string[] = [];
-    for (const { source } of this.#places) {
-      if (source.role === "activity" || (withoutReasoning && source.role === "reasoning")) continue;
-      ids.push(source.id);
-    }
-    return ids;
+  ids(): string[] {
+    return this.#places
+      .filter(({ source }) => source.role !== "activity")
+      .map(({ source }) => source.id);
   }
 
   #insert(index: number, source: Message): HeldMessage {
@@ -143,7 +140,8 @@ function open(place: Place): HeldMessage {
   return (place.held ??= new HeldMessage(place.source));
 }
 
-function assertRoom(size: number): void {
+/** Refuses what would be more messages than are kept of a thread. */
+export function assertRoom(size: number): void {
   if (size <= MAX_MESSAGES) return;
   const message = "the thread has more messages than are kept";
   throw new CountersignError("ERR_LEDGER_FULL", message, { limit: MAX_MESSAGES });

@@ -1,6 +1,9 @@
 import { canonicalJson, parseJson, sha256Hex } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 
+/** No text begins with this byte in UTF-8, so no text has the digest of a value. */
+const VALUE = Buffer.of(0xff);
+
 /**
  * The digest of a text or of any other value.
  *
@@ -8,10 +11,13 @@ import type { JsonValue } from "@countersign/core";
  * as it is, so that a message can be hashed piece by piece.
  */
 export function digestOf(value: unknown): string {
-  if (value === undefined || value === null) return EMPTY_DIGEST;
-  return typeof value === "string"
-    ? sha256Hex(value)
-    : sha256Hex(`json:${canonicalJson(value as JsonValue)}`);
+  if (value === undefined || value === null || value === "") return EMPTY_DIGEST;
+  return typeof value === "string" ? sha256Hex(value) : digestOfValue(value as JsonValue);
+}
+
+/** The digest of a JSON value; a text is a value here like any other. */
+export function digestOfValue(value: JsonValue): string {
+  return sha256Hex(Buffer.concat([VALUE, Buffer.from(canonicalJson(value))]));
 }
 
 /** The digest of nothing. */
@@ -19,10 +25,12 @@ export const EMPTY_DIGEST: string = sha256Hex("");
 
 /** The digest of a call's arguments by their value; what is no JSON counts as the text it is. */
 export function meaningOf(text: string): string {
+  let value: JsonValue;
   try {
     // Models send an empty text for a tool without parameters, and every client reads it as {}.
-    return digestOf(text === "" ? {} : parseJson(text));
+    value = text === "" ? {} : parseJson(text);
   } catch {
     return digestOf(text);
   }
+  return digestOfValue(value);
 }

@@ -89,8 +89,10 @@ export function compareMessage(message: Message, record: MessageRecord): Compari
   const said = record.content.includes(digestOf(message.content));
   if (!said && record.open !== true) return "changed";
   // What the person said themselves is theirs; only what agents read of it counts.
-  if (message.role === "user") return "same";
   const holder = message as unknown as Fields;
+  if (message.role === "user") {
+    return sameFields(holder, record.fields, ["encryptedValue"]) ? "same" : "changed";
+  }
   if (!sameFields(holder, record.fields, FIELDS) || !sameBinding(holder, record.fields)) {
     return "changed";
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent, EventOf, Interrupt, Message, RunAgentInput } from "@countersign/wire";
-import { Conversation } from "./conversation.js";
+import { assertRoom, Conversation } from "./conversation.js";
 import { HeldCall } from "./held-message.js";
 import type { HeldMessage } from "./held-message.js";
 import type { LedgerName, LedgerRow } from "./ledger.js";
@@ -108,9 +108,9 @@ export class RunTrace {
     for (const message of this.#written) {
       this.#rows.set(`message\n${message.id}`, rowOf("message", message.id, message.record(true)));
     }
-    const mine = this.#conversation.ids(this.#isOld).filter((id) => this.#before.has(id));
-    const ids = this.#behindHistory(mine);
-    this.#putRow(orderRow(ids, Math.min(this.#state.order.length, ids.length)));
+    const ids = this.#behindHistory(this.#conversation.ids());
+    const latest = Math.min(this.#state.order.length, ids.length);
+    this.#putRow(orderRow(ids, latest, (id) => this.#isLoose(id) || this.#isFresh(id)));
     return this.take() ?? { rows: [], removed: [] };
   }
 
@@ -172,9 +172,14 @@ export class RunTrace {
     const message = this.#conversation.insertAnswer(source, toolCallId);
     message.annotate(event);
     this.#put(message, twin);
+    this.#answered(toolCallId);
+  }
+
+  /** The agent answered the call itself, in an event or in a message list. */
+  #answered(toolCallId: string): void {
     const call = this.#state.calls.get(toolCallId);
-    if (call !== undefined)
-      this.#putState(toolCallId, { ...call, isAnswered: true, isAgents: true });
+    if (call === undefined) return;
+    this.#putState(toolCallId, { ...call, isAnswered: true, isAgents: true });
   }
 
   #encrypted(event: EventOf<"REASONING_ENCRYPTED_VALUE">): void {
@@ -212,6 +217,7 @@ export class RunTrace {
       this.#put(message, this.#isOld && role === "reasoning");
       for (const call of message.calls) this.#putCall(call);
     }
+    for (const message of fresh) if (message.role === "tool") this.#answered(message.toolCallId);
   }
 
   #finish(event: EventOf<"RUN_FINISHED">): void {
@@ -230,10 +236,22 @@ export class RunTrace {
 
   #over(): void {
     this.isOver = true;
-    const held = this.#conversation.ids(this.#isOld);
+    const held = this.#conversation.ids();
     const ids = this.#restated ? held : this.#behindHistory(held);
-    const first = ids.findIndex((id) => !this.#before.has(id) && !this.#ordered.has(id));
-    this.#putRow(orderRow(ids, first === -1 ? ids.length : first));
+    const first = ids.findIndex((id) => this.#isFresh(id));
+    const latest = first === -1 ? ids.length : first;
+    this.#putRow(orderRow(ids, latest, (id) => this.#isLoose(id)));
+  }
+
+  /** Whether a message came with this run. */
+  #isFresh(id: string): boolean {
+    return !this.#before.has(id) && !this.#ordered.has(id);
+  }
+
+  /** Whether the client may be without it: what it has sent once it has, but for an older client's thoughts. */
+  #isLoose(id: string): boolean {
+    if (this.#isOld && this.#conversation.roleOf(id) === "reasoning") return true;
+    return this.#state.loose.has(id) && !this.#before.has(id);
   }
 
   #interruptState(interrupt: Interrupt): InterruptState {
@@ -280,6 +298,7 @@ export class RunTrace {
     this.#written.add(message);
     const record = message.record();
     const known = this.#state.messages.get(message.id);
+    if (known === undefined) assertRoom(this.#state.messages.size + 1);
     // Two answers under one id are two messages of the client, and it did not send every known message.
     const isElsewhere = known !== undefined && !this.#before.has(message.id);
     if (isTwin || (isElsewhere && known.open !== true && this.#ordered.has(message.id))) {
@@ -296,7 +315,8 @@ export class RunTrace {
       ...(known?.isAgents === true ? { isAgents: true } : {}),
       name: call.name,
       ...(call.isOpen ? {} : { arguments: call.arguments.meaning() }),
-      isClients: known?.isClients === true || this.#clientTools.has(call.name),
+      // As it was when it was called: a tool that is declared later was not the client's then.
+      isClients: known?.isClients ?? this.#clientTools.has(call.name),
     });
   }
 

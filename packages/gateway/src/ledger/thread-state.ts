@@ -32,8 +32,10 @@ export type InterruptState = {
 export type ThreadState = {
   /** Who opened it, where somebody vouches for people. */
   owner: string | undefined;
-  /** Ids of the messages a client must have, in their order. */
+  /** Ids of the messages a client has, in their order. */
   order: readonly string[];
+  /** Those of them that may be missing: what a broken-off run delivered, and the thoughts of older clients. */
+  loose: ReadonlySet<string>;
   /** Where the messages of the latest run begin in `order`. */
   latest: number;
   readonly messages: Map<string, MessageRecord>;
@@ -46,6 +48,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
   const state: ThreadState = {
     owner: undefined,
     order: [],
+    loose: new Set(),
     latest: 0,
     messages: new Map(),
     calls: new Map(),
@@ -56,8 +59,9 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
     else if (kind === "order") {
-      const { ids, latest } = value as unknown as { ids: string[]; latest: number };
+      const { ids, latest, loose } = value as unknown as OrderValue;
       state.order = ids;
+      state.loose = new Set(loose);
       state.latest = latest;
     } else if (kind === "thread") {
       state.owner = (value as { owner?: string }).owner;
@@ -66,9 +70,17 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
   return state;
 }
 
-/** The row that names the messages a client must have. */
-export function orderRow(ids: readonly string[], latest: number): LedgerRow {
-  return { kind: "order", id: "", value: { ids: [...ids], latest } };
+type OrderValue = { ids: string[]; latest: number; loose?: string[] };
+
+/** The row that names the messages a client has, and which of them it may leave out. */
+export function orderRow(
+  ids: readonly string[],
+  latest: number,
+  isLoose: (id: string) => boolean,
+): LedgerRow {
+  const loose = ids.filter(isLoose);
+  const value: OrderValue = { ids: [...ids], latest, ...(loose.length === 0 ? {} : { loose }) };
+  return { kind: "order", id: "", value };
 }
 
 /** A fact as a row; the ledger's own words, read by nobody else. */

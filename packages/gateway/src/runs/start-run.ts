@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isCountersignError } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
@@ -75,6 +75,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
   let handle: RunHandle | undefined;
   let question: InboundRequest | undefined;
   let visit: ThreadVisit | undefined;
+  let wasSent = false;
   const principal = request.principal ?? ANONYMOUS;
   const scope = request.threadOwner ?? sessionId;
   const enter = (input: RunAgentInput): void => {
@@ -112,6 +113,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     assertGoingOn(stop.signal);
     const entered = handle as unknown as RunHandle;
     const watch = watchRun(around, entered, policy.hash, request.traceparent);
+    wasSent = true;
     const stream = await upstream
       .open({
         body: question.body ?? "",
@@ -122,6 +124,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       })
       .catch((error: unknown) => {
         assertGoingOn(stop.signal);
+        wasSent = !isUnheard(error);
         throw error;
       });
     const token = stream.headers[CAPABILITY_HEADER];
@@ -174,14 +177,22 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     request.gone.removeEventListener("abort", leave);
     leave();
     noteRefusal(around, error, agent);
-    // Nothing was sent, so the id is as good as new.
+    // Nothing was delivered, so there is nothing to show.
     if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
-    await (visit as ThreadVisit | undefined)?.abandon().catch(() => undefined);
+    await (visit as ThreadVisit | undefined)?.abandon(wasSent).catch(() => undefined);
     if (question !== undefined && question.receiptId === undefined) {
       await around.refusals.record(question, error);
     }
     throw error;
   }
+}
+
+/** An agent that was not there, or said no: the same may be said again, or better. */
+function isUnheard(error: unknown): boolean {
+  return (
+    isCountersignError(error, "ERR_UPSTREAM_UNREACHABLE") ||
+    isCountersignError(error, "ERR_UPSTREAM_STATUS")
+  );
 }
 
 function assertGoingOn(stopped: AbortSignal): void {

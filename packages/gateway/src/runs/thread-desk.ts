@@ -7,6 +7,7 @@ import type { Finding } from "../inbound/finding.js";
 import type { Approval } from "../inbound/resume.js";
 import { reviewInput } from "../inbound/review.js";
 import type { InputReview } from "../inbound/review.js";
+import { assertRoom } from "../ledger/conversation.js";
 import { threadKey } from "../ledger/ledger.js";
 import type { LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import { RunTrace } from "../ledger/run-trace.js";
@@ -37,8 +38,11 @@ export type ThreadVisit = {
   follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined;
   /** The run is over; `isWhole` says that its client was there until the agent's own end. */
   end(isWhole: boolean): Promise<void>;
-  /** Nothing was sent to the agent, so the run id is as good as new. */
-  abandon(): Promise<void>;
+  /**
+   * Nothing was delivered. `wasSent` says that the agent may have read the request all the same: what was
+   * said then stays said, and the run id used, or a client that hangs up could say it differently.
+   */
+  abandon(wasSent: boolean): Promise<void>;
 };
 
 type Open = { isEnding: boolean; readonly ended: Promise<void> };
@@ -81,21 +85,24 @@ export class ThreadDesk {
   }
 
   async #review(
-    { input, policy, principal }: DeskQuestion,
+    { agent, input, policy, principal }: DeskQuestion,
     key: string,
     findings: Finding[],
     { open, leave }: Entry,
   ): Promise<ThreadVisit> {
-    const isKnown = principal.id !== ANONYMOUS.id;
     const state = stateOf(await this.#ledger.read(key));
-    const owner = isKnown ? await this.#ownerOf(key, principal, state) : undefined;
+    const owner = await this.#ownerOf(threadKey(agent, "", input.threadId), principal, state);
     let review: InputReview = { findings: [], rows: [], approvals: [] };
-    if (owner !== undefined && owner !== principal.id) {
+    if (owner !== principal.id) {
       const reason = "the thread belongs to somebody else";
       findings.push({ check: "threads", code: "ERR_THREAD_OWNER", reason });
     } else {
       review = reviewInput(input, state, policy, this.#clock.now());
       findings.push(...review.findings);
+      const fresh = review.rows.filter(
+        ({ kind, id }) => kind === "message" && !state.messages.has(id),
+      );
+      if (fresh.length > 0) assertRoom(state.messages.size + fresh.length);
     }
     const run = { kind: "run", id: input.runId } as const;
     const at = this.#clock.now();
@@ -118,7 +125,9 @@ export class ThreadDesk {
         before = undo;
       },
       follow: (dialect) => {
-        if (!keepsHistory(dialect)) return () => undefined;
+        // Who opened a stream without an input said nothing and repeats nothing. Everybody else is followed,
+        // whatever dialect they ask for: they could ask for another the next time.
+        if (dialect === "as-sent") return () => undefined;
         const followed = new RunTrace(input, state, dialect !== "1.0");
         trace = followed;
         const shown = formOf(dialect);
@@ -139,9 +148,14 @@ export class ThreadDesk {
           leave();
         }
       },
-      abandon: async () => {
+      abandon: async (wasSent) => {
         open.isEnding = true;
         try {
+          if (wasSent) {
+            const { rows, removed } = new RunTrace(input, state).cut();
+            await this.#ledger.write(key, rows, removed);
+            return;
+          }
           // Neither is anything said: the client may say it differently the next time.
           const removed = [...before.removed, ...(isUsed ? [] : [run])];
           await this.#ledger.write(key, before.rows, removed);
@@ -152,7 +166,10 @@ export class ThreadDesk {
     };
   }
 
-  /** Whose thread it is: the first who comes, from then on. */
+  /**
+   * Whose thread it is: the first who comes, from then on. The agent knows threads by their ids alone, so
+   * that those who show nothing count together as somebody too, whichever session they are in.
+   */
   async #ownerOf(key: string, { id }: Principal, state: ThreadState): Promise<string> {
     if (state.owner !== undefined) return state.owner;
     const row = { kind: "thread", id: "", value: { owner: id } } as const;
@@ -177,11 +194,6 @@ export class ThreadDesk {
       },
     };
   }
-}
-
-/** Clients of envelopes and of the oldest dialect send no history. */
-function keepsHistory(dialect: ClientDialect): boolean {
-  return dialect === "1.0" || dialect === "0.0.55" || dialect === "0.0.59";
 }
 
 /** What an older client gets of an event is what it will repeat. */
