@@ -92,7 +92,8 @@ function asTheAgentSaid(event: Json): Json {
   const { countersign, ...metadata } = (event["metadata"] ?? {}) as Json;
   const { agentRunId, ...others } = (countersign ?? {}) as Json;
   if (agentRunId === undefined || Object.keys(others).length > 0) return event;
-  const { metadata: _own, ...rest } = event;
+  // The version of the stream and the thread that was asked for are the gateway's to say as well.
+  const { metadata: _own, protocolVersion: _version, threadId: _asked, ...rest } = event;
   return { ...rest, runId: agentRunId, ...(Object.keys(metadata).length > 0 ? { metadata } : {}) };
 }
 
