@@ -39,6 +39,12 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/u;
 
+/** What is not in the log yet is missing, not broken: clients that mirror it ask for whole tiles first. */
+function statusOf(code: string): 400 | 404 | 503 {
+  if (code === "ERR_STORE_RANGE") return 404;
+  return STORE_CODES.test(code) ? 503 : 400;
+}
+
 /** The operators' API; every path needs the admin token, `/metrics` unless the configuration says otherwise. */
 export function createControlApp(options: ControlOptions): Hono {
   const { gateway, receipts, policy, tokens, admin } = options;
@@ -71,7 +77,7 @@ export function createControlApp(options: ControlOptions): Hono {
     if (!isCountersignError(error)) {
       return problem(context, 500, "INTERNAL", "The request could not be handled");
     }
-    return problem(context, STORE_CODES.test(error.code) ? 503 : 400, error.code, error.message);
+    return problem(context, statusOf(error.code), error.code, error.message);
   });
   app.notFound((context) => problem(context, 404, "NOT_FOUND", "There is nothing here"));
 

@@ -93,6 +93,7 @@ test("every route of the server is described, and every described one answers as
       ["get", "/v1/checkpoint", "/v1/checkpoint", 200],
       ["get", "/v1/tile/{tile}", "/v1/tile/0/000.p/1", 200],
       ["get", "/v1/tile/{tile}", "/v1/tile/x", 400],
+      ["get", "/v1/tile/{tile}", "/v1/tile/0/000", 404],
       ["get", "/v1/policy", "/v1/policy", 200],
       ["post", "/v1/policy/reload", "/v1/policy/reload", 200],
     ];

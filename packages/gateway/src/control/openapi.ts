@@ -118,7 +118,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "get /v1/tile/{tile}": {
     summary: "A tile or entry bundle of the log",
     path: { tile: "Path of the tile, C2SP tlog-tiles" },
-    answers: { 200: plain("The tile", "application/octet-stream"), 400: BAD },
+    answers: {
+      200: plain("The tile", "application/octet-stream"),
+      400: BAD,
+      404: refused("The log does not reach that far yet"),
+    },
   },
   "get /v1/policy": {
     summary: "The active policy, and what is wrong with a newer text",

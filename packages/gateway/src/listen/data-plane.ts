@@ -130,7 +130,7 @@ async function serve(
       return sendJson(answer, 200, { status: "ok" });
     case "ready":
       return sendJson(answer, options.isReady() ? 200 : 503, {
-        status: options.isReady() ? "ready" : "receipts unavailable",
+        status: options.isReady() ? "ready" : whyNotReady(around),
       });
     case "method":
       return sendProblem(
@@ -145,6 +145,10 @@ async function serve(
         title: "There is nothing here",
       });
   }
+}
+
+function whyNotReady({ drain }: Surroundings): string {
+  return drain.isLeaving ? "stopping" : "receipts unavailable";
 }
 
 const ROUTES = { run: serveRun, stream: serveStream, ticket: serveTicket } as const;

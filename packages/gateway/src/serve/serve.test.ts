@@ -67,7 +67,8 @@ test("a stop makes the gateway unready first, then refuses new runs, then ends o
     const open = await ask(dataUrl);
     expect((await fetch(`${dataUrl}/readyz`)).status).toBe(200);
     const draining = served.running.drain();
-    expect((await fetch(`${dataUrl}/readyz`)).status).toBe(503);
+    const leaving = await fetch(`${dataUrl}/readyz`);
+    expect([leaving.status, await leaving.json()]).toEqual([503, { status: "stopping" }]);
     const { drain } = served.running.gateway.surroundings;
     expect(drain).toEqual({ isLeaving: true, isDraining: false });
     await vi.waitFor(async () => {
