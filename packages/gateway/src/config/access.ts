@@ -72,7 +72,10 @@ export const ACCESS_SCHEMA: JsonSchema = closed(
       entries: {
         type: "object",
         description: "The hash of a key, sha256:HEX, under its holder's name",
-        additionalProperties: { ...text("Hash", 71), pattern: "^sha256:[0-9a-f]{64}$" },
+        additionalProperties: {
+          ...text("sha256: and 64 hex digits, as `countersign keys api` prints it", 71),
+          pattern: "^sha256:[0-9a-f]{64}$",
+        },
         maxProperties: 1000,
       },
       file: text("Path of a file of lines NAME sha256:HEX; followed while the gateway runs", 4096),

@@ -64,3 +64,15 @@ test.each([
   expect(isCountersignError(failure, "ERR_CONFIG_INVALID")).toBe(true);
   expect(String(failure)).toMatch(message);
 });
+
+test("a store of an unknown kind, a hash of another form and an empty file are told in words", () => {
+  const agents = 'agents: { a: { url: "http://127.0.0.1:9/" } }\n';
+  const load = (text: string) => () => loadConfig(text, { file: "c.yaml", environment: {} });
+  expect(load(`${agents}receipts: { store: "mysql://u:p@h/x" }\n`)).toThrow(
+    "c.yaml:2:20: store is sqlite:DIRECTORY or a postgres:// address",
+  );
+  expect(load(`${agents}access: { mode: keys, keys: { entries: { bot: abc } } }\n`)).toThrow(
+    "c.yaml:2:47: access.keys.entries.bot does not have the form sha256: and 64 hex digits",
+  );
+  expect(load("")).toThrow("c.yaml:1:1: the document must be a mapping of keys to values");
+});

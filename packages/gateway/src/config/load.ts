@@ -101,7 +101,8 @@ function checkMeaning(
     const { url, transport } = document.agents[name] as AgentBlock;
     const at = `/agents/${name}/url`;
     const schemes = transport === "websocket" ? ["ws:", "wss:"] : ["http:", "https:"];
-    if (!URL.canParse(url)) found.push(issue(at, "url is not an absolute address"));
+    if (!URL.canParse(url))
+      found.push(issue(at, "url is not an absolute address, such as http://127.0.0.1:8000/"));
     else if (!schemes.includes(new URL(url).protocol)) {
       found.push(issue(at, `url must start with ${schemes.join("// or ")}//`));
     }
@@ -188,7 +189,13 @@ function storeOf(
 ): string {
   if (written === undefined) return `sqlite:${path(`${DATA_DIRECTORY}/receipts`)}`;
   const store = expand(written, options, "/receipts/store");
-  return store.startsWith("sqlite:") ? `sqlite:${path(store.slice("sqlite:".length))}` : store;
+  if (store.startsWith("sqlite:")) return `sqlite:${path(store.slice("sqlite:".length))}`;
+  if (/^postgres(?:ql)?:\/\//u.test(store)) return store;
+  const place = options.issue(
+    "/receipts/store",
+    "store is sqlite:DIRECTORY or a postgres:// address",
+  );
+  throw invalid(options.file, [place]);
 }
 
 function tracingOf(block: ConfigDocument["tracing"], options: Reading): GatewayConfig["tracing"] {
