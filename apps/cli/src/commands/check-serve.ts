@@ -1,11 +1,12 @@
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { isCountersignError } from "@countersign/core";
-import { importPrivateKey } from "@countersign/core/sign";
+import { inspectAccess, readKey, readTls } from "@countersign/gateway";
 import type { GatewayConfig } from "@countersign/gateway";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
+import { describeFailure } from "../output/failure.js";
 import { compilePolicyFile } from "./policy/policy-file.js";
 
 /** One thing that was looked at. */
@@ -19,6 +20,7 @@ export async function checkServe(config: GatewayConfig): Promise<Finding[]> {
     await look("policy", () => checkPolicy(config.policyFile)),
     await look("keys", () => checkKeys(config.keyDirectory)),
     await look("store", () => checkStore(config)),
+    await look("access", () => inspectAccess(config.access)),
     await look("tls", () => checkTls(config.listen.tls)),
     await look("listen", () => checkPort(config.listen.host, config.listen.port)),
     await look("control", () => checkPort(config.control.host, config.control.port)),
@@ -29,7 +31,7 @@ async function look(part: string, work: () => string | Promise<string>): Promise
   try {
     return { part, ok: true, says: await work() };
   } catch (error) {
-    return { part, ok: false, says: error instanceof Error ? error.message : String(error) };
+    return { part, ok: false, says: describeFailure(error).message };
   }
 }
 
@@ -39,14 +41,14 @@ function checkPolicy(file: string | undefined): string {
   return `${file}, ${mode}, hash ${hash.slice(0, 16)}…`;
 }
 
-function checkKeys(directory: string): string {
+async function checkKeys(directory: string): Promise<string> {
   if (!existsSync(directory)) {
     accessSync(nearestFolder(directory), constants.W_OK);
     return `${directory} will be made at the first start`;
   }
-  accessSync(directory, constants.R_OK | constants.W_OK);
+  assertFolder(directory);
   const found = KEYS.map((name) => join(directory, `${name}.pem`)).filter(existsSync);
-  for (const file of found) importPrivateKey(readFileSync(file, "utf8"));
+  for (const file of found) await readKey(file);
   return `${directory}, ${found.length} of ${KEYS.length} keys are there`;
 }
 
@@ -60,7 +62,7 @@ async function checkStore({ receipts }: GatewayConfig): Promise<string> {
     accessSync(nearestFolder(directory), constants.W_OK);
     return `${directory} will be made at the first start`;
   }
-  accessSync(directory, constants.R_OK | constants.W_OK);
+  assertFolder(directory);
   const store = await openSqliteStore({ directory, readOnly: true });
   try {
     return `${directory}, ${(await store.head()).size} entries`;
@@ -87,7 +89,7 @@ async function checkPostgres(url: string, log: string): Promise<string> {
 
 function checkTls(tls: GatewayConfig["listen"]["tls"]): string {
   if (tls === undefined) return "off";
-  for (const file of [tls.cert, tls.key]) readFileSync(file);
+  readTls(tls);
   return tls.cert;
 }
 
@@ -104,6 +106,11 @@ function checkPort(host: string, port: number): Promise<string> {
       server.close(() => resolve(`${host}:${port} is free`));
     });
   });
+}
+
+function assertFolder(path: string): void {
+  if (!statSync(path).isDirectory()) throw new TypeError(`${path} is not a directory`);
+  accessSync(path, constants.R_OK | constants.W_OK);
 }
 
 function nearestFolder(path: string): string {

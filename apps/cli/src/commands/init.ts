@@ -118,6 +118,8 @@ capabilities:
 shutdown:
   drain_timeout: 30
 
+# Who may connect: without this block everybody on this machine, and nobody else.
+# access: { mode: jwt, jwt: { issuer: "https://login.example.org", audience: countersign, jwks: "https://login.example.org/.well-known/jwks.json" } }
 # log: { level: info, format: auto }
 # metrics: { public: false }
 # tracing: { endpoint: "http://127.0.0.1:4318/v1/traces" }

@@ -30,6 +30,7 @@ test("--check looks at everything and makes nothing", async () => {
     "policy",
     "keys",
     "store",
+    "access",
     "tls",
     "listen",
     "control",
@@ -48,6 +49,23 @@ test("--check says what is missing and answers with 1", async () => {
   expect(out).toContain("no policy:");
   expect(out).toContain("no store:");
   expect(out).not.toContain("u:p@");
+});
+
+test("--check tries what a start would use: keys, certificate, key sets and key lists", async () => {
+  const file = join(home, "unusable.yaml");
+  await writeFile(join(home, "junk.pem"), "junk");
+  await writeFile(
+    file,
+    `agents: { a: { url: "http://127.0.0.1:9/" } }\n` +
+      "listen: { port: 0, tls: { cert: junk.pem, key: junk.pem } }\ncontrol: { port: 0 }\n" +
+      "keys: { directory: junk.pem }\n" +
+      "access: { mode: jwt, jwt: { issuer: i, audience: a, jwks: no-such-set.json } }\n",
+  );
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(1);
+  expect(out).toContain("junk.pem cannot be used: it is not PEM");
+  expect(out).toContain("junk.pem is not a directory");
+  expect(out).toMatch(/no access: the key set of i at .*no-such-set\.json: ENOENT/u);
 });
 
 test("config schema prints the grammar of the configuration", async () => {

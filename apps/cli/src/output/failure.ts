@@ -10,10 +10,10 @@ export function reportFailure(error: unknown, json: boolean): number {
   // Commander has already printed its own message (help, version, a wrong option).
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.failed;
   if (json) {
-    process.stdout.write(`${JSON.stringify({ error: describe(error) })}\n`);
+    process.stdout.write(`${JSON.stringify({ error: describeFailure(error) })}\n`);
     return EXIT.failed;
   }
-  const { code, message } = describe(error);
+  const { code, message } = describeFailure(error);
   process.stderr.write(`${pc.red("error")} ${message}${code === undefined ? "" : ` (${code})`}\n`);
   return EXIT.failed;
 }
@@ -26,20 +26,56 @@ const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-function describe(error: unknown): { code?: string; message: string } {
+/** Failures of the system in words, with the next step; the path or address stands before them. */
+const SYSTEM_FAILURES: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "is not there"],
+  ["EACCES", "may not be read or written by this user"],
+  ["EROFS", "lies on a file system that is read-only"],
+  ["EEXIST", "is there already, and is not what was expected"],
+  ["ENOTDIR", "is not in a directory"],
+  ["EADDRINUSE", "is in use: stop the other process, or choose another port"],
+  ["EADDRNOTAVAIL", "is not an address of this machine"],
+]);
+
+/** What keeps a database from being reached. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+  "EAI_AGAIN",
+]);
+
+/** An error in words and, where it has one, with its code. */
+export function describeFailure(error: unknown): { code?: string; message: string } {
   if (isCountersignError(error)) {
-    const next = NEXT_STEPS.get(error.code);
+    const next =
+      isCountersignError(error, "ERR_STORE_READ") && UNREACHABLE.has(error.facts.cause)
+        ? "the database that receipts.store names cannot be reached"
+        : NEXT_STEPS.get(error.code);
     return {
       code: error.code,
       message: next === undefined ? error.message : `${error.message}; ${next}`,
     };
   }
-  if (error instanceof Error && "path" in error && "code" in error && error.code === "ENOENT") {
-    return { code: "ENOENT", message: `${String(error.path)} is not there` };
-  }
+  const system = describeSystem(error);
+  if (system !== undefined) return system;
   if (error instanceof Error) {
     const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
     return code === undefined ? { message: error.message } : { code, message: error.message };
   }
   return { message: String(error) };
+}
+
+function describeSystem(error: unknown): { code: string; message: string } | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, path, address, port } = error as Error & {
+    code?: string;
+    path?: string;
+    address?: string;
+    port?: number;
+  };
+  const words = SYSTEM_FAILURES.get(code ?? "");
+  const what = path ?? (address === undefined ? undefined : `${address}:${String(port)}`);
+  if (code === undefined || words === undefined || what === undefined) return undefined;
+  return { code, message: `${what} ${words}` };
 }

@@ -77,7 +77,7 @@ export function createKeySet(options: KeySetOptions): KeyOf {
 }
 
 /** Public keys of an asymmetric kind only: a shared secret in a public set would let anybody sign. */
-function readKeySet(bytes: Uint8Array): KeyOf {
+export function readKeySet(bytes: Uint8Array): KeyOf {
   const value = parseJson(bytes, { maxDepth: 8 });
   const list = isObject(value) ? value["keys"] : undefined;
   if (!Array.isArray(list) || list.length > MAX_KEYS) throw new TypeError("no key set");

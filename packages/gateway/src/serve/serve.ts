@@ -1,5 +1,4 @@
 import { createAdaptorServer } from "@hono/node-server";
-import { readFileSync } from "node:fs";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 import type { ReplaceResult } from "@countersign/policy";
@@ -26,6 +25,7 @@ import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
 import type { OpenReceipts } from "./open-receipts.js";
 import { openTokens } from "./open-tokens.js";
+import { readTls } from "./read-tls.js";
 import type { OpenTokens } from "./open-tokens.js";
 import { followFiles, reloadPolicy } from "./reloading.js";
 import type { ReloadCause } from "./reloading.js";
@@ -60,6 +60,9 @@ export async function startGateway(
   const startedAt = SYSTEM_CLOCK.now();
   const telemetry = createTelemetry(openTracer(config, journal));
   const policy = openPolicy(config.policyFile);
+  const { tls, heartbeatMs } = config.listen;
+  // Before anything is made or locked.
+  const secure = tls === undefined ? undefined : readTls(tls);
   const admin = await openAdminToken(config.keyDirectory);
   const tokens = await openTokens(config, SYSTEM_CLOCK);
   const receipts = await openReceipts(config, telemetry);
@@ -67,7 +70,6 @@ export async function startGateway(
     await receipts.log.close();
     throw error;
   });
-  const { tls, heartbeatMs } = config.listen;
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
@@ -85,9 +87,7 @@ export async function startGateway(
     telemetry,
     tokens: tokens.verifier,
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
-    ...(tls === undefined
-      ? {}
-      : { tls: { cert: readFileSync(tls.cert, "utf8"), key: readFileSync(tls.key, "utf8") } }),
+    ...(secure === undefined ? {} : { tls: secure }),
   });
   const watched = watchProcess();
   const parts = { gateway, policy, tokens, receipts, journal, process: watched };

@@ -1,0 +1,8 @@
+import "@countersign/core";
+
+declare module "@countersign/core" {
+  interface ErrorFacts {
+    /** The certificate or the key of the data plane cannot be used. */
+    ERR_SERVE_TLS: { file: string; cause: string };
+  }
+}

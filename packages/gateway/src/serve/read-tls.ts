@@ -1,0 +1,39 @@
+import { CountersignError } from "@countersign/core";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import type { GatewayConfig } from "../config/config.js";
+import type { TlsOptions } from "../listen/server.js";
+import "./errors.js";
+
+/** Certificate and key of the data plane, read and tried; what is wrong is told with the file it is wrong in. */
+export function readTls(files: NonNullable<GatewayConfig["listen"]["tls"]>): TlsOptions {
+  const cert = tryFile(files.cert, (text) => createSecureContext({ cert: text }));
+  const key = tryFile(files.key, (text) => createSecureContext({ cert, key: text }));
+  return { cert, key };
+}
+
+function tryFile(file: string, use: (text: string) => unknown): string {
+  try {
+    const text = readFileSync(file, "utf8");
+    use(text);
+    return text;
+  } catch (error) {
+    const { code = "unknown" } = error as { code?: string };
+    throw new CountersignError(
+      "ERR_SERVE_TLS",
+      `${file} cannot be used: ${MEANINGS.get(code) ?? code}`,
+      {
+        file,
+        cause: code,
+      },
+    );
+  }
+}
+
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "it is not there"],
+  ["EACCES", "it may not be read"],
+  ["ERR_OSSL_PEM_NO_START_LINE", "it is not PEM"],
+  ["ERR_OSSL_UNSUPPORTED", "it is not a private key in PEM"],
+  ["ERR_OSSL_X509_KEY_VALUES_MISMATCH", "it does not belong to the certificate"],
+]);
