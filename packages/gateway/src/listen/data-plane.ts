@@ -2,14 +2,16 @@ import type { Server, Socket } from "node:net";
 import type { Server as HttpServer } from "node:http";
 import type { Door } from "../access/door.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
+import { ANONYMOUS } from "../access/principal.js";
 import { sendProblem } from "../clients/problem.js";
+import type { Problem } from "../clients/problem.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { createAddressBook } from "./address-book.js";
 import type { AddressBook } from "./address-book.js";
 import { allowOrigin, answerPreflight } from "./cors.js";
 import { bearerOf } from "./credentials.js";
-import { isAllowedOrigin } from "./origin.js";
+import { isAllowedOrigin, isOwnName } from "./origin.js";
 import { routeRequest } from "./path.js";
 import { refuse } from "./refuse.js";
 import { requestUrl } from "./request-url.js";
@@ -95,11 +97,7 @@ async function serve(
   }
   const { origin, host, ":authority": authority } = question.headers;
   if (!isAllowedOrigin(origin, host ?? asText(authority), options.origins)) {
-    return sendProblem(answer, {
-      status: 403,
-      code: "ORIGIN_NOT_ALLOWED",
-      title: "Pages of this origin may not call the gateway; list it under origins",
-    });
+    return sendProblem(answer, FOREIGN_PAGE);
   }
   allowOrigin(question, answer, options.origins);
   if (question.method === "OPTIONS") return answerPreflight(question, answer, url.pathname);
@@ -116,6 +114,12 @@ async function serve(
         // Which agents there are is for those who may speak to them.
         await door.access.authenticate(bearerOf(question));
         return unknownAgent(answer);
+      }
+      if (
+        route.kind === "stream" &&
+        (await isRebound(options, question, url, () => bearerOf(question)))
+      ) {
+        return sendProblem(answer, FOREIGN_PAGE);
       }
       return ROUTES[route.kind](around, door, upstream, question, answer, url);
     }
@@ -149,6 +153,26 @@ async function serve(
 
 function whyNotReady({ drain }: Surroundings): string {
   return drain.isLeaving ? "stopping" : "receipts unavailable";
+}
+
+const FOREIGN_PAGE: Problem = {
+  status: 403,
+  code: "ORIGIN_NOT_ALLOWED",
+  title: "Pages of this origin may not call the gateway; list it under origins",
+};
+
+/** Whether a stream is asked for by nobody we know, under a name that is not ours. */
+async function isRebound(
+  { door, origins }: DataPlaneOptions,
+  { headers, socket }: HttpQuestion,
+  url: URL,
+  token: () => string | undefined,
+): Promise<boolean> {
+  const host = headers.host ?? asText(headers[":authority"]);
+  if (headers.origin !== undefined || isOwnName(host, socket.localAddress, origins)) return false;
+  // A page that has a credential or a ticket was given it.
+  if (url.searchParams.has("ticket")) return false;
+  return (await door.access.authenticate(token())).principal.id === ANONYMOUS.id;
 }
 
 const ROUTES = { run: serveRun, stream: serveStream, ticket: serveTicket } as const;

@@ -15,6 +15,8 @@ export async function startGrantedRun(
   request: Omit<RunRequest, "principal">,
 ): Promise<StartedRun> {
   const { principal } = grant;
+  // A body may take its time; the credential was looked at before it.
+  if (!grant.isValid()) throw tokenError("expired");
   door.owners.claim(request.sessionId, principal);
   const giveBack = door.runs.take(principal);
   let handle: RunHandle | undefined;

@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
 /**
@@ -15,4 +17,22 @@ export function isAllowedOrigin(
   if (!URL.canParse(origin)) return false;
   const { host: from } = new URL(origin);
   return from === host && LOOPBACK.test(from);
+}
+
+/**
+ * Whether a request without an origin names this machine as itself, and not by a name somebody pointed at it.
+ *
+ * A browser sends no origin with a GET to the page's own host, and to a page of a name that now leads to
+ * 127.0.0.1 that is us (DNS rebinding). Beyond loopback, names are the operator's affair.
+ */
+export function isOwnName(
+  host: string | undefined,
+  localAddress: string | undefined,
+  origins: ReadonlySet<string>,
+): boolean {
+  const address = (localAddress ?? "").replace(/^::ffff:/i, "");
+  if (host === undefined || !(address.startsWith("127.") || address === "::1")) return true;
+  const name = host.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
+  if (LOOPBACK.test(host) || isIP(name) !== 0) return true;
+  return [...origins].some((origin) => URL.canParse(origin) && new URL(origin).host === host);
 }

@@ -59,6 +59,7 @@ export function serveSocket(
   let handle: RunHandle | undefined;
   let started: StartedRun | undefined;
   let busy = false;
+  let isExpired = false;
 
   const start = async (text: string, isOwn: boolean): Promise<void> => {
     if (busy) {
@@ -155,6 +156,8 @@ export function serveSocket(
 
   /** Lets the run tell its end first; its own lease stops it. */
   const expire = (): void => {
+    if (isExpired) return;
+    isExpired = true;
     const close = (): void => socket.close(CLOSE.unauthorized, ACCESS_EXPIRED.code);
     if (started === undefined) close();
     else started.done.then(close, close);
@@ -176,6 +179,8 @@ export function serveSocket(
     }
     const fresh = tokenIn(value);
     if (fresh !== undefined) return void renew(fresh);
+    // The lease is looked at twice a second; nothing more is taken until then.
+    if (isExpired || !held.isValid()) return expire();
     if (isStop(value)) return handle?.stop("stop was asked for");
     if (!looksLikeMessage(value)) return void start(text, true);
     return enqueue(text);

@@ -7,7 +7,9 @@ import type { WebSocket } from "ws";
 import type { Grant } from "../access/access.js";
 import type { Door } from "../access/door.js";
 import { problemOf } from "../clients/refusal.js";
+import type { Failure } from "../deliver/run-error.js";
 import type { Surroundings } from "../runs/surroundings.js";
+import type { Upstream } from "../upstream/upstream.js";
 import type { AddressBook } from "./address-book.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { socketTokenOf } from "./credentials.js";
@@ -19,9 +21,9 @@ import { traceparentOf } from "./run-route.js";
 import { sessionOf } from "./session-id.js";
 import { serveSocket } from "./socket-connection.js";
 import type { SocketFacts } from "./socket-connection.js";
-import { awaitGreeting } from "./socket-greeting.js";
+import { awaitGreeting, MAX_GREETING_BYTES } from "./socket-greeting.js";
 import { noteRefusal } from "../telemetry/run-watch.js";
-import { answerRefusal } from "./socket-refusal.js";
+import { answerRefusal, CLOSE, refuse } from "./socket-refusal.js";
 import { createSocketWatch } from "./socket-watch.js";
 
 /** The sockets of a listener. */
@@ -37,7 +39,10 @@ export type SocketOptions = {
   readonly book: AddressBook;
 };
 
-type Upgrade = Omit<SocketFacts, "grant" | "token" | "early">;
+/** What is known before anybody said who they are; an agent that is not there is told only then. */
+type Upgrade = Omit<SocketFacts, "grant" | "token" | "early" | "upstream"> & {
+  readonly upstream: Upstream | undefined;
+};
 
 const GOING_AWAY = 1001;
 const GRACE_MS = 200;
@@ -71,11 +76,19 @@ export function attachSockets(
     const greeting = await awaitGreeting(socket, connection, door.limits.authTimeoutMs);
     try {
       const grant = await door.access.authenticate(greeting?.token);
-      door.owners.claim(upgrade.sessionId, grant.principal);
-      open(socket, { ...upgrade, grant, token: greeting?.token, early: greeting?.early ?? [] });
+      const { upstream } = upgrade;
+      if (upstream === undefined) {
+        refuse(socket, AGENT_UNKNOWN, CLOSE.policy);
+        cutSoon(socket, connection);
+      } else {
+        door.owners.claim(upgrade.sessionId, grant.principal);
+        const early = greeting?.early ?? [];
+        open(socket, { ...upgrade, upstream, grant, token: greeting?.token, early });
+      }
       socket.resume();
     } catch (error) {
       answerRefusal(around, socket, error);
+      cutSoon(socket, connection);
       // A socket that is not read never hears the other side's goodbye.
       socket.resume();
     }
@@ -91,9 +104,7 @@ export function attachSockets(
     const { origin, host } = request.headers;
     const name = route.kind === "socket" ? (route.agent ?? url.searchParams.get("agent")) : null;
     const upstream = name === null ? around.agents.fallback : around.agents.find(name);
-    if (route.kind === "unknown" || upstream === undefined) {
-      return refuseUpgrade(connection, "404 Not Found");
-    }
+    if (route.kind === "unknown") return refuseUpgrade(connection, "404 Not Found");
     if (!isAllowedOrigin(origin, host, origins)) {
       return refuseUpgrade(connection, "403 Forbidden");
     }
@@ -110,12 +121,13 @@ export function attachSockets(
     // Whoever brings nothing, and needs something, says in the first frame who they are.
     if (token !== undefined || door.access.allowsAnonymous) {
       grant = await door.access.authenticate(token);
+      if (upstream === undefined) return refuseUpgrade(connection, "404 Not Found");
       door.owners.claim(upgrade.sessionId, grant.principal);
     }
     if (connection.destroyed) return undefined;
     return sockets.handleUpgrade(request, connection, head, (socket) => {
-      if (grant === undefined) void greet(socket, connection, upgrade);
-      else open(socket, { ...upgrade, grant, token, early: [] });
+      if (grant === undefined || upstream === undefined) void greet(socket, connection, upgrade);
+      else open(socket, { ...upgrade, upstream, grant, token, early: [] });
     });
   };
 
@@ -137,6 +149,25 @@ export function attachSockets(
       }
     },
   };
+}
+
+const AGENT_UNKNOWN: Failure = {
+  code: "AGENT_UNKNOWN",
+  message: "No agent of that name is configured",
+};
+
+/** Bytes that are still read of somebody who was told goodbye, and how long they may take to answer it. */
+const LAST_BYTES = 4 * MAX_GREETING_BYTES;
+const GOODBYE_MS = 2000;
+
+/** Does not hold a stranger's unfinished frame for as long as a goodbye may take. */
+function cutSoon(socket: WebSocket, connection: Duplex): void {
+  let bytes = 0;
+  connection.on("data", (chunk: Uint8Array) => {
+    bytes += chunk.byteLength;
+    if (bytes > LAST_BYTES) socket.terminate();
+  });
+  setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
 }
 
 function refuseUpgrade(

@@ -50,6 +50,8 @@ type Entry = { readonly open: Open; leave(): void };
 
 /** How long a request waits for the run before it to be put away. */
 const PATIENCE_MS = 5000;
+/** How long until the end of a run is noticed whose client went away. */
+const NOTICE_MS = 500;
 
 /** The one place where threads are asked about and written to. */
 export class ThreadDesk {
@@ -68,7 +70,9 @@ export class ThreadDesk {
     const isKnown = principal.id !== ANONYMOUS.id;
     const key = threadKey(question.agent, isKnown ? "" : question.scope, input.threadId);
     const before = this.#open.get(key);
-    // The client may be faster than our last write about the run it has just seen the end of.
+    // A client that hung up may be faster with its next run than we are with noticing that it did, or with
+    // our last write about the run it has just seen the end of.
+    if (before?.isEnding === false) await within(before.ended, NOTICE_MS);
     if (before?.isEnding === true) await within(before.ended, PATIENCE_MS);
     const findings: Finding[] = [];
     if (this.#open.has(key)) {
