@@ -13,6 +13,7 @@ import { openConnection } from "../runs/connection.js";
 import type { StartedRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
+import { countObserved } from "../telemetry/count-passage.js";
 import { noteRefusal } from "../telemetry/run-watch.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { authorizationFor } from "./credentials.js";
@@ -106,6 +107,7 @@ export function serveSocket(
     const request = connection.inbound("message", text);
     try {
       await admitRequest(request);
+      countObserved(around.telemetry, request);
       connection.session.counters.forwarded += 1;
       started?.send?.(request.body ?? "");
     } catch (error) {

@@ -13,6 +13,7 @@ import { driveRun } from "../pipeline/drive.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
 import { createRunCounters } from "../sessions/counters.js";
 import type { RunHandle } from "../sessions/session.js";
+import { countObserved } from "../telemetry/count-passage.js";
 import { noteRefusal, watchRun } from "../telemetry/run-watch.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { openConnection } from "./connection.js";
@@ -108,6 +109,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       return visit.findings;
     });
     await admitRequest(question);
+    countObserved(around.telemetry, question);
     const input = assertInput(question);
     await visit?.accept();
     assertGoingOn(stop.signal);

@@ -1,3 +1,4 @@
+import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Telemetry } from "./telemetry.js";
 
@@ -13,4 +14,10 @@ export function countPassage(telemetry: Telemetry, agent: string, passage: Passa
   } else {
     telemetry.blocked.add(decision.rule, kind);
   }
+}
+
+/** Adds what was only noted about a request that may pass: whoever observes wants to know what enforcing would refuse. */
+export function countObserved(telemetry: Telemetry, { decision, facts }: InboundRequest): void {
+  if (decision?.allow !== true || decision.observed === undefined) return;
+  telemetry.observed.add(decision.observed.rule, facts?.classification ?? "malformed");
 }

@@ -73,6 +73,19 @@ test("a scrape is well-formed, lists the whole catalogue, and its numbers move w
   }
 });
 
+test("a request that only observing lets through is counted under the rule that enforcing would refuse it by", async () => {
+  const policy = CHAT_POLICY.replace("name: chat", "name: chat\nmode: observe");
+  const served = await startServed(answer, { policy });
+  try {
+    await run(served, "r1");
+    expect(await run(served, "r1")).toContain("RUN_FINISHED");
+    const labels = { rule: "ag_ui_request.runs" };
+    expect(valueOf(await scrape(served), "countersign_events_observed_total", labels)).toBe(1);
+  } finally {
+    await served.stop();
+  }
+});
+
 test("metrics need the admin token unless the configuration makes them public", async () => {
   const closed = await startServed(answer);
   const open = await startServed(answer, { config: "metrics: { public: true }\n" });

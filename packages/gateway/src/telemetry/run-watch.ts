@@ -74,13 +74,14 @@ export function noteRefusal(around: Surroundings, error: unknown, agent?: string
     if (noted.has(error)) return;
     noted.add(error);
   }
-  const { code } = problemOf(error);
+  const { code, receipt } = problemOf(error);
   around.telemetry.refusals.add(code);
   if (code.startsWith("ERR_ACCESS_")) around.telemetry.accessFailures.add(code);
   const facts = {
     code,
     ...(agent === undefined ? {} : { agent }),
-    ...(isCountersignError(error, "ERR_INBOUND_BLOCKED") ? { receipt: error.facts.receipt } : {}),
+    ...(isCountersignError(error, "ERR_ACCESS_TOKEN") ? { reason: error.facts.reason } : {}),
+    ...(receipt === undefined ? {} : { receipt }),
   };
   // What is not coded is a defect of ours: only its kind is told, its words could hold anything.
   if (isCountersignError(error)) around.journal.warn(facts, "refused");
