@@ -16,8 +16,12 @@ export function targetOf(receipt: AgUiReceipt): string {
 }
 
 /** Allowed or blocked, and why. */
-export function decisionOf(receipt: AgUiReceipt): string {
-  if (receipt.allowed) return pc.green("allowed");
+export function decisionOf({ receipt, rule }: LogEntry): string {
+  if (receipt.allowed) {
+    // Whoever observes looks for what enforcing would block: the entry names the rule.
+    const noted = rule === undefined ? "" : ` ${pc.yellow(`noted by ${printable(rule)}`)}`;
+    return `${pc.green("allowed")}${noted}`;
+  }
   return `${pc.red("blocked")} ${printable(receipt.denial_reason ?? "")}`.trimEnd();
 }
 
@@ -27,7 +31,7 @@ export function describeEntry(entry: LogEntry): string {
   const target = targetOf(receipt);
   const rows: [name: string, value: string | undefined][] = [
     ["entry", String(entry.seq)],
-    ["decision", decisionOf(receipt)],
+    ["decision", decisionOf(entry)],
     ["rule", entry.rule],
     ["event", `${typeOf(receipt)} (${receipt.classification})${target && ` on ${target}`}`],
     ["direction", entry.direction === "inbound" ? "person to agent" : "agent to person"],

@@ -64,6 +64,6 @@ function rowOf(entry: LogEntry): string[] {
     `${entry.direction === "inbound" ? "→ " : ""}${typeOf(receipt)}`,
     receipt.classification,
     targetOf(receipt),
-    decisionOf(receipt),
+    decisionOf(entry),
   ];
 }
