@@ -78,6 +78,7 @@ function orderProblem(
   const gap = gapProblem(held, state, settings, places.get(held.at(-1) ?? "")?.last ?? -1);
   if (gap !== undefined) return gap;
   const times = new Map<string, number>();
+  let isBegun = false;
   let isNew = false;
   let isLate = false;
   for (const { id, role } of messages) {
@@ -91,9 +92,13 @@ function orderProblem(
     // A person may write while an answer still arrives, but not into what came before it.
     const isEarlier = place !== undefined && (isLate || place.last < latest);
     if ((isNew || isLate) && isEarlier) return "a new message stands inside the history";
+    if (place !== undefined) isBegun = true;
     if (role === "tool" || place !== undefined) continue;
-    // What is known but has no place came last: from a run that was never put away.
-    if (record === undefined) isNew = true;
+    // Older clients' thoughts have no place after a message list.
+    if (role === "reasoning" && record !== undefined) continue;
+    // What is known but has no place came last: from a run that was never put away. And a new question in
+    // front of an old answer, whose own question is left out, would be another conversation.
+    if (record === undefined && isBegun) isNew = true;
     else isLate = true;
   }
   return undefined;

@@ -108,7 +108,7 @@ export class RunTrace {
     for (const message of this.#written) {
       this.#rows.set(`message\n${message.id}`, rowOf("message", message.id, message.record(true)));
     }
-    const ids = this.#behindHistory(this.#conversation.ids());
+    const ids = this.#behindHistory(this.#ids());
     const latest = Math.min(this.#state.order.length, ids.length);
     this.#putRow(orderRow(ids, latest, (id) => this.#isLoose(id) || this.#isFresh(id)));
     return this.take() ?? { rows: [], removed: [] };
@@ -236,11 +236,18 @@ export class RunTrace {
 
   #over(): void {
     this.isOver = true;
-    const held = this.#conversation.ids();
+    const held = this.#ids();
     const ids = this.#restated ? held : this.#behindHistory(held);
     const first = ids.findIndex((id) => this.#isFresh(id));
     const latest = first === -1 ? ids.length : first;
     this.#putRow(orderRow(ids, latest, (id) => this.#isLoose(id)));
+  }
+
+  /** Who is where; after a message list, older clients disagree about the places of thoughts. */
+  #ids(): string[] {
+    const ids = this.#conversation.ids();
+    if (!this.#isOld || !this.#restated) return ids;
+    return ids.filter((id) => this.#conversation.roleOf(id) !== "reasoning");
   }
 
   /** Whether a message came with this run. */
