@@ -70,8 +70,8 @@ export function fieldsOf(
 ): Record<string, string> | undefined {
   let fields: Record<string, string> | undefined;
   for (const name of names) {
-    const value = Object.hasOwn(holder, name) ? holder[name] : undefined;
-    if (value !== undefined && value !== null) (fields ??= {})[name] = digestOf(value);
+    const value = valueOf(holder, name);
+    if (value !== undefined) (fields ??= {})[name] = digestOf(value);
   }
   return fields;
 }
@@ -126,14 +126,22 @@ function sameFields(
   known: Record<string, string> | undefined,
   names: readonly string[],
 ): boolean {
-  const held = fieldsOf(holder, names);
-  if (held === undefined) return true;
-  return Object.entries(held).every(([name, digest]) => known?.[name] === digest);
+  return names.every((name) => {
+    const value = valueOf(holder, name);
+    return value === undefined || known?.[name] === digestOf(value);
+  });
 }
 
 function sameBinding(holder: Fields, known: Record<string, string> | undefined): boolean {
-  const held = fieldsOf(holder, BINDING);
-  return BINDING.every((name) => (held?.[name] ?? "") === (known?.[name] ?? ""));
+  return BINDING.every((name) => {
+    const value = valueOf(holder, name);
+    return (value === undefined ? undefined : digestOf(value)) === known?.[name];
+  });
+}
+
+/** What a field says; null is nothing. */
+function valueOf(holder: Fields, name: string): unknown {
+  return Object.hasOwn(holder, name) ? (holder[name] ?? undefined) : undefined;
 }
 
 function isWholeJson(text: string): boolean {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { GatewayConfig } from "../config/config.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import { openPostgresLedger } from "../ledger/postgres/open-postgres-ledger.js";
+import { keepRecentThreads } from "../ledger/recent-threads.js";
 import { openSqliteLedger } from "../ledger/sqlite/open-sqlite-ledger.js";
 import type { Clock } from "../ports.js";
 
@@ -14,7 +15,10 @@ const HOUR_MS = 3_600_000;
 export async function openLedger(config: GatewayConfig, clock: Clock): Promise<ThreadLedger> {
   const { store, origin } = config.receipts;
   const ledger = store.startsWith("sqlite:")
-    ? await openSqliteLedger({ directory: join(store.slice("sqlite:".length), "ledger"), clock })
+    ? // The lock of the receipts' directory keeps other processes away from it.
+      keepRecentThreads(
+        await openSqliteLedger({ directory: join(store.slice("sqlite:".length), "ledger"), clock }),
+      )
     : await openPostgresLedger({ url: store, name: origin, clock });
   const forget = (): void => {
     // What is old today is still old in an hour.

@@ -8,7 +8,7 @@ import type { Clock } from "../../ports.js";
 import "../errors.js";
 import type { ThreadLedger } from "../ledger.js";
 import type { LedgerAnswer, LedgerCall } from "./messages.js";
-import { LedgerDatabase } from "./service.js";
+import { decodeRows, LedgerDatabase } from "./service.js";
 
 /** Options of {@link openSqliteLedger}. */
 export type SqliteLedgerOptions = {
@@ -34,7 +34,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Th
     return (await ask(...call)) as Value;
   };
   return {
-    read: (thread) => answer("read", thread),
+    read: async (thread) => decodeRows(await answer<string>("read", thread)),
     write: (thread, rows, removed = []) => answer("write", thread, rows, removed, clock.now()),
     claim: (thread, row) => answer("claim", thread, row, clock.now()),
     forget: async (before) => {

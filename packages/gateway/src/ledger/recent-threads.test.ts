@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { createMovedClock, describeLedgerContract } from "../testing/ledger-contract.js";
+import type { LedgerRow, ThreadLedger } from "./ledger.js";
+import { createMemoryLedger } from "./memory-ledger.js";
+import { keepRecentThreads } from "./recent-threads.js";
+
+const shared = new Map<string, ThreadLedger>();
+describeLedgerContract("a ledger with recent threads at hand", async (name, clock) => {
+  const ledger = shared.get(name) ?? keepRecentThreads(createMemoryLedger(clock));
+  shared.set(name, ledger);
+  return { ...ledger, close: async () => {} };
+});
+
+const row = (id: string, value: object = {}): LedgerRow => ({
+  kind: "message",
+  id,
+  value: value as LedgerRow["value"],
+});
+
+/** A ledger that counts its reads, can fail, and can be held up. */
+function counted(): ThreadLedger & { reads: number; fails: boolean; hold: Promise<void> } {
+  const inner = createMemoryLedger(createMovedClock());
+  const ledger = {
+    ...inner,
+    reads: 0,
+    fails: false,
+    hold: Promise.resolve(),
+    read: async (thread: string) => {
+      ledger.reads += 1;
+      const rows = await inner.read(thread);
+      await ledger.hold;
+      return rows;
+    },
+    write: async (...parameters: Parameters<ThreadLedger["write"]>) => {
+      await inner.write(...parameters);
+      if (ledger.fails) throw new Error("nobody knows");
+    },
+  };
+  return ledger;
+}
+
+test("a thread is read once, and what is written afterwards is seen", async () => {
+  const inner = counted();
+  const ledger = keepRecentThreads(inner);
+  await ledger.write("t", [row("a")]);
+  expect(await ledger.read("t")).toEqual([row("a")]);
+  await ledger.write("t", [row("a", { n: 1 }), row("b")]);
+  await ledger.write("t", [], [{ kind: "message", id: "b" }]);
+  expect(await ledger.read("t")).toEqual([row("a", { n: 1 })]);
+  expect(inner.reads).toBe(1);
+});
+
+test("after a write of which nobody knows what became of it, the thread is read again", async () => {
+  const inner = counted();
+  const ledger = keepRecentThreads(inner);
+  await ledger.read("t");
+  inner.fails = true;
+  await expect(ledger.write("t", [row("a")])).rejects.toThrow("nobody knows");
+  expect(await ledger.read("t")).toEqual([row("a")]);
+  expect(inner.reads).toBe(2);
+});
+
+test("what is read while somebody writes is not kept", async () => {
+  const inner = counted();
+  const ledger = keepRecentThreads(inner);
+  let go = (): void => {};
+  inner.hold = new Promise((resolve) => {
+    go = resolve;
+  });
+  const early = ledger.read("t");
+  await ledger.write("t", [row("a")]);
+  go();
+  expect(await early).toEqual([]);
+  expect(await ledger.read("t")).toEqual([row("a")]);
+});
+
+test("rows at hand are bounded: the thread used longest ago is read again", async () => {
+  const inner = counted();
+  const ledger = keepRecentThreads(inner, 3);
+  for (const thread of ["s", "t"]) {
+    await ledger.read(thread);
+    await ledger.write(thread, [row("a"), row("b")]);
+  }
+  await ledger.read("t");
+  expect(inner.reads).toBe(2);
+  await ledger.read("s");
+  expect(inner.reads).toBe(3);
+  await ledger.write("s", [row("c"), row("d")]);
+  expect(await ledger.read("s")).toHaveLength(4);
+  expect(inner.reads).toBe(4);
+});
