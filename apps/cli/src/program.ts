@@ -13,12 +13,21 @@ import { registerReplay } from "./commands/replay/index.js";
 import { registerServe } from "./commands/serve.js";
 import { VERSION } from "./version.js";
 
+const EXAMPLE = `
+Example:
+  $ countersign demo                             look first
+  $ countersign init && countersign serve        then put it in front of an agent
+  $ countersign receipts list --blocked          what was decided
+  $ countersign help receipts verify             every verb has options, an example and --json
+`;
+
 /** The whole command: one group of verbs per area, each registered by its own folder. */
 export function createProgram(): Command {
   const program = new Command("countersign")
     .description("The gateway between AI agents and the people who use them.")
     .version(VERSION)
     .showHelpAfterError("(run with --help for the options and an example)")
+    .addHelpText("after", EXAMPLE)
     .exitOverride()
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   registerDemo(program);
