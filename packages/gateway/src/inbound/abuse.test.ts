@@ -1,9 +1,15 @@
 import { sha256Hex } from "@countersign/core";
+import { compilePolicy, loadPolicy } from "@countersign/policy";
 import { sseFrame } from "@countersign/testkit";
 import type { FakeRequest } from "@countersign/testkit";
+import type { AgUiEvent } from "@countersign/wire";
 import { afterEach, expect, test, vi } from "vitest";
 import { createAccess } from "../access/access.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";
+import { createMemoryLedger } from "../ledger/memory-ledger.js";
+import { SYSTEM_CLOCK } from "../ports.js";
+import { ThreadDesk } from "../runs/thread-desk.js";
+import type { ThreadVisit } from "../runs/thread-desk.js";
 import { call, idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
@@ -236,6 +242,42 @@ test("a thread is full at its limit, also for a client that sends only what is n
   expect(fixture.agentRequests).toHaveLength(2);
 });
 
+test("of two gateways that hear different answers to one question, one takes its answer", async () => {
+  await begin(answering);
+  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const policy = compilePolicy(loadPolicy(POLICY()));
+  const desks = [new ThreadDesk(ledger, SYSTEM_CLOCK), new ThreadDesk(ledger, SYSTEM_CLOCK)];
+  const visit = (desk: number, runId: string, fields: object): Promise<ThreadVisit> =>
+    (desks[desk] as ThreadDesk).visit({
+      agent: "a",
+      scope: "",
+      principal: { id: "p" },
+      policy,
+      input: { threadId: "t", runId, messages: [], tools: [ASK], ...fields },
+    });
+  const first = await visit(0, "r1", {});
+  const ids = { threadId: "t", runId: "r1" };
+  const outcome = { type: "interrupt", interrupts: [{ id: "i1", reason: "confirmation" }] };
+  const events = inRun(ids, call("c1", "ask", "{}")).slice(0, -1);
+  events.push({ type: "RUN_FINISHED", ...ids, outcome });
+  await first.follow("1.0")(events as unknown as AgUiEvent[]);
+  await first.end(true);
+  const answer = (said: string): object => ({
+    messages: [{ id: `t-${said}`, role: "tool", toolCallId: "c1", content: said }],
+    resume: [{ interruptId: "i1", status: "resolved", payload: said }],
+  });
+  const visits = await Promise.all(["yes", "no"].map((said, n) => visit(n, `x${n}`, answer(said))));
+  const [taken, other] = visits.toSorted((a, b) => a.findings.length - b.findings.length);
+  expect(taken?.findings).toEqual([]);
+  expect(other?.findings.map(({ code }) => code).toSorted()).toEqual([
+    "ERR_RESUME_ANSWERED",
+    "ERR_TOOL_RESULT_TWICE",
+  ]);
+  for (const { abandon } of visits) await abandon(false);
+  // Nothing was sent, so either may be said again.
+  expect((await visit(1, "x3", answer("no"))).findings).toEqual([]);
+});
+
 test("keys that mean something to JavaScript are data or refused, never obeyed", async () => {
   await begin(answering);
   const raw = (more: string): Promise<Response> =>
@@ -255,7 +297,6 @@ test("keys that mean something to JavaScript are data or refused, never obeyed",
   expect(fixture.agentRequests).toHaveLength(0);
   const state = await raw(`"messages":[],"state":{"__proto__":{"x":1},"y":2}`);
   await state.text();
-  if (state.status === 200) {
-    expect(fixture.agentRequests[0]?.body).toContain('"__proto__":{"x":1}');
-  }
+  expect(state.status).toBe(200);
+  expect(fixture.agentRequests[0]?.body).toContain('"__proto__":{"x":1}');
 });

@@ -1,5 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { CompiledPolicy, Denial, RequestCheckName } from "@countersign/policy";
+import type { LedgerRow } from "../ledger/ledger.js";
 import "../runs/errors.js";
 import "./errors.js";
 
@@ -37,6 +38,9 @@ export type Finding = {
   /** Put on record, but never refused. */
   readonly isRemark?: true;
 };
+
+/** Something that is said once, whichever gateway hears it: the row that the first one puts. */
+export type Claim = { readonly row: LedgerRow; readonly finding: Finding };
 
 /** The rule that a receipt names for a finding. */
 export function ruleOf({ check }: Finding): string {

@@ -5,7 +5,7 @@ import { digestOf } from "../ledger/digest.js";
 import type { LedgerRow } from "../ledger/ledger.js";
 import { rowOf } from "../ledger/thread-state.js";
 import type { InterruptState, ThreadState } from "../ledger/thread-state.js";
-import type { Finding, FindingCode } from "./finding.js";
+import type { Claim, Finding, FindingCode } from "./finding.js";
 
 /** A call that a person was shown, and what they said to it. */
 export type Approval = {
@@ -14,14 +14,21 @@ export type Approval = {
   readonly isGranted: boolean;
 };
 
+const ANSWERED: Finding = {
+  check: "resume",
+  code: "ERR_RESUME_ANSWERED",
+  reason: "the interrupt was answered before",
+};
+
 /** Holds the answers to interrupts against those that are open: all of them, in time, in form, and once. */
 export function reviewResume(
   { resume = [] }: RunAgentInput,
   { interrupts }: ThreadState,
   now: number,
-): { findings: Finding[]; rows: LedgerRow[]; approvals: Approval[] } {
+): { findings: Finding[]; rows: LedgerRow[]; claims: Claim[]; approvals: Approval[] } {
   const findings: Finding[] = [];
   const rows: LedgerRow[] = [];
+  const claims: Claim[] = [];
   const approvals: Approval[] = [];
   const find = (code: FindingCode, reason: string): void =>
     void findings.push({ check: "resume", code, reason });
@@ -37,7 +44,7 @@ export function reviewResume(
       payload: (entry.payload ?? null) as JsonValue,
     });
     if (covered.has(entry.interruptId) || (interrupt.answer ?? answer) !== answer) {
-      find("ERR_RESUME_ANSWERED", "the interrupt was answered before");
+      findings.push(ANSWERED);
     }
     covered.add(entry.interruptId);
     if (entry.status === "resolved") {
@@ -46,6 +53,9 @@ export function reviewResume(
         find("ERR_RESUME_MISMATCH", "the answer does not fit the interrupt's schema");
       }
     }
+    const claimed = `interrupt ${interrupt.runId} ${entry.interruptId}`;
+    const row: LedgerRow = { kind: "answer", id: claimed, value: { said: answer } };
+    claims.push({ row, finding: ANSWERED });
     rows.push(rowOf("interrupt", entry.interruptId, { ...interrupt, answer }));
     if (interrupt.call !== undefined) {
       approvals.push({ ...interrupt.call, isGranted: entry.status === "resolved" });
@@ -54,7 +64,7 @@ export function reviewResume(
   if (resume.length > 0 && [...interrupts.keys()].some((id) => !covered.has(id))) {
     find("ERR_RESUME_INCOMPLETE", "an open interrupt is not answered");
   }
-  return { findings, rows, approvals };
+  return { findings, rows, claims, approvals };
 }
 
 /** A time that cannot be read is over: nobody can say that it is not. */

@@ -4,7 +4,7 @@ import type { LedgerRow } from "../ledger/ledger.js";
 import type { ThreadState } from "../ledger/thread-state.js";
 import { reviewCarried } from "./carried.js";
 import { reviewTools } from "./declared-tools.js";
-import type { Finding } from "./finding.js";
+import type { Claim, Finding } from "./finding.js";
 import { reviewHistory } from "./history.js";
 import { reviewResume } from "./resume.js";
 import type { Approval } from "./resume.js";
@@ -14,6 +14,8 @@ import { reviewToolResults } from "./tool-results.js";
 export type InputReview = {
   readonly findings: Finding[];
   readonly rows: LedgerRow[];
+  /** What nobody may have said before, when nothing else speaks against the request. */
+  readonly claims: readonly Claim[];
   readonly approvals: readonly Approval[];
 };
 
@@ -36,6 +38,7 @@ export function reviewInput(
       ...reviewCarried(input, request),
     ],
     rows: [...history.rows, ...results.rows, ...resume.rows],
+    claims: [...results.claims, ...resume.claims],
     approvals: request.mode("approval") === "off" ? [] : resume.approvals,
   };
 }

@@ -2,18 +2,25 @@ import type { Message } from "@countersign/wire";
 import type { LedgerRow } from "../ledger/ledger.js";
 import { rowOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
-import type { Finding, FindingCode } from "./finding.js";
+import { digestOf } from "../ledger/digest.js";
+import type { Claim, Finding, FindingCode } from "./finding.js";
 
 /** Holds new answers against the calls that were delivered: for a client's tool, whole, and once. */
 export function reviewToolResults(
   fresh: readonly Message[],
   { calls }: ThreadState,
-): { findings: Finding[]; rows: LedgerRow[] } {
+): { findings: Finding[]; rows: LedgerRow[]; claims: Claim[] } {
   const findings: Finding[] = [];
   const rows: LedgerRow[] = [];
+  const claims: Claim[] = [];
   const answered = new Set<string>();
   const find = (code: FindingCode, reason: string): void =>
     void findings.push({ check: "tool_results", code, reason });
+  const twice: Finding = {
+    check: "tool_results",
+    code: "ERR_TOOL_RESULT_TWICE",
+    reason: "the call was answered before",
+  };
   for (const message of fresh) {
     if (message.role !== "tool") continue;
     const { toolCallId } = message;
@@ -23,11 +30,17 @@ export function reviewToolResults(
     } else if (!call.isClients) {
       find("ERR_TOOL_RESULT_FOREIGN", "the tool it answers for is not the client's");
     } else if (call.isAnswered === true || answered.has(toolCallId)) {
-      find("ERR_TOOL_RESULT_TWICE", "the call was answered before");
+      findings.push(twice);
     } else {
       rows.push(rowOf("call", toolCallId, { ...call, isAnswered: true }));
+      const { id, content, error } = message;
+      const said = digestOf([id, digestOf(content), digestOf(error)]);
+      claims.push({
+        row: { kind: "answer", id: `call ${toolCallId}`, value: { said } },
+        finding: twice,
+      });
     }
     answered.add(toolCallId);
   }
-  return { findings, rows };
+  return { findings, rows, claims };
 }

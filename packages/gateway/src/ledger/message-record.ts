@@ -1,7 +1,7 @@
 import { parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Message, ToolCall } from "@countersign/wire";
-import { digestOf, EMPTY_DIGEST } from "./digest.js";
+import { digestOf } from "./digest.js";
 
 /** A tool call as the ledger keeps it. */
 export type CallRecord = {

@@ -34,7 +34,9 @@ export async function serveStop(
       maxBytes: MAX_STOP_BYTES,
       timeoutMs: door.limits.requestTimeoutMs,
     });
-    wanted = bytes.byteLength === 0 ? {} : (parseJson(bytes) as typeof wanted);
+    const value = bytes.byteLength === 0 ? {} : parseJson(bytes);
+    if (typeof value !== "object" || value === null) throw new TypeError("no object");
+    wanted = value as typeof wanted;
   } catch (error) {
     const detail = isCountersignError(error) ? error.message : "the body could not be read";
     sendProblem(answer, {

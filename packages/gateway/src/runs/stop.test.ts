@@ -88,7 +88,7 @@ test("a stop reaches only what it names: another session's run goes on", async (
   const leave = new AbortController();
   const url = `${fixture.url}/agents/support?session=mine`;
   await firstChunk(await post(url, INPUT, "text/event-stream", leave.signal));
-  const stop = (query: string, body: object): Promise<unknown> =>
+  const stop = (query: string, body: object | null): Promise<unknown> =>
     fetch(`${fixture?.url}/ag-ui/stop${query}`, {
       method: "POST",
       body: JSON.stringify(body),
@@ -96,6 +96,7 @@ test("a stop reaches only what it names: another session's run goes on", async (
   expect(await stop("?session=other", {})).toEqual({ stopped: [] });
   expect(await stop("", { threadId: "t" })).toEqual({ stopped: [] });
   expect(await stop("?session=mine", { runId: "x" })).toEqual({ stopped: [] });
+  expect(await stop("?session=mine", null)).toMatchObject({ code: "STOP_UNREADABLE" });
   expect(statusOf("mine")).toBe("running");
   expect(await stop("", { threadId: "t", runId: "r" })).toEqual({ stopped: ["r"] });
   leave.abort();

@@ -9,7 +9,7 @@ import { reviewInput } from "../inbound/review.js";
 import type { InputReview } from "../inbound/review.js";
 import { assertRoom } from "../ledger/conversation.js";
 import { threadKey } from "../ledger/ledger.js";
-import type { LedgerRow, ThreadLedger } from "../ledger/ledger.js";
+import type { LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import { RunTrace } from "../ledger/run-trace.js";
 import type { TraceWrite } from "../ledger/run-trace.js";
 import { rowOf, stateOf } from "../ledger/thread-state.js";
@@ -96,7 +96,7 @@ export class ThreadDesk {
   ): Promise<ThreadVisit> {
     const state = stateOf(await this.#ledger.read(key));
     const owner = await this.#ownerOf(threadKey(agent, "", input.threadId), principal, state);
-    let review: InputReview = { findings: [], rows: [], approvals: [] };
+    let review: InputReview = { findings: [], rows: [], claims: [], approvals: [] };
     if (owner !== principal.id) {
       const reason = "the thread belongs to somebody else";
       findings.push({ check: "threads", code: "ERR_THREAD_OWNER", reason });
@@ -115,6 +115,7 @@ export class ThreadDesk {
       const reason = "this run id was used before";
       findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason });
     }
+    const claimed = findings.length === 0 ? await this.#claim(key, review, findings) : [];
     let trace: RunTrace | undefined;
     let before: TraceWrite = { rows: [], removed: [] };
     return {
@@ -161,13 +162,29 @@ export class ThreadDesk {
             return;
           }
           // Neither is anything said: the client may say it differently the next time.
-          const removed = [...before.removed, ...(isUsed ? [] : [run])];
+          const removed = [...before.removed, ...claimed, ...(isUsed ? [] : [run])];
           await this.#ledger.write(key, before.rows, removed);
         } finally {
           leave();
         }
       },
     };
+  }
+
+  /**
+   * Claims what is answered once; gives the names that were free. Two gateways that share a ledger may both
+   * have read that nothing was answered yet. The same answer may come again after a run that broke off.
+   */
+  async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<LedgerName[]> {
+    const free: LedgerName[] = [];
+    await Promise.all(
+      claims.map(async ({ row, finding }) => {
+        const known = await this.#ledger.claim(key, row);
+        if (known === undefined) free.push({ kind: row.kind, id: row.id });
+        else if (known["said"] !== row.value["said"]) findings.push(finding);
+      }),
+    );
+    return free;
   }
 
   /**
