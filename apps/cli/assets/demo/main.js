@@ -99,6 +99,8 @@ async function runOnce() {
       });
       await executeCall(event.toolCallId, call.name, call.text, answers);
     } else if (event.type === "MESSAGES_SNAPSHOT") {
+      // A message list replaces the conversation, as AG-UI says: the gateway holds us to what it delivered.
+      thread.messages = [...event.messages];
       for (const message of event.messages) {
         for (const call of message.toolCalls ?? []) {
           await executeCall(call.id, call.function.name, call.function.arguments, answers);
