@@ -241,6 +241,20 @@ export class RunTrace {
     const first = ids.findIndex((id) => this.#isFresh(id));
     const latest = first === -1 ? ids.length : first;
     this.#putRow(orderRow(ids, latest, (id) => this.#isLoose(id)));
+    this.#forgetOthers(new Set(ids));
+  }
+
+  /**
+   * Forgets what has no place any more: a message that was taken back, by a message list or by rolling back,
+   * would otherwise still count as delivered, and could stand behind any new question.
+   */
+  #forgetOthers(ids: ReadonlySet<string>): void {
+    for (const [id, { role }] of this.#state.messages) {
+      if (ids.has(id) || (this.#isOld && role === "reasoning")) continue;
+      this.#state.messages.delete(id);
+      this.#rows.delete(`message\n${id}`);
+      this.#removed.push({ kind: "message", id });
+    }
   }
 
   /** Who is where; after a message list, older clients disagree about the places of thoughts. */
