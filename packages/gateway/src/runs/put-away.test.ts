@@ -1,0 +1,53 @@
+import { sseFrame } from "@countersign/testkit";
+import { expect, test, vi } from "vitest";
+import { createMemoryLedger } from "../ledger/memory-ledger.js";
+import { SYSTEM_CLOCK } from "../ports.js";
+import { startFixture } from "../testing/fixture.js";
+import { idsOf } from "../testing/events.js";
+
+test("when a thread cannot be put away, the log has the code of the failure and none of its words", async () => {
+  const lines: string[] = [];
+  const write = (facts: object, message: string): void =>
+    void lines.push(JSON.stringify(facts, (_, value: unknown) => told(value)) + message);
+  const journal = { debug: write, info: write, warn: write, error: write };
+  const inner = createMemoryLedger(SYSTEM_CLOCK);
+  let isDown = false;
+  const fixture = await startFixture(
+    ({ body, signal }) => ({
+      pieces: (async function* () {
+        yield sseFrame({ type: "RUN_STARTED", ...idsOf(body) });
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      })(),
+    }),
+    {
+      gateway: {
+        journal,
+        ledger: {
+          ...inner,
+          write: (...parameters) =>
+            isDown
+              ? Promise.reject(Object.assign(new Error("secret words"), { code: "ERR_DOWN" }))
+              : inner.write(...parameters),
+        },
+      },
+    },
+  );
+  const leave = new AbortController();
+  const response = await fetch(`${fixture.url}/agents/support`, {
+    method: "POST",
+    body: JSON.stringify({ threadId: "t", runId: "r", protocolVersion: "1.0", messages: [] }),
+    signal: leave.signal,
+  });
+  expect(response.status).toBe(200);
+  isDown = true;
+  leave.abort();
+  await vi.waitFor(() => expect(lines.join("\n")).toContain("not put away"));
+  await fixture.stop();
+  expect(lines.find((line) => line.includes("not put away"))).toContain('"cause":"ERR_DOWN"');
+  expect(lines.join("\n")).not.toContain("secret");
+});
+
+/** Errors as a log writes them. */
+function told(value: unknown): unknown {
+  return value instanceof Error ? { ...value, message: value.message } : value;
+}
