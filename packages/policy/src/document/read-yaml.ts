@@ -168,7 +168,12 @@ function convert(
   try {
     const value = visit(document.contents, "", 0);
     if (value === null || typeof value !== "object" || Array.isArray(value)) {
-      return refuse(document.contents, "", "syntax", "the document must be a mapping of keys to values");
+      return refuse(
+        document.contents,
+        "",
+        "syntax",
+        "the document must be a mapping of keys to values",
+      );
     }
     return { value, positions, issues: [] };
   } catch (error) {
