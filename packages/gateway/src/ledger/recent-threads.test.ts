@@ -6,7 +6,7 @@ import { keepRecentThreads } from "./recent-threads.js";
 
 const shared = new Map<string, ThreadLedger>();
 describeLedgerContract("a ledger with recent threads at hand", async (name, clock) => {
-  const ledger = shared.get(name) ?? keepRecentThreads(createMemoryLedger(clock));
+  const ledger = shared.get(name) ?? keepRecentThreads(createMemoryLedger(clock), { minRows: 1 });
   shared.set(name, ledger);
   return { ...ledger, close: async () => {} };
 });
@@ -41,7 +41,7 @@ function counted(): ThreadLedger & { reads: number; fails: boolean; hold: Promis
 
 test("a thread is read once, and what is written afterwards is seen", async () => {
   const inner = counted();
-  const ledger = keepRecentThreads(inner);
+  const ledger = keepRecentThreads(inner, { minRows: 1 });
   await ledger.write("t", [row("a")]);
   expect(await ledger.read("t")).toEqual([row("a")]);
   await ledger.write("t", [row("a", { n: 1 }), row("b")]);
@@ -52,17 +52,18 @@ test("a thread is read once, and what is written afterwards is seen", async () =
 
 test("after a write of which nobody knows what became of it, the thread is read again", async () => {
   const inner = counted();
-  const ledger = keepRecentThreads(inner);
+  const ledger = keepRecentThreads(inner, { minRows: 1 });
+  await ledger.write("t", [row("z")]);
   await ledger.read("t");
   inner.fails = true;
   await expect(ledger.write("t", [row("a")])).rejects.toThrow("nobody knows");
-  expect(await ledger.read("t")).toEqual([row("a")]);
+  expect(await ledger.read("t")).toEqual([row("z"), row("a")]);
   expect(inner.reads).toBe(2);
 });
 
 test("what is read while somebody writes is not kept", async () => {
   const inner = counted();
-  const ledger = keepRecentThreads(inner);
+  const ledger = keepRecentThreads(inner, { minRows: 1 });
   let go = (): void => {};
   inner.hold = new Promise((resolve) => {
     go = resolve;
@@ -76,10 +77,10 @@ test("what is read while somebody writes is not kept", async () => {
 
 test("rows at hand are bounded: the thread used longest ago is read again", async () => {
   const inner = counted();
-  const ledger = keepRecentThreads(inner, 3);
+  const ledger = keepRecentThreads(inner, { minRows: 1, maxRows: 3 });
   for (const thread of ["s", "t"]) {
-    await ledger.read(thread);
     await ledger.write(thread, [row("a"), row("b")]);
+    await ledger.read(thread);
   }
   await ledger.read("t");
   expect(inner.reads).toBe(2);
@@ -88,4 +89,19 @@ test("rows at hand are bounded: the thread used longest ago is read again", asyn
   await ledger.write("s", [row("c"), row("d")]);
   expect(await ledger.read("s")).toHaveLength(4);
   expect(inner.reads).toBe(4);
+});
+
+test("small threads are not kept, however many there are", async () => {
+  const inner = counted();
+  const ledger = keepRecentThreads(inner, { minRows: 2 });
+  await ledger.write("t", [row("a")]);
+  await ledger.read("t");
+  await ledger.read("t");
+  await ledger.read("empty");
+  await ledger.read("empty");
+  expect(inner.reads).toBe(4);
+  await ledger.write("t", [row("b")]);
+  await ledger.read("t");
+  await ledger.read("t");
+  expect(inner.reads).toBe(5);
 });

@@ -2,6 +2,8 @@ import type { LedgerName, LedgerRow, ThreadLedger } from "./ledger.js";
 
 /** Rows kept over all threads; a row takes about half a kilobyte. */
 const MAX_ROWS = 20_000;
+/** Rows below which reading a thread again costs less than keeping it. */
+const MIN_ROWS = 64;
 
 type Rows = Map<string, LedgerRow>;
 
@@ -13,7 +15,11 @@ type Rows = Map<string, LedgerRow>;
  * What cannot be known for certain is forgotten: a thread whose write failed, and one that was written to
  * while it was read.
  */
-export function keepRecentThreads(ledger: ThreadLedger, maxRows: number = MAX_ROWS): ThreadLedger {
+export function keepRecentThreads(
+  ledger: ThreadLedger,
+  bounds: { readonly minRows?: number; readonly maxRows?: number } = {},
+): ThreadLedger {
+  const { minRows = MIN_ROWS, maxRows = MAX_ROWS } = bounds;
   const kept = new Map<string, Rows>();
   const reading = new Map<string, object>();
   let total = 0;
@@ -26,7 +32,8 @@ export function keepRecentThreads(ledger: ThreadLedger, maxRows: number = MAX_RO
   const keep = (thread: string, rows: Rows): void => {
     // Taking it out first moves it to the young end of the map's order.
     drop(thread);
-    if (rows.size > maxRows) return;
+    // Small ones are not counted out by their rows: there could be any number of them.
+    if (rows.size < Math.max(1, minRows) || rows.size > maxRows) return;
     kept.set(thread, rows);
     total += rows.size;
     for (const oldest of kept.keys()) {
