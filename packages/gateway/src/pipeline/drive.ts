@@ -51,7 +51,14 @@ async function carry(
 ): Promise<void> {
   let bytes = 0;
   for await (const piece of stream.pieces) {
-    if (roomIn(run) !== undefined || turns.isSpent()) await untilItsTurn(run, stopped);
+    // Nothing may come between the last answer and the push: streams that wait for the same room wake
+    // together, and each must see what the one before it took.
+    let hasTurn = false;
+    for (let wait = mustWait(run, hasTurn); wait !== undefined; wait = mustWait(run, hasTurn)) {
+      await untilAborted(wait.until, stopped);
+      if (stopped.aborted) return;
+      hasTurn ||= wait.isTurn;
+    }
     if (stopped.aborted) return;
     const passage = createPassage(run.clock.now());
     passage.piece = piece;
@@ -69,25 +76,13 @@ async function carry(
   }
 }
 
-function roomIn({ recorder }: Run): Promise<void> | undefined {
-  return recorder.room?.();
-}
+type Wait = { readonly until: Promise<void>; readonly isTurn: boolean };
 
-/**
- * Asks again after each wait: of all the streams that are woken together, those that come first may have
- * filled the room.
- */
-async function untilItsTurn(run: Run, stopped: AbortSignal): Promise<void> {
-  let hasTurn = false;
-  while (!stopped.aborted) {
-    const room = roomIn(run);
-    if (room !== undefined) await untilAborted(room, stopped);
-    else if (hasTurn || !turns.isSpent()) return;
-    else {
-      await untilAborted(turns.next(), stopped);
-      hasTurn = true;
-    }
-  }
+/** What a stream must wait for before it may push: room in the log first, then its turn of the event loop. */
+function mustWait({ recorder }: Run, hasTurn: boolean): Wait | undefined {
+  const room = recorder.room?.();
+  if (room !== undefined) return { until: room, isTurn: false };
+  return hasTurn || !turns.isSpent() ? undefined : { until: turns.next(), isTurn: true };
 }
 
 function endFor(run: Run, pipeline: Pipeline, stopped: AbortSignal, error: unknown): StreamEnd {
