@@ -20,6 +20,13 @@ const AREAS = {
 
 const [wanted, ...rest] = process.argv.slice(2);
 const known = Object.keys(AREAS);
+if (wanted === "--help") {
+  process.stdout.write(
+    `usage: npm run bench [-- AREA [OPTIONS]]\n\nAreas: ${known.join(", ")}; all of them without a name.\n` +
+      "Example: npm run bench -- gateway --quick\n",
+  );
+  process.exit(0);
+}
 if (wanted !== undefined && !known.includes(wanted)) {
   process.stderr.write(`bench: no area named ${wanted}; there are: ${known.join(", ")}\n`);
   process.exit(2);

@@ -5,6 +5,14 @@ import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+if (process.argv.includes("--help")) {
+  process.stdout.write(
+    "usage: npm run test:faults [-- faults/NAME]\n\n" +
+      "SEED=N repeats the hostile input of an earlier run; LONG=1 waits ten real minutes in silence.\n" +
+      "Example: SEED=7 npm run test:faults -- faults/hostile-clients\n",
+  );
+  process.exit(0);
+}
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const prepared = spawnSync(process.execPath, [join(root, "scripts/prepare.mjs"), "test"], {
   cwd: root,

@@ -1,5 +1,6 @@
 // Runs every test and closes with the line `N passed, N failed`, which machines read.
-// Arguments go to vitest: `npm test -- packages/wire` runs one folder.
+// Arguments go to vitest: `npm test -- packages/wire` runs one folder. Faults come last, one at a time:
+// they break real processes and measure memory, so they want the machine for themselves.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,35 +9,46 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const scratch = mkdtempSync(join(tmpdir(), "countersign-test-"));
-const report = join(scratch, "report.json");
+const chosen = process.argv.slice(2);
 
-const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-const outcome = spawnSync(
-  process.execPath,
-  [
-    vitest,
-    "run",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-    ...process.argv.slice(2),
-  ],
-  { cwd: root, stdio: "inherit" },
-);
-
-let closing = "0 passed, 1 failed";
-let failed = true;
-try {
-  const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites } = JSON.parse(
-    readFileSync(report, "utf8"),
+/** Runs vitest once and counts what its report says. */
+function run(name, parameters) {
+  const report = join(scratch, `${name}.json`);
+  const outcome = spawnSync(
+    process.execPath,
+    [
+      join(root, "node_modules", "vitest", "vitest.mjs"),
+      "run",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+      ...parameters,
+    ],
+    { cwd: root, stdio: "inherit" },
   );
-  // A file that fails to load has no failed test of its own, yet it must not look clean.
-  const broken = numFailedTests === 0 ? numFailedTestSuites : numFailedTests;
-  closing = `${numPassedTests} passed, ${broken} failed${numPendingTests > 0 ? `, ${numPendingTests} skipped` : ""}`;
-  failed = broken > 0 || numPassedTests === 0 || outcome.status !== 0;
-} catch {
-  process.stderr.write("test: vitest wrote no report; it ended before the tests did.\n");
+  try {
+    const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites } = JSON.parse(
+      readFileSync(report, "utf8"),
+    );
+    // A file that fails to load has no failed test of its own, yet it must not look clean.
+    const broken = numFailedTests === 0 ? numFailedTestSuites : numFailedTests;
+    const failed = broken === 0 && (numPassedTests === 0 || outcome.status !== 0) ? 1 : broken;
+    return { passed: numPassedTests, failed, skipped: numPendingTests };
+  } catch {
+    process.stderr.write(
+      `test: vitest wrote no report of ${name}; it ended before the tests did.\n`,
+    );
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
 }
+
+const results = [run("units", chosen)];
+if (chosen.length === 0) results.push(run("faults", ["--config", "faults/vitest.config.ts"]));
 rmSync(scratch, { recursive: true, force: true });
-process.stdout.write(`${closing}\n`);
-process.exitCode = failed ? 1 : 0;
+
+const sum = (key) => results.reduce((total, result) => total + result[key], 0);
+const skipped = sum("skipped");
+process.stdout.write(
+  `${sum("passed")} passed, ${sum("failed")} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`,
+);
+process.exitCode = sum("failed") > 0 ? 1 : 0;

@@ -88,13 +88,19 @@ function formsOf(sent: Json): Json[] {
 }
 
 /** Where an agent answers with another run id than it was asked with, the gateway says so in its own corner. */
-function asTheAgentSaid(event: Json): Json {
+function asTheAgentSaid(event: Json, asked: { threadId: string }): Json {
   const { countersign, ...metadata } = (event["metadata"] ?? {}) as Json;
   const { agentRunId, ...others } = (countersign ?? {}) as Json;
   if (agentRunId === undefined || Object.keys(others).length > 0) return event;
-  // The version of the stream and the thread that was asked for are the gateway's to say as well.
-  const { metadata: _own, protocolVersion: _version, threadId: _asked, ...rest } = event;
-  return { ...rest, runId: agentRunId, ...(Object.keys(metadata).length > 0 ? { metadata } : {}) };
+  // The version of the stream is the gateway's to say as well, and so is the thread, if it is the one asked for:
+  // the dialect in which agents answer like this may leave it out.
+  const { metadata: _own, protocolVersion: _version, threadId, ...rest } = event;
+  return {
+    ...rest,
+    runId: agentRunId,
+    ...(threadId === asked.threadId ? {} : { threadId }),
+    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+  };
 }
 
 const TERMINAL = new Set(["RUN_FINISHED", "RUN_ERROR"]);
@@ -113,7 +119,7 @@ export function judgeDelivery(
     .filter((value): value is Json => typeof value === "object" && value !== null)
     .flatMap(formsOf);
   for (const shown of delivered) {
-    const event = asTheAgentSaid(shown);
+    const event = asTheAgentSaid(shown, ids);
     const isOwn = event["type"] === "RUN_ERROR" && OWN_ERROR.test(String(event["code"]));
     if (isOwn || isReduction(event, supplied)) continue;
     if (!sent.some((candidate) => isReduction(event, candidate))) {

@@ -61,12 +61,16 @@ test("many busy streams wait for a slow log together, and none of them is refuse
   const appendAll = gateway.recorder.appendAll.bind(gateway.recorder);
   let underWay = 0;
   let most = 0;
+  // A log acknowledges everything of one flush at once, so that whoever waits for room wakes together.
+  let flushed = new Promise<void>((resolve) => setTimeout(resolve, 20));
   const watched = createWatchedRecorder(
     {
       appendAll: async (drafts) => {
         underWay += drafts.length;
         most = Math.max(most, underWay);
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        const flush = flushed;
+        await flush;
+        if (flush === flushed) flushed = new Promise((resolve) => setTimeout(resolve, 20));
         underWay -= drafts.length;
         return appendAll(drafts);
       },
