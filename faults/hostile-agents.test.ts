@@ -65,5 +65,5 @@ test(`${CASES} hostile streams (SEED=${SEED}): no crash, no hang, nothing shown 
   // Both kinds were there: streams that broke at once and streams that were shown.
   expect(seen.events).toBeGreaterThan(CASES * 2);
   expect(seen.streams).toBeLessThan(CASES);
-  expect(isWithinTenPercent(before, after)).toBe(true);
+  expect(isWithinTenPercent(before, after), `in use: ${before} → ${after} bytes`).toBe(true);
 }, 600_000);

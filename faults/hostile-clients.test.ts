@@ -65,5 +65,5 @@ test(`${CASES} hostile requests and sockets (SEED=${SEED}): no crash, no hang, t
   expect(wrong.slice(0, 5)).toEqual([]);
   expect(gateway.hasExited()).toBe(false);
   expect(heard).toBeGreaterThan(CASES / 100);
-  expect(isWithinTenPercent(before, after)).toBe(true);
+  expect(isWithinTenPercent(before, after), `in use: ${before} → ${after} bytes`).toBe(true);
 }, 600_000);

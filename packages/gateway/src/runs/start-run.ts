@@ -67,7 +67,8 @@ const CAPABILITY_HEADER = "countersign-capability";
  * Throws while nothing has been sent: the listener answers that with an HTTP error or a close code.
  */
 export async function startRun(around: Surroundings, request: RunRequest): Promise<StartedRun> {
-  const { upstream, sessionId, transport } = request;
+  // Closures of the run hold these alone: the request's bytes must not live as long as its stream.
+  const { upstream, sessionId, transport, gone, onStarting } = request;
   const agent = upstream.target.name;
   const stop = new AbortController();
   const leave = (): void => stop.abort();
@@ -97,13 +98,13 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     };
     handle = entered;
     around.sessions.addRun(sessionId, entered);
-    request.onStarting?.(entered);
+    onStarting?.(entered);
   };
 
   try {
     assertTakingRuns(around.drain);
-    if (request.gone.aborted) leave();
-    request.gone.addEventListener("abort", leave, { once: true });
+    if (gone.aborted) leave();
+    gone.addEventListener("abort", leave, { once: true });
     question = inbound("input", request.bytes, enter, async (input) => {
       visit = await around.desk.visit({ agent, scope, principal, input, policy });
       return visit.findings;
@@ -162,12 +163,14 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     around.heartbeats.add(sink);
     const done = driveRun(run, stream, stop.signal).finally(async () => {
       around.heartbeats.remove(sink);
-      request.gone.removeEventListener("abort", leave);
+      gone.removeEventListener("abort", leave);
       if (entered.status === "running")
         entered.status = stop.signal.aborted ? "stopped" : "finished";
       entered.endedAt = around.clock.now();
+      // The session shows finished runs for long: a stop that does nothing holds nothing.
+      entered.stop = doNothing;
       watch.ended();
-      await followed.end(!request.gone.aborted).catch((error: unknown) => {
+      await followed.end(!gone.aborted).catch((error: unknown) => {
         around.journal.warn(
           { agent, run: input.runId, cause: codeOf(error) },
           "the thread was not put away",
@@ -176,11 +179,12 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     });
     return { handle: entered, done, send: stream.send };
   } catch (error) {
-    request.gone.removeEventListener("abort", leave);
+    gone.removeEventListener("abort", leave);
     leave();
     noteRefusal(around, error, agent);
     // Nothing was delivered, so there is nothing to show.
     if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
+    around.sessions.forgetEmpty(sessionId);
     await (visit as ThreadVisit | undefined)?.abandon(wasSent).catch(() => undefined);
     if (question !== undefined && question.receiptId === undefined) {
       await around.refusals.record(question, error);
@@ -188,6 +192,8 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     throw error;
   }
 }
+
+function doNothing(): void {}
 
 /** An agent that was not there, or said no: the same may be said again, or better. */
 function isUnheard(error: unknown): boolean {

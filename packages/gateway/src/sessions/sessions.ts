@@ -73,6 +73,14 @@ export class Sessions {
     if (runs?.get(run.runId) === run) runs.delete(run.runId);
   }
 
+  /** Forgets a session in which nothing has happened: a refused request leaves nothing behind. */
+  forgetEmpty(id: string): void {
+    const session = this.#sessions.get(id);
+    if (session === undefined || session.runs.size > 0 || session.tokens.length > 0) return;
+    const { forwarded, blocked } = session.counters;
+    if (forwarded === 0 && blocked === 0) this.#sessions.delete(id);
+  }
+
   /** Runs still open, over all sessions. */
   openRuns(): RunHandle[] {
     return [...this.#sessions.values()].flatMap((session) =>
