@@ -4,7 +4,7 @@ import type { RunHandle, Session } from "./session.js";
 import { pruneRuns } from "./session.js";
 
 /** Sessions kept at once; the one seen longest ago goes first, never one with a run open. */
-const MAX_SESSIONS = 50_000;
+const MAX_SESSIONS = 10_000;
 /** Tokens kept per session. */
 const MAX_TOKENS = 16;
 

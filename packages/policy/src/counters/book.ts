@@ -132,6 +132,17 @@ function hasRoom(counters: Map<string, Counter>, now: number, maxKeys: number): 
   return counters.size < maxKeys;
 }
 
+/** Looks at two keys for each new one, so that connections long gone do not add up. */
+function forgetStale(seconds: Map<string, { second: number; count: number }>, now: number): void {
+  for (let look = 0; look < 2; look += 1) {
+    const [first] = seconds;
+    if (first === undefined) return;
+    const [key, slot] = first;
+    seconds.delete(key);
+    if (slot.second >= now) seconds.set(key, slot);
+  }
+}
+
 function countSecond(
   seconds: Map<string, { second: number; count: number }>,
   key: string,
@@ -141,6 +152,7 @@ function countSecond(
   const second = Math.floor(now / 1000);
   let slot = seconds.get(key);
   if (slot === undefined) {
+    forgetStale(seconds, second);
     if (seconds.size >= maxKeys) {
       for (const [other, entry] of seconds) if (entry.second < second) seconds.delete(other);
       if (seconds.size >= maxKeys) return Number.POSITIVE_INFINITY;
