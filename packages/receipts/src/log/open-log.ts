@@ -140,7 +140,9 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     if (signing >= signer.parallel) return;
     let group = waiting.shift();
     if (group === undefined) {
-      if (collecting.count === 0) return;
+      // While something is signed or flushed, a part of a group waits for company: a message to a thread, a
+      // root's signature and a flush cost the same for one entry as for a hundred. A lone entry never waits.
+      if (collecting.count === 0 || signing > 0 || flushing) return;
       group = collecting;
       collecting = new PendingGroup();
     }
@@ -195,6 +197,7 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
       expectAfter(size);
     }
     flushing = false;
+    dispatch();
   };
 
   const checkpoint = async (): Promise<string> => {

@@ -21,6 +21,12 @@ export type SqliteStore = ReceiptStore & {
 };
 
 /**
+ * Milliseconds after which the index is told how far the log goes. Whoever asks it something says so too, and
+ * waking its thread for each flush cost more than the flush.
+ */
+const FOLLOW_MS = 50;
+
+/**
  * The embedded store: append-only files hold the log, and SQLite indexes them from behind. Deleting
  * `index.sqlite` loses nothing; it is made again from the files.
  */
@@ -50,15 +56,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     if (readOnly) log = await current();
     return log;
   };
-  let told = false;
+  let telling: NodeJS.Timeout | undefined;
   const tell = (): void => {
-    if (told) return;
-    told = true;
-    // Once per turn at most: the index wants to know how far, not how often.
-    setImmediate(() => {
-      told = false;
+    telling ??= setTimeout(() => {
+      telling = undefined;
       index?.follow(log);
-    });
+    }, FOLLOW_MS).unref();
   };
   return {
     async append(build, durability) {
@@ -83,6 +86,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     queryForeign: async (filter) => asked().queryForeign(filter),
     indexed: async () => (await asked().progress()).size,
     async close() {
+      clearTimeout(telling);
+      index?.follow(log);
       await index?.close();
       index = undefined;
       await files.close();
