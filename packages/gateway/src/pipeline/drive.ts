@@ -63,6 +63,7 @@ async function carry(
     const passage = createPassage(run.clock.now());
     passage.piece = piece;
     pipeline.push(passage);
+    turns.passOn();
     // A socket stays open for the next run: only the stream itself can say that this one is over.
     if (run.progress.isComplete && !stream.endsByItself) return;
     bytes = run.backlog.size === 0 ? 0 : bytes + sizeOf(piece);

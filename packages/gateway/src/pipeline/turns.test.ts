@@ -32,3 +32,23 @@ test("of those in line one goes on in each pass, in order, and whoever comes lat
   // Never two in one pass: whatever else is waiting gets its turn between them.
   for (const [index, count] of seen.entries()) expect(count).toBeLessThanOrEqual(index + 1);
 });
+
+test("while a pass has time left, whoever has done its work passes on to the next in line", async () => {
+  const clock = { time: 0 };
+  const turns = createTurns(() => clock.time);
+  turns.isSpent();
+  clock.time = 10;
+  const order: string[] = [];
+  const waiting = ["a", "b", "c"].map(async (name) => {
+    await turns.next();
+    order.push(name);
+    // The third finds the share used up and waits for another pass.
+    if (name === "b") clock.time += 10;
+    turns.passOn();
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.resolve();
+  expect(order.slice(0, 2)).toEqual(["a", "b"]);
+  await Promise.all(waiting);
+  expect(order).toEqual(["a", "b", "c"]);
+});

@@ -6,13 +6,16 @@ const TURN_MS = 5;
  *
  * A chunk of small events is milliseconds of work. With 90 agents that flood, all of them readable at once,
  * one pass of the loop took 2.4 s, and a health check waited that long. Past its share, a stream waits in line,
- * and one of the line goes on in each pass.
+ * and in each pass the line goes on until that pass has done its share. Many streams with one small event each
+ * share a pass: a pass for each of them cost more than the event, and sent each to the log by itself.
  */
 export type Turns = {
   /** Whether this pass has done its share; asking begins one. */
   isSpent(): boolean;
   /** Resolves when it is this stream's turn. */
   next(): Promise<void>;
+  /** Says that a stream has done its work: while the pass has time left, the next in line goes on. */
+  passOn(): void;
 };
 
 /** Makes the turns of one event loop. */
@@ -44,5 +47,8 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
         line.push(resolve);
         if (!isOpen) begin();
       }),
+    passOn: () => {
+      if (isOpen && now() - startedAt < TURN_MS) line.shift()?.();
+    },
   };
 }
