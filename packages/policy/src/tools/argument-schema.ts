@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Options } from "ajv/dist/2020.js";
 import { compilePattern } from "../patterns/regular-expression.js";
 import { assertBoundedSchema } from "./schema-bounds.js";
 
@@ -29,29 +30,13 @@ export function compileArgumentSchema(schema: JsonObject): ArgumentCheck {
   assertBoundedSchema(schema);
   // `true` makes it throw.
   void grammar.validateSchema(schema, true);
-  const ajv = new Ajv2020({
-    // Its own instance, so that nothing of one policy stays behind when the next one is loaded.
-    meta: false,
-    validateSchema: false,
+  return compileCheck(schema, {
     strict: true,
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
-    allErrors: false,
     allowUnionTypes: true,
-    logger: false,
-    ownProperties: true,
-    code: { regExp: linearRegExp },
   });
-  const validate = ajv.compile(schema);
-  return (value) => {
-    try {
-      return validate(value) === true;
-    } catch {
-      // A schema that runs out of stack on deep arguments has not accepted them.
-      return false;
-    }
-  };
 }
 
 /**
@@ -64,21 +49,26 @@ export function compileArgumentSchema(schema: JsonObject): ArgumentCheck {
  */
 export function compileResponseSchema(schema: JsonObject): ArgumentCheck {
   assertBoundedSchema(schema);
+  return compileCheck(schema, { strict: false, validateFormats: false });
+}
+
+function compileCheck(schema: JsonObject, strictness: Options): ArgumentCheck {
   const ajv = new Ajv2020({
+    // Its own instance, so that nothing of one policy stays behind when the next one is loaded.
     meta: false,
     validateSchema: false,
-    strict: false,
-    validateFormats: false,
     allErrors: false,
     logger: false,
     ownProperties: true,
     code: { regExp: linearRegExp },
+    ...strictness,
   });
   const validate = ajv.compile(schema);
   return (value) => {
     try {
       return validate(value) === true;
     } catch {
+      // A schema that runs out of stack on a deep value has not accepted it.
       return false;
     }
   };
