@@ -3,12 +3,14 @@ import type { Grant } from "./access.js";
 /** Milliseconds between two looks at what is open: how late an end may come. */
 const LOOK_MS = 500;
 
-type Lease = { readonly grant: Grant; end(): void };
+/** Something open, on what ground, and what ends it: called once, when the grant counts no longer. */
+export type Lease = { readonly grant: Grant; end(): void };
 
 /** What is open, and on what ground; it ends when its ground does. */
 export type Leases = {
-  /** Calls `end` once, when the grant counts no longer; gives the way to let go before that. */
-  open(grant: Grant, end: () => void): () => void;
+  add(lease: Lease): void;
+  /** Lets go of what has ended by itself. */
+  remove(lease: Lease): void;
   readonly size: number;
   stop(): void;
 };
@@ -25,11 +27,8 @@ export function createLeases(everyMs: number = LOOK_MS): Leases {
   }, everyMs);
   timer.unref();
   return {
-    open: (grant, end) => {
-      const lease = { grant, end };
-      leases.add(lease);
-      return () => void leases.delete(lease);
-    },
+    add: (lease) => void leases.add(lease),
+    remove: (lease) => void leases.delete(lease),
     get size() {
       return leases.size;
     },

@@ -3,9 +3,11 @@ import type { Http2ServerResponse } from "node:http2";
 import type { AgUiEvent } from "@countersign/wire";
 import { encodeProto } from "@countersign/wire/proto";
 import { encodeSseComment, encodeSseEvent } from "@countersign/wire/sse";
+import { LightSignal } from "../signal.js";
+import type { Signal } from "../signal.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE } from "../upstream/media-type.js";
 import { MAX_UNREAD_BEATS } from "./heartbeats.js";
-import type { ClientSink } from "./sink.js";
+import type { ClientSink, ReceiptTransport } from "./sink.js";
 
 /** HTTP/1.1 and HTTP/2 answers share the part we use. */
 export type HttpAnswer = ServerResponse | Http2ServerResponse;
@@ -20,18 +22,19 @@ const HEADERS = {
 } as const;
 
 /** Aborts when the answer's connection is gone; asked for before anything else happens on it. */
-export function signalOfClose(answer: HttpAnswer): AbortSignal {
-  const gone = new AbortController();
-  answer.on("close", () => gone.abort());
-  answer.on("error", () => gone.abort());
-  return gone.signal;
+export function signalOfClose(answer: HttpAnswer): Signal {
+  const gone = new LightSignal();
+  const leave = (): void => gone.abort();
+  answer.on("close", leave);
+  answer.on("error", leave);
+  return gone;
 }
 
 /** Opens the stream: headers go out before the first event. */
 export function createHttpSink(
   answer: HttpAnswer,
   encoding: HttpEncoding,
-  gone: AbortSignal,
+  gone: Signal,
   headers: Readonly<Record<string, string>> = {},
 ): ClientSink {
   answer.writeHead(200, {
@@ -41,53 +44,74 @@ export function createHttpSink(
   });
   // HTTP/2 answers send their headers at once; HTTP/1.1 ones wait for a body unless told.
   if ("flushHeaders" in answer) answer.flushHeaders();
-  // The two response classes declare `write` differently, though both take text and bytes.
-  // HTTP/2 answers do not say whether they need to drain, so it is remembered here for both.
-  let needsDrain = false;
-  let unread = 0;
-  answer.on("drain", () => {
-    needsDrain = false;
-    unread = 0;
-  });
-  const write = (piece: string | Uint8Array): void => {
-    needsDrain = !(answer as ServerResponse).write(piece);
-  };
-  return {
-    transport: "sse",
-    gone,
-    get isSlow() {
-      return needsDrain && !gone.aborted;
-    },
-    send: (events, texts = []) => {
-      if (gone.aborted) return;
-      write(encoding === "sse" ? encodeSseEvents(events, texts) : encodeProtoEvents(events));
-    },
-    drained: () =>
-      gone.aborted || !needsDrain
-        ? Promise.resolve()
-        : new Promise((resolve) => {
-            const settle = (): void => {
-              answer.off("drain", settle);
-              answer.off("close", settle);
-              resolve();
-            };
-            answer.once("drain", settle);
-            answer.once("close", settle);
-          }),
-    heartbeat: () => {
-      if (gone.aborted) return;
-      if (needsDrain) {
-        unread += 1;
-        if (unread >= MAX_UNREAD_BEATS) answer.destroy();
-      } else if (encoding === "sse") {
-        // Protobuf has no comment: its idle streams rely on TCP keep-alive.
-        write(encodeSseComment("heartbeat"));
-      }
-    },
-    end: () => {
-      answer.end();
-    },
-  };
+  return new HttpSink(answer, encoding, gone);
+}
+
+/** One answer that stays open. A class: what each of a thousand idle streams holds is its fields alone. */
+class HttpSink implements ClientSink {
+  readonly transport: ReceiptTransport = "sse";
+  readonly #answer: HttpAnswer;
+  readonly #encoding: HttpEncoding;
+  readonly #gone: Signal;
+  /** HTTP/2 answers do not say whether they need to drain, so it is remembered here for both. */
+  #needsDrain = false;
+  #unread = 0;
+
+  constructor(answer: HttpAnswer, encoding: HttpEncoding, gone: Signal) {
+    this.#answer = answer;
+    this.#encoding = encoding;
+    this.#gone = gone;
+  }
+
+  get isSlow(): boolean {
+    return this.#needsDrain && !this.#gone.aborted;
+  }
+
+  send(events: readonly AgUiEvent[], texts: readonly (string | undefined)[] = []): void {
+    if (this.#gone.aborted) return;
+    this.#write(
+      this.#encoding === "sse" ? encodeSseEvents(events, texts) : encodeProtoEvents(events),
+    );
+  }
+
+  drained(): Promise<void> {
+    if (!this.isSlow) return Promise.resolve();
+    const answer = this.#answer;
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        answer.off("drain", settle);
+        answer.off("close", settle);
+        resolve();
+      };
+      answer.once("drain", settle);
+      answer.once("close", settle);
+    });
+  }
+
+  heartbeat(): void {
+    if (this.#gone.aborted) return;
+    if (this.#needsDrain) {
+      this.#unread += 1;
+      if (this.#unread >= MAX_UNREAD_BEATS) this.#answer.destroy();
+    } else if (this.#encoding === "sse") {
+      // Protobuf has no comment: its idle streams rely on TCP keep-alive.
+      this.#write(encodeSseComment("heartbeat"));
+    }
+  }
+
+  end(): void {
+    this.#answer.end();
+  }
+
+  #write(piece: string | Uint8Array): void {
+    // The two response classes declare `write` differently, though both take text and bytes.
+    if ((this.#answer as ServerResponse).write(piece) || this.#needsDrain) return;
+    this.#needsDrain = true;
+    this.#answer.once("drain", () => {
+      this.#needsDrain = false;
+      this.#unread = 0;
+    });
+  }
 }
 
 function encodeSseEvents(

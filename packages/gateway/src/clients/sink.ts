@@ -11,8 +11,6 @@ export type ReceiptTransport = "sse" | "websocket";
  */
 export type ClientSink = {
   readonly transport: ReceiptTransport;
-  /** Aborts when the person goes away. */
-  readonly gone: AbortSignal;
   /** Whether the peer is behind; the caller waits for `drained` before it sends more. */
   readonly isSlow: boolean;
   /** Writes events in order, in one piece; where the JSON text of one is known, it is written as it is. */

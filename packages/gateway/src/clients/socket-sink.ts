@@ -1,6 +1,7 @@
 import type { WebSocket } from "ws";
 import { writeJson } from "@countersign/core";
 import { encodeTextFrame } from "@countersign/wire/websocket";
+import type { Signal } from "../signal.js";
 import { MAX_UNREAD_BEATS } from "./heartbeats.js";
 import type { ClientSink } from "./sink.js";
 
@@ -10,7 +11,7 @@ const SLOW_BYTES = 256 * 1024;
 /** One run's end on a socket; the socket itself stays open for the next run. */
 export function createSocketSink(
   socket: WebSocket,
-  gone: AbortSignal,
+  gone: Signal,
   onEnd: () => void = () => {},
 ): ClientSink {
   let waiting: (() => void)[] = [];
@@ -33,7 +34,6 @@ export function createSocketSink(
   };
   return {
     transport: "websocket",
-    gone,
     get isSlow() {
       return isSlow();
     },

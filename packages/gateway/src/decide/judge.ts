@@ -45,16 +45,66 @@ export type Bench = {
 
 /** Asks the policy, with and without the tokens at hand, and keeps the counters. */
 export function createJudge(bench: Bench): (question: Question) => Judgement {
-  const { policy, book, keys, capabilities, transport, clock, session } = bench;
-  // A continuation is no new event for a cap over a window: its unit was counted when it opened.
-  const uncounted = new Float64Array(policy.limits.velocity.length);
+  const judge = new Judge(bench);
+  return (question) => judge.judge(question);
+}
 
-  const ask = (
-    question: Question,
-    counters: DecisionFacts["counters"],
-    token?: CapabilityFacts,
-  ): Decision =>
-    policy.evaluate({
+/** Counts of no window; policies have few of them, and every run needs as many noughts as its policy has. */
+const UNCOUNTED: Float64Array[] = [];
+
+/** A continuation is no new event for a cap over a window: its unit was counted when it opened. */
+function uncounted(windows: number): Float64Array {
+  return (UNCOUNTED[windows] ??= new Float64Array(windows));
+}
+
+class Judge {
+  readonly #bench: Bench;
+
+  constructor(bench: Bench) {
+    this.#bench = bench;
+  }
+
+  judge(question: Question): Judgement {
+    const { policy, book, keys, capabilities, clock } = this.#bench;
+    const now = clock.now();
+    const counted = book.peek(question.facts, keys, now, question.isPart !== true);
+    const continues = question.isContinuation === true;
+    const judgement = this.#decide(
+      question,
+      continues
+        ? {
+            eventsInSecond: counted.eventsInSecond,
+            velocity: uncounted(policy.limits.velocity.length),
+          }
+        : counted,
+    );
+    if (judgement.decision.allow) {
+      if (!continues) book.commit(question.facts, keys, now);
+      if (judgement.capability !== undefined) capabilities.spend(judgement.capability.id);
+    }
+    return judgement;
+  }
+
+  #decide(question: Question, counters: DecisionFacts["counters"]): Judgement {
+    const { capabilities } = this.#bench;
+    if (question.presented !== undefined) {
+      const token = capabilities.presented(question.presented, question.subject);
+      return { decision: this.#ask(question, counters, token), capability: token };
+    }
+    const bare = this.#ask(question, counters);
+    if (bare.allow && bare.observed === undefined) return { decision: bare };
+    let first: Judgement | undefined;
+    for (const token of capabilities.session(question.subject)) {
+      const decision = this.#ask(question, counters, token);
+      if (decision.allow && decision.observed === undefined) return { decision, capability: token };
+      first ??= { decision, capability: token };
+    }
+    return first ?? { decision: bare };
+  }
+
+  #ask(question: Question, counters: DecisionFacts["counters"], token?: CapabilityFacts): Decision {
+    const { policy, transport, session } = this.#bench;
+    return policy.evaluate({
       event: question.facts,
       transport,
       counters,
@@ -62,35 +112,5 @@ export function createJudge(bench: Bench): (question: Question) => Judgement {
       violations: question.violation === undefined ? undefined : [question.violation],
       variables: question.event === undefined ? { session } : { event: question.event, session },
     });
-
-  const decide = (question: Question, counters: DecisionFacts["counters"]): Judgement => {
-    if (question.presented !== undefined) {
-      const token = capabilities.presented(question.presented, question.subject);
-      return { decision: ask(question, counters, token), capability: token };
-    }
-    const bare = ask(question, counters);
-    if (bare.allow && bare.observed === undefined) return { decision: bare };
-    let first: Judgement | undefined;
-    for (const token of capabilities.session(question.subject)) {
-      const decision = ask(question, counters, token);
-      if (decision.allow && decision.observed === undefined) return { decision, capability: token };
-      first ??= { decision, capability: token };
-    }
-    return first ?? { decision: bare };
-  };
-
-  return (question) => {
-    const now = clock.now();
-    const counted = book.peek(question.facts, keys, now, question.isPart !== true);
-    const continues = question.isContinuation === true;
-    const judgement = decide(
-      question,
-      continues ? { eventsInSecond: counted.eventsInSecond, velocity: uncounted } : counted,
-    );
-    if (judgement.decision.allow) {
-      if (!continues) book.commit(question.facts, keys, now);
-      if (judgement.capability !== undefined) capabilities.spend(judgement.capability.id);
-    }
-    return judgement;
-  };
+  }
 }

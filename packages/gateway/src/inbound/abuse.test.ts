@@ -9,7 +9,7 @@ import { createKeyAuthenticator } from "../access/api-keys.js";
 import { createMemoryLedger } from "../ledger/memory-ledger.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import { ThreadDesk } from "../runs/thread-desk.js";
-import type { ThreadVisit } from "../runs/thread-desk.js";
+import type { ThreadVisit } from "../runs/thread-visit.js";
 import { call, idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
@@ -297,7 +297,7 @@ test("of two gateways that hear different answers to one question, one takes its
     "ERR_RESUME_ANSWERED",
     "ERR_TOOL_RESULT_TWICE",
   ]);
-  for (const { abandon } of visits) await abandon(false);
+  for (const each of visits) await each.abandon(false);
   // Nothing was sent, so either may be said again.
   expect((await visit(1, "x3", answer("no"))).findings).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { createMemoryLedger } from "../ledger/memory-ledger.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import { ThreadDesk } from "../runs/thread-desk.js";
-import type { ThreadVisit } from "../runs/thread-desk.js";
+import type { ThreadVisit } from "../runs/thread-visit.js";
 import { createDice, RandomAgent } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";
 

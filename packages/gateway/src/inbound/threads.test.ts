@@ -160,7 +160,6 @@ test("28: a thread belongs to the principal that opened it, on whichever connect
 
 const SINK: ClientSink = {
   transport: "sse",
-  gone: new AbortController().signal,
   isSlow: false,
   send: () => {},
   drained: () => Promise.resolve(),

@@ -1,6 +1,7 @@
 import { tokenError } from "../access/access.js";
 import type { Grant } from "../access/access.js";
 import type { Door } from "../access/door.js";
+import type { Lease } from "../access/leases.js";
 import { ACCESS_EXPIRED } from "../deliver/run-error.js";
 import { startRun } from "../runs/start-run.js";
 import type { RunRequest, StartedRun } from "../runs/start-run.js";
@@ -14,36 +15,59 @@ export async function startGrantedRun(
   grant: Grant,
   request: Omit<RunRequest, "principal">,
 ): Promise<StartedRun> {
-  const { principal } = grant;
   // A body may take its time; the credential was looked at before it.
   if (!grant.isValid()) throw tokenError("expired");
-  door.owners.claim(request.sessionId, principal);
-  const giveBack = door.runs.take(principal);
-  let handle: RunHandle | undefined;
-  let isOver = false;
-  const stop = (): void => handle?.stop("the credential has expired", ACCESS_EXPIRED);
-  const release = door.leases.open(grant, () => {
-    isOver = true;
-    stop();
-  });
-  const end = (): void => {
-    release();
-    giveBack();
-  };
+  door.owners.claim(request.sessionId, grant.principal);
+  const granted = new GrantedRun(door, grant);
   try {
     const started = await startRun(around, {
       ...request,
-      principal,
-      onStarting: (entered) => {
-        handle = entered;
-        request.onStarting?.(entered);
-        if (isOver) stop();
+      principal: grant.principal,
+      onStarting: (handle) => {
+        request.onStarting?.(handle);
+        granted.begin(handle);
       },
     });
-    started.done.then(end, end);
+    granted.closeAfter(started.done);
     return started;
   } catch (error) {
-    end();
-    throw isOver ? tokenError("expired") : error;
+    granted.close();
+    throw granted.isExpired ? tokenError("expired") : error;
+  }
+}
+
+/** A place among its holder's runs, and a lease on it; it lives as long as the stream, so it holds no request. */
+class GrantedRun implements Lease {
+  readonly grant: Grant;
+  isExpired = false;
+  readonly #door: Door;
+  readonly #giveBack: () => void;
+  #handle: RunHandle | undefined;
+
+  constructor(door: Door, grant: Grant) {
+    this.grant = grant;
+    this.#door = door;
+    this.#giveBack = door.runs.take(grant.principal);
+    door.leases.add(this);
+  }
+
+  begin(handle: RunHandle): void {
+    this.#handle = handle;
+    if (this.isExpired) this.end();
+  }
+
+  end(): void {
+    this.isExpired = true;
+    this.#handle?.stop("the credential has expired", ACCESS_EXPIRED);
+  }
+
+  closeAfter(done: Promise<void>): void {
+    const close = (): void => this.close();
+    done.then(close, close);
+  }
+
+  close(): void {
+    this.#door.leases.remove(this);
+    this.#giveBack();
   }
 }

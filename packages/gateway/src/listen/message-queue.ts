@@ -1,3 +1,5 @@
+import type { Signal } from "../signal.js";
+
 /** Messages that may wait before the sender has to wait too; it may go on below half. */
 const MAX_WAITING = 64;
 
@@ -17,7 +19,7 @@ export type MessagePort = {
  * Each waits for its receipt, and a browser sends faster than a disk writes: beyond a few the socket is
  * read no further, so that the sender's own buffers fill. What is left of a client that is gone is dropped.
  */
-export function createMessageQueue(port: MessagePort, gone: AbortSignal): (text: string) => void {
+export function createMessageQueue(port: MessagePort, gone: Signal): (text: string) => void {
   let waiting: string[] = [];
   let working = false;
   let paused = false;

@@ -13,6 +13,7 @@ import { openConnection } from "../runs/connection.js";
 import type { StartedRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
+import { LightSignal } from "../signal.js";
 import { countObserved } from "../telemetry/count-passage.js";
 import { noteRefusal } from "../telemetry/run-watch.js";
 import type { Upstream } from "../upstream/upstream.js";
@@ -55,8 +56,7 @@ export function serveSocket(
   const held: Grant = { principal: grant.principal, isValid: () => grant.isValid() };
   const isWithinRate = createMessageRate(door.limits.messagesPerSecond, around.clock);
   const connectionId = around.mintId("run");
-  const leaving = new AbortController();
-  const gone = leaving.signal;
+  const gone = new LightSignal();
   let handle: RunHandle | undefined;
   let started: StartedRun | undefined;
   let busy = false;
@@ -189,10 +189,11 @@ export function serveSocket(
   };
 
   socket.on("error", () => socket.terminate());
-  const release = door.leases.open(held, expire);
+  const lease = { grant: held, end: expire };
+  door.leases.add(lease);
   socket.on("close", () => {
-    release();
-    leaving.abort();
+    door.leases.remove(lease);
+    gone.abort();
   });
   socket.on("message", receive);
   // Agents that only stream need no input: the session itself asks for the stream.

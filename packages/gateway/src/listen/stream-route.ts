@@ -66,7 +66,8 @@ export async function serveStream(
       gone,
       openSink: () => createHttpSink(answer, "sse", gone, { [SESSION_HEADER]: sessionId }),
     });
-    await done;
+    // Not awaited: a stream that waits would hold all that was needed to open it.
+    done.catch((error: unknown) => refuse(around, answer, error));
   } catch (error) {
     refuse(around, answer, error);
   }

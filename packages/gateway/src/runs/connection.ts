@@ -6,8 +6,7 @@ import type { Judgement, Question } from "../decide/judge.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Session } from "../sessions/session.js";
 import type { Upstream } from "../upstream/upstream.js";
-import { createRunCapabilities } from "./capabilities.js";
-import type { RunCapabilities } from "./capabilities.js";
+import { RunCapabilities } from "./capabilities.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** Where a connection comes from and what it is for. */
@@ -39,7 +38,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
   const { name: agent, dialect: agentDialect } = upstream.target;
   const session = around.sessions.open(sessionId);
   const policy = around.policy();
-  const capabilities = createRunCapabilities(session, agent, around.tokens);
+  const capabilities = new RunCapabilities(session, agent, around.tokens);
   const judge = createJudge({
     policy,
     book: around.book(policy),

@@ -1,40 +1,60 @@
+import type { DialectNote } from "@countersign/wire/dialects";
+import type { EnforceNote } from "@countersign/wire/enforce";
 import { feedItemOf } from "../control/feed-item.js";
 import { STOPPED } from "../deliver/run-error.js";
 import type { Observer } from "../pipeline/observer.js";
+import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { RunHandle, Session } from "../sessions/session.js";
 import { countPassage } from "../telemetry/count-passage.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** Tells the feed, the session's counters and the journal what happens on one run. */
-export function createRunObserver(
-  around: Surroundings,
-  session: Session,
-  handle: RunHandle,
-  run: () => Run,
-): Observer {
-  const { agent, runId } = handle;
-  const { telemetry } = around;
-  return {
-    notes: (notes) =>
-      around.journal.debug({ agent, run: runId, notes: notes.length }, "dropped or translated"),
-    recorded: (passage) => {
-      const blocked = passage.decision?.allow === false || passage.refused !== undefined;
-      session.counters[blocked ? "blocked" : "forwarded"] += 1;
-      countPassage(telemetry, agent, passage);
-      const item = feedItemOf(run(), passage);
-      if (item !== undefined) around.feed.publish(item);
-    },
-    delivered: (_passages, arrivedAt) =>
-      telemetry.addedLatency.observe((performance.now() - arrivedAt) / 1000),
-    failed: (code, cause) => {
-      if (code === STOPPED.code) return;
-      if (handle.status === "running") handle.status = "failed";
-      handle.failure ??= code;
-      telemetry.runFailures.add(code);
-      around.journal.warn({ agent, run: runId, code, cause: codeOf(cause) }, "run failed");
-    },
-  };
+export class RunObserver implements Observer {
+  readonly #around: Surroundings;
+  readonly #session: Session;
+  readonly #handle: RunHandle;
+  #run: Run | undefined;
+
+  constructor(around: Surroundings, session: Session, handle: RunHandle) {
+    this.#around = around;
+    this.#session = session;
+    this.#handle = handle;
+  }
+
+  /** The run that is observed; it names its observer, so it comes second. */
+  watch(run: Run): void {
+    this.#run = run;
+  }
+
+  notes(notes: readonly (EnforceNote | DialectNote)[]): void {
+    const { agent, runId } = this.#handle;
+    this.#around.journal.debug({ agent, run: runId, notes: notes.length }, "dropped or translated");
+  }
+
+  recorded(passage: Passage): void {
+    const { telemetry, feed } = this.#around;
+    const blocked = passage.decision?.allow === false || passage.refused !== undefined;
+    this.#session.counters[blocked ? "blocked" : "forwarded"] += 1;
+    countPassage(telemetry, this.#handle.agent, passage);
+    const item = this.#run && feedItemOf(this.#run, passage);
+    if (item !== undefined) feed.publish(item);
+  }
+
+  delivered(_passages: number, arrivedAt: number): void {
+    this.#around.telemetry.addedLatency.observe((performance.now() - arrivedAt) / 1000);
+  }
+
+  failed(code: string, cause: unknown): void {
+    if (code === STOPPED.code) return;
+    const { telemetry, journal } = this.#around;
+    const handle = this.#handle;
+    if (handle.status === "running") handle.status = "failed";
+    handle.failure ??= code;
+    telemetry.runFailures.add(code);
+    const { agent, runId } = handle;
+    journal.warn({ agent, run: runId, code, cause: codeOf(cause) }, "run failed");
+  }
 }
 
 /** The code of a failure; its words could hold anything. */

@@ -3,7 +3,6 @@ import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
-import { Stop } from "../deliver/run-error.js";
 import { admitRequest } from "../inbound/admit.js";
 import { bindApprovals } from "../inbound/approval.js";
 import { assertInput } from "../inbound/request.js";
@@ -11,18 +10,19 @@ import type { InboundRequest } from "../inbound/request.js";
 import { createBacklog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
-import { createRunCounters } from "../sessions/counters.js";
 import type { RunHandle } from "../sessions/session.js";
+import type { Signal } from "../signal.js";
 import { countObserved } from "../telemetry/count-passage.js";
-import { noteRefusal, watchRun } from "../telemetry/run-watch.js";
-import type { Upstream } from "../upstream/upstream.js";
+import { noteRefusal, RunWatch } from "../telemetry/run-watch.js";
+import type { Upstream, UpstreamStream } from "../upstream/upstream.js";
 import { openConnection } from "./connection.js";
 import "./errors.js";
 import { assertTakingRuns } from "./drain.js";
 import { assertNewRun } from "./new-run.js";
-import { codeOf, createRunObserver } from "./run-observer.js";
+import { OpenRunHandle } from "./open-run-handle.js";
+import { codeOf, RunObserver } from "./run-observer.js";
 import type { Surroundings } from "./surroundings.js";
-import type { ThreadVisit } from "./thread-desk.js";
+import type { ThreadVisit } from "./thread-visit.js";
 
 /** What a listener hands over to have a run started. */
 export type RunRequest = {
@@ -43,7 +43,7 @@ export type RunRequest = {
   /** The trace the client is part of, as its header says. */
   readonly traceparent?: string | undefined;
   /** Aborts when the client goes away, also while the agent has not answered yet. */
-  readonly gone: AbortSignal;
+  readonly gone: Signal;
   /** Told as soon as the run can be stopped, before the agent has answered. */
   onStarting?(handle: RunHandle): void;
   /** Opens the person's end once the agent has answered; nothing was sent to the person before. */
@@ -67,14 +67,12 @@ const CAPABILITY_HEADER = "countersign-capability";
  * Throws while nothing has been sent: the listener answers that with an HTTP error or a close code.
  */
 export async function startRun(around: Surroundings, request: RunRequest): Promise<StartedRun> {
-  // Closures of the run hold these alone: the request's bytes must not live as long as its stream.
-  const { upstream, sessionId, transport, gone, onStarting } = request;
+  const { upstream, sessionId, gone } = request;
   const agent = upstream.target.name;
   const stop = new AbortController();
-  const leave = (): void => stop.abort();
+  const leave = aborterOf(stop);
   const { session, policy, capabilities, judge, inbound } = openConnection(around, request);
-  const counters = createRunCounters();
-  let handle: RunHandle | undefined;
+  let handle: OpenRunHandle | undefined;
   let question: InboundRequest | undefined;
   let visit: ThreadVisit | undefined;
   let wasSent = false;
@@ -82,23 +80,15 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
   const scope = request.threadOwner ?? sessionId;
   const enter = (input: RunAgentInput): void => {
     assertNewRun(session, input);
-    const entered: RunHandle = {
-      runId: input.runId,
-      threadId: input.threadId,
-      agent,
-      principal: principal.id,
-      transport,
-      startedAt: around.clock.now(),
-      counters,
-      status: "running",
-      stop: (reason, failure) => {
-        if (entered.status === "running") entered.status = "stopped";
-        stop.abort(new Stop(reason, failure));
-      },
-    };
-    handle = entered;
-    around.sessions.addRun(sessionId, entered);
-    onStarting?.(entered);
+    const { runId, threadId } = input;
+    const { transport } = request;
+    const startedAt = around.clock.now();
+    handle = new OpenRunHandle(
+      { runId, threadId, agent, principal: principal.id, transport, startedAt },
+      stop,
+    );
+    around.sessions.addRun(sessionId, handle);
+    request.onStarting?.(handle);
   };
 
   try {
@@ -112,10 +102,11 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     await admitRequest(question);
     countObserved(around.telemetry, question);
     const input = assertInput(question);
-    await visit?.accept();
+    const entered = handle as unknown as OpenRunHandle;
+    const followed = visit as unknown as ThreadVisit;
+    await followed.accept();
     assertGoingOn(stop.signal);
-    const entered = handle as unknown as RunHandle;
-    const watch = watchRun(around, entered, policy.hash, request.traceparent);
+    const watch = new RunWatch(around, entered, policy.hash, request.traceparent);
     wasSent = true;
     const stream = await upstream
       .open({
@@ -134,8 +125,8 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     if (typeof token === "string") capabilities.add(token);
 
     const sink = request.openSink({ runId: input.runId, threadId: input.threadId });
-    const followed = visit as unknown as ThreadVisit;
     const clientDialect = request.clientDialect ?? dialectOf(input);
+    const observer = new RunObserver(around, session, entered);
     const run: Run = {
       agent,
       agentDialect: upstream.target.dialect,
@@ -147,37 +138,25 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       input,
       ...bindApprovals(policy, judge, followed.approvals, followed.state),
       beforeDelivery: followed.follow(clientDialect),
-      counters,
+      counters: entered.counters,
       recorder: around.recorder,
       backlog: createBacklog(),
       progress: { isOver: false, isComplete: false },
       withheld: around.threads.open(agent, input.threadId, ownerOf(principal, scope)).withheld,
       sink,
-      observer: createRunObserver(around, session, entered, () => run),
+      observer,
       limits: around.limits,
       clock: around.clock,
       mintId: around.mintId,
       cancel: leave,
     };
-    watch.opened(run);
-    around.heartbeats.add(sink);
-    const done = driveRun(run, stream, stop.signal).finally(async () => {
-      around.heartbeats.remove(sink);
-      gone.removeEventListener("abort", leave);
-      if (entered.status === "running")
-        entered.status = stop.signal.aborted ? "stopped" : "finished";
-      entered.endedAt = around.clock.now();
-      // The session shows finished runs for long: a stop that does nothing holds nothing.
-      entered.stop = doNothing;
-      watch.ended();
-      await followed.end(!gone.aborted).catch((error: unknown) => {
-        around.journal.warn(
-          { agent, run: input.runId, cause: codeOf(error) },
-          "the thread was not put away",
-        );
-      });
-    });
-    return { handle: entered, done, send: stream.send };
+    observer.watch(run);
+    const open = { gone, leave, handle: entered, visit: followed, watch };
+    return {
+      handle: entered,
+      done: carry(around, run, stream, open, stop.signal),
+      send: stream.send,
+    };
   } catch (error) {
     gone.removeEventListener("abort", leave);
     leave();
@@ -193,7 +172,46 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
   }
 }
 
-function doNothing(): void {}
+/** What looks after a run while it is open. */
+type OpenRun = {
+  readonly gone: Signal;
+  readonly leave: () => void;
+  readonly handle: OpenRunHandle;
+  readonly visit: ThreadVisit;
+  readonly watch: RunWatch;
+};
+
+/**
+ * Carries the stream to its end and puts everything away. A function of its own: what it holds lives as long
+ * as the stream, which the request that asked for it must not.
+ */
+function carry(
+  around: Surroundings,
+  run: Run,
+  stream: UpstreamStream,
+  { gone, leave, handle, visit, watch }: OpenRun,
+  stopped: AbortSignal,
+): Promise<void> {
+  const { sink } = run;
+  watch.opened(run);
+  around.heartbeats.add(sink);
+  return driveRun(run, stream, stopped).finally(async () => {
+    around.heartbeats.remove(sink);
+    gone.removeEventListener("abort", leave);
+    handle.end(stopped.aborted ? "stopped" : "finished", around.clock.now());
+    watch.ended();
+    await visit.end(!gone.aborted).catch((error: unknown) => {
+      const { agent, runId } = handle;
+      const facts = { agent, run: runId, cause: codeOf(error) };
+      around.journal.warn(facts, "the thread was not put away");
+    });
+  });
+}
+
+/** Made here, so that it holds the controller and nothing of the request. */
+function aborterOf(stop: AbortController): () => void {
+  return () => stop.abort();
+}
 
 /** An agent that was not there, or said no: the same may be said again, or better. */
 function isUnheard(error: unknown): boolean {

@@ -1,21 +1,18 @@
 import type { CompiledPolicy } from "@countersign/policy";
-import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
-import { createDowngrader } from "@countersign/wire/dialects";
+import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 import type { Finding } from "../inbound/finding.js";
-import type { Approval } from "../inbound/resume.js";
 import { reviewInput } from "../inbound/review.js";
 import type { InputReview } from "../inbound/review.js";
 import { assertRoom } from "../ledger/conversation.js";
 import { threadKey } from "../ledger/ledger.js";
-import type { LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
-import { RunTrace } from "../ledger/run-trace.js";
-import type { TraceWrite } from "../ledger/run-trace.js";
-import { rowOf, stateOf } from "../ledger/thread-state.js";
+import type { LedgerName, ThreadLedger } from "../ledger/ledger.js";
+import { stateOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
-import type { ClientDialect } from "../pipeline/run.js";
 import type { Clock } from "../ports.js";
+import { OpenThread } from "./open-thread.js";
+import { ThreadVisit } from "./thread-visit.js";
 
 /** Whose request it is, for which agent and under which policy. */
 export type DeskQuestion = {
@@ -27,27 +24,6 @@ export type DeskQuestion = {
   readonly policy: CompiledPolicy;
 };
 
-/** A request at the desk: reviewed, and if it is admitted, followed to its end. */
-export type ThreadVisit = {
-  readonly findings: readonly Finding[];
-  readonly approvals: readonly Approval[];
-  readonly state: ThreadState;
-  /** The request is admitted: what it says is part of the thread from now on. */
-  accept(): Promise<void>;
-  /** The run begins: what is delivered is remembered before it is. */
-  follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined;
-  /** The run is over; `isWhole` says that its client was there until the agent's own end. */
-  end(isWhole: boolean): Promise<void>;
-  /**
-   * Nothing was delivered. `wasSent` says that the agent may have read the request all the same: what was
-   * said then stays said, and the run id used, or a client that hangs up could say it differently.
-   */
-  abandon(wasSent: boolean): Promise<void>;
-};
-
-type Open = { isEnding: boolean; readonly ended: Promise<void> };
-type Entry = { readonly open: Open; leave(): void };
-
 /** How long a request waits for the run before it to be put away. */
 const PATIENCE_MS = 5000;
 /** How long until the end of a run is noticed whose client went away. */
@@ -57,7 +33,7 @@ const NOTICE_MS = 500;
 export class ThreadDesk {
   readonly #ledger: ThreadLedger;
   readonly #clock: Clock;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenThread>();
 
   constructor(ledger: ThreadLedger, clock: Clock) {
     this.#ledger = ledger;
@@ -72,18 +48,18 @@ export class ThreadDesk {
     const before = this.#open.get(key);
     // A client that hung up may be faster with its next run than we are with noticing that it did, or with
     // our last write about the run it has just seen the end of.
-    if (before?.isEnding === false) await within(before.ended, NOTICE_MS);
-    if (before?.isEnding === true) await within(before.ended, PATIENCE_MS);
+    if (before?.isEnding === false) await within(before.whenOver(), NOTICE_MS);
+    if (before?.isEnding === true) await within(before.whenOver(), PATIENCE_MS);
     const findings: Finding[] = [];
     if (this.#open.has(key)) {
       findings.push({ check: "runs", code: "ERR_RUN_ACTIVE", reason: "the thread has a run open" });
     }
     // At once, before anything is awaited: of two requests that come together one is the second.
-    const entry = this.#enter(key);
+    const open = new OpenThread(this.#open, key);
     try {
-      return await this.#review(question, key, findings, entry);
+      return await this.#review(question, key, findings, open);
     } catch (error) {
-      entry.leave();
+      open.leave();
       throw error;
     }
   }
@@ -92,7 +68,7 @@ export class ThreadDesk {
     { agent, input, policy, principal }: DeskQuestion,
     key: string,
     findings: Finding[],
-    { open, leave }: Entry,
+    open: OpenThread,
   ): Promise<ThreadVisit> {
     const state = stateOf(await this.#ledger.read(key));
     const owner = await this.#ownerOf(threadKey(agent, "", input.threadId), principal, state);
@@ -116,59 +92,17 @@ export class ThreadDesk {
       findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason });
     }
     const claimed = findings.length === 0 ? await this.#claim(key, review, findings) : [];
-    let trace: RunTrace | undefined;
-    let before: TraceWrite = { rows: [], removed: [] };
-    return {
-      findings,
-      approvals: review.approvals,
+    if (!isUsed) claimed.push(run);
+    return new ThreadVisit({
+      ledger: this.#ledger,
+      key,
+      open,
+      input,
       state,
-      accept: async () => {
-        if (review.rows.length === 0) return;
-        const undo = undoOf(state, review.rows);
-        await this.#ledger.write(key, review.rows);
-        apply(state, review);
-        before = undo;
-      },
-      follow: (dialect) => {
-        // Who opened a stream without an input said nothing and repeats nothing. Everybody else is followed,
-        // whatever dialect they ask for: they could ask for another the next time.
-        if (dialect === "as-sent") return () => undefined;
-        const followed = new RunTrace(input, state, dialect !== "1.0");
-        trace = followed;
-        const shown = formOf(dialect);
-        return (events) => {
-          for (const event of events) for (const form of shown(event)) followed.see(form);
-          open.isEnding = followed.isOver;
-          const write = followed.take();
-          return write && this.#ledger.write(key, write.rows, write.removed);
-        };
-      },
-      end: async (isWhole) => {
-        open.isEnding = true;
-        try {
-          if (trace === undefined || (isWhole && trace.isOver)) return;
-          const { rows, removed } = trace.cut();
-          await this.#ledger.write(key, rows, removed);
-        } finally {
-          leave();
-        }
-      },
-      abandon: async (wasSent) => {
-        open.isEnding = true;
-        try {
-          if (wasSent) {
-            const { rows, removed } = new RunTrace(input, state).cut();
-            await this.#ledger.write(key, rows, removed);
-            return;
-          }
-          // Neither is anything said: the client may say it differently the next time.
-          const removed = [...before.removed, ...claimed, ...(isUsed ? [] : [run])];
-          await this.#ledger.write(key, before.rows, removed);
-        } finally {
-          leave();
-        }
-      },
-    };
+      findings,
+      review,
+      claimed,
+    });
   }
 
   /**
@@ -197,54 +131,6 @@ export class ThreadDesk {
     const known = await this.#ledger.claim(key, row);
     return (known as { owner?: string } | undefined)?.owner ?? id;
   }
-
-  #enter(key: string): Entry {
-    let finish = (): void => {};
-    const ended = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const open: Open = { isEnding: false, ended };
-    // Where a second run is only remarked upon, the first stays the one that is open.
-    const isFirst = !this.#open.has(key);
-    if (isFirst) this.#open.set(key, open);
-    return {
-      open,
-      leave: () => {
-        if (this.#open.get(key) === open) this.#open.delete(key);
-        finish();
-      },
-    };
-  }
-}
-
-/** What an older client gets of an event is what it will repeat. */
-function formOf(dialect: ClientDialect): (event: AgUiEvent) => readonly AgUiEvent[] {
-  if (dialect !== "0.0.55" && dialect !== "0.0.59") return (event) => [event];
-  const downgrader = createDowngrader(dialect);
-  return (event) => downgrader.push(event).events as unknown as AgUiEvent[];
-}
-
-/** What takes rows back: the ones that were there before, or nothing. */
-function undoOf(state: ThreadState, rows: readonly LedgerRow[]): TraceWrite {
-  const undo: TraceWrite = { rows: [], removed: [] };
-  for (const { kind, id } of rows) {
-    const known =
-      kind === "message"
-        ? state.messages.get(id)
-        : kind === "call"
-          ? state.calls.get(id)
-          : state.interrupts.get(id);
-    if (known === undefined) undo.removed.push({ kind, id });
-    else undo.rows.push(rowOf(kind as "message", id, known));
-  }
-  return undo;
-}
-
-function apply(state: ThreadState, { rows }: InputReview): void {
-  const added = stateOf(rows);
-  for (const [id, record] of added.messages) state.messages.set(id, record);
-  for (const [id, call] of added.calls) state.calls.set(id, call);
-  for (const [id, interrupt] of added.interrupts) state.interrupts.set(id, interrupt);
 }
 
 async function within(promise: Promise<void>, milliseconds: number): Promise<void> {

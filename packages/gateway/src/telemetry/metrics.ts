@@ -73,7 +73,7 @@ async function readSamples(
       "countersign_runs_open",
       ["sse", "websocket"].map((transport) => [
         [transport],
-        open.filter((run) => run.transport === transport).length,
+        open.filter(({ sink }) => sink.transport === transport).length,
       ]),
     ],
     ["countersign_sockets_open", one(sockets.open)],

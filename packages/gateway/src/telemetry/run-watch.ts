@@ -1,68 +1,74 @@
 import { isCountersignError } from "@countersign/core";
 import { problemOf } from "../clients/refusal.js";
-import type { Run } from "../pipeline/run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
 import type { OpenRun } from "./telemetry.js";
+import type { RunSpan } from "./tracer.js";
 
-/** Follows one run from the agent's answer to its end. */
-export type RunWatch = {
+/** Follows one run from its admission to its end. */
+export class RunWatch {
+  readonly #around: Surroundings;
+  readonly #handle: RunHandle;
+  readonly #span: RunSpan | undefined;
+  #open: OpenRun | undefined;
+
+  /** Starts to watch a run that was admitted. */
+  constructor(
+    around: Surroundings,
+    handle: RunHandle,
+    policyHash: string,
+    traceparent: string | undefined,
+  ) {
+    this.#around = around;
+    this.#handle = handle;
+    const { agent, runId, threadId, transport, startedAt } = handle;
+    this.#span = around.telemetry.tracer?.start({
+      agent,
+      threadId,
+      runId,
+      transport,
+      policyHash,
+      startedAt,
+      traceparent,
+    });
+  }
+
   /** What the agent is told of the trace; nothing when traces are off. */
-  readonly traceparent: string | undefined;
-  /** The agent has answered. */
-  opened(run: Run): void;
-  /** The run is over: one line in the log, one span. */
-  ended(): void;
-};
+  get traceparent(): string | undefined {
+    return this.#span?.traceparent;
+  }
 
-/** Starts to watch a run that was admitted. */
-export function watchRun(
-  around: Surroundings,
-  handle: RunHandle,
-  policyHash: string,
-  traceparent: string | undefined,
-): RunWatch {
-  const { telemetry, journal } = around;
-  const { agent, runId, threadId, transport, startedAt, counters } = handle;
-  const span = telemetry.tracer?.start({
-    agent,
-    threadId,
-    runId,
-    transport,
-    policyHash,
-    startedAt,
-    traceparent,
-  });
-  let open: OpenRun | undefined;
-  return {
-    traceparent: span?.traceparent,
-    opened: ({ backlog, sink }) => {
-      open = { transport, backlog, sink };
-      telemetry.openRuns.add(open);
-      telemetry.runsStarted.add(agent);
-    },
-    ended: () => {
-      if (open !== undefined) telemetry.openRuns.delete(open);
-      telemetry.runsEnded.add(agent, handle.status);
-      const endedAt = handle.endedAt ?? around.clock.now();
-      const { status: state, failure } = handle;
-      const { forwarded, blocked } = counters;
-      journal.info(
-        {
-          agent,
-          run: runId,
-          transport,
-          state,
-          ...(failure === undefined ? {} : { code: failure }),
-          forwarded,
-          blocked,
-          milliseconds: Math.max(0, endedAt - startedAt),
-        },
-        "run ended",
-      );
-      span?.end({ state, forwarded, blocked, endedAt, failure });
-    },
-  };
+  /** The agent has answered. */
+  opened(run: OpenRun): void {
+    const { telemetry } = this.#around;
+    this.#open = run;
+    telemetry.openRuns.add(run);
+    telemetry.runsStarted.add(this.#handle.agent);
+  }
+
+  /** The run is over: one line in the log, one span. */
+  ended(): void {
+    const { telemetry, journal, clock } = this.#around;
+    const { agent, runId, transport, startedAt, counters, status: state, failure } = this.#handle;
+    if (this.#open !== undefined) telemetry.openRuns.delete(this.#open);
+    telemetry.runsEnded.add(agent, state);
+    const endedAt = this.#handle.endedAt ?? clock.now();
+    const { forwarded, blocked } = counters;
+    journal.info(
+      {
+        agent,
+        run: runId,
+        transport,
+        state,
+        ...(failure === undefined ? {} : { code: failure }),
+        forwarded,
+        blocked,
+        milliseconds: Math.max(0, endedAt - startedAt),
+      },
+      "run ended",
+    );
+    this.#span?.end({ state, forwarded, blocked, endedAt, failure });
+  }
 }
 
 /** Refusals on their way from where they arose to where they are answered; each counts once. */

@@ -9,9 +9,8 @@ const LATENCY_BUCKETS = [
 
 /** What is watched of a run while it is open. */
 export type OpenRun = {
-  readonly transport: "sse" | "websocket";
   readonly backlog: { readonly size: number };
-  readonly sink: { readonly isSlow: boolean };
+  readonly sink: { readonly transport: "sse" | "websocket"; readonly isSlow: boolean };
 };
 
 /** Plain numbers that the road of an event adds to; whoever scrapes reads them. */

@@ -1,0 +1,144 @@
+import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
+import { createDowngrader } from "@countersign/wire/dialects";
+import type { Finding } from "../inbound/finding.js";
+import type { Approval } from "../inbound/resume.js";
+import type { InputReview } from "../inbound/review.js";
+import type { LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
+import { RunTrace } from "../ledger/run-trace.js";
+import type { TraceWrite } from "../ledger/run-trace.js";
+import { rowOf, stateOf } from "../ledger/thread-state.js";
+import type { ThreadState } from "../ledger/thread-state.js";
+import type { ClientDialect } from "../pipeline/run.js";
+import type { OpenThread } from "./open-thread.js";
+
+/** What a visit needs of the desk. */
+export type VisitFacts = {
+  readonly ledger: ThreadLedger;
+  readonly key: string;
+  readonly open: OpenThread;
+  readonly input: RunAgentInput;
+  readonly state: ThreadState;
+  readonly findings: readonly Finding[];
+  readonly review: InputReview;
+  /** Names that were free before this request claimed them. */
+  readonly claimed: readonly LedgerName[];
+};
+
+const NOTHING: TraceWrite = { rows: [], removed: [] };
+const NO_ROWS: readonly LedgerRow[] = [];
+
+/** A request at the desk: reviewed, and if it is admitted, followed to its end. */
+export class ThreadVisit {
+  readonly findings: readonly Finding[];
+  readonly approvals: readonly Approval[];
+  readonly state: ThreadState;
+  readonly #ledger: ThreadLedger;
+  readonly #key: string;
+  readonly #open: OpenThread;
+  readonly #input: RunAgentInput;
+  /** What the request says that is new. */
+  #said: readonly LedgerRow[];
+  /** What takes back all that the request has done so far. */
+  #undo: TraceWrite;
+  #trace: RunTrace | undefined;
+
+  constructor({ ledger, key, open, input, state, findings, review, claimed }: VisitFacts) {
+    this.findings = findings;
+    this.approvals = review.approvals;
+    this.state = state;
+    this.#ledger = ledger;
+    this.#key = key;
+    this.#open = open;
+    this.#input = input;
+    this.#said = review.rows;
+    this.#undo = { rows: [], removed: [...claimed] };
+  }
+
+  /** The request is admitted: what it says is part of the thread from now on. */
+  async accept(): Promise<void> {
+    if (this.#said.length === 0) return;
+    const { rows, removed } = undoOf(this.state, this.#said);
+    await this.#ledger.write(this.#key, this.#said);
+    apply(this.state, this.#said);
+    this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
+  }
+
+  /** The run begins: what is delivered is remembered before it is. */
+  follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
+    // The agent has read the request: nothing of it can be taken back any more.
+    this.#said = NO_ROWS;
+    this.#undo = NOTHING;
+    // Who opened a stream without an input said nothing and repeats nothing. Everybody else is followed,
+    // whatever dialect they ask for: they could ask for another the next time.
+    if (dialect === "as-sent") return () => undefined;
+    const trace = new RunTrace(this.#input, this.state, dialect !== "1.0");
+    this.#trace = trace;
+    const shown = formOf(dialect);
+    return (events) => {
+      for (const event of events) for (const form of shown(event)) trace.see(form);
+      this.#open.isEnding = trace.isOver;
+      const write = trace.take();
+      return write && this.#ledger.write(this.#key, write.rows, write.removed);
+    };
+  }
+
+  /** The run is over; `isWhole` says that its client was there until the agent's own end. */
+  async end(isWhole: boolean): Promise<void> {
+    const trace = this.#trace;
+    const isTold = trace === undefined || (isWhole && trace.isOver);
+    return this.#leave(() => (isTold ? undefined : trace.cut()));
+  }
+
+  /**
+   * Nothing was delivered. `wasSent` says that the agent may have read the request all the same: what was
+   * said then stays said, and the run id used, or a client that hangs up could say it differently. Without,
+   * neither is anything said: the client may say it differently the next time.
+   */
+  async abandon(wasSent: boolean): Promise<void> {
+    return this.#leave(() => (wasSent ? new RunTrace(this.#input, this.state).cut() : this.#undo));
+  }
+
+  async #leave(lastWrite: () => TraceWrite | undefined): Promise<void> {
+    this.#open.isEnding = true;
+    try {
+      const write = lastWrite();
+      if (write !== undefined) await this.#ledger.write(this.#key, write.rows, write.removed);
+    } finally {
+      this.#open.leave();
+    }
+  }
+}
+
+function asItIs(event: AgUiEvent): readonly AgUiEvent[] {
+  return [event];
+}
+
+/** What an older client gets of an event is what it will repeat. */
+function formOf(dialect: ClientDialect): (event: AgUiEvent) => readonly AgUiEvent[] {
+  if (dialect !== "0.0.55" && dialect !== "0.0.59") return asItIs;
+  const downgrader = createDowngrader(dialect);
+  return (event) => downgrader.push(event).events as unknown as AgUiEvent[];
+}
+
+/** What takes rows back: the ones that were there before, or nothing. */
+function undoOf(state: ThreadState, rows: readonly LedgerRow[]): TraceWrite {
+  const undo: TraceWrite = { rows: [], removed: [] };
+  for (const { kind, id } of rows) {
+    const known =
+      kind === "message"
+        ? state.messages.get(id)
+        : kind === "call"
+          ? state.calls.get(id)
+          : state.interrupts.get(id);
+    if (known === undefined) undo.removed.push({ kind, id });
+    else undo.rows.push(rowOf(kind as "message", id, known));
+  }
+  return undo;
+}
+
+function apply(state: ThreadState, rows: readonly LedgerRow[]): void {
+  const added = stateOf(rows);
+  for (const [id, record] of added.messages) state.messages.set(id, record);
+  for (const [id, call] of added.calls) state.calls.set(id, call);
+  for (const [id, interrupt] of added.interrupts) state.interrupts.set(id, interrupt);
+}

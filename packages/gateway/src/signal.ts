@@ -1,0 +1,41 @@
+/** The part of an `AbortSignal` that the gateway asks for; one of either kind can be handed over. */
+export type Signal = {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void, options?: { once: true }): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+};
+
+/**
+ * A signal and its controller in one: it aborts once, and tells whoever listens then.
+ *
+ * Node's own pair takes 830 bytes, because every signal has a hidden class of its own; an open stream has
+ * two of them and does little but wait.
+ */
+export class LightSignal implements Signal {
+  aborted = false;
+  reason: unknown;
+  #listeners: (() => void)[] | undefined;
+
+  /** Aborts, unless it has: the first reason stays. */
+  abort(reason?: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    for (const listener of listeners ?? []) listener();
+  }
+
+  /** Listeners are called once whatever they ask for: nothing aborts twice. */
+  addEventListener(_type: "abort", listener: () => void): void {
+    if (this.aborted) return;
+    this.#listeners ??= [];
+    if (!this.#listeners.includes(listener)) this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    const index = this.#listeners?.indexOf(listener) ?? -1;
+    if (index !== -1) this.#listeners?.splice(index, 1);
+  }
+}
