@@ -100,6 +100,39 @@ test("a tail torn at any byte of the last flush is cut back to the flush before"
   });
 });
 
+test("a flush of which only the end reached the medium, among zeros laid out ahead, is cut off", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 40, { groupSize: 10, flushSize: 10 });
+    const { size: before } = await stat(onlySegment(directory));
+    await fill({ directory }, 10, { groupSize: 10, flushSize: 10 });
+    await rm(join(directory, "sealed"));
+    const { size } = await stat(onlySegment(directory));
+    const file = await open(onlySegment(directory), "r+");
+    await file.write(Buffer.alloc(4_096), 0, 4_096, before);
+    await file.write(Buffer.alloc(64 << 10), 0, 64 << 10, size);
+    await file.close();
+    expect(await reopened({ directory })).toBe(40);
+    expect((await stat(onlySegment(directory))).size).toBe(before);
+  });
+});
+
+test("while a log is open its file is laid out ahead, and a reader sees only what was written", async () => {
+  await withDirectory(async (directory) => {
+    const store = (await openBundles({ directory })) as unknown as ReceiptStore;
+    const signer = await createInThreadSigner(key);
+    const log = await openLog({ store, signer, checkpointSigner, origin: "test.example/log" });
+    const { bytes } = await log.append(draftOf(0));
+    const { size } = await stat(onlySegment(directory));
+    expect(size).toBeGreaterThan(64 << 10);
+    await log.append(draftOf(1));
+    expect((await stat(onlySegment(directory))).size).toBe(size);
+    await log.checkpoint();
+    expect(await reopened({ directory, readOnly: true })).toBe(2);
+    await log.close();
+    expect((await stat(onlySegment(directory))).size).toBeLessThan(4 * bytes.length);
+  });
+});
+
 test("a changed byte before a later commit is refused, named, and left as it is", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 50, { groupSize: 10, flushSize: 10 });

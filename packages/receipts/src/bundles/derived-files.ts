@@ -5,16 +5,27 @@ import { TILE_WIDTH } from "../tiles/path.js";
 import type { Disk, DiskFile } from "./disk.js";
 
 const POSITION_BYTES = 8;
+/** Name of the file that tells where bundles begin; the others are named by their tile level. */
+const BUNDLES = "bundles";
+/** Bytes that may wait to be written: those of four thousand entries, a few flushes under load. */
+const MAX_WAITING_BYTES = 128 << 10;
+
+/** Bytes for one file that follow on one another. */
+type Run = { readonly position: number; readonly pieces: Uint8Array[]; end: number };
 
 /**
  * What can be made again from the segments: the hashes of each tile level side by side, and where
- * each bundle of 256 entries begins. Written with every append, flushed only with a checkpoint.
+ * each bundle of 256 entries begins. Kept in memory for some appends, since a write for every flush costs as much
+ * as the flush's own; flushed with a checkpoint, from which a start after a crash goes on.
  */
 export class DerivedFiles {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #mode: "create" | "read";
   readonly #files = new Map<string, Promise<DiskFile>>();
+  #waiting = new Map<string, Run[]>();
+  #waitingBytes = 0;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(disk: Disk, directory: string, mode: "create" | "read") {
     this.#disk = disk;
@@ -33,44 +44,77 @@ export class DerivedFiles {
     return file;
   }
 
-  /** Writes the hashes of an append that starts at leaf `first`; of each level they follow on one another. */
-  async writeHashes(
+  /**
+   * Adds what an append that starts at leaf `first` made: its hashes, of each level they follow on one another,
+   * and the positions of the bundles that begin in it. Waits only while too much is unwritten.
+   */
+  add(
     first: number,
     leaves: readonly Uint8Array[],
     above: readonly TileHash[],
-  ): Promise<void> {
-    const write = async (level: number, pieces: readonly Uint8Array[], index: number) =>
-      (await this.#file(String(level))).write(pieces, index * HASH_BYTES);
-    const writes = [write(0, leaves, first)];
-    for (const level of new Set(above.map((one) => one.level))) {
-      const of = above.filter((one) => one.level === level);
-      const hashes = of.map((one) => one.hash);
-      writes.push(write(level, hashes, of[0]?.index ?? 0));
+    positions: readonly number[],
+  ): Promise<void> | undefined {
+    this.#wait("0", first * HASH_BYTES, leaves);
+    for (const { level, index, hash } of above) {
+      this.#wait(String(level), index * HASH_BYTES, [hash]);
     }
-    // All are waited for, failed or not: none may come after what follows a failure.
-    const results = await Promise.allSettled(writes);
-    for (const result of results) if (result.status === "rejected") throw result.reason;
+    if (positions.length > 0) {
+      const bytes = Buffer.alloc(positions.length * POSITION_BYTES);
+      positions.forEach((position, at) =>
+        bytes.writeBigUInt64BE(BigInt(position), at * POSITION_BYTES),
+      );
+      this.#wait(BUNDLES, Math.ceil(first / TILE_WIDTH) * POSITION_BYTES, [bytes]);
+    }
+    return this.#waitingBytes < MAX_WAITING_BYTES ? undefined : this.flush();
   }
 
-  /** Notes where bundles begin; `positions` belong to consecutive bundles from `first` on. */
-  async writePositions(first: number, positions: readonly number[]): Promise<void> {
-    if (positions.length === 0) return;
-    const bytes = Buffer.alloc(positions.length * POSITION_BYTES);
-    positions.forEach((position, at) =>
-      bytes.writeBigUInt64BE(BigInt(position), at * POSITION_BYTES),
-    );
-    await (await this.#file("bundles")).write([bytes], first * POSITION_BYTES);
+  #wait(name: string, position: number, pieces: readonly Uint8Array[]): void {
+    const runs = this.#waiting.get(name) ?? [];
+    if (runs.length === 0) this.#waiting.set(name, runs);
+    let run = runs.at(-1);
+    if (run === undefined || run.end !== position) {
+      run = { position, pieces: [], end: position };
+      runs.push(run);
+    }
+    for (const piece of pieces) {
+      run.pieces.push(piece);
+      run.end += piece.length;
+      this.#waitingBytes += piece.length;
+    }
+  }
+
+  /** Writes what waits; what could not be written goes on waiting. */
+  flush(): Promise<void> {
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    for (const [name, runs] of this.#waiting) {
+      const file = await this.#file(name);
+      for (let run = runs[0]; run !== undefined; run = runs[0]) {
+        const { length } = run.pieces;
+        const { end, position } = run;
+        await file.write(run.pieces.slice(0, length), position);
+        this.#waitingBytes -= end - position;
+        // More may have been added to it meanwhile.
+        if (run.end === end) runs.shift();
+        else runs[0] = { position: end, pieces: run.pieces.slice(length), end: run.end };
+      }
+    }
   }
 
   /** Bytes of one tile; shorter than asked when the file lacks them. */
   async readTile(level: number, index: number, width: number): Promise<Uint8Array> {
+    await this.flush();
     const file = await this.#file(String(level));
     return file.read(width * HASH_BYTES, index * TILE_WIDTH * HASH_BYTES);
   }
 
   /** Where bundles begin, as many as are known of `count` from `first` on. */
   async readPositions(first: number, count: number): Promise<number[]> {
-    const file = await this.#file("bundles");
+    await this.flush();
+    const file = await this.#file(BUNDLES);
     const bytes = Buffer.from(await file.read(count * POSITION_BYTES, first * POSITION_BYTES));
     return Array.from({ length: Math.floor(bytes.length / POSITION_BYTES) }, (_, at) =>
       Number(bytes.readBigUInt64BE(at * POSITION_BYTES)),
@@ -78,6 +122,7 @@ export class DerivedFiles {
   }
 
   async sync(): Promise<void> {
+    await this.flush();
     await Promise.all([...this.#files.values()].map(async (file) => (await file).sync()));
     await this.#disk.syncDirectory(this.#directory);
   }

@@ -1,12 +1,12 @@
-import { writevSync } from "node:fs";
+import { fdatasync, writevSync } from "node:fs";
 import { constants, mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** One open file; every position is explicit. */
 export type DiskFile = {
-  /** Writes pieces one behind the other. */
-  write(pieces: readonly Uint8Array[], position: number): Promise<void>;
+  /** Writes pieces one behind the other: done when it returns, or when the promise that it returns resolves. */
+  write(pieces: readonly Uint8Array[], position: number): Promise<void> | undefined;
   /** Fewer bytes than asked only at the end of the file. */
   read(length: number, position: number): Promise<Uint8Array>;
   size(): Promise<number>;
@@ -41,19 +41,30 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
+function write(
+  handle: FileHandle,
+  pieces: readonly Uint8Array[],
+  position: number,
+): Promise<void> | undefined {
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (bytes > MAX_IMMEDIATE_BYTES) return writeAll(handle, pieces, position);
+  let rest = pieces;
+  for (let done = 0; done < bytes;) {
+    const written = writevSync(handle.fd, rest.slice(0, MAX_PIECES), position + done);
+    done += written;
+    if (done < bytes) rest = behind(rest, written);
+  }
+  return undefined;
+}
+
 async function writeAll(
   handle: FileHandle,
   pieces: readonly Uint8Array[],
   position: number,
 ): Promise<void> {
-  let rest = pieces.filter((piece) => piece.length > 0);
   let at = position;
-  const isSmall = rest.reduce((sum, { length }) => sum + length, 0) <= MAX_IMMEDIATE_BYTES;
-  while (rest.length > 0) {
-    const next = rest.slice(0, MAX_PIECES);
-    const bytesWritten = isSmall
-      ? writevSync(handle.fd, next, at)
-      : (await handle.writev(next, at)).bytesWritten;
+  for (let rest = pieces; rest.length > 0;) {
+    const { bytesWritten } = await handle.writev(rest.slice(0, MAX_PIECES), at);
     at += bytesWritten;
     rest = behind(rest, bytesWritten);
   }
@@ -75,7 +86,7 @@ function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
 
 function wrap(handle: FileHandle): DiskFile {
   return {
-    write: (pieces, position) => writeAll(handle, pieces, position),
+    write: (pieces, position) => write(handle, pieces, position),
     async read(length, position) {
       const bytes = Buffer.allocUnsafe(length);
       let done = 0;
@@ -88,7 +99,11 @@ function wrap(handle: FileHandle): DiskFile {
     },
     size: async () => (await handle.stat()).size,
     truncate: (length) => handle.truncate(length),
-    sync: () => handle.datasync(),
+    // A plain call back: the handle's own method makes five promises of it, at every flush.
+    sync: () =>
+      new Promise((resolve, reject) => {
+        fdatasync(handle.fd, (error) => (error === null ? resolve() : reject(error)));
+      }),
     close: () => handle.close(),
   };
 }

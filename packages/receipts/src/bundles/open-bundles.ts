@@ -155,18 +155,13 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       inDoubt = true;
       try {
         const limit = options.segmentBytes ?? SEGMENT_BYTES;
-        if (position - segments.startOf(position) >= limit) await segments.roll(position);
-        const truth = async (): Promise<void> => {
-          await segments.write([...batch.records, commit], position);
-          if (durability === "strict") await segments.sync(position);
-        };
-        // All are waited for, failed or not: no write of a failed append may come after its cut.
-        const results = await Promise.allSettled([
-          truth(),
-          derived.writeHashes(head.size, batch.leaves, batch.above),
-          derived.writePositions(Math.ceil(head.size / TILE_WIDTH), positions),
-        ]);
-        for (const result of results) if (result.status === "rejected") throw result.reason;
+        if (position - segments.startOf(position) >= limit) {
+          await segments.trim(position);
+          await segments.roll(position);
+        }
+        await segments.write([...batch.records, commit], position);
+        if (durability === "strict") await segments.sync(position);
+        await derived.add(head.size, batch.leaves, batch.above, positions);
       } catch (error) {
         throw writeFailure("append", error);
       }
@@ -217,7 +212,9 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       clearTimeout(syncTimer);
       await keeping;
       try {
+        if (!readOnly) await derived.flush();
         if (unsynced && state.position > 0) await segments.sync(state.position - 1);
+        if (!readOnly) await segments.trim(state.position);
       } finally {
         await segments.close();
         await derived.close();

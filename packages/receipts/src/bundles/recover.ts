@@ -83,14 +83,14 @@ export async function recoverTail(
     if (state === undefined) break;
     const first = good.frontier.size;
     if (state.leaves.length > 0) {
-      await derived.writeHashes(first, [Buffer.concat(state.leaves)], state.above);
-      await derived.writePositions(Math.ceil(first / TILE_WIDTH), state.positions);
+      await derived.add(first, [Buffer.concat(state.leaves)], state.above, state.positions);
     }
     good = { frontier: { size: state.size, hashes: state.hashes }, position: flush.end };
   }
+  await derived.flush();
   const end = await segments.end();
   if (end > good.position) {
-    const rest = await segments.read(good.position, end - good.position);
+    const rest = withoutZeros(await segments.read(good.position, end - good.position));
     const { size } = good.frontier;
     const laterFile = segments.startOf(end - 1) > segments.startOf(good.position);
     if (laterFile || hasCommitBeforeEnd(rest, 0, size)) {
@@ -99,6 +99,13 @@ export async function recoverTail(
     await segments.cut(good.position);
   }
   return good;
+}
+
+/** Bytes up to the last that was written: behind it lie the zeros that were laid out ahead. */
+function withoutZeros(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  return bytes.subarray(0, end);
 }
 
 /** Whether the commit record that ends at a position says what a remembered state says. */

@@ -114,21 +114,28 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
 
   const sendToSigner = (group: PendingGroup): void => {
     groups.push(group);
-    signing += 1;
     const request = group.request(mode, expected);
     expected += group.count;
+    const fail = (error: unknown): void => {
+      group.failed = true;
+      pending -= group.count;
+      group.reject(error);
+    };
+    try {
+      group.signed = signer.signSmall(request);
+    } catch (error) {
+      fail(error);
+    }
+    if (group.failed || group.signed !== undefined) {
+      void flush();
+      return;
+    }
+    signing += 1;
     signer
       .sign(request)
-      .then(
-        (signed) => {
-          group.signed = signed;
-        },
-        (error: unknown) => {
-          group.failed = true;
-          pending -= group.count;
-          group.reject(error);
-        },
-      )
+      .then((signed) => {
+        group.signed = signed;
+      }, fail)
       .finally(() => {
         signing -= 1;
         void flush();
@@ -228,9 +235,8 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     }
   };
 
-  const appendAll: ReceiptLog["appendAll"] = async (drafts) => {
+  const collect = (drafts: readonly EntryDraft[]): Promise<readonly AppendedEntry[]> => {
     if (closed) throw new CountersignError("ERR_LOG_CLOSED", "the log is closed", {});
-    if (drafts.length === 0) return [];
     if (pending + drafts.length > maxQueue) {
       const facts = { limit: maxQueue };
       throw new CountersignError("ERR_LOG_QUEUE_FULL", "too many appends are under way", facts);
@@ -243,12 +249,22 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
       dispatch();
     } else if (!scheduled) {
       scheduled = true;
-      setImmediate(() => {
+      // Behind everything that is appended in the same go.
+      queueMicrotask(() => {
         scheduled = false;
         dispatch();
       });
     }
     return appended;
+  };
+  // One promise an append: an asynchronous function around it would make three.
+  const appendAll: ReceiptLog["appendAll"] = (drafts) => {
+    if (drafts.length === 0) return Promise.resolve([]);
+    try {
+      return collect(drafts);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
   };
 
   return {

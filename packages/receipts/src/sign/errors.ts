@@ -1,4 +1,4 @@
-import "@countersign/core";
+import { CountersignError } from "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
@@ -7,4 +7,9 @@ declare module "@countersign/core" {
     /** The signer was closed before this group was signed. */
     ERR_SIGN_CLOSED: Record<string, never>;
   }
+}
+
+/** What a closed signer answers. */
+export function closedError(): CountersignError {
+  return new CountersignError("ERR_SIGN_CLOSED", "the signer is closed", {});
 }

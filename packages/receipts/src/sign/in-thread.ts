@@ -1,10 +1,9 @@
-import { CountersignError } from "@countersign/core";
 import { exportPrivateKeyPem } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import type { SignLibrary } from "./ed25519.js";
 import { loadSignInto } from "./ed25519.js";
-import "./errors.js";
-import { kernelKeyOf } from "./group-signer.js";
+import { closedError } from "./errors.js";
+import { isSmall, kernelKeyOf } from "./group-signer.js";
 import type { GroupSigner } from "./group-signer.js";
 import { signGroup } from "./sign-group.js";
 
@@ -19,8 +18,12 @@ export async function createInThreadSigner(
   return {
     kernelKey,
     parallel: 1,
+    signSmall(request) {
+      if (closed) throw closedError();
+      return isSmall(request) ? signGroup(request, { sign, kernelKey }) : undefined;
+    },
     async sign(request) {
-      if (closed) throw new CountersignError("ERR_SIGN_CLOSED", "the signer is closed", {});
+      if (closed) throw closedError();
       return signGroup(request, { sign, kernelKey });
     },
     async close() {

@@ -6,11 +6,13 @@ import { CountersignError } from "@countersign/core";
 import { exportPrivateKeyPem } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import type { SignLibrary } from "./ed25519.js";
-import "./errors.js";
+import { closedError } from "./errors.js";
 import type { SignedGroup } from "./group.js";
-import { kernelKeyOf } from "./group-signer.js";
+import { isSmall, kernelKeyOf } from "./group-signer.js";
 import type { GroupSigner } from "./group-signer.js";
 import { createInThreadSigner } from "./in-thread.js";
+import { loadSignInto } from "./ed25519.js";
+import { signGroup } from "./sign-group.js";
 import type { WorkerAnswer, WorkerSetup } from "./worker-messages.js";
 
 type Waiting = {
@@ -38,7 +40,8 @@ function crashed(reason: "crashed" | "failed" | "not-started"): CountersignError
 }
 
 /**
- * Signs in worker threads, so that the event loop pays about a microsecond for a receipt. A thread
+ * Signs in worker threads, so that the event loop pays about a microsecond for a receipt; only small groups
+ * are signed where they are, since waking a thread would cost more. A thread
  * that dies rejects what it held and is replaced. Without a compiled worker it signs in this thread.
  */
 export async function createSigningPool(
@@ -57,6 +60,7 @@ export async function createSigningPool(
   }
   const pem = exportPrivateKeyPem(key);
   const kernelKey = kernelKeyOf(key);
+  const here = { kernelKey, sign: (await loadSignInto(pem, library)).sign };
   let closed = false;
 
   const start = async (): Promise<Lane> => {
@@ -110,6 +114,16 @@ export async function createSigningPool(
   return {
     kernelKey,
     parallel: count * GROUPS_PER_WORKER,
+    signSmall(request) {
+      if (closed) throw closedError();
+      if (!isSmall(request)) return undefined;
+      try {
+        return signGroup(request, here);
+      } catch {
+        // The cause may quote what was to be signed: it stays here.
+        throw crashed("failed");
+      }
+    },
     async sign(request) {
       if (closed) throw closedError();
       if (lanes.length === 0) await reviving;
@@ -131,8 +145,4 @@ export async function createSigningPool(
       await Promise.all(lanes.map((lane) => lane.worker.terminate()));
     },
   };
-}
-
-function closedError(): CountersignError {
-  return new CountersignError("ERR_SIGN_CLOSED", "the signer is closed", {});
 }

@@ -34,8 +34,8 @@ export function createFaultyDisk(point: number, fault: Fault, forGood = false): 
   let dead = false;
   const guard = async (
     name: string,
-    act: () => Promise<void>,
-    tear?: () => Promise<void>,
+    act: () => Promise<void> | undefined,
+    tear?: () => Promise<void> | undefined,
   ): Promise<void> => {
     if (dead) throw new DiskError("EIO");
     names.push(name);
