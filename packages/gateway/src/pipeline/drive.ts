@@ -1,7 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import { failureOf, failureOfStop } from "../deliver/run-error.js";
 import type { UpstreamPiece, UpstreamStream } from "../upstream/upstream.js";
-import { untilAborted } from "./abort.js";
 import { createPassage } from "./passage.js";
 import type { StreamEnd } from "./passage.js";
 import { openPipeline } from "./pipeline.js";
@@ -13,91 +12,139 @@ import { createTurns } from "./turns.js";
 const MAX_BACKLOG = 2048;
 /** Bytes read from the agent that may wait for receipts: with a few large events the count says little. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+/** Bytes judged in one turn; small frames of a socket that came together share it. */
+const MAX_TURN_BYTES = 64 * 1024;
 
 /** One for all runs: they share an event loop. */
 const turns = createTurns();
 
 /**
- * Carries one agent's stream along the road until it ends, one way or another.
- *
- * Whatever goes wrong becomes the end of the run, told to the person; nothing is thrown.
+ * Carries one agent's stream along the road until it ends, one way or another; resolves when the person's end
+ * is closed. Whatever goes wrong becomes the end of the run, told to the person; nothing is thrown.
  */
-export async function driveRun(
-  run: Run,
-  stream: UpstreamStream,
-  stopped: AbortSignal,
-): Promise<void> {
+export function driveRun(run: Run, stream: UpstreamStream, stopped: AbortSignal): Promise<void> {
   const pipeline = openPipeline(run);
-  try {
-    await carry(run, pipeline, stream, stopped);
-    pipeline.end(stopped.aborted ? { failure: failureOfStop(stopped) } : {});
-  } catch (error) {
-    const end = endFor(run, pipeline, stopped, error);
+  new Drive(run, pipeline, stream, stopped).start();
+  return pipeline.done;
+}
+
+class Drive {
+  readonly #run: Run;
+  readonly #pipeline: Pipeline;
+  readonly #stream: UpstreamStream;
+  readonly #stopped: AbortSignal;
+  /** Bytes that were judged while something waited for its receipt. */
+  #bytes = 0;
+  #isInLine = false;
+  #isOver = false;
+
+  constructor(run: Run, pipeline: Pipeline, stream: UpstreamStream, stopped: AbortSignal) {
+    this.#run = run;
+    this.#pipeline = pipeline;
+    this.#stream = stream;
+    this.#stopped = stopped;
+  }
+
+  start(): void {
+    this.#stopped.addEventListener("abort", this.#ask, { once: true });
+    if (this.#stopped.aborted) this.#ask();
+    else this.#stream.pieces.whenReady(this.#ask);
+  }
+
+  readonly #ask = (): void => {
+    if (this.#isInLine || this.#isOver) return;
+    this.#isInLine = true;
+    turns.ask(this.#work);
+  };
+
+  readonly #work = (): void => {
+    this.#isInLine = false;
+    if (this.#isOver) return;
     try {
-      pipeline.end(end);
-    } catch (second) {
+      if (this.#stopped.aborted) this.#end({ failure: failureOfStop(this.#stopped) });
+      else if (!this.#mustWait()) this.#carry();
+    } catch (error) {
+      this.#end(this.#endFor(error));
+    }
+  };
+
+  /** Whether something must come first: room in the log, receipts of what was judged, a person who reads. */
+  #mustWait(): boolean {
+    const { recorder, backlog, sink } = this.#run;
+    let until = recorder.room?.();
+    if (this.#bytes >= MAX_BACKLOG_BYTES && backlog.size > 0) until ??= backlog.roomBelow(1);
+    if (backlog.size >= MAX_BACKLOG) until ??= backlog.roomBelow(MAX_BACKLOG / 2);
+    if (sink.isSlow) until ??= sink.drained();
+    if (until === undefined) return false;
+    void until.then(this.#ask);
+    return true;
+  }
+
+  /** Judges what has come, and stands in line for the rest. */
+  #carry(): void {
+    const { pieces, endsByItself } = this.#stream;
+    const { backlog, clock, progress } = this.#run;
+    const arrivedAt = performance.now();
+    let bytes = 0;
+    try {
+      do {
+        const piece = pieces.take();
+        if (piece === "nothing yet") break;
+        if (piece === "over") {
+          this.#end({});
+          return;
+        }
+        const passage = createPassage(clock.now());
+        passage.piece = piece;
+        this.#pipeline.push(passage);
+        // A socket stays open for the next run: only the stream itself can say that this one is over.
+        if (progress.isComplete && !endsByItself) {
+          this.#end({});
+          return;
+        }
+        bytes += sizeOf(piece);
+      } while (bytes < MAX_TURN_BYTES);
+    } finally {
+      // What came whole before bad bytes is still judged, signed for and delivered.
+      this.#pipeline.flush(arrivedAt);
+    }
+    this.#bytes = backlog.size === 0 ? 0 : this.#bytes + bytes;
+    pieces.whenReady(this.#ask);
+  }
+
+  #end(end: StreamEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stopped.removeEventListener("abort", this.#ask);
+    this.#stream.pieces.close();
+    this.#endPipeline(end);
+  }
+
+  #endPipeline(end: StreamEnd): void {
+    try {
+      this.#pipeline.end(end);
+    } catch (error) {
+      const broken = end.failure === undefined ? this.#endFor(error) : end;
+      if (broken !== end && broken.failure !== undefined) this.#endPipeline(broken);
       // Whatever else is broken, a run never just stops: clients take silence for success.
-      pipeline.fail(end.failure ?? failureOf(second));
+      else this.#pipeline.fail(broken.failure ?? failureOf(error));
     }
   }
-  await pipeline.done;
-}
 
-async function carry(
-  run: Run,
-  pipeline: Pipeline,
-  stream: UpstreamStream,
-  stopped: AbortSignal,
-): Promise<void> {
-  let bytes = 0;
-  for await (const piece of stream.pieces) {
-    // Nothing may come between the last answer and the push: streams that wait for the same room wake
-    // together, and each must see what the one before it took.
-    let hasTurn = false;
-    for (let wait = mustWait(run, hasTurn); wait !== undefined; wait = mustWait(run, hasTurn)) {
-      await untilAborted(wait.until, stopped);
-      if (stopped.aborted) return;
-      hasTurn ||= wait.isTurn;
+  #endFor(error: unknown): StreamEnd {
+    const run = this.#run;
+    if (this.#stopped.aborted) return { failure: failureOfStop(this.#stopped) };
+    const fromTransport = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
+    // The run ended before its connection did: the person has the whole of it.
+    if (fromTransport && run.progress.isOver) return {};
+    const failure = failureOf(error);
+    run.observer.failed(failure.code, error);
+    run.cancel(failure.code);
+    if (isCountersignError(error) && !fromTransport) {
+      this.#pipeline.refuse(error.code, run.clock.now());
     }
-    if (stopped.aborted) return;
-    const passage = createPassage(run.clock.now());
-    passage.piece = piece;
-    pipeline.push(passage);
-    turns.passOn();
-    // A socket stays open for the next run: only the stream itself can say that this one is over.
-    if (run.progress.isComplete && !stream.endsByItself) return;
-    bytes = run.backlog.size === 0 ? 0 : bytes + sizeOf(piece);
-    if (bytes >= MAX_BACKLOG_BYTES) {
-      await untilAborted(run.backlog.roomBelow(1), stopped);
-      bytes = 0;
-    } else if (run.backlog.size >= MAX_BACKLOG) {
-      await untilAborted(run.backlog.roomBelow(MAX_BACKLOG / 2), stopped);
-    }
-    if (run.sink.isSlow) await untilAborted(run.sink.drained(), stopped);
+    return { failure };
   }
-}
-
-type Wait = { readonly until: Promise<void>; readonly isTurn: boolean };
-
-/** What a stream must wait for before it may push: room in the log first, then its turn of the event loop. */
-function mustWait({ recorder }: Run, hasTurn: boolean): Wait | undefined {
-  const room = recorder.room?.();
-  if (room !== undefined) return { until: room, isTurn: false };
-  return hasTurn || !turns.isSpent() ? undefined : { until: turns.next(), isTurn: true };
-}
-
-function endFor(run: Run, pipeline: Pipeline, stopped: AbortSignal, error: unknown): StreamEnd {
-  if (stopped.aborted) return { failure: failureOfStop(stopped) };
-  const fromTransport = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
-  // The run ended before its connection did: the person has the whole of it.
-  if (fromTransport && run.progress.isOver) return {};
-  const failure = failureOf(error);
-  run.observer.failed(failure.code, error);
-  run.cancel(failure.code);
-  if (isCountersignError(error) && !fromTransport) {
-    pipeline.refuse(error.code, run.clock.now());
-  }
-  return { failure };
 }
 
 function sizeOf(piece: UpstreamPiece): number {

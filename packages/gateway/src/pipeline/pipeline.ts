@@ -29,6 +29,8 @@ export const STAGES: readonly Stage[] = [
 
 /** The open road of one run. */
 export type Pipeline = Step & {
+  /** What was pushed since the last time belongs together: it is signed for and delivered as one. */
+  flush(arrivedAt: number): void;
   /** Signs for something that a stage before the decision refused as no event at all. */
   refuse(code: string, receivedAt: number): void;
   /** Ends the run where a stage cannot even be ended any more: straight to the record and the person. */
@@ -53,15 +55,8 @@ export function openPipeline(run: Run): Pipeline {
     { push: () => {}, end: () => finish() },
   );
   return {
-    push: (passage) => {
-      const arrivedAt = performance.now();
-      try {
-        first.push(passage);
-      } finally {
-        // What came whole before bad bytes is still judged, signed for and delivered.
-        recording?.flush?.(arrivedAt);
-      }
-    },
+    push: (passage) => first.push(passage),
+    flush: (arrivedAt) => recording?.flush?.(arrivedAt),
     end: (end) => first.end(end),
     refuse: (code, receivedAt) => {
       const passage = createPassage(receivedAt);

@@ -6,49 +6,64 @@ const pass = (): Promise<void> =>
     setImmediate(resolve);
   });
 
-test("work goes on undisturbed until its share of a pass is used up", async () => {
-  let time = 0;
-  const turns = createTurns(() => time);
-  expect(turns.isSpent()).toBe(false);
-  time = 4;
-  expect(turns.isSpent()).toBe(false);
-  time = 5;
-  expect(turns.isSpent()).toBe(true);
-  await pass();
-  expect(turns.isSpent()).toBe(false);
-});
-
-test("of those in line one goes on in each pass, in order, and whoever comes later stands behind them", async () => {
+test("what asks in one pass of the loop is worked on in one go, in order, and not before", async () => {
   const turns = createTurns(() => 0);
   const went: number[] = [];
-  for (let stream = 0; stream < 4; stream += 1) void turns.next().then(() => went.push(stream));
-  expect(turns.isSpent()).toBe(true);
-  const seen: number[] = [];
-  for (let count = 0; count < 5; count += 1) {
-    await pass();
-    seen.push(went.length);
-  }
+  for (let stream = 0; stream < 4; stream += 1) turns.ask(() => went.push(stream));
+  await Promise.resolve();
+  expect(went).toEqual([]);
+  await pass();
   expect(went).toEqual([0, 1, 2, 3]);
-  // Never two in one pass: whatever else is waiting gets its turn between them.
-  for (const [index, count] of seen.entries()) expect(count).toBeLessThanOrEqual(index + 1);
 });
 
-test("while a pass has time left, whoever has done its work passes on to the next in line", async () => {
-  const clock = { time: 0 };
-  const turns = createTurns(() => clock.time);
-  turns.isSpent();
-  clock.time = 10;
-  const order: string[] = [];
-  const waiting = ["a", "b", "c"].map(async (name) => {
-    await turns.next();
-    order.push(name);
-    // The third finds the share used up and waits for another pass.
-    if (name === "b") clock.time += 10;
-    turns.passOn();
+test("past its share of a pass the line waits for the next, and nobody overtakes", async () => {
+  let time = 0;
+  const turns = createTurns(() => time);
+  const went: string[] = [];
+  const work = (name: string) => () => {
+    went.push(name);
+    time += 3;
+  };
+  for (const name of ["a", "b", "c", "d", "e"]) turns.ask(work(name));
+  const passes: string[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    await pass();
+    passes.push(went.join(""));
+    turns.ask(work(String(count)));
+  }
+  await pass();
+  expect(passes).toEqual(["ab", "abcd", "abcde0"]);
+  expect(went.join("")).toBe("abcde012");
+});
+
+test("whoever asks again while at work stands behind those who wait, in the next pass", async () => {
+  const turns = createTurns(() => 0);
+  const went: string[] = [];
+  turns.ask(() => {
+    went.push("first");
+    turns.ask(() => went.push("first again"));
   });
-  await new Promise((resolve) => setImmediate(resolve));
-  await Promise.resolve();
-  expect(order.slice(0, 2)).toEqual(["a", "b"]);
-  await Promise.all(waiting);
-  expect(order).toEqual(["a", "b", "c"]);
+  turns.ask(() => went.push("second"));
+  await pass();
+  expect(went).toEqual(["first", "second"]);
+  await pass();
+  expect(went).toEqual(["first", "second", "first again"]);
+});
+
+test("a single piece of work that takes long is one pass, and the loop lives between passes", async () => {
+  let time = 0;
+  const turns = createTurns(() => time);
+  let passes = 0;
+  let works = 0;
+  for (let stream = 0; stream < 3; stream += 1) {
+    turns.ask(() => {
+      works += 1;
+      time += 100;
+    });
+  }
+  while (works < 3) {
+    await pass();
+    passes += 1;
+    expect(works).toBeLessThanOrEqual(passes);
+  }
 });

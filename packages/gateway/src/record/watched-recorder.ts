@@ -31,17 +31,10 @@ export function createWatchedRecorder(recorder: Recorder, clock: Clock): Watched
   let probedAt = Number.NEGATIVE_INFINITY;
   let underWay = 0;
   let roomAgain: { promise: Promise<void>; resolve: () => void } | undefined;
-  const watch = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      const result = await work();
-      ready = true;
-      return result;
-    } catch (error) {
-      if (isOfTheStore(error)) ready = false;
-      throw error;
-    }
+  const note = (error: unknown): void => {
+    if (isOfTheStore(error)) ready = false;
   };
-  const settled = (count: number): void => {
+  const settle = (count: number): void => {
     underWay -= count;
     if (roomAgain === undefined || underWay > MAX_UNDER_WAY / 2) return;
     roomAgain.resolve();
@@ -53,17 +46,26 @@ export function createWatchedRecorder(recorder: Recorder, clock: Clock): Watched
       const { probe } = recorder;
       if (!ready && probe !== undefined && now - probedAt >= PROBE_MS) {
         probedAt = now;
-        void watch(() => probe()).catch(() => {});
+        void probe().then(() => {
+          ready = true;
+        }, note);
       }
       return ready;
     },
-    appendAll: async (drafts) => {
+    appendAll: (drafts) => {
       underWay += drafts.length;
-      try {
-        return await watch(() => recorder.appendAll(drafts));
-      } finally {
-        settled(drafts.length);
-      }
+      return recorder.appendAll(drafts).then(
+        (recorded) => {
+          settle(drafts.length);
+          ready = true;
+          return recorded;
+        },
+        (error: unknown) => {
+          settle(drafts.length);
+          note(error);
+          throw error;
+        },
+      );
     },
     room: () => {
       if (underWay < MAX_UNDER_WAY) return undefined;

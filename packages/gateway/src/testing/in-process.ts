@@ -9,7 +9,7 @@ import { createBacklog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../sessions/counters.js";
-import type { Upstream, UpstreamPiece } from "../upstream/upstream.js";
+import type { Upstream, UpstreamPiece, UpstreamPieces } from "../upstream/upstream.js";
 import { createMemoryRecorder } from "./fixture.js";
 import type { MemoryRecorder } from "./fixture.js";
 
@@ -91,17 +91,32 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         cancel: () => {},
         ...hooks,
       };
-      const stream = {
-        headers: {},
-        endsByItself: true,
-        pieces: (async function* () {
-          yield* pieces;
-        })(),
-      };
+      const stream = { headers: {}, endsByItself: true, pieces: piecesOf(pieces) };
       await driveRun(run, stream, new AbortController().signal);
       return { delivered, passages, failures };
     },
     close: () => gateway.close(),
+  };
+}
+
+/** Pieces that come one after another, each in a pass of its own. */
+function piecesOf(pieces: readonly UpstreamPiece[]): UpstreamPieces {
+  let next = 0;
+  let hasCome = false;
+  return {
+    whenReady: (callback) =>
+      void setImmediate(() => {
+        hasCome = true;
+        callback();
+      }),
+    take: () => {
+      if (!hasCome) return "nothing yet";
+      hasCome = false;
+      return pieces[next++] ?? "over";
+    },
+    close: () => {
+      next = pieces.length;
+    },
   };
 }
 
@@ -122,7 +137,6 @@ function createMemorySink(
 ): ClientSink {
   return {
     transport: "sse",
-    gone: new AbortController().signal,
     isSlow: false,
     send: (events, texts) => {
       onSend(events, texts);

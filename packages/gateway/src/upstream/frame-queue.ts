@@ -2,26 +2,29 @@ import { CountersignError } from "@countersign/core";
 import type { WebSocket } from "ws";
 import "./errors.js";
 import { createIdleTimer } from "./idle-timer.js";
-import type { UpstreamPiece, UpstreamTarget } from "./upstream.js";
+import type { UpstreamPieces, UpstreamTarget } from "./upstream.js";
 
 /** What may wait to be judged before the socket is paused; bounds memory per stream. */
 const MAX_QUEUED_FRAMES = 256;
 const MAX_QUEUED_CHARACTERS = 1024 * 1024;
 
-/** Turns socket events into a pulled sequence; a full queue pauses the socket. */
+/** The frames of a socket; a full queue pauses it. */
 export function createFrameQueue(
   target: UpstreamTarget,
   socket: WebSocket,
   signal: AbortSignal,
-): AsyncIterable<UpstreamPiece> {
+): UpstreamPieces {
   const frames: string[] = [];
   let characters = 0;
   let finished = false;
   let failure: CountersignError | undefined;
-  let wake: (() => void) | undefined;
-  const notify = (): void => {
-    wake?.();
-    wake = undefined;
+  let ready: (() => void) | undefined;
+  const tell = (): void => {
+    const callback = ready;
+    if (callback === undefined) return;
+    ready = undefined;
+    idle.stop();
+    callback();
   };
   const broken = (reason: string): void => {
     failure ??= new CountersignError(
@@ -47,38 +50,46 @@ export function createFrameQueue(
     frames.push(text);
     characters += text.length;
     if (isFull(1)) socket.pause();
-    notify();
+    tell();
   });
   socket.on("error", (error: NodeJS.ErrnoException) => broken(error.code ?? error.name));
   socket.on("close", (code) => {
     if (code !== 1000 && code !== 1005 && !signal.aborted) broken(`close ${code}`);
     finished = true;
-    notify();
+    tell();
   });
 
+  const close = (): void => {
+    finished = true;
+    failure = undefined;
+    frames.length = 0;
+    ready = undefined;
+    idle.end();
+    socket.close();
+  };
   return {
-    async *[Symbol.asyncIterator]() {
-      try {
-        for (;;) {
-          while (frames.length > 0) {
-            const text = frames.shift() ?? "";
-            characters -= text.length;
-            if (socket.isPaused && !isFull(0.5)) socket.resume();
-            yield { kind: "frame", text };
-          }
-          if (finished) break;
-          // Only the agent's silence counts, not the time a slow reader takes.
-          idle.start();
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-          idle.stop();
-        }
-        if (failure !== undefined) throw failure;
-      } finally {
-        idle.end();
-        socket.close();
+    whenReady: (callback) => {
+      if (frames.length > 0 || finished) {
+        callback();
+        return;
       }
+      // Only the agent's silence counts, not the time a slow reader takes.
+      idle.start();
+      ready = callback;
     },
+    take: () => {
+      const text = frames.shift();
+      if (text !== undefined) {
+        characters -= text.length;
+        if (socket.isPaused && !isFull(0.5)) socket.resume();
+        return { kind: "frame", text };
+      }
+      if (!finished) return "nothing yet";
+      const why = failure;
+      close();
+      if (why !== undefined) throw why;
+      return "over";
+    },
+    close,
   };
 }

@@ -3,7 +3,7 @@ import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import "./errors.js";
-import { readHttpPieces } from "./http-pieces.js";
+import { HttpPieces } from "./http-pieces.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "./media-type.js";
 import { SESSION_HEADER } from "./session-header.js";
 import { unreachable } from "./unreachable.js";
@@ -41,7 +41,7 @@ export async function openHttpStream(
   const kind = streamKindOf(target, response);
   return {
     headers: response.headers,
-    pieces: readHttpPieces(target, response, kind, request.signal),
+    pieces: new HttpPieces(target, response, kind, request.signal),
     endsByItself: true,
   };
 }

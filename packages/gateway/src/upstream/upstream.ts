@@ -41,10 +41,25 @@ export type UpstreamPiece =
   | { kind: "proto"; bytes: Uint8Array }
   | { kind: "frame"; text: string };
 
-/** An open stream. Iterating pulls: a reader that waits makes the agent wait. */
+/**
+ * What arrives from an agent, taken by whoever has time for it; what is not taken makes the agent wait.
+ *
+ * Asked and answered by plain calls: a promise for every read, of every stream, costs more than the event
+ * that it brings.
+ */
+export type UpstreamPieces = {
+  /** Calls back once, when there is something to take, an end included. */
+  whenReady(callback: () => void): void;
+  /** What has come. Throws why the stream broke off, once everything before that was taken. */
+  take(): UpstreamPiece | "nothing yet" | "over";
+  /** Lets go of the stream; afterwards it is over. */
+  close(): void;
+};
+
+/** An open stream. */
 export type UpstreamStream = {
   headers: IncomingHttpHeaders;
-  pieces: AsyncIterable<UpstreamPiece>;
+  pieces: UpstreamPieces;
   /** Whether the end of the run ends the stream; a socket stays open for the next run. */
   endsByItself: boolean;
   /** Sends a message of the client up; only where the transport is a WebSocket. */
