@@ -19,3 +19,4 @@ export {
   resolveLimits,
 } from "./limits/limits.js";
 export type { Limits } from "./limits/limits.js";
+export { SmallMap } from "./tables/small-map.js";

@@ -1,4 +1,4 @@
-import { assertWithin, canonicalJson, sha256Hex } from "@countersign/core";
+import { assertWithin, canonicalJson, sha256Hex, SmallMap } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent, Message, RunAgentInput, ToolMessage } from "@countersign/wire";
 
@@ -9,13 +9,13 @@ type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
 /** What the person already has: sent by them, or delivered on this stream. */
 export class Known {
-  readonly #roles = new Map<string, Message["role"]>();
+  readonly #roles = new SmallMap<string, Message["role"]>();
   // Made when first needed: most runs know text only, and an empty table takes 200 bytes.
   #calls: Map<string, string> | undefined;
   /** Calls that came whole, in a message list. */
   #listed: Set<string> | undefined;
   /** What the person or their application said: no agent may change it. */
-  #originals: Map<string, Message> | undefined;
+  #originals: SmallMap<string, Message> | undefined;
   /** Which call each tool message answers, and a digest of the whole answer. */
   #answers: Map<string, { toolCallId: string; digest: string }> | undefined;
 
@@ -25,7 +25,7 @@ export class Known {
       const { id, role } = message;
       if (role === "assistant" || role === "reasoning" || role === "activity") continue;
       if (this.#roles.get(id) === role && this.#originals?.has(id) !== true) {
-        this.#originals ??= new Map();
+        this.#originals ??= new SmallMap();
         this.#originals.set(id, message);
       }
     }

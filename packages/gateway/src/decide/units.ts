@@ -1,10 +1,11 @@
+import { SmallMap } from "@countersign/core";
 import type { Decision } from "@countersign/policy";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { UnitKey, UnitPlace } from "../withhold/unit.js";
 
 /** Keeps which units the person has open, so that what was shown is also closed. */
 export class OpenUnits {
-  readonly #shown = new Set<string>();
+  readonly #shown = new SmallMap<string, true>();
   /** Steps that are withheld. */
   #steps: Set<UnitKey> | undefined;
   readonly #register: WithheldRegister;
@@ -34,7 +35,7 @@ export class OpenUnits {
         this.#steps.add(place.key);
       }
     }
-    if (decision.allow && place.phase === "open") this.#shown.add(place.openKey);
+    if (decision.allow && place.phase === "open") this.#shown.set(place.openKey, true);
     if (place.phase !== "close") return;
     if (decision.allow) this.#shown.delete(place.openKey);
     // A step is a name, not a thing: the next one under it is judged anew.

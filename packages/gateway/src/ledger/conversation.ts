@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, SmallMap } from "@countersign/core";
 import type { Message } from "@countersign/wire";
 import "./errors.js";
 import { HeldMessage } from "./held-message.js";
@@ -13,8 +13,8 @@ type Place = { readonly source: Message; held?: HeldMessage };
 /** The conversation as the official client's reducer keeps it: who is where, and where a call belongs. */
 export class Conversation {
   #places: Place[];
-  #byId = new Map<string, Place>();
-  #calls = new Map<string, { place: Place; call: HeldCall | string }>();
+  readonly #byId = new SmallMap<string, Place>();
+  readonly #calls = new SmallMap<string, { place: Place; call: HeldCall | string }>();
 
   constructor(messages: readonly Message[]) {
     assertRoom(messages.length);
@@ -118,8 +118,8 @@ export class Conversation {
   }
 
   #index(): void {
-    this.#byId = new Map();
-    this.#calls = new Map();
+    this.#byId.clear();
+    this.#calls.clear();
     for (const place of this.#places) {
       const { source, held } = place;
       if (!this.#byId.has(source.id)) this.#byId.set(source.id, place);

@@ -1,5 +1,7 @@
+import { SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent, EventOf, Interrupt, Message, RunAgentInput } from "@countersign/wire";
+import { clientToolsOf } from "../classify/client-tools.js";
 import { assertRoom, Conversation } from "./conversation.js";
 import { HeldCall } from "./held-message.js";
 import type { HeldMessage } from "./held-message.js";
@@ -23,11 +25,12 @@ export class RunTrace {
   readonly #runId: string;
   readonly #clientTools: ReadonlySet<string>;
   readonly #isOld: boolean;
-  readonly #before: ReadonlySet<string>;
-  readonly #ordered: ReadonlySet<string>;
+  /** What the client had when it asked, and what it is known to have had before. */
+  readonly #before: SmallMap<string, true>;
+  readonly #ordered: SmallMap<string, true>;
   /** Messages this run wrote into: of a cut run, the client may have any beginning of them. */
-  readonly #written = new Set<HeldMessage>();
-  readonly #rows = new Map<string, LedgerRow>();
+  readonly #written = new SmallMap<HeldMessage, true>();
+  readonly #rows = new SmallMap<string, LedgerRow>();
   #removed: LedgerName[] = [];
   #restated = false;
   /** Whether the agent said how the run ended. */
@@ -42,9 +45,9 @@ export class RunTrace {
     this.#conversation = new Conversation(input.messages);
     this.#state = state;
     this.#runId = input.runId;
-    this.#clientTools = new Set((input.tools ?? []).map((tool) => tool.name));
-    this.#before = new Set(input.messages.map(({ id }) => id));
-    this.#ordered = new Set(state.order);
+    this.#clientTools = clientToolsOf(input);
+    this.#before = tableOf(input.messages.map(({ id }) => id));
+    this.#ordered = tableOf(state.order);
   }
 
   /** Takes note of an event that is about to be delivered. */
@@ -105,7 +108,7 @@ export class RunTrace {
   cut(): TraceWrite {
     this.#rows.clear();
     this.#removed = [];
-    for (const message of this.#written) {
+    for (const message of this.#written.keys()) {
       this.#rows.set(`message\n${message.id}`, rowOf("message", message.id, message.record(true)));
     }
     const ids = this.#behindHistory(this.#ids());
@@ -316,7 +319,7 @@ export class RunTrace {
   }
 
   #put(message: HeldMessage, isTwin = false): void {
-    this.#written.add(message);
+    this.#written.set(message, true);
     const record = message.record();
     const known = this.#state.messages.get(message.id);
     if (known === undefined) assertRoom(this.#state.messages.size + 1);
@@ -349,6 +352,12 @@ export class RunTrace {
   #putRow(row: LedgerRow): void {
     this.#rows.set(`${row.kind}\n${row.id}`, row);
   }
+}
+
+function tableOf(ids: readonly string[]): SmallMap<string, true> {
+  const table = new SmallMap<string, true>();
+  for (const id of ids) table.set(id, true);
+  return table;
 }
 
 function opened(

@@ -1,3 +1,4 @@
+import { SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { LedgerRow } from "./ledger.js";
 import { decodeRecord } from "./message-record.js";
@@ -38,21 +39,23 @@ export type ThreadState = {
   loose: ReadonlySet<string>;
   /** Where the messages of the latest run begin in `order`. */
   latest: number;
-  readonly messages: Map<string, MessageRecord>;
-  readonly calls: Map<string, CallState>;
-  readonly interrupts: Map<string, InterruptState>;
+  readonly messages: SmallMap<string, MessageRecord>;
+  readonly calls: SmallMap<string, CallState>;
+  readonly interrupts: SmallMap<string, InterruptState>;
 };
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Reads a thread's rows. */
 export function stateOf(rows: readonly LedgerRow[]): ThreadState {
   const state: ThreadState = {
     owner: undefined,
     order: [],
-    loose: new Set(),
+    loose: NONE,
     latest: 0,
-    messages: new Map(),
-    calls: new Map(),
-    interrupts: new Map(),
+    messages: new SmallMap(),
+    calls: new SmallMap(),
+    interrupts: new SmallMap(),
   };
   for (const { kind, id, value } of rows) {
     if (kind === "message") state.messages.set(id, decodeRecord(value));

@@ -1,3 +1,4 @@
+import type { SmallMap } from "@countersign/core";
 import type { Failure } from "../deliver/run-error.js";
 import type { RunCounters } from "./counters.js";
 
@@ -27,7 +28,7 @@ export type Session = {
   readonly id: string;
   readonly createdAt: number;
   lastSeen: number;
-  readonly runs: Map<string, RunHandle>;
+  readonly runs: SmallMap<string, RunHandle>;
   readonly counters: RunCounters;
   /** Tokens presented for the session through the control API, newest last. */
   readonly tokens: string[];

@@ -1,3 +1,4 @@
+import { SmallMap } from "@countersign/core";
 import type { Clock } from "../ports.js";
 import { createRunCounters } from "./counters.js";
 import type { RunHandle, Session } from "./session.js";
@@ -26,7 +27,7 @@ export class Sessions {
       id,
       createdAt: now,
       lastSeen: now,
-      runs: new Map<string, RunHandle>(),
+      runs: new SmallMap<string, RunHandle>(),
       counters: createRunCounters(),
       tokens: [],
     };

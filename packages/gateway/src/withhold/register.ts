@@ -1,4 +1,4 @@
-import { assertWithin } from "@countersign/core";
+import { assertWithin, SmallMap } from "@countersign/core";
 import type { UnitKey } from "./unit.js";
 
 /** Why a unit is kept from the person: the rule and reason of the block that began it. */
@@ -13,7 +13,7 @@ const MAX_WITHHELD = 10_000;
  * It outlives a run: a call that was blocked yesterday must not come back in tomorrow's snapshot.
  */
 export class WithheldRegister {
-  readonly #units = new Map<UnitKey, Withheld>();
+  readonly #units = new SmallMap<UnitKey, Withheld>();
 
   /** Why a unit is withheld, or `undefined` when it is not. */
   find(key: UnitKey): Withheld | undefined {

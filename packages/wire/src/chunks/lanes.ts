@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, SmallMap } from "@countersign/core";
 import type { TextMessageRole } from "../model/event.js";
 
 /** What a chunk stream assembles. */
@@ -51,7 +51,7 @@ function charactersOf(stream: PendingStream): number {
  * Two lanes never hold the same kind and id: a named id continues where it is already open.
  */
 export class Lanes {
-  readonly #lanes = new Map<LaneKey, PendingStream>();
+  readonly #lanes = new SmallMap<LaneKey, PendingStream>();
   readonly #limits: LaneLimits;
   #held = 0;
 

@@ -1,3 +1,5 @@
+import { SmallMap } from "@countersign/core";
+
 /**
  * Names remembered across the runs of one stream, oldest forgotten first.
  *
@@ -5,7 +7,7 @@
  * (a reused runId, a result for a call of an earlier run) is then missed or reported, never fatal.
  */
 export class Remembered<Value> {
-  #values: Map<string, Value> | undefined;
+  #values: SmallMap<string, Value> | undefined;
   readonly #limit: number;
   #size = 0;
 
@@ -23,14 +25,14 @@ export class Remembered<Value> {
   }
 
   set(name: string, value: Value): void {
-    const values = (this.#values ??= new Map());
+    const values = (this.#values ??= new SmallMap());
     if (!values.has(name)) this.#size += charge(name);
     values.set(name, value);
-    while (this.#size > this.#limit) {
-      const oldest = values.keys().next();
-      if (oldest.done === true) return;
-      values.delete(oldest.value);
-      this.#size -= charge(oldest.value);
+    if (this.#size <= this.#limit) return;
+    for (const oldest of values.keys()) {
+      values.delete(oldest);
+      this.#size -= charge(oldest);
+      if (this.#size <= this.#limit) return;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, SmallMap } from "@countersign/core";
 import type { Message } from "../model/message.js";
 import { charge } from "./remembered.js";
 import type { OpenUnit } from "./violation.js";
@@ -31,7 +31,7 @@ export type OrderLimits = {
 
 /** Everything tracked for one run; a new run gets a new one. */
 export class RunState {
-  readonly messages = new Map<string, MessageRecord>();
+  readonly messages = new SmallMap<string, MessageRecord>();
   // Made when first asked for: most runs have text only, and an empty table takes 200 bytes.
   #calls: Map<string, CallRecord> | undefined;
   #activities: Map<string, Owner> | undefined;

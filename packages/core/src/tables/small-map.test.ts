@@ -1,0 +1,60 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { SmallMap } from "./small-map.js";
+
+const key = fc.constantFrom("a", "b", "", undefined);
+const step = fc.oneof(
+  fc.record({ do: fc.constant("set" as const), key, value: fc.constantFrom(1, 2, undefined) }),
+  fc.record({ do: fc.constant("delete" as const), key }),
+  fc.record({ do: fc.constant("clear" as const) }),
+);
+
+type Step = { do: "set" | "delete" | "clear"; key?: Key; value?: number | undefined };
+type Key = string | undefined;
+
+/** Does one step; tells whether something was taken out. */
+function perform(
+  table: Pick<Map<Key, number | undefined>, "delete" | "clear"> & {
+    set(key: Key, value: number | undefined): unknown;
+  },
+  { do: action, key: name, value }: Step,
+): boolean {
+  if (action === "delete") return table.delete(name);
+  if (action === "set") table.set(name, value);
+  else table.clear();
+  return false;
+}
+
+test("whatever is done to it, it answers as a Map does, in the same order", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+      const small = new SmallMap<Key, number | undefined>();
+      const map = new Map<Key, number | undefined>();
+      for (const each of steps) {
+        expect(perform(small, each)).toBe(perform(map, each));
+        expect([...small]).toEqual([...map]);
+        expect([...small.keys()]).toEqual([...map.keys()]);
+        expect([...small.values()]).toEqual([...map.values()]);
+        expect(small.size).toBe(map.size);
+        for (const asked of ["a", "b", "", undefined, "never"]) {
+          expect(small.has(asked)).toBe(map.has(asked));
+          expect(small.get(asked)).toBe(map.get(asked));
+        }
+      }
+    }),
+  );
+});
+
+test("what is taken out while it is walked through does not disturb the walk", () => {
+  for (const names of [["a"], ["a", "b", "c"]]) {
+    const small = new SmallMap<string, number>();
+    for (const name of names) small.set(name, 1);
+    const seen: string[] = [];
+    for (const [name] of small) {
+      seen.push(name);
+      small.delete(name);
+    }
+    expect(seen).toEqual(names);
+    expect(small.size).toBe(0);
+  }
+});
