@@ -9,7 +9,7 @@ import { isJsonObject, ownMember } from "./json-object.js";
 import { isPlainEvent } from "./legacy/plain.js";
 import { createLegacyUpgrader } from "./legacy/upgrade.js";
 import { createNoteSink } from "./note.js";
-import type { DialectNote } from "./note.js";
+import type { DialectNote, NoteSink } from "./note.js";
 import { assertUpgradeOptions } from "./options.js";
 import type { Dialect, UpgradeOptions } from "./options.js";
 import { detectSuperseded } from "./superseded/detect.js";
@@ -39,94 +39,117 @@ type Translation = Pick<UpgradeResult, "events" | "claim">;
 /** Makes the translator of one stream towards 1.0; what has no defined translation is refused. */
 export function createUpgrader(options: UpgradeOptions): Upgrader {
   assertUpgradeOptions(options);
-  const upgradeLegacy = createLegacyUpgrader(options.mintId);
-  const superseded: SupersededState = {
-    options,
-    threadId: undefined,
-    runId: undefined,
-    agentRunId: undefined,
-    requestedRunUsed: false,
-    messageId: undefined,
-  };
-  let family = fixedFamily(options.dialect);
-  let lenient = options.dialect !== "1.0";
-  let sawOlder = options.dialect === "0.0";
-  let envelopeRunOpen = false;
-  let eventNumber = 0;
-  let failure: unknown;
+  return new StreamUpgrader(options);
+}
 
-  function translate(value: JsonObject, notes: DialectNote[]): Translation {
-    const note = createNoteSink(notes, eventNumber);
-    family ??= detectFamily(value);
-    const type = ownMember(value, "type");
-    if (family === "chio") {
-      if (type !== undefined) throw mixed("chio");
-      const claim = unwrapEnvelope(value, eventNumber);
-      const events = upgradeEnvelope(claim.envelope);
-      if (!envelopeRunOpen) events.unshift(openEnvelopeRun(claim.envelope, options, note));
-      envelopeRunOpen = true;
-      return { events, claim };
-    }
-    if (family === "0.1.0") {
-      const entry = typeof type === "string" ? SUPERSEDED_EVENTS.get(type) : undefined;
-      if (entry === undefined || typeof type !== "string") {
-        // Two dialects on one stream give one event two readings; a type that neither knows has none.
-        if (typeof type !== "string" || isEventType(type)) throw mixed("0.1.0");
-        note("unknown-event-dropped");
-        return { events: [] };
-      }
-      const read = createFieldReader(value, type, eventNumber, note);
-      const events = entry(read, superseded, note);
-      read.noteRest();
-      return { events };
-    }
-    if (options.dialect === "auto" && type === "RUN_STARTED") {
-      lenient = !Object.hasOwn(value, "protocolVersion");
-    }
-    return { events: [upgradeLegacy(value, { eventNumber, note, lenient })] };
+class StreamUpgrader implements Upgrader {
+  readonly #options: UpgradeOptions;
+  #family: Family | undefined;
+  #lenient: boolean;
+  #sawOlder: boolean;
+  #envelopeRunOpen = false;
+  #eventNumber = 0;
+  #failure: unknown;
+  // Made by the first event that needs them: a stream speaks one dialect.
+  #legacy: ReturnType<typeof createLegacyUpgrader> | undefined;
+  #superseded: SupersededState | undefined;
+
+  constructor(options: UpgradeOptions) {
+    this.#options = options;
+    this.#family = fixedFamily(options.dialect);
+    this.#lenient = options.dialect !== "1.0";
+    this.#sawOlder = options.dialect === "0.0";
   }
 
-  function mixed(dialect: string): CountersignError<"ERR_DIALECT_MIXED"> {
+  get dialect(): Dialect {
+    if (this.#family === "chio" || this.#family === "0.1.0") return this.#family;
+    return this.#sawOlder ? "0.0" : "1.0";
+  }
+
+  push(value: JsonObject): UpgradeResult {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#eventNumber += 1;
+    const plain = this.#family === "native" && isJsonObject(value) && isPlainEvent(value);
+    if (plain) return { events: [value], notes: [] };
+    const notes: DialectNote[] = [];
+    try {
+      if (!isJsonObject(value)) {
+        throw new CountersignError(
+          "ERR_DIALECT_NOT_OBJECT",
+          `event ${this.#eventNumber} is not a JSON object`,
+          { event: this.#eventNumber },
+        );
+      }
+      const translation = this.#translate(value, notes);
+      if (notes.length > 0) this.#sawOlder = true;
+      return { ...translation, notes };
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
+  }
+
+  end(): UpgradeResult {
+    if (this.#failure !== undefined) throw this.#failure;
+    // No dialect holds anything back, and no end of a run is ever invented.
+    return { events: [], notes: [] };
+  }
+
+  #translate(value: JsonObject, notes: DialectNote[]): Translation {
+    const note = createNoteSink(notes, this.#eventNumber);
+    this.#family ??= detectFamily(value);
+    if (this.#family === "chio") return this.#unwrap(value, note);
+    if (this.#family === "0.1.0") return this.#replace(value, note);
+    const { dialect, mintId } = this.#options;
+    if (dialect === "auto" && ownMember(value, "type") === "RUN_STARTED") {
+      this.#lenient = !Object.hasOwn(value, "protocolVersion");
+    }
+    this.#legacy ??= createLegacyUpgrader(mintId);
+    const context = { eventNumber: this.#eventNumber, note, lenient: this.#lenient };
+    return { events: [this.#legacy(value, context)] };
+  }
+
+  #unwrap(value: JsonObject, note: NoteSink): Translation {
+    if (ownMember(value, "type") !== undefined) throw this.#mixed("chio");
+    const claim = unwrapEnvelope(value, this.#eventNumber);
+    const events = upgradeEnvelope(claim.envelope);
+    if (!this.#envelopeRunOpen) {
+      events.unshift(openEnvelopeRun(claim.envelope, this.#options, note));
+    }
+    this.#envelopeRunOpen = true;
+    return { events, claim };
+  }
+
+  #replace(value: JsonObject, note: NoteSink): Translation {
+    const type = ownMember(value, "type");
+    const entry = typeof type === "string" ? SUPERSEDED_EVENTS.get(type) : undefined;
+    if (entry === undefined || typeof type !== "string") {
+      // Two dialects on one stream give one event two readings; a type that neither knows has none.
+      if (typeof type !== "string" || isEventType(type)) throw this.#mixed("0.1.0");
+      note("unknown-event-dropped");
+      return { events: [] };
+    }
+    const read = createFieldReader(value, type, this.#eventNumber, note);
+    this.#superseded ??= {
+      options: this.#options,
+      threadId: undefined,
+      runId: undefined,
+      agentRunId: undefined,
+      requestedRunUsed: false,
+      messageId: undefined,
+    };
+    const events = entry(read, this.#superseded, note);
+    read.noteRest();
+    return { events };
+  }
+
+  #mixed(dialect: string): CountersignError<"ERR_DIALECT_MIXED"> {
     return new CountersignError(
       "ERR_DIALECT_MIXED",
-      `event ${eventNumber} is not an event of the ${dialect} dialect`,
-      { event: eventNumber, dialect },
+      `event ${this.#eventNumber} is not an event of the ${dialect} dialect`,
+      { event: this.#eventNumber, dialect },
     );
   }
-
-  return {
-    get dialect() {
-      if (family === "chio" || family === "0.1.0") return family;
-      return sawOlder ? "0.0" : "1.0";
-    },
-    push(value) {
-      if (failure !== undefined) throw failure;
-      eventNumber += 1;
-      const plain = family === "native" && isJsonObject(value) && isPlainEvent(value);
-      if (plain) return { events: [value], notes: [] };
-      const notes: DialectNote[] = [];
-      try {
-        if (!isJsonObject(value)) {
-          throw new CountersignError(
-            "ERR_DIALECT_NOT_OBJECT",
-            `event ${eventNumber} is not a JSON object`,
-            { event: eventNumber },
-          );
-        }
-        const translation = translate(value, notes);
-        if (notes.length > 0) sawOlder = true;
-        return { ...translation, notes };
-      } catch (error) {
-        failure = error;
-        throw error;
-      }
-    },
-    end() {
-      if (failure !== undefined) throw failure;
-      // No dialect holds anything back, and no end of a run is ever invented.
-      return { events: [], notes: [] };
-    },
-  };
 }
 
 function fixedFamily(dialect: UpgradeOptions["dialect"]): Family | undefined {

@@ -11,7 +11,8 @@ import { normaliseObject } from "./walk.js";
 export function createLegacyUpgrader(
   mintId: MintId,
 ): (event: JsonObject, context: LegacyContext) => JsonObject {
-  const translateThinking = createThinkingTranslator(mintId);
+  // Made by the first event it is for: hardly any stream has one.
+  let translateThinking: ReturnType<typeof createThinkingTranslator> | undefined;
   return (event, context) => {
     const type = ownMember(event, "type");
     if (typeof type !== "string") return event;
@@ -20,6 +21,8 @@ export function createLegacyUpgrader(
       current = upgradeTimestamp(current, context);
       if (type === "TOOL_CALL_RESULT") current = upgradeToolContent(current, context);
     }
+    if (translateThinking === undefined && !type.startsWith("THINKING_")) return current;
+    translateThinking ??= createThinkingTranslator(mintId);
     return translateThinking(current, context);
   };
 }
