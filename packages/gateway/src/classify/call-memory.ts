@@ -1,35 +1,57 @@
 import { assertWithin } from "@countersign/core";
-import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
+import type { ClassifyContext } from "@countersign/policy";
+import type { AgUiEvent } from "@countersign/wire";
+import type { Run } from "../pipeline/run.js";
+import { clientToolsOf } from "./client-tools.js";
+
+const NONE: ReadonlyMap<string, string> = new Map();
 
 /**
- * The tool calls of one run: under which name each was opened, and its arguments once they are complete.
+ * What is known beside an event when it is classified: the tool calls of the run, under which name each was
+ * opened, and its arguments once they are complete.
  *
  * Calls known from the request count too: an approved call may get its result in a later run.
  */
-export class CallMemory {
-  readonly names = new Map<string, string>();
-  readonly arguments = new Map<string, string>();
-  /** Made with the first call: most runs have none. */
+export class CallMemory implements ClassifyContext {
+  readonly refinements: NonNullable<ClassifyContext["refinements"]>;
+  readonly clientTools: ReadonlySet<string>;
+  // Made with the first call: most runs have none.
+  #names: Map<string, string> | undefined;
+  #arguments: Map<string, string> | undefined;
   #partial: Map<string, string> | undefined;
   readonly #maxHeldBytes: number;
   #held = 0;
 
-  constructor(input: RunAgentInput, maxHeldBytes: number) {
-    this.#maxHeldBytes = maxHeldBytes;
+  constructor({ input, policy, limits }: Pick<Run, "input" | "policy" | "limits">) {
+    this.refinements = policy.refinements;
+    this.clientTools = clientToolsOf(input);
+    this.#maxHeldBytes = limits.maxHeldBytes;
     for (const message of input.messages) {
       if (message.role !== "assistant") continue;
-      for (const call of message.toolCalls ?? []) this.names.set(call.id, call.function.name);
+      for (const call of message.toolCalls ?? []) {
+        this.#names ??= new Map();
+        this.#names.set(call.id, call.function.name);
+      }
     }
+  }
+
+  get toolNames(): ReadonlyMap<string, string> {
+    return this.#names ?? NONE;
+  }
+
+  get toolArguments(): ReadonlyMap<string, string> {
+    return this.#arguments ?? NONE;
   }
 
   /** Takes note of an event before it is classified. */
   see(event: AgUiEvent): void {
     if (event.type === "TOOL_CALL_START") {
+      this.#names ??= new Map();
       // A re-opened call keeps its first name: the person judged it by that one.
-      if (!this.names.has(event.toolCallId)) this.names.set(event.toolCallId, event.toolCallName);
+      if (!this.#names.has(event.toolCallId)) this.#names.set(event.toolCallId, event.toolCallName);
       this.#partial ??= new Map();
       this.#partial.set(event.toolCallId, "");
-      this.arguments.delete(event.toolCallId);
+      this.#arguments?.delete(event.toolCallId);
     } else if (event.type === "TOOL_CALL_ARGS") {
       this.#held += event.delta.length;
       assertWithin("maxHeldBytes", this.#held, this.#maxHeldBytes);
@@ -40,12 +62,13 @@ export class CallMemory {
       const text = this.#partial?.get(event.toolCallId) ?? "";
       this.#partial?.delete(event.toolCallId);
       this.#held -= text.length;
-      this.arguments.set(event.toolCallId, text);
+      this.#arguments ??= new Map();
+      this.#arguments.set(event.toolCallId, text);
     }
   }
 
   /** Forgets the arguments of a call that has been judged; only its name is needed later. */
   judged(toolCallId: string): void {
-    this.arguments.delete(toolCallId);
+    this.#arguments?.delete(toolCallId);
   }
 }

@@ -1,38 +1,15 @@
 import { classifyEnvelope, classifyEvent, classifyInput } from "@countersign/policy";
 import type { JsonObject } from "@countersign/core";
 import { assertInput } from "../inbound/request.js";
+import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
+import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { CallMemory } from "./call-memory.js";
 
 /** Says what an event does to the person's screen; a label of the agent's own may only be stricter. */
 export const classify: Stage = {
   name: "classify",
-  open: (run, next) => {
-    const { refinements } = run.policy;
-    const clientTools = new Set((run.input.tools ?? []).map((tool) => tool.name));
-    const calls = new CallMemory(run.input, run.limits.maxHeldBytes);
-    const context = {
-      refinements,
-      clientTools,
-      toolNames: calls.names,
-      toolArguments: calls.arguments,
-    };
-    return {
-      push: (passage) => {
-        const { event, claim } = passage;
-        if (event === undefined) return;
-        if (passage.supplied) return void next.push(passage);
-        calls.see(event);
-        passage.facts =
-          claim === undefined
-            ? classifyEvent(event, context)
-            : classifyEnvelope(claim.envelope as unknown as JsonObject, "outbound", refinements);
-        next.push(passage);
-        if (event.type === "TOOL_CALL_END") calls.judged(event.toolCallId);
-      },
-      end: (end) => next.end(end),
-    };
-  },
+  open: (run, next) => new Classifier(run, next),
   admit: (request) => {
     if (request.message !== undefined) {
       request.facts = classifyEnvelope(
@@ -47,3 +24,31 @@ export const classify: Stage = {
     });
   },
 };
+
+class Classifier implements Step {
+  readonly #calls: CallMemory;
+  readonly #next: Step;
+
+  constructor(run: Run, next: Step) {
+    this.#calls = new CallMemory(run);
+    this.#next = next;
+  }
+
+  push(passage: Passage): void {
+    const { event, claim } = passage;
+    if (event === undefined) return;
+    if (passage.supplied) return void this.#next.push(passage);
+    const calls = this.#calls;
+    calls.see(event);
+    passage.facts =
+      claim === undefined
+        ? classifyEvent(event, calls)
+        : classifyEnvelope(claim.envelope as unknown as JsonObject, "outbound", calls.refinements);
+    this.#next.push(passage);
+    if (event.type === "TOOL_CALL_END") calls.judged(event.toolCallId);
+  }
+
+  end(end: StreamEnd): void {
+    this.#next.end(end);
+  }
+}

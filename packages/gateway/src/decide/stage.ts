@@ -1,8 +1,9 @@
 import type { JsonObject } from "@countersign/core";
-import type { Denial } from "@countersign/policy";
+import type { CompiledPolicy, Denial } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
+import { clientToolsOf } from "../classify/client-tools.js";
 import { assertInput } from "../inbound/request.js";
-import type { Passage, Step } from "../pipeline/passage.js";
+import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { bareEnd, emittedForm } from "../withhold/emit.js";
@@ -22,16 +23,7 @@ import { OpenUnits } from "./units.js";
 /** Asks the policy about every event and keeps withheld what was blocked once. It never waits. */
 export const decide: Stage = {
   name: "decide",
-  open: (run, next) => {
-    const decider = new Decider(run, next);
-    return {
-      push: (passage) => decider.push(passage),
-      end: (end) => {
-        decider.giveUp();
-        next.end(end);
-      },
-    };
-  },
+  open: (run, next) => new Decider(run, next),
   admit: (request) => {
     const { facts, message } = request;
     if (facts === undefined) throw new TypeError("the request was not classified yet");
@@ -50,7 +42,7 @@ export const decide: Stage = {
   },
 };
 
-class Decider {
+class Decider implements Step, OwnRuleFacts {
   readonly #run: Run;
   readonly #next: Step;
   /** In observe mode nothing is withheld, so what would have been is remembered for this run alone. */
@@ -58,9 +50,9 @@ class Decider {
   readonly #units: OpenUnits;
   readonly #held = new HeldCalls();
   readonly #known: Known;
-  readonly #clientTools: ReadonlySet<string>;
-  readonly #toolNames = new Map<string, string>();
-  readonly #ownFacts: OwnRuleFacts;
+  readonly clientTools: ReadonlySet<string>;
+  /** Made with the first call: most runs have none. */
+  #toolNames: Map<string, string> | undefined;
   #over = false;
 
   constructor(run: Run, next: Step) {
@@ -70,13 +62,19 @@ class Decider {
     this.#register = observes ? new WithheldRegister() : run.withheld;
     this.#units = new OpenUnits(this.#register, observes);
     this.#known = new Known(run.input);
-    this.#clientTools = new Set((run.input.tools ?? []).map((tool) => tool.name));
-    this.#ownFacts = {
-      policy: run.policy,
-      clientTools: this.#clientTools,
-      toolName: (id) => this.#toolNames.get(id) ?? this.#known.callName(id),
-      hasWithheld: () => this.#register.size > 0,
-    };
+    this.clientTools = clientToolsOf(run.input);
+  }
+
+  get policy(): CompiledPolicy {
+    return this.#run.policy;
+  }
+
+  toolName(toolCallId: string): string | undefined {
+    return this.#toolNames?.get(toolCallId) ?? this.#known.callName(toolCallId);
+  }
+
+  hasWithheld(): boolean {
+    return this.#register.size > 0;
   }
 
   push(passage: Passage): void {
@@ -99,8 +97,13 @@ class Decider {
     return this.#pass(passage, place);
   }
 
+  end(end: StreamEnd): void {
+    this.#giveUp();
+    this.#next.end(end);
+  }
+
   /** The stream is over: what was held for its arguments will never have them. */
-  giveUp(): void {
+  #giveUp(): void {
     const denial = ownDenial("gateway/held", "the tool call was never complete");
     for (const id of this.#held.ids()) {
       this.#register.add(callKey(id), { rule: denial.rule, reason: denial.reason });
@@ -126,10 +129,12 @@ class Decider {
   }
 
   #notice(event: AgUiEvent): void {
-    if (event.type === "TOOL_CALL_START" && !this.#toolNames.has(event.toolCallId)) {
+    if (event.type === "TOOL_CALL_START") {
+      this.#toolNames ??= new Map();
+      if (this.#toolNames.has(event.toolCallId)) return;
       this.#toolNames.set(event.toolCallId, event.toolCallName);
     } else if (event.type === "RUN_STARTED" || event.type === "RUN_ERROR") {
-      this.giveUp();
+      this.#giveUp();
       this.#units.clear();
     }
   }
@@ -178,7 +183,7 @@ class Decider {
     if (event === undefined || facts === undefined) return;
     const { policy } = this.#run;
     const withheld = this.#whyWithheld(event);
-    const own = withheld === undefined ? ownRule(event, this.#ownFacts) : withheldDenial(withheld);
+    const own = withheld === undefined ? ownRule(event, this) : withheldDenial(withheld);
     if (own !== undefined) {
       const decision = observing(policy, own);
       passage.decision = !decision.allow && this.#units.mustClose(place) ? CLOSE : decision;
@@ -241,10 +246,10 @@ class Decider {
       receivedAt,
       known: this.#known,
       register: this.#register,
-      clientTools: this.#clientTools,
-      toolName: (id) => this.#toolNames.get(id),
+      clientTools: this.clientTools,
+      toolName: (id) => this.#toolNames?.get(id),
       isHeld: (id) => this.#held.has(id),
-      ownRule: (part) => ownRule(part, this.#ownFacts),
+      ownRule: (part) => ownRule(part, this),
       judged: (part) => this.#next.push(part),
     });
   }

@@ -1,22 +1,13 @@
 import { enforceEvent, enforceInput } from "@countersign/wire/enforce";
+import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
+import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { assertEventIdentifiers, assertInputIdentifiers } from "./identifiers.js";
 
 /** Holds every event to the AG-UI 1.0 schema: unknown material is dropped and noted, malformed is fatal. */
 export const enforce: Stage = {
   name: "enforce",
-  open: (run, next) => ({
-    push: (passage) => {
-      if (passage.value === undefined) return;
-      const { event, notes } = enforceEvent(passage.value);
-      if (notes.length > 0) run.observer.notes(notes);
-      if (event === undefined) return;
-      assertEventIdentifiers(event, run.limits.maxIdLength);
-      passage.event = event;
-      next.push(passage);
-    },
-    end: (end) => next.end(end),
-  }),
+  open: (run, next) => new Enforcer(run, next),
   admit: (request) => {
     // A message of a socket was held to its own closed shape by the translation.
     if (request.value === undefined || request.kind === "message") return;
@@ -25,3 +16,27 @@ export const enforce: Stage = {
     request.input = input;
   },
 };
+
+class Enforcer implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+  }
+
+  push(passage: Passage): void {
+    if (passage.value === undefined) return;
+    const { event, notes } = enforceEvent(passage.value);
+    if (notes.length > 0) this.#run.observer.notes(notes);
+    if (event === undefined) return;
+    assertEventIdentifiers(event, this.#run.limits.maxIdLength);
+    passage.event = event;
+    this.#next.push(passage);
+  }
+
+  end(end: StreamEnd): void {
+    this.#next.end(end);
+  }
+}

@@ -1,11 +1,12 @@
 import { createChunkExpander } from "@countersign/wire/chunks";
+import type { ChunkExpander } from "@countersign/wire/chunks";
 import { createRunAutomaton } from "@countersign/wire/order";
-import type { Violation } from "@countersign/wire/order";
+import type { RunAutomaton, Violation } from "@countersign/wire/order";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Failure } from "../deliver/run-error.js";
 import { assertInput } from "../inbound/request.js";
 import { createPassage } from "../pipeline/passage.js";
-import type { Passage } from "../pipeline/passage.js";
+import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 
@@ -24,43 +25,70 @@ export const ENDLESS: Failure = {
 /** Chunks become whole units, and the run automaton says which rule an event breaks. */
 export const order: Stage = {
   name: "order",
-  open: (run, next) => {
-    const expander = createChunkExpander({ maxLanes: run.limits.maxLanes });
-    const automaton = createRunAutomaton({
-      ...(run.agentReadsInput ? { input: run.input } : {}),
-      limits: { maxOpenUnits: run.limits.maxOpenUnits },
-    });
-    const follow = createProgress(run);
-    let enveloped = run.agentDialect === "chio";
-    return {
-      push: (passage) => {
-        if (passage.event === undefined) return;
-        if (passage.claim !== undefined) enveloped = true;
-        const events = expander.push(passage.event);
-        for (let index = 0; index < events.length; index += 1) {
-          const event = events[index] as AgUiEvent;
-          const violations = automaton.push(event);
-          const step = index === events.length - 1 ? passage : likeOf(passage);
-          step.event = event;
-          if (violations.length > 0) step.violation = worstOf(violations);
-          next.push(step);
-          follow(event);
-        }
-      },
-      end: (end) => {
-        if (end.failure !== undefined) return next.end(end);
-        expander.end();
-        if (!automaton.end().some(({ severity }) => severity === "error")) return next.end(end);
-        // Envelopes know no run: their stream ends when it ends, and only a native client needs more.
-        if (!enveloped) return next.end({ failure: TRUNCATED });
-        return next.end(readsEnvelopes(run) ? {} : { failure: ENDLESS });
-      },
-    };
-  },
+  open: (run, next) => new Orderer(run, next),
   admit: (request) => {
     if (request.kind === "input") request.assertNewRun(assertInput(request));
   },
 };
+
+class Orderer implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  readonly #expander: ChunkExpander;
+  readonly #automaton: RunAutomaton;
+  #isEnveloped: boolean;
+  /** The run that the stream is in. */
+  #current: string | undefined;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+    const { maxLanes, maxOpenUnits } = run.limits;
+    this.#expander = createChunkExpander({ maxLanes });
+    this.#automaton = createRunAutomaton({
+      ...(run.agentReadsInput ? { input: run.input } : {}),
+      limits: { maxOpenUnits },
+    });
+    this.#isEnveloped = run.agentDialect === "chio";
+  }
+
+  push(passage: Passage): void {
+    if (passage.event === undefined) return;
+    if (passage.claim !== undefined) this.#isEnveloped = true;
+    const events = this.#expander.push(passage.event);
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index] as AgUiEvent;
+      const violations = this.#automaton.push(event);
+      const step = index === events.length - 1 ? passage : likeOf(passage);
+      step.event = event;
+      if (violations.length > 0) step.violation = worstOf(violations);
+      this.#next.push(step);
+      this.#follow(event);
+    }
+  }
+
+  end(end: StreamEnd): void {
+    if (end.failure !== undefined) return this.#next.end(end);
+    this.#expander.end();
+    const violations = this.#automaton.end();
+    if (!violations.some(({ severity }) => severity === "error")) return this.#next.end(end);
+    // Envelopes know no run: their stream ends when it ends, and only a native client needs more.
+    if (!this.#isEnveloped) return this.#next.end({ failure: TRUNCATED });
+    return this.#next.end(readsEnvelopes(this.#run) ? {} : { failure: ENDLESS });
+  }
+
+  /** Notes when a run on the stream, and when the one that was asked for, has ended. */
+  #follow(event: AgUiEvent): void {
+    const { progress, runId } = this.#run;
+    if (event.type === "RUN_STARTED") {
+      this.#current = event.runId;
+      progress.isOver = false;
+    } else if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") {
+      progress.isOver = true;
+      if (this.#current === undefined || this.#current === runId) progress.isComplete = true;
+    }
+  }
+}
 
 /** Another passage of the same origin, for an event that a chunk or the end of its lane implies. */
 function likeOf({ receivedAt, claim, supplied, isHint }: Passage): Passage {
@@ -73,20 +101,6 @@ function likeOf({ receivedAt, claim, supplied, isHint }: Passage): Passage {
 
 function worstOf(violations: readonly Violation[]): Violation | undefined {
   return violations.find(({ severity }) => severity === "error") ?? violations[0];
-}
-
-/** Notes when a run on the stream, and when the one that was asked for, has ended. */
-function createProgress(run: Run): (event: AgUiEvent) => void {
-  let current: string | undefined;
-  return (event) => {
-    if (event.type === "RUN_STARTED") {
-      current = event.runId;
-      run.progress.isOver = false;
-    } else if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") {
-      run.progress.isOver = true;
-      if (current === undefined || current === run.runId) run.progress.isComplete = true;
-    }
-  };
 }
 
 /** Whether the client gets an agent's envelopes as envelopes. */

@@ -5,56 +5,18 @@ import {
   unwrapPartialEnvelope,
   upgradeInput,
 } from "@countersign/wire/dialects";
+import type { EnvelopeClaim, Upgrader } from "@countersign/wire/dialects";
 import type { JsonObject } from "@countersign/core";
 import { createPassage } from "../pipeline/passage.js";
+import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
+import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { createEventIds } from "./event-ids.js";
 
 /** Whatever dialect the agent speaks becomes AG-UI 1.0; what has no defined translation is refused. */
 export const translate: Stage = {
   name: "translate",
-  open: (run, next) => {
-    const upgrader = createUpgrader({
-      dialect: run.agentDialect,
-      threadId: run.threadId,
-      runId: run.runId,
-      mintId: run.mintId,
-    });
-    const idOf = createEventIds(() => run.input.messages.map(({ id }) => id), run.mintId);
-    return {
-      push: (passage) => {
-        if (passage.value === undefined) return;
-        const { events, notes, claim } = upgrader.push(passage.value);
-        if (notes.length > 0) run.observer.notes(notes);
-        const { receivedAt } = passage;
-        if (claim === undefined) {
-          for (let index = 0; index < events.length; index += 1) {
-            const native = index === 0 ? passage : createPassage(receivedAt);
-            const value = events[index] as JsonObject;
-            native.value = value;
-            native.isHint = upgrader.dialect === "0.1.0" && value["name"] === UI_RENDER_HINT_NAME;
-            next.push(native);
-          }
-          return;
-        }
-        // One envelope is one event and one receipt; its native form is the client leg's affair.
-        const [first] = events;
-        if (first?.["type"] === "RUN_STARTED") {
-          // Nobody judges or signs for it, so nothing of the agent's own word may ride in it.
-          const { metadata: _metadata, ...value } = first;
-          const supplied = createPassage(receivedAt);
-          supplied.value = value;
-          supplied.supplied = true;
-          next.push(supplied);
-        }
-        const envelope = { ...claim.envelope, event_id: idOf(claim.envelope.event_id) };
-        passage.value = carryEnvelope(envelope);
-        passage.claim = { ...claim, envelope };
-        next.push(passage);
-      },
-      end: (end) => next.end(end),
-    };
-  },
+  open: (run, next) => new Translator(run, next),
   admit: (request) => {
     if (request.value === undefined) return;
     if (request.kind === "message") {
@@ -69,3 +31,54 @@ export const translate: Stage = {
     request.value = input;
   },
 };
+
+class Translator implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  readonly #upgrader: Upgrader;
+  /** Only envelopes bring ids. */
+  #idOf: ((claimed: string) => string) | undefined;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+    const { agentDialect: dialect, threadId, runId, mintId } = run;
+    this.#upgrader = createUpgrader({ dialect, threadId, runId, mintId });
+  }
+
+  push(passage: Passage): void {
+    if (passage.value === undefined) return;
+    const { events, notes, claim } = this.#upgrader.push(passage.value);
+    if (notes.length > 0) this.#run.observer.notes(notes);
+    if (claim !== undefined) return this.#pushEnvelope(passage, events[0], claim);
+    for (let index = 0; index < events.length; index += 1) {
+      const native = index === 0 ? passage : createPassage(passage.receivedAt);
+      const value = events[index] as JsonObject;
+      native.value = value;
+      native.isHint = this.#upgrader.dialect === "0.1.0" && value["name"] === UI_RENDER_HINT_NAME;
+      this.#next.push(native);
+    }
+  }
+
+  end(end: StreamEnd): void {
+    this.#next.end(end);
+  }
+
+  /** One envelope is one event and one receipt; its native form is the client leg's affair. */
+  #pushEnvelope(passage: Passage, first: JsonObject | undefined, claim: EnvelopeClaim): void {
+    if (first?.["type"] === "RUN_STARTED") {
+      // Nobody judges or signs for it, so nothing of the agent's own word may ride in it.
+      const { metadata: _metadata, ...value } = first;
+      const supplied = createPassage(passage.receivedAt);
+      supplied.value = value;
+      supplied.supplied = true;
+      this.#next.push(supplied);
+    }
+    const { input, mintId } = this.#run;
+    this.#idOf ??= createEventIds(() => input.messages.map(({ id }) => id), mintId);
+    const envelope = { ...claim.envelope, event_id: this.#idOf(claim.envelope.event_id) };
+    passage.value = carryEnvelope(envelope);
+    passage.claim = { ...claim, envelope };
+    this.#next.push(passage);
+  }
+}
