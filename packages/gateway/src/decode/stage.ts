@@ -1,41 +1,20 @@
 import { assertWithin, CountersignError, createJsonSequence, parseJson } from "@countersign/core";
-import type { JsonObject } from "@countersign/core";
+import type { JsonObject, JsonSequence } from "@countersign/core";
 import { createProtoDecoder } from "@countersign/wire/proto";
 import type { ProtoDecoder } from "@countersign/wire/proto";
 import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
 import type { SseDecoder } from "@countersign/wire/sse";
 import { decodeTextFrame } from "@countersign/wire/websocket";
 import { createPassage } from "../pipeline/passage.js";
+import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
-import type { UpstreamPiece } from "../upstream/upstream.js";
 import "./errors.js";
 
 /** Bytes and frames become JSON objects, strictly and within bounds; meaning is for later stages. */
 export const decode: Stage = {
   name: "decode",
-  open: (run, next) => {
-    let events = 0;
-    let receivedAt = run.clock.now();
-    const reader = createReader(run, (value) => {
-      events += 1;
-      assertWithin("maxEvents", events, run.limits.maxEvents);
-      const passage = createPassage(receivedAt);
-      passage.value = value;
-      next.push(passage);
-    });
-    return {
-      push: (passage) => {
-        if (passage.piece === undefined) return;
-        receivedAt = passage.receivedAt;
-        reader.push(passage.piece);
-      },
-      end: (end) => {
-        if (end.failure === undefined) reader.end();
-        next.end(end);
-      },
-    };
-  },
+  open: (run, next) => new DecodeStep(run, next),
   admit: (request) => {
     request.value = parseJson(request.bytes, {
       maxBytes: request.limits.maxInputBytes,
@@ -44,41 +23,64 @@ export const decode: Stage = {
   },
 };
 
-type Reader = { push(piece: UpstreamPiece): void; end(): void };
-
-/** Emits each event as soon as it is whole, so that what came before bad bytes is still judged. */
-function createReader(run: Run, emit: (value: JsonObject) => void): Reader {
+/** Lets each event on as soon as it is whole, so that what came before bad bytes is still judged. */
+class DecodeStep implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
   // Opened by the first piece that needs them: what is idle should be small.
-  let sse: SseDecoder | undefined;
-  let proto: ProtoDecoder | undefined;
+  #sse: SseDecoder | undefined;
+  #proto: ProtoDecoder | undefined;
   // Neighbours on a stream are alike, which makes parsing them in sequence cheaper.
-  const json = createJsonSequence({ maxDepth: run.limits.maxDepth });
-  const read = (text: string): void => {
+  #json: JsonSequence | undefined;
+  #events = 0;
+  #receivedAt = 0;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+  }
+
+  push({ piece, receivedAt }: Passage): void {
+    if (piece === undefined) return;
+    this.#receivedAt = receivedAt;
+    const { limits } = this.#run;
+    if (piece.kind === "frame") {
+      for (const text of decodeTextFrame(piece.text)) this.#read(text);
+    } else if (piece.kind === "sse") {
+      this.#sse ??= createSseDecoder(limits);
+      for (const { data } of this.#sse.push(piece.bytes)) this.#read(data);
+      if (this.#sse.failure !== undefined) throw this.#sse.failure;
+    } else {
+      this.#proto ??= createProtoDecoder(limits);
+      for (const value of this.#proto.push(piece.bytes)) this.#emit(value);
+      if (this.#proto.error !== undefined) throw this.#proto.error;
+    }
+  }
+
+  end(end: StreamEnd): void {
+    if (end.failure === undefined) {
+      this.#proto?.end();
+      for (const { data } of this.#sse?.end() ?? []) this.#read(data);
+    }
+    this.#next.end(end);
+  }
+
+  #read(text: string): void {
     // Servers in the field close with `[DONE]` and ping with empty data or `{}`; none of them is an event.
     if (classifySseData(text) !== "event") return;
-    const value = json.parse(text);
+    this.#json ??= createJsonSequence({ maxDepth: this.#run.limits.maxDepth });
+    const value = this.#json.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw new CountersignError("ERR_DECODE_NOT_OBJECT", "an event must be a JSON object", {});
     }
-    emit(value);
-  };
-  return {
-    push: (piece) => {
-      if (piece.kind === "frame") {
-        for (const text of decodeTextFrame(piece.text)) read(text);
-      } else if (piece.kind === "sse") {
-        sse ??= createSseDecoder(run.limits);
-        for (const { data } of sse.push(piece.bytes)) read(data);
-        if (sse.failure !== undefined) throw sse.failure;
-      } else {
-        proto ??= createProtoDecoder(run.limits);
-        for (const value of proto.push(piece.bytes)) emit(value);
-        if (proto.error !== undefined) throw proto.error;
-      }
-    },
-    end: () => {
-      proto?.end();
-      for (const { data } of sse?.end() ?? []) read(data);
-    },
-  };
+    this.#emit(value);
+  }
+
+  #emit(value: JsonObject): void {
+    this.#events += 1;
+    assertWithin("maxEvents", this.#events, this.#run.limits.maxEvents);
+    const passage = createPassage(this.#receivedAt);
+    passage.value = value;
+    this.#next.push(passage);
+  }
 }

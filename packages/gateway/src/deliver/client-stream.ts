@@ -8,68 +8,65 @@ import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Failure } from "./run-error.js";
 
-/** The person's end of one run: it keeps the stream valid AG-UI whatever was withheld. */
-export type ClientStream = {
-  /** Delivers an event that the guard has let on; `passage` is what it was judged to be. */
-  write(event: AgUiEvent, passage?: Passage): void;
-  /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
-  fail(failure: Failure): void;
-  /** Sends what was written since the last time in one piece. */
-  flush(): void;
-  /** Whether the client is inside a run, where a notice is legal. */
-  readonly isRunOpen: boolean;
-  end(): void;
-};
-
 type Translation = (event: AgUiEvent, passage?: Passage) => readonly JsonObject[];
 
-/** Opens the person's end in the dialect the client asked for. */
-export function openClientStream(run: Run): ClientStream {
-  const translate = createTranslation(run);
-  let phase: RunPhase = "idle";
-  const isNative = run.clientDialect === "1.0";
-  let outgoing: AgUiEvent[] = [];
-  let texts: (string | undefined)[] = [];
+/** The person's end of one run, in the dialect they asked for: it keeps the stream valid AG-UI whatever was withheld. */
+export class ClientStream {
+  readonly #run: Run;
+  /** Made by the first event that needs one. */
+  #translate: Translation | undefined;
+  #phase: RunPhase = "idle";
+  #outgoing: AgUiEvent[] = [];
+  #texts: (string | undefined)[] = [];
 
-  // Events that became durable together leave in one write.
-  const flush = (): void => {
-    if (outgoing.length === 0) return;
-    run.sink.send(outgoing, texts);
-    outgoing = [];
-    texts = [];
-  };
-  const write = (event: AgUiEvent, passage?: Passage): void => {
-    phase = phaseAfter(event, phase);
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  /** Whether the client is inside a run, where a notice is legal. */
+  get isRunOpen(): boolean {
+    return this.#phase === "active";
+  }
+
+  /** Delivers an event that the guard has let on; `passage` is what it was judged to be. */
+  write(event: AgUiEvent, passage?: Passage): void {
+    const run = this.#run;
+    this.#phase = phaseAfter(event, this.#phase);
     if (run.delivered !== undefined && passage !== undefined) {
       for (const shown of shownForms(run, event, passage)) run.delivered(shown, passage);
     }
-    if (isNative && passage?.claim === undefined) {
-      outgoing.push(event);
-      texts.push(passage?.text);
+    if (run.clientDialect === "1.0" && passage?.claim === undefined) {
+      this.#outgoing.push(event);
+      this.#texts.push(passage?.text);
       return;
     }
-    for (const value of translate(event, passage)) {
+    this.#translate ??= createTranslation(run);
+    for (const value of this.#translate(event, passage)) {
       // The text that was hashed is sent, unless the dialect made something else of the event.
       const isHashed = (value as unknown) === event;
-      outgoing.push(value as unknown as AgUiEvent);
-      texts.push(isHashed ? passage?.text : undefined);
+      this.#outgoing.push(value as unknown as AgUiEvent);
+      this.#texts.push(isHashed ? passage?.text : undefined);
     }
-  };
-  return {
-    write,
-    flush,
-    fail: ({ code, message }) => {
-      // A second RUN_ERROR would make the official client throw.
-      if (phase !== "errored") write({ type: "RUN_ERROR", message, code });
-    },
-    get isRunOpen() {
-      return phase === "active";
-    },
-    end: () => {
-      flush();
-      run.sink.end();
-    },
-  };
+  }
+
+  /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
+  fail({ code, message }: Failure): void {
+    // A second RUN_ERROR would make the official client throw.
+    if (this.#phase !== "errored") this.write({ type: "RUN_ERROR", message, code });
+  }
+
+  /** Sends what was written since the last time in one piece: what became durable together leaves together. */
+  flush(): void {
+    if (this.#outgoing.length === 0) return;
+    this.#run.sink.send(this.#outgoing, this.#texts);
+    this.#outgoing = [];
+    this.#texts = [];
+  }
+
+  end(): void {
+    this.flush();
+    this.#run.sink.end();
+  }
 }
 
 function phaseAfter({ type }: AgUiEvent, before: RunPhase): RunPhase {

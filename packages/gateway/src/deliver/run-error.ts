@@ -1,5 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
+import type { Signal } from "../signal.js";
 
 /** A failure in words for the person and a code for programs. */
 export type Failure = { readonly code: string; readonly message: string };
@@ -24,7 +25,7 @@ export class Stop extends Error {
 }
 
 /** What the person is told about a run that was stopped. */
-export function failureOfStop(stopped: AbortSignal): Failure {
+export function failureOfStop(stopped: Signal): Failure {
   return stopped.reason instanceof Stop ? stopped.reason.failure : STOPPED;
 }
 

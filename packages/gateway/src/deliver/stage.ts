@@ -4,11 +4,10 @@ import type { Denial } from "@countersign/policy";
 import { downgradeInput } from "@countersign/wire/dialects";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
-import type { Passage } from "../pipeline/passage.js";
+import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
-import { openClientStream } from "./client-stream.js";
-import type { ClientStream } from "./client-stream.js";
+import { ClientStream } from "./client-stream.js";
 import "./errors.js";
 import { noticeOf } from "./notice.js";
 import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
@@ -17,29 +16,7 @@ import type { Failure } from "./run-error.js";
 /** Serialises what was allowed and durable; what was blocked exists only in the log. */
 export const deliver: Stage = {
   name: "deliver",
-  open: (run, next) => {
-    const client = openClientStream(run);
-    let ended = false;
-    const finish = (failure: Failure | undefined): void => {
-      if (ended) return;
-      ended = true;
-      if (failure !== undefined) client.fail(failure);
-      client.end();
-      next.end({});
-    };
-    return {
-      push: (passage) => {
-        if (ended) return;
-        const failure = deliverOne(run, client, passage);
-        if (failure === undefined) return;
-        run.observer.failed(failure.code, undefined);
-        run.cancel(failure.code);
-        finish(failure);
-      },
-      flush: () => client.flush(),
-      end: ({ failure }) => finish(failure),
-    };
-  },
+  open: (run, next) => new DeliverStep(run, next),
   admit: (request) => {
     const { decision } = request;
     if (decision === undefined || !decision.allow) {
@@ -51,6 +28,40 @@ export const deliver: Stage = {
     request.body = JSON.stringify(bodyOf(request));
   },
 };
+
+class DeliverStep implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  readonly #client: ClientStream;
+  #hasEnded = false;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+    this.#client = new ClientStream(run);
+  }
+
+  push(passage: Passage): void {
+    if (this.#hasEnded) return;
+    const failure = deliverOne(this.#run, this.#client, passage);
+    if (failure === undefined) return;
+    this.#run.observer.failed(failure.code, undefined);
+    this.#run.cancel(failure.code);
+    this.end({ failure });
+  }
+
+  flush(): void {
+    this.#client.flush();
+  }
+
+  end({ failure }: StreamEnd): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (failure !== undefined) this.#client.fail(failure);
+    this.#client.end();
+    this.#next.end({});
+  }
+}
 
 /** What goes up: re-serialised here, in the dialect the agent is configured for. */
 function bodyOf(request: InboundRequest): object {

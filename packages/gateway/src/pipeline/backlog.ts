@@ -1,32 +1,27 @@
 /** How many events wait for their receipt; the reader of the agent's stream pauses when it is too many. */
-export type Backlog = {
-  readonly size: number;
-  set(size: number): void;
-  /** Resolves when fewer than the limit wait. */
-  roomBelow(limit: number): Promise<void>;
-};
+export class Backlog {
+  #size = 0;
+  #limit = 0;
+  #resolve: (() => void) | undefined;
 
-/** Makes a backlog that is empty. */
-export function createBacklog(): Backlog {
-  let current = 0;
-  let waiter: { limit: number; resolve: () => void } | undefined;
-  return {
-    get size() {
-      return current;
-    },
-    set: (size) => {
-      current = size;
-      if (waiter !== undefined && current < waiter.limit) {
-        const { resolve } = waiter;
-        waiter = undefined;
-        resolve();
-      }
-    },
-    roomBelow: (limit) =>
-      current < limit
-        ? Promise.resolve()
-        : new Promise((resolve) => {
-            waiter = { limit, resolve };
-          }),
-  };
+  get size(): number {
+    return this.#size;
+  }
+
+  set(size: number): void {
+    this.#size = size;
+    if (this.#resolve === undefined || size >= this.#limit) return;
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    resolve();
+  }
+
+  /** Resolves when fewer than the limit wait. */
+  roomBelow(limit: number): Promise<void> {
+    if (this.#size < limit) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#limit = limit;
+      this.#resolve = resolve;
+    });
+  }
 }

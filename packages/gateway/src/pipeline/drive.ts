@@ -1,10 +1,10 @@
 import { isCountersignError } from "@countersign/core";
 import { failureOf, failureOfStop } from "../deliver/run-error.js";
 import type { UpstreamPiece, UpstreamStream } from "../upstream/upstream.js";
+import type { Signal } from "../signal.js";
 import { createPassage } from "./passage.js";
 import type { StreamEnd } from "./passage.js";
-import { openPipeline } from "./pipeline.js";
-import type { Pipeline } from "./pipeline.js";
+import { Pipeline } from "./pipeline.js";
 import type { Run } from "./run.js";
 import { createTurns } from "./turns.js";
 
@@ -22,8 +22,8 @@ const turns = createTurns();
  * Carries one agent's stream along the road until it ends, one way or another; resolves when the person's end
  * is closed. Whatever goes wrong becomes the end of the run, told to the person; nothing is thrown.
  */
-export function driveRun(run: Run, stream: UpstreamStream, stopped: AbortSignal): Promise<void> {
-  const pipeline = openPipeline(run);
+export function driveRun(run: Run, stream: UpstreamStream, stopped: Signal): Promise<void> {
+  const pipeline = new Pipeline(run);
   new Drive(run, pipeline, stream, stopped).start();
   return pipeline.done;
 }
@@ -32,13 +32,13 @@ class Drive {
   readonly #run: Run;
   readonly #pipeline: Pipeline;
   readonly #stream: UpstreamStream;
-  readonly #stopped: AbortSignal;
+  readonly #stopped: Signal;
   /** Bytes that were judged while something waited for its receipt. */
   #bytes = 0;
   #isInLine = false;
   #isOver = false;
 
-  constructor(run: Run, pipeline: Pipeline, stream: UpstreamStream, stopped: AbortSignal) {
+  constructor(run: Run, pipeline: Pipeline, stream: UpstreamStream, stopped: Signal) {
     this.#run = run;
     this.#pipeline = pipeline;
     this.#stream = stream;

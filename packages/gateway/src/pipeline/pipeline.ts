@@ -8,7 +8,7 @@ import { order } from "../order/stage.js";
 import { record } from "../record/stage.js";
 import { translate } from "../translate/stage.js";
 import { createPassage } from "./passage.js";
-import type { Step } from "./passage.js";
+import type { Passage, Step, StreamEnd } from "./passage.js";
 import type { Run } from "./run.js";
 import type { Stage } from "./stage.js";
 
@@ -27,43 +27,56 @@ export const STAGES: readonly Stage[] = [
   deliver,
 ];
 
-/** The open road of one run. */
-export type Pipeline = Step & {
-  /** What was pushed since the last time belongs together: it is signed for and delivered as one. */
-  flush(arrivedAt: number): void;
-  /** Signs for something that a stage before the decision refused as no event at all. */
-  refuse(code: string, receivedAt: number): void;
-  /** Ends the run where a stage cannot even be ended any more: straight to the record and the person. */
-  fail(failure: Failure): void;
-  /** Resolves when the person's end is closed: everything before it is recorded and written. */
-  readonly done: Promise<void>;
-};
+/** The open road of one run: what is pushed in comes out at the person's end, or nowhere. */
+export class Pipeline implements Step {
+  readonly #first: Step;
+  readonly #recording: Step;
+  readonly #done: Promise<void>;
 
-/** Opens every stage for one run; what is pushed in comes out at the person's end, or nowhere. */
-export function openPipeline(run: Run): Pipeline {
-  let finish = (): void => {};
-  const done = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  let recording: Step | undefined;
-  const first = STAGES.reduceRight<Step>(
-    (next, stage) => {
-      const step = stage.open(run, next);
-      if (stage === record) recording = step;
-      return step;
-    },
-    { push: () => {}, end: () => finish() },
-  );
-  return {
-    push: (passage) => first.push(passage),
-    flush: (arrivedAt) => recording?.flush?.(arrivedAt),
-    end: (end) => first.end(end),
-    refuse: (code, receivedAt) => {
-      const passage = createPassage(receivedAt);
-      passage.refused = code;
-      recording?.push(passage);
-    },
-    fail: (failure) => recording?.end({ failure }),
-    done,
-  };
+  constructor(run: Run) {
+    let finish = (): void => {};
+    this.#done = new Promise((resolve) => {
+      finish = resolve;
+    });
+    let recording: Step | undefined;
+    this.#first = STAGES.reduceRight<Step>(
+      (next, stage) => {
+        const step = stage.open(run, next);
+        if (stage === record) recording = step;
+        return step;
+      },
+      { push: () => {}, end: finish },
+    );
+    this.#recording = recording as Step;
+  }
+
+  push(passage: Passage): void {
+    this.#first.push(passage);
+  }
+
+  /** What was pushed since the last time belongs together: it is signed for and delivered as one. */
+  flush(arrivedAt: number): void {
+    this.#recording.flush?.(arrivedAt);
+  }
+
+  end(end: StreamEnd): void {
+    this.#first.end(end);
+  }
+
+  /** Signs for something that a stage before the decision refused as no event at all. */
+  refuse(code: string, receivedAt: number): void {
+    const passage = createPassage(receivedAt);
+    passage.refused = code;
+    this.#recording.push(passage);
+  }
+
+  /** Ends the run where a stage cannot even be ended any more: straight to the record and the person. */
+  fail(failure: Failure): void {
+    this.#recording.end({ failure });
+  }
+
+  /** Resolves when the person's end is closed: everything before it is recorded and written. */
+  get done(): Promise<void> {
+    return this.#done;
+  }
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import { classifyEvent, compilePolicy, loadPolicy } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import { expect, test } from "vitest";
-import { createBacklog } from "../pipeline/backlog.js";
+import { Backlog } from "../pipeline/backlog.js";
 import { createPassage } from "../pipeline/passage.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -22,7 +22,7 @@ async function recordAll(events: readonly AgUiEvent[]) {
     clientDialect: "1.0",
     policy: compilePolicy(loadPolicy(OPEN_POLICY)),
     recorder,
-    backlog: createBacklog(),
+    backlog: new Backlog(),
     sink: { transport: "sse" },
     observer: { recorded: () => {}, failed: () => {}, notes: () => {} },
     mintId: () => `evt_${recorder.drafts.length}`,

@@ -5,7 +5,7 @@ import type { Guard } from "../deliver/guard.js";
 import { UNSOUND, UNSOUND_RULE } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
 import { ownDenial } from "../decide/structure.js";
-import type { Passage, StreamEnd } from "../pipeline/passage.js";
+import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { draftOf, inboundDraftOf } from "./draft.js";
@@ -31,78 +31,7 @@ type Group = {
 /** Signs for every decision, and lets nothing on before its receipt is durable, in the order it came. */
 export const record: Stage = {
   name: "record",
-  open: (run, next) => {
-    const guard = createGuard();
-    const waiting: Group[] = [];
-    let gathered: Passage[] = [];
-    let size = 0;
-    let ending: StreamEnd | undefined;
-    let dead = false;
-    let over = false;
-
-    const letOn = (): void => {
-      while (waiting[0]?.durable === true) {
-        const { passages, arrivedAt } = waiting.shift() as Group;
-        size -= passages.length;
-        for (const passage of passages) {
-          if (!passage.supplied) run.observer.recorded(passage);
-          next.push(passage);
-        }
-        next.flush?.(arrivedAt);
-        run.observer.delivered?.(passages.length, arrivedAt);
-      }
-      run.backlog.set(size);
-      if (waiting.length === 0 && ending !== undefined && !dead) {
-        dead = true;
-        next.end(ending);
-      }
-    };
-    const fail = (error: unknown): void => {
-      if (dead) return;
-      dead = true;
-      waiting.length = 0;
-      run.backlog.set(0);
-      run.observer.failed(UNRECORDED.code, error);
-      run.cancel(UNRECORDED.code);
-      next.end({ failure: UNRECORDED });
-    };
-    const flush = (arrivedAt: number): void => {
-      if (dead || gathered.length === 0) return;
-      const group: Group = { passages: gathered, arrivedAt, durable: false };
-      gathered = [];
-      waiting.push(group);
-      run.backlog.set(size);
-      // Whatever goes wrong on the way to the log means that nothing was signed for.
-      makeDurable(run, group.passages).then(() => {
-        group.durable = true;
-        if (!dead) letOn();
-      }, fail);
-    };
-
-    return {
-      push: (passage) => {
-        if (dead || over) return;
-        const decision = review(run, passage);
-        if (decision !== undefined && decision !== passage.decision) {
-          passage.decision = decision;
-          // The person hears nothing more of this run but its end: nothing more is signed as delivered.
-          over = !decision.allow && decision.onBlock === "end";
-        }
-        if (!holdToGuard(guard, passage)) over = true;
-        gathered.push(passage);
-        size += 1;
-        // The log may begin with the first of them while the rest is still being judged.
-        if (gathered.length >= MAX_GROUP) flush(performance.now());
-      },
-      flush,
-      end: (end) => {
-        if (dead) return;
-        flush(performance.now());
-        ending = end;
-        letOn();
-      },
-    };
-  },
+  open: (run, next) => new RecordStep(run, next),
   admit: async (request) => {
     const [recorded] = await request.recorder.appendAll([inboundDraftOf(request)]);
     if (recorded === undefined) throw new TypeError("the log answered without an entry");
@@ -110,6 +39,93 @@ export const record: Stage = {
     request.seq = recorded.seq;
   },
 };
+
+class RecordStep implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  readonly #guard = createGuard();
+  /** Groups on their way to the log, in order. */
+  readonly #waiting: Group[] = [];
+  #gathered: Passage[] = [];
+  #size = 0;
+  #ending: StreamEnd | undefined;
+  #isDead = false;
+  #isOver = false;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+  }
+
+  push(passage: Passage): void {
+    if (this.#isDead || this.#isOver) return;
+    const decision = review(this.#run, passage);
+    if (decision !== undefined && decision !== passage.decision) {
+      passage.decision = decision;
+      // The person hears nothing more of this run but its end: nothing more is signed as delivered.
+      this.#isOver = !decision.allow && decision.onBlock === "end";
+    }
+    if (!holdToGuard(this.#guard, passage)) this.#isOver = true;
+    this.#gathered.push(passage);
+    this.#size += 1;
+    // The log may begin with the first of them while the rest is still being judged.
+    if (this.#gathered.length >= MAX_GROUP) this.flush(performance.now());
+  }
+
+  flush(arrivedAt: number): void {
+    if (this.#isDead || this.#gathered.length === 0) return;
+    const group: Group = { passages: this.#gathered, arrivedAt, durable: false };
+    this.#gathered = [];
+    this.#waiting.push(group);
+    this.#run.backlog.set(this.#size);
+    // Whatever goes wrong on the way to the log means that nothing was signed for.
+    makeDurable(this.#run, group.passages).then(
+      () => {
+        group.durable = true;
+        if (!this.#isDead) this.#letOn();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  end(end: StreamEnd): void {
+    if (this.#isDead) return;
+    this.flush(performance.now());
+    this.#ending = end;
+    this.#letOn();
+  }
+
+  #letOn(): void {
+    const waiting = this.#waiting;
+    const { observer, backlog } = this.#run;
+    while (waiting[0]?.durable === true) {
+      const { passages, arrivedAt } = waiting.shift() as Group;
+      this.#size -= passages.length;
+      for (const passage of passages) {
+        if (!passage.supplied) observer.recorded(passage);
+        this.#next.push(passage);
+      }
+      this.#next.flush?.(arrivedAt);
+      observer.delivered?.(passages.length, arrivedAt);
+    }
+    backlog.set(this.#size);
+    if (waiting.length === 0 && this.#ending !== undefined && !this.#isDead) {
+      this.#isDead = true;
+      this.#next.end(this.#ending);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    this.#waiting.length = 0;
+    const run = this.#run;
+    run.backlog.set(0);
+    run.observer.failed(UNRECORDED.code, error);
+    run.cancel(UNRECORDED.code);
+    this.#next.end({ failure: UNRECORDED });
+  }
+}
 
 /**
  * Gives a passage the form its client accepts; without one it is blocked, and false.
@@ -132,13 +148,13 @@ function holdToGuard(guard: Guard, passage: Passage): boolean {
 
 /** Resolves when everything that must be durable before delivery is: the receipts, and what others hang on it. */
 async function makeDurable(run: Run, passages: readonly Passage[]): Promise<void> {
-  const signed = passages.filter(({ supplied }) => !supplied);
+  const signed = passages.some(({ supplied }) => supplied)
+    ? passages.filter(({ supplied }) => !supplied)
+    : passages;
   const appended = run.recorder.appendAll(signed.map((passage) => draftOf(run, passage)));
-  if (run.beforeDelivery !== undefined) {
-    const shown = passages.flatMap((passage) => shownOf(run, passage));
-    // Both are under way at once, and a failure of either is a failure of the group.
-    await Promise.all([appended, startOf(run.beforeDelivery, shown)]);
-  }
+  const followed = run.beforeDelivery && startOf(run, run.beforeDelivery, passages);
+  // Both are under way at once, and a failure of either is a failure of the group.
+  if (followed !== undefined) await Promise.all([appended, followed]);
   const recorded = await appended;
   for (let index = 0; index < signed.length; index += 1) {
     const passage = signed[index] as Passage;
@@ -148,12 +164,17 @@ async function makeDurable(run: Run, passages: readonly Passage[]): Promise<void
   }
 }
 
-/** Whatever is thrown at once is a rejection like any other. */
-async function startOf(
+/** Tells what is about to be shown; whatever is thrown at once is a rejection like any other. */
+function startOf(
+  run: Run,
   before: NonNullable<Run["beforeDelivery"]>,
-  events: readonly AgUiEvent[],
-): Promise<void> {
-  await before(events);
+  passages: readonly Passage[],
+): Promise<void> | undefined {
+  try {
+    return before(passages.flatMap((passage) => shownOf(run, passage)));
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
 }
 
 /** The events a client will be shown of a passage; none of what is withheld or only signed for. */

@@ -7,10 +7,11 @@ import { admitRequest } from "../inbound/admit.js";
 import { bindApprovals } from "../inbound/approval.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
-import { createBacklog } from "../pipeline/backlog.js";
+import { Backlog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
 import type { RunHandle } from "../sessions/session.js";
+import { LightSignal } from "../signal.js";
 import type { Signal } from "../signal.js";
 import { countObserved } from "../telemetry/count-passage.js";
 import { noteRefusal, RunWatch } from "../telemetry/run-watch.js";
@@ -69,7 +70,7 @@ const CAPABILITY_HEADER = "countersign-capability";
 export async function startRun(around: Surroundings, request: RunRequest): Promise<StartedRun> {
   const { upstream, sessionId, gone } = request;
   const agent = upstream.target.name;
-  const stop = new AbortController();
+  const stop = new LightSignal();
   const leave = aborterOf(stop);
   const { session, policy, capabilities, judge, inbound } = openConnection(around, request);
   let handle: OpenRunHandle | undefined;
@@ -105,19 +106,19 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     const entered = handle as unknown as OpenRunHandle;
     const followed = visit as unknown as ThreadVisit;
     await followed.accept();
-    assertGoingOn(stop.signal);
+    assertGoingOn(stop);
     const watch = new RunWatch(around, entered, policy.hash, request.traceparent);
     wasSent = true;
     const stream = await upstream
       .open({
         body: question.body ?? "",
         sessionId,
-        signal: stop.signal,
+        signal: stop,
         authorization: request.authorization,
         traceparent: watch.traceparent,
       })
       .catch((error: unknown) => {
-        assertGoingOn(stop.signal);
+        assertGoingOn(stop);
         wasSent = !isUnheard(error);
         throw error;
       });
@@ -140,7 +141,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       beforeDelivery: followed.follow(clientDialect),
       counters: entered.counters,
       recorder: around.recorder,
-      backlog: createBacklog(),
+      backlog: new Backlog(),
       progress: { isOver: false, isComplete: false },
       withheld: around.threads.open(agent, input.threadId, ownerOf(principal, scope)).withheld,
       sink,
@@ -154,7 +155,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     const open = { gone, leave, handle: entered, visit: followed, watch };
     return {
       handle: entered,
-      done: carry(around, run, stream, open, stop.signal),
+      done: carry(around, run, stream, open, stop),
       send: stream.send,
     };
   } catch (error) {
@@ -190,7 +191,7 @@ function carry(
   run: Run,
   stream: UpstreamStream,
   { gone, leave, handle, visit, watch }: OpenRun,
-  stopped: AbortSignal,
+  stopped: Signal,
 ): Promise<void> {
   const { sink } = run;
   watch.opened(run);
@@ -209,7 +210,7 @@ function carry(
 }
 
 /** Made here, so that it holds the controller and nothing of the request. */
-function aborterOf(stop: AbortController): () => void {
+function aborterOf(stop: LightSignal): () => void {
   return () => stop.abort();
 }
 
@@ -221,7 +222,7 @@ function isUnheard(error: unknown): boolean {
   );
 }
 
-function assertGoingOn(stopped: AbortSignal): void {
+function assertGoingOn(stopped: Signal): void {
   if (stopped.aborted) {
     throw new CountersignError("ERR_RUN_STOPPED", "the run was stopped before it began", {});
   }

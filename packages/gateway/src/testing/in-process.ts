@@ -5,7 +5,7 @@ import { createGateway } from "../gateway.js";
 import type { GatewayOptions } from "../gateway.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
-import { createBacklog } from "../pipeline/backlog.js";
+import { Backlog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../sessions/counters.js";
@@ -75,7 +75,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         judge,
         counters: createRunCounters(),
         recorder,
-        backlog: createBacklog(),
+        backlog: new Backlog(),
         progress: { isOver: false, isComplete: false },
         withheld: around.threads.open(TARGET.name, input.threadId, "").withheld,
         sink: createMemorySink(delivered, onSend),

@@ -1,7 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import type { WebSocket } from "ws";
+import type { Signal } from "../signal.js";
 import "./errors.js";
-import { createIdleTimer } from "./idle-timer.js";
+import { IdleTimer } from "./idle-timer.js";
 import type { UpstreamPieces, UpstreamTarget } from "./upstream.js";
 
 /** What may wait to be judged before the socket is paused; bounds memory per stream. */
@@ -12,7 +13,7 @@ const MAX_QUEUED_CHARACTERS = 1024 * 1024;
 export function createFrameQueue(
   target: UpstreamTarget,
   socket: WebSocket,
-  signal: AbortSignal,
+  signal: Signal,
 ): UpstreamPieces {
   const frames: string[] = [];
   let characters = 0;
@@ -33,7 +34,7 @@ export function createFrameQueue(
       { agent: target.name, reason },
     );
   };
-  const idle = createIdleTimer(target, (error) => {
+  const idle = new IdleTimer(target, (error) => {
     failure ??= error;
     socket.terminate();
   });

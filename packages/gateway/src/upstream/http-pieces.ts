@@ -1,8 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
+import type { Signal } from "../signal.js";
 import "./errors.js";
-import { createIdleTimer } from "./idle-timer.js";
-import type { IdleTimer } from "./idle-timer.js";
+import { IdleTimer } from "./idle-timer.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamTarget } from "./upstream.js";
 
 /** Bytes that may wait to be judged before the agent has to; one read of a socket. */
@@ -18,7 +18,7 @@ export class HttpPieces implements UpstreamPieces {
   readonly #target: UpstreamTarget;
   readonly #response: IncomingMessage;
   readonly #kind: "sse" | "proto";
-  readonly #signal: AbortSignal;
+  readonly #signal: Signal;
   readonly #idle: IdleTimer;
   #waiting: Uint8Array[] = [];
   #bytes = 0;
@@ -31,13 +31,13 @@ export class HttpPieces implements UpstreamPieces {
     target: UpstreamTarget,
     response: IncomingMessage,
     kind: "sse" | "proto",
-    signal: AbortSignal,
+    signal: Signal,
   ) {
     this.#target = target;
     this.#response = response;
     this.#kind = kind;
     this.#signal = signal;
-    this.#idle = createIdleTimer(target, (error) => response.destroy(error));
+    this.#idle = new IdleTimer(target, (error) => response.destroy(error));
     response.on("end", () => this.#finish(undefined));
     response.on("error", (error) => this.#finish(error));
     // After an end or an error this says nothing new; without one, the agent hung up in the middle.

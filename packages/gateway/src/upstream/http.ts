@@ -1,7 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Signal } from "../signal.js";
 import "./errors.js";
 import { HttpPieces } from "./http-pieces.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "./media-type.js";
@@ -52,26 +53,41 @@ function exchange(
   request: UpstreamRequest,
   method: "GET" | "POST",
 ): Promise<IncomingMessage> {
+  const body = method === "POST" ? Buffer.from(request.body) : undefined;
+  const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
+  const headers = headersOf(target, request, body);
+  const outgoing: ClientRequest = send(target.url, { method, agent: pool.agent, headers });
+  const answer = answerOf(target, outgoing, request.signal);
+  outgoing.end(body);
+  return answer;
+}
+
+function headersOf(
+  target: UpstreamTarget,
+  request: UpstreamRequest,
+  body: Buffer | undefined,
+): OutgoingHttpHeaders {
+  return {
+    ...target.headers,
+    // Explicit and without a wildcard: a producer may answer protobuf to anything that admits it.
+    accept: `${SSE_MEDIA_TYPE}, ${PROTO_MEDIA_TYPE};q=0.5`,
+    "accept-encoding": "identity",
+    ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
+    [SESSION_HEADER]: request.sessionId,
+    ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
+    ...(body === undefined
+      ? {}
+      : { "content-type": "application/json", "content-length": String(body.byteLength) }),
+  };
+}
+
+/** Waits for the answer. Its listeners live as long as the stream, so they hold nothing of the request. */
+function answerOf(
+  target: UpstreamTarget,
+  outgoing: ClientRequest,
+  signal: Signal,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const body = method === "POST" ? Buffer.from(request.body) : undefined;
-    const options: RequestOptions = {
-      method,
-      agent: pool.agent,
-      headers: {
-        ...target.headers,
-        // Explicit and without a wildcard: a producer may answer protobuf to anything that admits it.
-        accept: `${SSE_MEDIA_TYPE}, ${PROTO_MEDIA_TYPE};q=0.5`,
-        "accept-encoding": "identity",
-        ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
-        [SESSION_HEADER]: request.sessionId,
-        ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
-        ...(body === undefined
-          ? {}
-          : { "content-type": "application/json", "content-length": String(body.byteLength) }),
-      },
-    };
-    const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
-    const outgoing: ClientRequest = send(target.url, options);
     const timer = setTimeout(() => {
       outgoing.destroy(
         new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not answer`, {
@@ -84,20 +100,20 @@ function exchange(
     // Not the client's own `signal` option: it also tears down a connection that is back in the pool,
     // with an error nobody listens to, which ends the process.
     const abort = (): void => void outgoing.destroy();
-    request.signal.addEventListener("abort", abort, { once: true });
-    if (request.signal.aborted) abort();
-    outgoing.on("close", () => request.signal.removeEventListener("abort", abort));
+    const forget = (): void => signal.removeEventListener("abort", abort);
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    outgoing.on("close", forget);
     outgoing.on("response", (response) => {
       clearTimeout(timer);
       response.on("error", () => {});
-      response.on("end", () => request.signal.removeEventListener("abort", abort));
+      response.on("end", forget);
       resolve(response);
     });
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
       reject(error instanceof CountersignError ? error : unreachable(target, error));
     });
-    outgoing.end(body);
   });
 }
 

@@ -2,54 +2,57 @@ import { CountersignError } from "@countersign/core";
 import "./errors.js";
 import type { UpstreamTarget } from "./upstream.js";
 
-/** Measures how long an agent stays silent while we listen. */
-export type IdleTimer = {
-  /** We listen from now on. */
-  start(): void;
-  /** Something came, or nobody listens for the moment. */
-  stop(): void;
-  /** The stream is over. */
-  end(): void;
-};
-
 /**
- * Makes the timer of one stream; `expired` is told once the agent was silent for too long.
+ * Measures how long an agent stays silent while we listen; `expired` is told once it was too long.
  *
  * Starting and stopping only take note of the time: a timer set and cleared for each read would cost
  * more than looking again when the one timer fires.
  */
-export function createIdleTimer(
-  target: UpstreamTarget,
-  expired: (error: CountersignError) => void,
-): IdleTimer {
-  const { idleTimeoutMs } = target;
-  let timer: NodeJS.Timeout | undefined;
-  let since: number | undefined;
-  const look = (): void => {
-    const left = since === undefined ? idleTimeoutMs : since + idleTimeoutMs - performance.now();
-    if (left > 0) {
-      timer = setTimeout(look, Math.ceil(left));
+export class IdleTimer {
+  readonly #target: UpstreamTarget;
+  readonly #expired: (error: CountersignError) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #since: number | undefined;
+
+  constructor(target: UpstreamTarget, expired: (error: CountersignError) => void) {
+    this.#target = target;
+    this.#expired = expired;
+  }
+
+  /** We listen from now on. */
+  start(): void {
+    this.#since = performance.now();
+    this.#timer ??= setTimeout(look, this.#target.idleTimeoutMs, this);
+  }
+
+  /** Something came, or nobody listens for the moment. */
+  stop(): void {
+    this.#since = undefined;
+  }
+
+  /** The stream is over. */
+  end(): void {
+    this.#since = undefined;
+    clearTimeout(this.#timer);
+  }
+
+  look(): void {
+    const { idleTimeoutMs, name } = this.#target;
+    const silent = this.#since === undefined ? 0 : performance.now() - this.#since;
+    if (silent < idleTimeoutMs) {
+      this.#timer = setTimeout(look, Math.ceil(idleTimeoutMs - silent), this);
       return;
     }
-    expired(
-      new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} fell silent`, {
-        agent: target.name,
+    this.#expired(
+      new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${name} fell silent`, {
+        agent: name,
         phase: "idle",
         milliseconds: idleTimeoutMs,
       }),
     );
-  };
-  return {
-    start: () => {
-      since = performance.now();
-      timer ??= setTimeout(look, idleTimeoutMs);
-    },
-    stop: () => {
-      since = undefined;
-    },
-    end: () => {
-      since = undefined;
-      clearTimeout(timer);
-    },
-  };
+  }
+}
+
+function look(timer: IdleTimer): void {
+  timer.look();
 }

@@ -1,5 +1,6 @@
 import type { Dialect } from "@countersign/wire/dialects";
 import type { IncomingHttpHeaders } from "node:http";
+import type { Signal } from "../signal.js";
 
 /** How the agent is spoken to. */
 export type UpstreamTransport = "post-sse" | "get-sse" | "websocket";
@@ -28,7 +29,7 @@ export type UpstreamTarget = {
 export type UpstreamRequest = {
   body: string;
   sessionId: string;
-  signal: AbortSignal;
+  signal: Signal;
   /** Goes up in place of a configured `authorization` header. */
   authorization?: string | undefined;
   /** The trace this run is part of; W3C Trace Context. */

@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { DEFAULT_LIMITS } from "@countersign/core";
 import { WebSocket } from "ws";
+import type { Signal } from "../signal.js";
 import "./errors.js";
 import { createFrameQueue } from "./frame-queue.js";
 import { SESSION_HEADER } from "./session-header.js";
@@ -40,7 +41,7 @@ function createSocket(target: UpstreamTarget, request: UpstreamRequest): WebSock
   });
 }
 
-function opened(target: UpstreamTarget, socket: WebSocket, signal: AbortSignal): Promise<void> {
+function opened(target: UpstreamTarget, socket: WebSocket, signal: Signal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => socket.terminate();
     if (signal.aborted) abort();
