@@ -1,28 +1,12 @@
 import type { AgUiReceipt, ReceiptTarget } from "../receipt/receipt.js";
-import { RECEIPT_CLASSIFICATIONS, RECEIPT_EVENT_TYPES } from "../receipt/receipt.js";
 import type { LogEntry } from "./entry.js";
+import { plainEntryPattern } from "./plain-grammar.js";
 
-// A canonical entry has its members in one order, and almost all are printable ASCII without
-// escapes. Such a text is matched in one linear pass (no class contains the quote that ends it)
-// instead of parsed, checked and written again: 4 instead of 11 µs, where a signature takes 67.
-const TEXT = '"([\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*)"';
-const HASH = '"([0-9a-f]{64})"';
-const COUNT = "(0|[1-9]\\d{0,15})";
-const oneOf = (words: Iterable<string>) => `"(${[...words].join("|")})"`;
-const optional = (name: string, value: string) => `(?:,"${name}":${value})?`;
-
-const RECEIPT =
-  `\\{"agent_id":${TEXT},"allowed":(true|false),"capability_id":${TEXT}` +
-  `,"classification":${oneOf(RECEIPT_CLASSIFICATIONS)}${optional("denial_reason", TEXT)}` +
-  `,"event_id":${TEXT},"event_type":(?:${oneOf(RECEIPT_EVENT_TYPES)}|\\{"custom":${TEXT}\\})` +
-  `,"id":${TEXT},"kernel_key":${TEXT},"payload_hash":${HASH}${optional("session_id", TEXT)}` +
-  `,"signature":${TEXT}(?:,"target":\\{(?:"component_id":${TEXT},)?"component_type":${TEXT}\\})?` +
-  `,"timestamp":${COUNT},"transport":${oneOf(["sse", "websocket"])}\\}`;
+// Matched in one pass instead of parsed, checked and written again: 4 instead of 11 µs, where a
+// signature takes 67.
+const PARTS = new Set(["head", "receipt", "before"]);
 const ENTRY = new RegExp(
-  `^\\{"direction":${oneOf(["outbound", "inbound"])}${optional("emitted_hash", HASH)}` +
-    `,"mode":${oneOf(["enforce", "observe"])},"policy_hash":${TEXT},"receipt":${RECEIPT}` +
-    `,"received_at":${COUNT}${optional("rule", TEXT)}${optional("run_id", TEXT)}` +
-    `,"seq":${COUNT}${optional("thread_id", TEXT)}\\}$`,
+  `^${plainEntryPattern((name, pattern) => (PARTS.has(name) ? pattern : `(${pattern})`))}$`,
 );
 
 /** The entry a canonical text of plain ASCII spells; undefined when the general reader must decide. */
@@ -34,8 +18,6 @@ export function matchPlainEntry(text: string): LogEntry | undefined {
   const [denial, event, type, custom, id, key, payload, session, signature] = match.slice(9);
   const [componentId, componentType, timestamp, transport, received, rule, run, seq, thread] =
     match.slice(18);
-  const numbers = [Number(timestamp), Number(received), Number(seq)];
-  if (!numbers.every(Number.isSafeInteger)) return undefined;
   if ((allowed === "true") !== (denial === undefined)) return undefined;
   const target = { component_type: componentType } as ReceiptTarget;
   if (componentId !== undefined) target.component_id = componentId;
@@ -50,7 +32,7 @@ export function matchPlainEntry(text: string): LogEntry | undefined {
     kernel_key: key,
     payload_hash: payload,
     signature,
-    timestamp: numbers[0],
+    timestamp: Number(timestamp),
     transport,
   } as AgUiReceipt;
   if (denial !== undefined) receipt.denial_reason = denial;
@@ -61,8 +43,8 @@ export function matchPlainEntry(text: string): LogEntry | undefined {
     mode,
     policy_hash: policy,
     receipt,
-    received_at: numbers[1],
-    seq: numbers[2],
+    received_at: Number(received),
+    seq: Number(seq),
   } as LogEntry;
   if (emitted !== undefined) entry.emitted_hash = emitted;
   if (rule !== undefined) entry.rule = rule;

@@ -2,6 +2,7 @@ import type { CountersignError } from "@countersign/core";
 import { concatBytes, decodeBase64Url, decodeHex } from "@countersign/core";
 import { utf8 } from "./canonical-text.js";
 import { formatError } from "./errors.js";
+import { hexDigits } from "./hex-pattern.js";
 
 /** Start of a signature string that shares one root signature with a group of receipts. */
 export const BATCH_PREFIX = "ed25519-batch:";
@@ -19,7 +20,9 @@ export type BatchSignature = {
 // The NUL byte cannot occur in a note and no JSON text starts with a letter c: a root message is
 // never a receipt body, a key record or a checkpoint.
 const DOMAIN = utf8("countersign.receipt-batch.v1\0");
-const PATTERN = /^ed25519-batch:(0|[1-9]\d{0,4})\/([1-9]\d{0,4}):([0-9a-f]{128}):([A-Za-z0-9_-]*)$/;
+const PATTERN = new RegExp(
+  `^${BATCH_PREFIX}(0|[1-9]\\d{0,4})/([1-9]\\d{0,4}):(${hexDigits(128)}):([A-Za-z0-9_-]*)$`,
+);
 /** Characters of one hash in a path: 32 bytes in base64url. */
 export const PATH_HASH_CHARACTERS = 43;
 

@@ -38,16 +38,18 @@ export async function* verifyBundlesOnThreads(
     });
     worker.on("error", failAll);
   }
-  const ask = (index: number, lines: Uint8Array | undefined): Promise<BundleReport> => {
+  const ask = (
+    index: number,
+    lines: Uint8Array<ArrayBuffer> | undefined,
+  ): Promise<BundleReport> => {
     const report = new Promise<BundleReport>((resolve, reject) => {
       waiting.set(index, { resolve, reject });
     });
     const worker = leastBusy();
     held.set(worker, (held.get(worker) ?? 0) + 1);
-    // A copy of its own is handed over; a view would take the whole buffer behind it along.
-    const own = lines === undefined ? undefined : new Uint8Array(lines);
-    const question: WorkerQuestion = { index, lines: own };
-    worker.postMessage(question, own === undefined ? [] : [own.buffer]);
+    const question: WorkerQuestion = { index, lines };
+    // Lines lie in memory of their own (`BundlePlan`), so that nothing else goes along.
+    worker.postMessage(question, lines === undefined ? [] : [lines.buffer]);
     // A rejection is looked at when its turn comes; until then it is not unhandled.
     report.catch(() => {});
     return report;

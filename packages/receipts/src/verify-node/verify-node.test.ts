@@ -87,7 +87,7 @@ test.each([
   ["leaf tile", "tile/0/000"],
   ["receipts file", "receipts.jsonl"],
 ])(
-  "where the quick look at singly signed entries finds a fault in the %s, the answer is the slow one's",
+  "where the quick look finds a fault in the %s, the answer is the slow one's",
   async (_, path) => {
     const plain = await sampleLog(300);
     const target = join(root, `plain-${path.replaceAll("/", "-")}`);
@@ -97,15 +97,15 @@ test.each([
     expect(sound).toEqual(await verifyExportDirectory(target, { threads: 1 }));
     expect(sound.valid).toBe(true);
     const bytes = await readFile(join(target, path));
-    for (const at of [0, 1, 2, 400, bytes.length >> 1, bytes.length - 1]) {
-      const bad = Uint8Array.from(bytes);
-      bad[at]! ^= 1;
-      await writeFile(join(target, path), bad);
-      const many = await verifyExportDirectory(target, threads);
-      expect(many).toEqual(await verifyExportDirectory(target, { threads: 1 }));
-      expect(many.valid).toBe(false);
-    }
-    for (const bad of [bytes.subarray(1), bytes.subarray(0, -1), new Uint8Array(0)]) {
+    const flipped = (at: number): Uint8Array =>
+      bytes.map((byte, place) => byte ^ Number(place === at));
+    const damaged = [
+      flipped(1),
+      flipped(bytes.length >> 1),
+      bytes.subarray(0, -1),
+      bytes.subarray(0, 0),
+    ];
+    for (const bad of damaged) {
       await writeFile(join(target, path), bad);
       const many = await verifyExportDirectory(target, threads);
       expect(many).toEqual(await verifyExportDirectory(target, { threads: 1 }));

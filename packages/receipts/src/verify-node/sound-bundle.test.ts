@@ -1,0 +1,157 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import * as fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { parseKeyHistory } from "../keys/history.js";
+import { keyPeriods } from "../keys/verify-history.js";
+import { memoryReader, sampleLog, treeFiles } from "../testing/sample-log.js";
+import type { BundleReport } from "../verify/bundle.js";
+import { verifyBundle } from "../verify/bundle.js";
+import { createReceiptSignatures } from "../verify/signature.js";
+import { loadFastVerifier } from "./ed25519.js";
+import { verifySoundBundle } from "./sound-bundle.js";
+
+const WIDTH = 40;
+const directory = mkdtempSync(join(tmpdir(), "countersign-sound-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const check = await loadFastVerifier();
+const signatures = createReceiptSignatures(check);
+// Batches that end with the bundle, that go on after it, that hold one receipt, and none at all.
+const logs = await Promise.all(
+  [0, 1, 5, 8, 32].map((batch) => sampleLog(WIDTH + 8, { rotateAt: 29, batch })),
+);
+
+function receiptOf(entry: string): string {
+  const start = entry.indexOf(',"receipt":') + ',"receipt":'.length;
+  return entry.slice(start, entry.indexOf(',"received_at":', start));
+}
+
+type Reports = { quick: BundleReport | undefined; slow: BundleReport };
+
+/** Both looks at a bundle of these entries, whose tile and lines were made to fit them. */
+async function lookTwice(entries: readonly string[], keys: string): Promise<Reports> {
+  const bytes = entries.map((entry) => Buffer.from(entry, "latin1"));
+  const files = treeFiles(bytes);
+  for (const [path, content] of files) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), content);
+  }
+  const periods = keyPeriods(parseKeyHistory(keys));
+  const lines = Buffer.from(entries.map((entry) => `${receiptOf(entry)}\n`).join(""), "latin1");
+  const context = { reader: memoryReader(files), signatures, periods };
+  return {
+    quick: verifySoundBundle(0, entries.length, { directory, check, periods }, lines),
+    slow: await verifyBundle(0, entries.length, context, lines),
+  };
+}
+
+function comparable({ tallies, ...rest }: BundleReport): unknown {
+  const leaves = rest.leaves?.map((leaf) => Buffer.from(leaf).toString("hex"));
+  return { ...rest, leaves, tallies: tallies.toSorted((a, b) => a.id.localeCompare(b.id)) };
+}
+
+function isSound({ tallies }: BundleReport): boolean {
+  return tallies.every(({ failed }) => failed === 0);
+}
+
+const textsOf = (log: (typeof logs)[number]): string[] =>
+  log.entries.slice(0, WIDTH).map((entry) => Buffer.from(entry).toString("latin1"));
+
+test("the quick look is content with every kind of signature and says what the close one says", async () => {
+  for (const log of logs) {
+    const { quick, slow } = await lookTwice(textsOf(log), log.keys);
+    expect(isSound(slow)).toBe(true);
+    expect(quick && comparable(quick)).toEqual(comparable(slow));
+  }
+});
+
+const member = (name: string): RegExp => new RegExp(`"${name}":("[^"]*"|\\d+|true|false)`);
+const MEMBERS = [
+  "signature",
+  "kernel_key",
+  "payload_hash",
+  "event_id",
+  "seq",
+  "timestamp",
+  "allowed",
+];
+
+/** Each takes the entries, two places and a number, and damages or rearranges them. */
+const damages: ((entries: string[], a: number, b: number, number: number) => void)[] = [
+  function flipBit(entries, a, _, number) {
+    const bytes = Buffer.from(entries[a]!, "latin1");
+    bytes[(number >> 3) % bytes.length]! ^= 1 << (number & 7);
+    entries[a] = bytes.toString("latin1");
+  },
+  function swapEntries(entries, a, b) {
+    [entries[a], entries[b]] = [entries[b]!, entries[a]!];
+  },
+  function copyMember(entries, a, b, number) {
+    const pattern = member(MEMBERS[number % MEMBERS.length]!);
+    const value = pattern.exec(entries[b]!)![0];
+    entries[a] = entries[a]!.replace(pattern, () => value);
+  },
+  function copyReceipt(entries, a, b) {
+    entries[a] = entries[a]!.replace(receiptOf(entries[a]!), () => receiptOf(entries[b]!));
+  },
+  function blockAnAllowedOne(entries, a) {
+    entries[a] = entries[a]!.replace('"allowed":true', '"allowed":false').replace(
+      '"event_id"',
+      '"denial_reason":"no","event_id"',
+    );
+  },
+  function moveInGroup(entries, a, _, number) {
+    entries[a] = entries[a]!.replace(/batch:\d+/, `batch:${number % 40}`);
+  },
+  function changeGroupSize(entries, a, _, number) {
+    entries[a] = entries[a]!.replace(/(batch:\d+)\/\d+/, `$1/${number % 70_000}`);
+  },
+  function cutPath(entries, a, _, number) {
+    const cut = number % 3 === 0 ? 43 : number % 50;
+    entries[a] = entries[a]!.replace(
+      new RegExp(`(batch:[^"]*)[\\w-]{${cut}}"`),
+      (_whole, kept: string) => `${kept}"`,
+    );
+  },
+  function changePath(entries, a, _, number) {
+    entries[a] = entries[a]!.replace(/(batch:[^"]*)([\w-])"/, (_whole, kept: string) => {
+      return `${kept}${String.fromCharCode(65 + (number % 26))}"`;
+    });
+  },
+  function spellInCapitals(entries, a) {
+    entries[a] = entries[a]!.replace(/"signature":"(ed25519[^"]*)"/, (whole, text: string) =>
+      whole.replace(
+        text,
+        text.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase()),
+      ),
+    );
+  },
+  function dropPrefix(entries, a) {
+    entries[a] = entries[a]!.replace('"signature":"ed25519:', '"signature":"');
+  },
+  function writeNumberLong(entries, a, _, number) {
+    const digits = "9".repeat(14 + (number % 4));
+    entries[a] = entries[a]!.replace(member("received_at"), `"received_at":${digits}`);
+  },
+];
+
+test.each(damages.map((damage) => [damage.name, damage] as const))(
+  "where the tree and the lines fit a damaged bundle, the quick look finds nothing the close one does not: %s",
+  async (_, damage) => {
+    const place = fc.integer({ min: 0, max: WIDTH - 1 });
+    const log = fc.constantFrom(...logs);
+    await fc.assert(
+      fc.asyncProperty(log, place, place, fc.nat(), async (chosen, a, b, number) => {
+        const entries = textsOf(chosen);
+        damage(entries, a, b, number);
+        const { quick, slow } = await lookTwice(entries, chosen.keys);
+        if (quick === undefined) return;
+        expect(isSound(slow)).toBe(true);
+        expect(comparable(quick)).toEqual(comparable(slow));
+      }),
+      { numRuns: 25 },
+    );
+  },
+);
