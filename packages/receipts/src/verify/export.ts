@@ -26,8 +26,11 @@ export type BundlePlan = {
   readonly size: number;
   readonly bundles: number;
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
-  /** The lines of `receipts.jsonl` for the next bundle; to be called once per bundle, in order. */
-  nextLines(index: number): Promise<Uint8Array | undefined>;
+  /**
+   * The lines of `receipts.jsonl` for the next bundle, in memory of their own; to be called once per
+   * bundle, in order.
+   */
+  nextLines(index: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 };
 
 /** Whom the verifier trusts, and how the work is done. */

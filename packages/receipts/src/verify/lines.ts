@@ -1,50 +1,66 @@
-import { concatBytes } from "@countersign/core";
 import { MAX_ENTRY_BYTES } from "../entry/entry.js";
 
 const LINE_FEED = 0x0a;
 
 /** Takes lines off a stream of bytes in groups, holding no more than one group. */
 export type LineGroups = {
-  /** The next `count` lines with their line feeds, fewer at the end; a line too long ends the file. */
-  take(count: number): Promise<Uint8Array>;
+  /**
+   * The next `count` lines with their line feeds, in memory of their own; fewer at the end of the
+   * file. A line too long ends it.
+   */
+  take(count: number): Promise<Uint8Array<ArrayBuffer>>;
   /** Lets go of the file. */
   close(): Promise<void>;
 };
 
+/** Parts of a line can be many, where a server sends it byte by byte: too many for arguments. */
+function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
 /** Cuts a stream of bytes into groups of lines. */
 export function createLineGroups(source: AsyncIterable<Uint8Array>): LineGroups {
   const iterator = source[Symbol.asyncIterator]();
-  let rest: Uint8Array = new Uint8Array(0);
+  let piece: Uint8Array = new Uint8Array(0);
   let isDone = false;
-  const readMore = async (): Promise<void> => {
-    const piece = await iterator.next();
-    if (piece.done === true) isDone = true;
-    else rest = rest.length === 0 ? piece.value : concatBytes(rest, piece.value);
-  };
   return {
     async take(count) {
-      let found = 0;
-      let end = 0;
-      let searched = 0;
-      while (found < count) {
-        const feed = rest.indexOf(LINE_FEED, searched);
-        if (feed >= 0) {
-          found += 1;
+      const parts: Uint8Array[] = [];
+      let missing = count;
+      let unfinished = 0;
+      for (;;) {
+        let end = 0;
+        // Searched in the piece itself: a Buffer, as Node reads them, does that four times faster.
+        while (missing > 0) {
+          const feed = piece.indexOf(LINE_FEED, end);
+          if (feed < 0) break;
           end = feed + 1;
-          searched = end;
-          continue;
+          missing -= 1;
+          unfinished = 0;
         }
-        searched = rest.length;
-        if (rest.length - end > MAX_ENTRY_BYTES) isDone = true;
-        if (isDone) {
-          end = rest.length;
+        if (missing === 0) {
+          parts.push(piece.subarray(0, end));
+          piece = piece.subarray(end);
           break;
         }
-        await readMore();
+        parts.push(piece);
+        unfinished += piece.length - end;
+        if (unfinished > MAX_ENTRY_BYTES) isDone = true;
+        const next = isDone ? undefined : await iterator.next();
+        if (next === undefined || next.done === true) {
+          isDone = true;
+          piece = new Uint8Array(0);
+          break;
+        }
+        piece = next.value;
       }
-      const lines = rest.subarray(0, end);
-      rest = rest.subarray(end);
-      return lines;
+      return join(parts);
     },
     async close() {
       await iterator.return?.();

@@ -8,7 +8,7 @@ import { countFailed, countHeld } from "./tally.js";
 /** Hands out the lines of `receipts.jsonl` bundle by bundle. */
 export type ReceiptsFile = {
   /** The lines of the next `count` entries; undefined when there is no such file. */
-  next(count: number): Promise<Uint8Array | undefined>;
+  next(count: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Reports lines that belong to no entry of a log of this size. */
   finish(size: number, tallies: Tallies): Promise<void>;
   /** Lets go of the file, read to its end or not. */
