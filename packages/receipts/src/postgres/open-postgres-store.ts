@@ -32,7 +32,6 @@ export type PostgresStoreOptions = {
 
 const DIALECT: SqlDialect = {
   placeholder: (position) => `$${position}`,
-  encode: (text) => text,
   flag: (value) => value,
 };
 // Two gateways that start together must not both create the tables.

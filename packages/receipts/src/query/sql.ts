@@ -6,8 +6,6 @@ import type { CountRequest, EntryColumn, EntryFilter, PageRequest } from "./quer
 export type SqlDialect = {
   /** `?` or `$1`. */
   placeholder(position: number): string;
-  /** How a text is stored in a column; undefined when no entry can hold it. */
-  encode(text: string): string | number | undefined;
   /** How `allowed` is stored. */
   flag(value: boolean): boolean | number;
 };
@@ -43,28 +41,36 @@ function createBuilder(dialect: SqlDialect): Builder {
   };
 }
 
+/** The times of a filter, checked. */
+export function timesOf(filter: EntryFilter): { since?: number; until?: number } {
+  const times: { since?: number; until?: number } = {};
+  for (const member of ["since", "until"] as const) {
+    const value = filter[member];
+    if (value !== undefined) times[member] = wholeNumber(member, value, 0, 2 ** 53 - 1);
+  }
+  return times;
+}
+
 function conditions(filter: EntryFilter, dialect: SqlDialect, builder: Builder): string[] {
   const found: string[] = [];
+  const { since, until } = timesOf(filter);
+  if (since !== undefined) found.push(`received_at >= ${builder.bind(since)}`);
+  if (until !== undefined) found.push(`received_at < ${builder.bind(until)}`);
   for (const [member, value] of Object.entries(filter) as [string, unknown][]) {
-    if (value === undefined) continue;
+    if (value === undefined || member === "since" || member === "until") continue;
     if (!MEMBERS.has(member)) throw invalidQuery(member.slice(0, 40), "not a known member");
-    if (member === "since") {
-      found.push(`received_at >= ${builder.bind(wholeNumber(member, value, 0, 2 ** 53 - 1))}`);
-    } else if (member === "until") {
-      found.push(`received_at < ${builder.bind(wholeNumber(member, value, 0, 2 ** 53 - 1))}`);
-    } else if (member === "allowed") {
+    if (member === "allowed") {
       if (typeof value !== "boolean") throw invalidQuery(member, "not true or false");
       found.push(`allowed = ${builder.bind(dialect.flag(value))}`);
     } else {
       const values: unknown[] = Array.isArray(value) ? value : [value];
       if (values.length > MAX_VALUES) throw invalidQuery(member, "a list of too many values");
-      const encoded = values.flatMap((one) => {
+      const bound = values.map((one) => {
         if (typeof one !== "string") throw invalidQuery(member, "not text");
-        const stored = member === "id" ? one : dialect.encode(one);
-        return stored === undefined ? [] : [builder.bind(stored)];
+        return builder.bind(one);
       });
       const column = member === "id" ? "receipt_id" : member;
-      found.push(encoded.length === 0 ? "1 = 0" : `${column} IN (${encoded.join(", ")})`);
+      found.push(bound.length === 0 ? "1 = 0" : `${column} IN (${bound.join(", ")})`);
     }
   }
   return found;
@@ -72,6 +78,19 @@ function conditions(filter: EntryFilter, dialect: SqlDialect, builder: Builder):
 
 function where(found: readonly string[]): string {
   return found.length === 0 ? "" : ` WHERE ${found.join(" AND ")}`;
+}
+
+/** Selects some of what matches, in any order. */
+export function selectSome(
+  source: { columns: string; table: string },
+  filter: EntryFilter,
+  limit: number,
+  dialect: SqlDialect,
+): SqlQuery {
+  const builder = createBuilder(dialect);
+  const found = conditions(filter, dialect, builder);
+  const sql = `SELECT ${source.columns} FROM ${source.table}${where(found)} LIMIT ${limit}`;
+  return { sql, parameters: builder.parameters };
 }
 
 /** A page with its defaults filled in. */

@@ -4,7 +4,8 @@ import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/
 import { sortCounts } from "../query/sort-counts.js";
 import { ForeignDatabase } from "./foreign-database.js";
 import { IndexDatabase } from "./index-database.js";
-import type { FoundEntries, IndexProgress } from "./index-database.js";
+import type { IndexProgress } from "./index-database.js";
+import type { FoundEntries } from "./questions.js";
 
 /** The index and the foreign receipts, wherever they run: in a thread of their own or in this one. */
 export class IndexService {

@@ -7,6 +7,7 @@ import { checkWholeLog } from "../testing/check-log.js";
 import { withDirectory } from "../testing/directory.js";
 import { draftOf } from "../testing/drafts.js";
 import { runAppender } from "../testing/run-appender.js";
+import { openDatabase } from "./engine.js";
 import { openSqliteStore } from "./open-sqlite-store.js";
 
 let appender: URL;
@@ -39,7 +40,7 @@ test("kill -9 under load, again and again, loses no acknowledged entry and the l
   });
 });
 
-test("an index that was lost, damaged or belongs to another log is made again", async () => {
+test("an index that was lost, damaged or made by an older version is made again", async () => {
   await withDirectory(async (directory) => {
     const running = runAppender(appender, "sqlite", directory, "0", "700");
     expect(await running.ended).toBe(0);
@@ -47,6 +48,12 @@ test("an index that was lost, damaged or belongs to another log is made again", 
     const damages = [
       () => rm(index),
       () => writeFile(index, "this is not a database, nor was it ever one"),
+      async () => {
+        await rm(index);
+        const older = await openDatabase(index);
+        older.exec("CREATE TABLE entries (seq INTEGER PRIMARY KEY); PRAGMA user_version = 1");
+        older.close();
+      },
     ];
     for (const damage of damages) {
       await damage();

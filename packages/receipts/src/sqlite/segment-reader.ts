@@ -7,6 +7,7 @@ export class SegmentReader {
   #start = -1;
   #next = Number.POSITIVE_INFINITY;
   #file: number | undefined;
+  #bytes = Buffer.alloc(0);
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -30,9 +31,13 @@ export class SegmentReader {
     return file;
   }
 
-  /** Up to `length` bytes from `position`; ends at the end of a file at the latest. */
+  /**
+   * Up to `length` bytes from `position`; ends at the end of a file at the latest. They are good until
+   * the next call: fresh memory for each would cost more than reading.
+   */
   read(position: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length);
+    if (length > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(length);
+    const bytes = this.#bytes;
     for (const attempt of [1, 2]) {
       const file = this.#seek(position);
       const room = Math.min(length, this.#next - position);
