@@ -22,11 +22,36 @@ export const UNRECORDED: Failure = {
 const MAX_GROUP = 128;
 
 /** What arrived together: it is signed for with one question to the log, and delivered in one write. */
-type Group = {
+class Group {
   readonly passages: readonly Passage[];
   readonly arrivedAt: number;
-  durable: boolean;
-};
+  isDurable = false;
+
+  constructor(passages: readonly Passage[], arrivedAt: number) {
+    this.passages = passages;
+    this.arrivedAt = arrivedAt;
+  }
+
+  /** Those that need a receipt: not what is ours. */
+  get signed(): readonly Passage[] {
+    const { passages } = this;
+    return passages.some(isSupplied) ? passages.filter((one) => !one.supplied) : passages;
+  }
+
+  /** Takes down where each of them stands in the log. */
+  settle(recorded: readonly Recorded[]): void {
+    this.signed.forEach((passage, index) => {
+      const { id, seq } = recorded[index] as Recorded;
+      passage.receiptId = id;
+      passage.seq = seq;
+    });
+    this.isDurable = true;
+  }
+}
+
+function isSupplied({ supplied }: Passage): boolean {
+  return supplied;
+}
 
 /** Signs for every decision, and lets nothing on before its receipt is durable, in the order it came. */
 export const record: Stage = {
@@ -74,18 +99,30 @@ class RecordStep implements Step {
 
   flush(arrivedAt: number): void {
     if (this.#isDead || this.#gathered.length === 0) return;
-    const group: Group = { passages: this.#gathered, arrivedAt, durable: false };
+    const run = this.#run;
+    const group = new Group(this.#gathered, arrivedAt);
     this.#gathered = [];
     this.#waiting.push(group);
-    this.#run.backlog.set(this.#size);
+    run.backlog.set(this.#size);
     // Whatever goes wrong on the way to the log means that nothing was signed for.
-    makeDurable(this.#run, group.passages).then(
-      () => {
-        group.durable = true;
-        if (!this.#isDead) this.#letOn();
-      },
-      (error: unknown) => this.#fail(error),
-    );
+    try {
+      const appended = run.recorder.appendAll(group.signed.map((passage) => draftOf(run, passage)));
+      const followed = tellOf(run, group.passages);
+      const durable =
+        followed === undefined
+          ? appended
+          : // Both are under way at once, and a failure of either is a failure of the group.
+            Promise.all([appended, followed]).then(([recorded]) => recorded);
+      durable.then(
+        (recorded) => {
+          group.settle(recorded);
+          if (!this.#isDead) this.#letOn();
+        },
+        (error: unknown) => this.#fail(error),
+      );
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   end(end: StreamEnd): void {
@@ -98,7 +135,7 @@ class RecordStep implements Step {
   #letOn(): void {
     const waiting = this.#waiting;
     const { observer, backlog } = this.#run;
-    while (waiting[0]?.durable === true) {
+    while (waiting[0]?.isDurable === true) {
       const { passages, arrivedAt } = waiting.shift() as Group;
       this.#size -= passages.length;
       for (const passage of passages) {
@@ -146,32 +183,10 @@ function holdToGuard(guard: Guard, passage: Passage): boolean {
   return true;
 }
 
-/** Resolves when everything that must be durable before delivery is: the receipts, and what others hang on it. */
-async function makeDurable(run: Run, passages: readonly Passage[]): Promise<void> {
-  const signed = passages.some(({ supplied }) => supplied)
-    ? passages.filter(({ supplied }) => !supplied)
-    : passages;
-  const appended = run.recorder.appendAll(signed.map((passage) => draftOf(run, passage)));
-  const followed = run.beforeDelivery && startOf(run, run.beforeDelivery, passages);
-  // Both are under way at once, and a failure of either is a failure of the group.
-  if (followed !== undefined) await Promise.all([appended, followed]);
-  const recorded = await appended;
-  for (let index = 0; index < signed.length; index += 1) {
-    const passage = signed[index] as Passage;
-    const { id, seq } = recorded[index] as Recorded;
-    passage.receiptId = id;
-    passage.seq = seq;
-  }
-}
-
-/** Tells what is about to be shown; whatever is thrown at once is a rejection like any other. */
-function startOf(
-  run: Run,
-  before: NonNullable<Run["beforeDelivery"]>,
-  passages: readonly Passage[],
-): Promise<void> | undefined {
+/** Tells what is about to be shown to whoever must know before it is; what is thrown is a rejection too. */
+function tellOf(run: Run, passages: readonly Passage[]): Promise<void> | undefined {
   try {
-    return before(passages.flatMap((passage) => shownOf(run, passage)));
+    return run.beforeDelivery?.(passages.flatMap((passage) => shownOf(run, passage)));
   } catch (error) {
     return Promise.reject(error as Error);
   }
