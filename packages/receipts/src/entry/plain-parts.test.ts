@@ -8,6 +8,16 @@ const signer = sampleSigner(3);
 const samples = [0, 3].flatMap((batch) =>
   sampleEntries(0, 8, signer, batch).map((bytes) => new TextDecoder().decode(bytes)),
 );
+// What no signer of ours writes: blocked without a reason, allowed with one.
+samples.push(
+  ...samples
+    .slice(2, 4)
+    .map((text) =>
+      text.replace(/"allowed":(?:true|false)/, (value) =>
+        value.endsWith("true") ? '"allowed":false' : '"allowed":true',
+      ),
+    ),
+);
 const pieces = ["0", "9", "a", "F", '"', "\\", "{", "}", "é", "\u007f", "\n", ""];
 
 test("the parts of an entry are found exactly where the whole entry is, and are those of the entry", () => {

@@ -4,8 +4,19 @@ import { dirname, join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { parseKeyHistory } from "../keys/history.js";
+import type { KeyPeriod } from "../keys/verify-history.js";
 import { keyPeriods } from "../keys/verify-history.js";
-import { memoryReader, sampleLog, treeFiles } from "../testing/sample-log.js";
+import { encodeEntryText } from "../entry/encode-entry.js";
+import { buildBatch } from "../receipt/build-batch.js";
+import { receiptBody } from "../receipt/encode-receipt.js";
+import type { AgUiReceiptBody } from "../receipt/receipt.js";
+import {
+  memoryReader,
+  sampleBody,
+  sampleLog,
+  sampleSigner,
+  treeFiles,
+} from "../testing/sample-log.js";
 import type { BundleReport } from "../verify/bundle.js";
 import { verifyBundle } from "../verify/bundle.js";
 import { createReceiptSignatures } from "../verify/signature.js";
@@ -31,14 +42,16 @@ function receiptOf(entry: string): string {
 type Reports = { quick: BundleReport | undefined; slow: BundleReport };
 
 /** Both looks at a bundle of these entries, whose tile and lines were made to fit them. */
-async function lookTwice(entries: readonly string[], keys: string): Promise<Reports> {
+async function lookTwice(
+  entries: readonly string[],
+  periods: ReadonlyMap<string, KeyPeriod>,
+): Promise<Reports> {
   const bytes = entries.map((entry) => Buffer.from(entry, "latin1"));
   const files = treeFiles(bytes);
   for (const [path, content] of files) {
     mkdirSync(dirname(join(directory, path)), { recursive: true });
     writeFileSync(join(directory, path), content);
   }
-  const periods = keyPeriods(parseKeyHistory(keys));
   const lines = Buffer.from(entries.map((entry) => `${receiptOf(entry)}\n`).join(""), "latin1");
   const context = { reader: memoryReader(files), signatures, periods };
   return {
@@ -56,12 +69,14 @@ function isSound({ tallies }: BundleReport): boolean {
   return tallies.every(({ failed }) => failed === 0);
 }
 
+const periodsOf = (log: (typeof logs)[number]): ReadonlyMap<string, KeyPeriod> =>
+  keyPeriods(parseKeyHistory(log.keys));
 const textsOf = (log: (typeof logs)[number]): string[] =>
   log.entries.slice(0, WIDTH).map((entry) => Buffer.from(entry).toString("latin1"));
 
 test("the quick look is content with every kind of signature and says what the close one says", async () => {
   for (const log of logs) {
-    const { quick, slow } = await lookTwice(textsOf(log), log.keys);
+    const { quick, slow } = await lookTwice(textsOf(log), periodsOf(log));
     expect(isSound(slow)).toBe(true);
     expect(quick && comparable(quick)).toEqual(comparable(slow));
   }
@@ -115,6 +130,9 @@ const damages: ((entries: string[], a: number, b: number, number: number) => voi
       (_whole, kept: string) => `${kept}"`,
     );
   },
+  function lengthenPath(entries, a, b) {
+    entries[a] = entries[a]!.replace(/(batch:[^"]*)"/, `$1${"A".repeat(43 * (1 + (b % 2)))}"`);
+  },
   function changePath(entries, a, _, number) {
     entries[a] = entries[a]!.replace(/(batch:[^"]*)([\w-])"/, (_whole, kept: string) => {
       return `${kept}${String.fromCharCode(65 + (number % 26))}"`;
@@ -146,12 +164,50 @@ test.each(damages.map((damage) => [damage.name, damage] as const))(
       fc.asyncProperty(log, place, place, fc.nat(), async (chosen, a, b, number) => {
         const entries = textsOf(chosen);
         damage(entries, a, b, number);
-        const { quick, slow } = await lookTwice(entries, chosen.keys);
+        const { quick, slow } = await lookTwice(entries, periodsOf(chosen));
         if (quick === undefined) return;
         expect(isSound(slow)).toBe(true);
         expect(comparable(quick)).toEqual(comparable(slow));
       }),
       { numRuns: 25 },
     );
+  },
+);
+
+test.each<[string, (bodies: AgUiReceiptBody[]) => void, string]>([
+  ["nothing", () => {}, ""],
+  [
+    "a blocked event",
+    (bodies) => (bodies[1] = sampleBody(3, sampleSigner(7))),
+    "deny-signed-singly",
+  ],
+  [
+    "a receipt of another key",
+    (bodies) => (bodies[1] = sampleBody(1, sampleSigner(8))),
+    "receipt-signature",
+  ],
+])(
+  "a group that was signed with %s in it is taken as the close look takes it",
+  async (_, change, broken) => {
+    const signer = sampleSigner(7);
+    const bodies = [0, 1, 2].map((index) => sampleBody(index, signer));
+    change(bodies);
+    const texts = buildBatch(bodies.map(receiptBody), (message) => signer.sign(message));
+    const entries = bodies.map((body, seq) =>
+      encodeEntryText({
+        seq,
+        receipt: { ...body, signature: texts[seq]! },
+        direction: "outbound",
+        policy_hash: "",
+        mode: "enforce",
+        received_at: 0,
+      }),
+    );
+    const always = { first: 0, end: Number.POSITIVE_INFINITY };
+    const keys = [7, 8].map((byte) => sampleBody(0, sampleSigner(byte)).kernel_key);
+    const { quick, slow } = await lookTwice(entries, new Map(keys.map((key) => [key, always])));
+    const failures = slow.tallies.filter(({ failed }) => failed > 0).map(({ id }) => id);
+    expect(failures.join()).toBe(broken);
+    expect(quick && comparable(quick)).toEqual(broken === "" ? comparable(slow) : undefined);
   },
 );
