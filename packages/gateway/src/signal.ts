@@ -6,6 +6,8 @@ export type Signal = {
   removeEventListener(type: "abort", listener: () => void): void;
 };
 
+const NONE: readonly (() => void)[] = [];
+
 /**
  * A signal and its controller in one: it aborts once, and tells whoever listens then.
  *
@@ -15,7 +17,7 @@ export type Signal = {
 export class LightSignal implements Signal {
   aborted = false;
   reason: unknown;
-  #listeners: (() => void)[] | undefined;
+  #listeners: readonly (() => void)[] = NONE;
 
   /** Aborts, unless it has: the first reason stays. */
   abort(reason?: unknown): void {
@@ -23,19 +25,18 @@ export class LightSignal implements Signal {
     this.aborted = true;
     this.reason = reason;
     const listeners = this.#listeners;
-    this.#listeners = undefined;
-    for (const listener of listeners ?? []) listener();
+    this.#listeners = NONE;
+    for (const listener of listeners) listener();
   }
 
   /** Listeners are called once whatever they ask for: nothing aborts twice. */
   addEventListener(_type: "abort", listener: () => void): void {
-    if (this.aborted) return;
-    this.#listeners ??= [];
-    if (!this.#listeners.includes(listener)) this.#listeners.push(listener);
+    if (this.aborted || this.#listeners.includes(listener)) return;
+    // A new list each time: one that grows in place takes room for sixteen more.
+    this.#listeners = this.#listeners.concat([listener]);
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    const index = this.#listeners?.indexOf(listener) ?? -1;
-    if (index !== -1) this.#listeners?.splice(index, 1);
+    this.#listeners = this.#listeners.filter((other) => other !== listener);
   }
 }

@@ -38,7 +38,8 @@ export class SmallMap<Key, Value> {
         [this.#key, this.#value as Value],
         [key, value],
       ]);
-      this.#empty();
+      this.#key = NONE;
+      this.#value = undefined;
     }
   }
 
@@ -46,13 +47,14 @@ export class SmallMap<Key, Value> {
   delete(key: Key): boolean {
     if (this.#map !== undefined) return this.#map.delete(key);
     if (this.#key !== key) return false;
-    this.#empty();
+    this.clear();
     return true;
   }
 
   clear(): void {
+    this.#key = NONE;
+    this.#value = undefined;
     this.#map = undefined;
-    this.#empty();
   }
 
   keys(): Iterable<Key> {
@@ -69,10 +71,5 @@ export class SmallMap<Key, Value> {
     if (this.#map !== undefined) return this.#map.entries();
     const entries: [Key, Value][] = this.#key === NONE ? [] : [[this.#key, this.#value as Value]];
     return entries.values();
-  }
-
-  #empty(): void {
-    this.#key = NONE;
-    this.#value = undefined;
   }
 }

@@ -56,15 +56,8 @@ export function createDataPlane(around: Surroundings, options: DataPlaneOptions)
   };
   const server = createListener(options.tls, options.door.limits, handle);
   const sockets = attachSockets(around, server, { ...options, book });
-  // HTTP/2 sessions and upgraded sockets are no HTTP/1.1 connections: only their own list has them.
-  const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
-    if (!book.admitConnection(socket)) {
-      socket.destroy();
-      return;
-    }
-    connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
+    if (!book.admitConnection(socket)) socket.destroy();
   });
   return {
     server,
@@ -74,7 +67,7 @@ export function createDataPlane(around: Surroundings, options: DataPlaneOptions)
         sockets.close();
         if ("closeIdleConnections" in server) (server as HttpServer).closeIdleConnections();
         setTimeout(() => {
-          for (const socket of connections) socket.destroy();
+          for (const socket of book.connections()) socket.destroy();
         }, GRACE_MS).unref();
       }),
   };

@@ -13,23 +13,22 @@ export async function startGrantedRun(
   around: Surroundings,
   door: Door,
   grant: Grant,
-  request: Omit<RunRequest, "principal">,
+  request: Omit<RunRequest, "principal" | "lease">,
 ): Promise<StartedRun> {
   // A body may take its time; the credential was looked at before it.
   if (!grant.isValid()) throw tokenError("expired");
   door.owners.claim(request.sessionId, grant.principal);
   const granted = new GrantedRun(door, grant);
   try {
-    const started = await startRun(around, {
+    return await startRun(around, {
       ...request,
       principal: grant.principal,
+      lease: granted,
       onStarting: (handle) => {
         request.onStarting?.(handle);
         granted.begin(handle);
       },
     });
-    granted.closeAfter(started.done);
-    return started;
   } catch (error) {
     granted.close();
     throw granted.isExpired ? tokenError("expired") : error;
@@ -59,11 +58,6 @@ class GrantedRun implements Lease {
   end(): void {
     this.isExpired = true;
     this.#handle?.stop("the credential has expired", ACCESS_EXPIRED);
-  }
-
-  closeAfter(done: Promise<void>): void {
-    const close = (): void => this.close();
-    done.then(close, close);
   }
 
   close(): void {

@@ -32,6 +32,8 @@ export type RunRequest = {
   readonly sessionId: string;
   /** Who asks; anonymous when left out. */
   readonly principal?: Principal;
+  /** Let go when the run is over. */
+  readonly lease?: { close(): void };
   /** The client's own `Authorization`, only for agents that are configured to get it. */
   readonly authorization?: string | undefined;
   /** Whose threads these are; the session's own unless it was made up for this one request. */
@@ -152,7 +154,8 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       cancel: leave,
     };
     observer.watch(run);
-    const open = { gone, leave, handle: entered, visit: followed, watch };
+    const { lease } = request;
+    const open = { gone, leave, lease, handle: entered, visit: followed, watch };
     return {
       handle: entered,
       done: carry(around, run, stream, open, stop),
@@ -177,6 +180,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
 type OpenRun = {
   readonly gone: Signal;
   readonly leave: () => void;
+  readonly lease: { close(): void } | undefined;
   readonly handle: OpenRunHandle;
   readonly visit: ThreadVisit;
   readonly watch: RunWatch;
@@ -190,22 +194,26 @@ function carry(
   around: Surroundings,
   run: Run,
   stream: UpstreamStream,
-  { gone, leave, handle, visit, watch }: OpenRun,
+  { gone, leave, lease, handle, visit, watch }: OpenRun,
   stopped: Signal,
 ): Promise<void> {
   const { sink } = run;
   watch.opened(run);
   around.heartbeats.add(sink);
   return driveRun(run, stream, stopped).finally(async () => {
-    around.heartbeats.remove(sink);
-    gone.removeEventListener("abort", leave);
-    handle.end(stopped.aborted ? "stopped" : "finished", around.clock.now());
-    watch.ended();
-    await visit.end(!gone.aborted).catch((error: unknown) => {
-      const { agent, runId } = handle;
-      const facts = { agent, run: runId, cause: codeOf(error) };
-      around.journal.warn(facts, "the thread was not put away");
-    });
+    try {
+      around.heartbeats.remove(sink);
+      gone.removeEventListener("abort", leave);
+      handle.end(stopped.aborted ? "stopped" : "finished", around.clock.now());
+      watch.ended();
+      await visit.end(!gone.aborted).catch((error: unknown) => {
+        const { agent, runId } = handle;
+        const facts = { agent, run: runId, cause: codeOf(error) };
+        around.journal.warn(facts, "the thread was not put away");
+      });
+    } finally {
+      lease?.close();
+    }
   });
 }
 
