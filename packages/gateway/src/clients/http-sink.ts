@@ -42,9 +42,14 @@ export function createHttpSink(
     ...headers,
     "content-type": encoding === "sse" ? SSE_MEDIA_TYPE : PROTO_MEDIA_TYPE,
   });
+  if (!("flushHeaders" in answer)) return new HttpSink(answer, encoding, gone, false);
   // HTTP/2 answers send their headers at once; HTTP/1.1 ones wait for a body unless told.
-  if ("flushHeaders" in answer) answer.flushHeaders();
-  return new HttpSink(answer, encoding, gone);
+  answer.flushHeaders();
+  // The server writes a chunk as four pieces, corked, one tick later; written whole by us, an event's way out of
+  // the process costs a quarter less. A client of HTTP/1.0 gets no chunks at all.
+  const framesChunks = answer.chunkedEncoding;
+  answer.chunkedEncoding = false;
+  return new HttpSink(answer, encoding, gone, framesChunks);
 }
 
 /** One answer that stays open. A class: what each of a thousand idle streams holds is its fields alone. */
@@ -53,14 +58,17 @@ class HttpSink implements ClientSink {
   readonly #answer: HttpAnswer;
   readonly #encoding: HttpEncoding;
   readonly #gone: Signal;
+  /** Whether this sink writes the frames of chunked transfer coding (RFC 9112, section 7.1) itself. */
+  readonly #framesChunks: boolean;
   /** HTTP/2 answers do not say whether they need to drain, so it is remembered here for both. */
   #needsDrain = false;
   #unread = 0;
 
-  constructor(answer: HttpAnswer, encoding: HttpEncoding, gone: Signal) {
+  constructor(answer: HttpAnswer, encoding: HttpEncoding, gone: Signal, framesChunks: boolean) {
     this.#answer = answer;
     this.#encoding = encoding;
     this.#gone = gone;
+    this.#framesChunks = framesChunks;
   }
 
   get isSlow(): boolean {
@@ -100,10 +108,15 @@ class HttpSink implements ClientSink {
   }
 
   end(): void {
+    if (this.#framesChunks && !this.#gone.aborted) this.#send(LAST_CHUNK);
     this.#answer.end();
   }
 
   #write(piece: string | Uint8Array): void {
+    if (piece.length > 0) this.#send(this.#framesChunks ? chunkOf(piece) : piece);
+  }
+
+  #send(piece: string | Uint8Array): void {
     // The two response classes declare `write` differently, though both take text and bytes.
     if ((this.#answer as ServerResponse).write(piece) || this.#needsDrain) return;
     this.#needsDrain = true;
@@ -112,6 +125,14 @@ class HttpSink implements ClientSink {
       this.#unread = 0;
     });
   }
+}
+
+const LAST_CHUNK = "0\r\n\r\n";
+
+function chunkOf(piece: string | Uint8Array): string | Uint8Array {
+  const size = `${Buffer.byteLength(piece).toString(16)}\r\n`;
+  if (typeof piece === "string") return `${size}${piece}\r\n`;
+  return Buffer.concat([Buffer.from(size), piece, Buffer.from("\r\n")]);
 }
 
 function encodeSseEvents(
