@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { createSigner, generateKey } from "@countersign/core/sign";
 import {
   createNoteKey,
@@ -12,14 +15,29 @@ import { writeExport } from "@countersign/receipts/export";
 import { openLog } from "@countersign/receipts/log";
 import type { EntryDraft, ReceiptStore } from "@countersign/receipts/log";
 import { createSigningPool } from "@countersign/receipts/sign";
+import type { SignMode } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
-import { loadFastVerifier, verifyExportDirectory } from "@countersign/receipts/verify-node";
+import { verifyExportDirectory } from "@countersign/receipts/verify-node";
 
 const ORIGIN = "bench.example/log";
+const ROUNDS = 3;
+const BARE_CHECKS = 10_000;
 
-function cpuMicroseconds(since: NodeJS.CpuUsage): number {
-  const used = process.cpuUsage(since);
-  return used.user + used.system;
+/** Work done in a second, and processor time of all threads for one piece of it. */
+type Work = { readonly rate: number; readonly cpuMicroseconds: number };
+
+async function measure(count: number, work: () => Promise<void>): Promise<Work> {
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  await work();
+  const { user, system } = process.cpuUsage(cpu);
+  const rate = (count * 1_000) / (performance.now() - start);
+  return { rate, cpuMicroseconds: (user + system) / count };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 async function* readAll(store: ReceiptStore, size: number): AsyncGenerator<Uint8Array> {
@@ -28,24 +46,26 @@ async function* readAll(store: ReceiptStore, size: number): AsyncGenerator<Uint8
   }
 }
 
-/** Verifies an export of `count` singly signed entries, beside the bare check of as many signatures. */
-export async function measureVerification(
-  directory: string,
-  count: number,
-  draftOf: (number: number) => EntryDraft,
-): Promise<{ rate: number; cpuMicroseconds: number; share: number }> {
+type ExportPlan = {
+  readonly directory: string;
+  readonly count: number;
+  readonly sign: SignMode;
+  draftOf(number: number): EntryDraft;
+};
+
+async function makeExport({ directory, count, sign, draftOf }: ExportPlan): Promise<string> {
   const [key, logKey] = [generateKey(), generateKey()];
-  const store = await openSqliteStore({ directory: join(directory, "verify") });
+  const store = await openSqliteStore({ directory: join(directory, `verify-${sign}`) });
   const signer = await createSigningPool(key);
   const checkpointSigner = createSigner(logKey);
-  const log = await openLog({ store, signer, checkpointSigner, origin: ORIGIN });
+  const log = await openLog({ store, signer, checkpointSigner, origin: ORIGIN, sign });
   for (let at = 0; at < count; at += 5_000) {
     const part = Math.min(5_000, count - at);
     await Promise.all(Array.from({ length: part }, (_, index) => log.append(draftOf(at + index))));
   }
   const checkpoint = await log.checkpoint();
   const record = await startKeyHistory(createSigner(key), { createdAt: 0, firstEntry: 0 });
-  const target = join(directory, "verify-export");
+  const target = join(directory, `verify-export-${sign}`);
   await writeExport(target, {
     checkpoint,
     vkey: encodeVkey(createNoteKey(ORIGIN, logKey.publicKey)),
@@ -53,21 +73,87 @@ export async function measureVerification(
     entries: readAll(store, parseCheckpoint(parseNote(checkpoint).text).size),
   });
   await log.close();
+  return target;
+}
 
-  const check = await loadFastVerifier();
-  const message = new Uint8Array(600);
-  const signature = createSigner(key).sign(message);
-  const bare = async (): Promise<number> => {
-    const cpu = process.cpuUsage();
-    for (let index = 0; index < 10_000; index += 1) await check(key.publicKey, message, signature);
-    return cpuMicroseconds(cpu) / 10_000;
+/** Checks nothing but signatures, those of an export, on all cores at once. */
+async function startBareChecks(
+  receipts: string,
+): Promise<{ measure(): Promise<Work>; close(): Promise<void> }> {
+  const script = new URL("./receipts-verification-bare.js", import.meta.url);
+  const workers = Array.from(
+    { length: availableParallelism() },
+    () => new Worker(script, { workerData: receipts }),
+  );
+  await Promise.all(workers.map((worker) => once(worker, "message")));
+  return {
+    measure: () =>
+      measure(BARE_CHECKS * workers.length, async () => {
+        const done = workers.map((worker) => once(worker, "message"));
+        for (const worker of workers) worker.postMessage(BARE_CHECKS);
+        await Promise.all(done);
+      }),
+    async close() {
+      await Promise.all(workers.map((worker) => worker.terminate()));
+    },
   };
-  const before = await bare();
-  const cpu = process.cpuUsage();
-  const start = performance.now();
-  const { valid } = await verifyExportDirectory(target);
-  const rate = (count * 1_000) / (performance.now() - start);
-  const used = cpuMicroseconds(cpu) / count;
-  if (!valid) throw new Error("the export does not verify");
-  return { rate, cpuMicroseconds: used, share: (before + (await bare())) / 2 / used };
+}
+
+/** What verifying an export costs, beside bare signature checks on all cores. */
+export type VerificationFigures = Work & {
+  /** Processor time of one bare check in that of one verified entry. */
+  readonly share: number;
+  /** Rate beside that of bare checks. */
+  readonly shareOfRate: number;
+};
+
+async function measureExport(
+  target: string,
+  count: number,
+  bare: { measure(): Promise<Work> },
+): Promise<VerificationFigures> {
+  const works: Work[] = [];
+  const limits: Work[] = [];
+  // The limit is measured before and after each round, so that a busy neighbour slows both alike.
+  let before = await bare.measure();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const work = await measure(count, async () => {
+      const { valid } = await verifyExportDirectory(target);
+      if (!valid) throw new Error("the export does not verify");
+    });
+    const after = await bare.measure();
+    works.push(work);
+    limits.push({
+      rate: (before.rate + after.rate) / 2,
+      cpuMicroseconds: (before.cpuMicroseconds + after.cpuMicroseconds) / 2,
+    });
+    before = after;
+  }
+  const ratios = (ratio: (work: Work, limit: Work) => number): number =>
+    median(works.map((work, round) => ratio(work, limits[round] as Work)));
+  return {
+    rate: median(works.map(({ rate }) => rate)),
+    cpuMicroseconds: median(works.map(({ cpuMicroseconds }) => cpuMicroseconds)),
+    share: ratios((work, limit) => limit.cpuMicroseconds / work.cpuMicroseconds),
+    shareOfRate: ratios((work, limit) => work.rate / limit.rate),
+  };
+}
+
+/** Verifies exports of `count` entries, signed singly and in batches, beside bare signature checks. */
+export async function measureVerification(
+  directory: string,
+  count: number,
+  draftOf: (number: number) => EntryDraft,
+): Promise<Record<SignMode, VerificationFigures>> {
+  const each = await makeExport({ directory, count, sign: "each", draftOf });
+  const batch = await makeExport({ directory, count, sign: "batch", draftOf });
+  const bare = await startBareChecks(join(each, "receipts.jsonl"));
+  try {
+    return {
+      each: await measureExport(each, count, bare),
+      batch: await measureExport(batch, count, bare),
+    };
+  } finally {
+    await bare.close();
+  }
 }
