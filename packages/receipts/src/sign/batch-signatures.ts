@@ -1,5 +1,9 @@
 import { hash } from "node:crypto";
-import { BATCH_PREFIX, batchRootMessage } from "../receipt/batch-signature.js";
+import {
+  BATCH_PREFIX,
+  batchRootMessage,
+  PATH_HASH_CHARACTERS,
+} from "../receipt/batch-signature.js";
 import type { SignInto } from "./group.js";
 import { joinHashes } from "./subtrees.js";
 
@@ -11,12 +15,19 @@ import { joinHashes } from "./subtrees.js";
 export const RECEIPTS_PER_ROOT = 32;
 
 const SIGNATURE_BYTES = 64;
-const HASH_BYTES = 32;
-const scratch = Buffer.allocUnsafeSlow(HASH_BYTES);
+// A hash with a zero byte behind it is 44 characters of base64url, of which the first 43 are the hash's:
+// many are written and spelled by one call each, which costs a tenth of a call for every hash.
+const SPELLED_BYTES = 33;
+const SPELLED_CHARACTERS = 44;
+const scratch = Buffer.allocUnsafeSlow(2 * RECEIPTS_PER_ROOT * SPELLED_BYTES);
 
-function base64UrlOf(hashText: string): string {
-  scratch.write(hashText, 0, HASH_BYTES, "latin1");
-  return scratch.toString("base64url");
+/** Hashes as base64url. */
+function spell(hashes: readonly string[]): string[] {
+  const length = scratch.write(`${hashes.join("\0")}\0`, 0, "latin1");
+  const text = scratch.toString("base64url", 0, length);
+  return hashes.map((_, index) =>
+    text.slice(index * SPELLED_CHARACTERS, index * SPELLED_CHARACTERS + PATH_HASH_CHARACTERS),
+  );
 }
 
 /**
@@ -24,8 +35,9 @@ function base64UrlOf(hashText: string): string {
  * which is what the log's throughput hangs on. A test holds the two equal.
  */
 function signTogether(leaves: readonly string[], sign: SignInto): string[] {
-  const levels: string[][] = [];
-  let level: string[] = [...leaves];
+  const hashes: string[] = [];
+  const widths: number[] = [];
+  let level = leaves;
   while (level.length > 1) {
     const above: string[] = [];
     for (let index = 0; index < level.length; index += 2) {
@@ -33,24 +45,31 @@ function signTogether(leaves: readonly string[], sign: SignInto): string[] {
       const right = level[index + 1];
       above.push(right === undefined ? left : joinHashes(left, right));
     }
-    levels.push(level.map(base64UrlOf));
+    hashes.push(...level);
+    widths.push(level.length);
     level = above;
   }
   const root = Buffer.from(level[0] as string, "latin1");
   const signature = Buffer.alloc(SIGNATURE_BYTES);
   sign(signature, batchRootMessage(leaves.length, root));
-  const shared = `/${leaves.length}:${signature.toString("hex")}:`;
-  return leaves.map((_, index) => {
-    let text = `${BATCH_PREFIX}${index}${shared}`;
-    let at = index;
-    for (const texts of levels) {
+
+  const texts = spell(hashes);
+  // From the root down: a path is the sibling's hash and the path of the node above.
+  let paths = [""];
+  let start = hashes.length;
+  for (const width of widths.reverse()) {
+    start -= width;
+    const above = paths;
+    paths = [];
+    for (let index = 0; index < width; index += 1) {
+      const sibling = index ^ 1;
+      const path = above[index >> 1] as string;
       // The last node of an odd level has no sibling there: it moves up as it is.
-      const sibling = texts[at % 2 === 0 ? at + 1 : at - 1];
-      if (sibling !== undefined) text += sibling;
-      at >>= 1;
+      paths.push(sibling < width ? (texts[start + sibling] as string) + path : path);
     }
-    return text;
-  });
+  }
+  const shared = `/${leaves.length}:${signature.toString("hex")}:`;
+  return paths.map((path, index) => `${BATCH_PREFIX}${index}${shared}${path}`);
 }
 
 /** Signature strings for a group in `batch` mode; undefined where a receipt is signed singly. */

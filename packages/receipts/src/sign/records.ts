@@ -9,7 +9,7 @@ const LENGTH_BYTES = 2;
 export class RecordWriter {
   readonly #first: number;
   readonly #places: Uint32Array;
-  readonly #leaves: Buffer;
+  readonly #leaves: string[] = [];
   readonly #subtrees: Subtrees;
   #records: Buffer;
   #count = 0;
@@ -19,7 +19,6 @@ export class RecordWriter {
     this.#first = first;
     this.#places = new Uint32Array(count * 2);
     // Their own memory, not slices of Node's pool, so that a worker can hand them over without a copy.
-    this.#leaves = Buffer.allocUnsafeSlow(count * HASH_BYTES);
     this.#records = Buffer.allocUnsafeSlow(expectedBytes);
     this.#subtrees = new Subtrees(first);
   }
@@ -68,7 +67,7 @@ export class RecordWriter {
     records[start] = length >> 8;
     records[start + 1] = length & 0xff;
     this.#places[this.#count * 2 + 1] = end;
-    this.#leaves.write(leaf, this.#count * HASH_BYTES, HASH_BYTES, "latin1");
+    this.#leaves.push(leaf);
     this.#subtrees.add(leaf);
     this.#count += 1;
     this.#end = end;
@@ -81,11 +80,13 @@ export class RecordWriter {
   }
 
   take(): SignedGroup {
+    const leaves = Buffer.allocUnsafeSlow(this.#count * HASH_BYTES);
+    leaves.write(this.#leaves.join(""), "latin1");
     return {
       first: this.#first,
       records: this.#records.subarray(0, this.#end),
       places: this.#places,
-      leaves: this.#leaves,
+      leaves,
       nodes: this.#subtrees.take(),
     };
   }
