@@ -60,6 +60,8 @@ export interface SseDecoder {
  * @throws TypeError when a limit is not a positive integer
  */
 export function createSseDecoder(options: SseDecoderOptions = {}): SseDecoder {
+  // Limits that were resolved before are taken as they are; a copy would be one for every stream.
+  if (!("unterminated" in options)) return new Decoder(resolveLimits(options), "process");
   const { unterminated = "process", ...limits } = options;
   return new Decoder(resolveLimits(limits), unterminated);
 }

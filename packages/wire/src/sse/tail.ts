@@ -1,6 +1,9 @@
+/** Never written to: whatever is appended makes a larger one. Shared by all streams that hold nothing. */
+const NONE = new Uint8Array(0);
+
 /** Bytes that wait for the rest of their line; grows by doubling, so dripped bytes cost linear time. */
 export class TailBuffer {
-  #bytes = new Uint8Array(0);
+  #bytes = NONE;
   /** The number of bytes held. */
   length = 0;
 
@@ -36,13 +39,13 @@ export class TailBuffer {
     const taken = this.#bytes.subarray(0, this.length);
     this.length = 0;
     // One long line must not pin its memory for the life of a connection.
-    if (this.#bytes.length > 65_536) this.#bytes = new Uint8Array(0);
+    if (this.#bytes.length > 65_536) this.#bytes = NONE;
     return taken;
   }
 
   /** Lets go of everything. */
   clear(): void {
-    this.#bytes = new Uint8Array(0);
+    this.#bytes = NONE;
     this.length = 0;
   }
 }
