@@ -1,4 +1,5 @@
-import type { Classification, Target } from "@countersign/policy";
+import type { Classification, Decision, Target } from "@countersign/policy";
+import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 
@@ -6,7 +7,7 @@ import type { Run } from "../pipeline/run.js";
 export type FeedItem = {
   seq: number;
   receipt_id: string;
-  /** The AG-UI event type, or `RUN_AGENT_INPUT` for a request. */
+  /** The AG-UI event type; of a browser's request, `RUN_AGENT_INPUT` or `CLIENT_MESSAGE`. */
   type: string;
   direction: "outbound" | "inbound";
   agent_id: string;
@@ -49,11 +50,43 @@ export function feedItemOf(run: Run, passage: Passage): FeedItem | undefined {
     received_at: passage.receivedAt,
   };
   if (facts.target !== undefined) item.target = facts.target;
+  addDenial(item, decision);
+  return item;
+}
+
+function addDenial(item: FeedItem, decision: Decision): void {
   const denial = decision.allow ? decision.observed : decision;
-  if (denial !== undefined) {
-    item.rule = denial.rule;
-    item.denial_reason = denial.reason;
+  if (denial === undefined) return;
+  item.rule = denial.rule;
+  item.denial_reason = denial.reason;
+}
+
+/** What the feed tells about a browser's request that is on record. */
+export function inboundItemOf(request: InboundRequest): FeedItem {
+  const { facts, decision, receiptId, seq, input } = request;
+  if (facts === undefined || decision === undefined || receiptId === undefined) {
+    throw new TypeError("a request is shown after it was recorded");
   }
+  const item: FeedItem = {
+    agent_id: request.agent,
+    session_id: request.sessionId,
+    // A message on a socket belongs to whatever run is open there.
+    thread_id: input?.threadId ?? "",
+    run_id: input?.runId ?? "",
+    mode: request.policy.mode,
+    forwarded: 0,
+    blocked: 0,
+    seq: seq ?? 0,
+    receipt_id: receiptId,
+    type: request.kind === "input" ? "RUN_AGENT_INPUT" : "CLIENT_MESSAGE",
+    direction: facts.direction,
+    event_type: facts.customName ?? facts.eventType,
+    classification: facts.classification,
+    allowed: decision.allow,
+    received_at: request.receivedAt,
+  };
+  if (facts.target !== undefined) item.target = facts.target;
+  addDenial(item, decision);
   return item;
 }
 

@@ -83,7 +83,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answers: { 200: json("Revoked", "Revoked"), 400: BAD, 413: refused("Too large") },
   },
   "get /v1/events": {
-    summary: "Every decision about an agent's events as it is recorded, never a payload",
+    summary:
+      "Every decision as it is recorded, about an agent's events and about requests of browsers; never a payload",
     answers: { 200: plain("Server-sent events", "text/event-stream") },
   },
   "get /v1/receipts": {

@@ -29,6 +29,8 @@ export type InboundRequest = {
   readonly assertNewRun: (input: RunAgentInput) => void;
   /** Holds the input against its thread; only where a run is asked for. */
   readonly review?: ((input: RunAgentInput) => Promise<readonly Finding[]>) | undefined;
+  /** Told when the decision about it is on record. */
+  readonly recorded?: ((request: InboundRequest) => void) | undefined;
   /** Before decode: the body or frame as it came. */
   readonly bytes: Uint8Array | string;
   /** After decode. */

@@ -62,6 +62,7 @@ export const record: Stage = {
     if (recorded === undefined) throw new TypeError("the log answered without an entry");
     request.receiptId = recorded.id;
     request.seq = recorded.seq;
+    request.recorded?.(request);
   },
 };
 

@@ -9,6 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
+import type { FeedItem } from "../control/feed-item.js";
 import { runClient } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { createMemoryRecorder, startFixture } from "../testing/fixture.js";
@@ -163,9 +164,15 @@ test("with the real log: what the feed shows is in the log, in the same order", 
     (request) => ({ pieces: inRun(idsOf(request.body), text("m", "hi")).map(sseFrame) }),
     { gateway: { recorder: log } },
   );
-  const seen: number[] = [];
-  fixture.gateway.surroundings.feed.listen(({ seq }) => void seen.push(seq));
+  const seen: FeedItem[] = [];
+  fixture.gateway.surroundings.feed.listen((item) => void seen.push(item));
   await runClient(`${fixture.url}/agents/support`);
-  const { entries } = await store.query({ direction: "outbound" });
-  expect(seen).toEqual(entries.map(({ seq }) => seq).toReversed());
+  await runClient(`${fixture.url}/agents/support`).catch(() => undefined);
+  const { entries } = await store.query({});
+  expect(seen.map(({ seq }) => seq)).toEqual(entries.map(({ seq }) => seq).toReversed());
+  const requests = seen.filter(({ direction }) => direction === "inbound");
+  expect(requests.map(({ type, allowed, rule }) => [type, allowed, rule])).toEqual([
+    ["RUN_AGENT_INPUT", true, undefined],
+    ["RUN_AGENT_INPUT", false, "ag_ui_request.history"],
+  ]);
 });

@@ -1,6 +1,7 @@
 import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { ReceiptTransport } from "../clients/sink.js";
+import { inboundItemOf } from "../control/feed-item.js";
 import { createJudge } from "../decide/judge.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { InboundRequest } from "../inbound/request.js";
@@ -70,6 +71,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
       agentTakesMessages: upstream.target.transport === "websocket",
       assertNewRun,
       review,
+      recorded: (request) => around.feed.publish(inboundItemOf(request)),
     }),
   };
 }
