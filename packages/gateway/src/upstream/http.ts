@@ -81,12 +81,13 @@ function headersOf(
   };
 }
 
-/** Waits for the answer. Its listeners live as long as the stream, so they hold nothing of the request. */
+/** Waits for the answer; once it is there, nothing of the waiting is left. */
 function answerOf(
   target: UpstreamTarget,
   outgoing: ClientRequest,
   signal: Signal,
 ): Promise<IncomingMessage> {
+  const forget = abortWith(outgoing, signal);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       outgoing.destroy(
@@ -97,25 +98,38 @@ function answerOf(
         }),
       );
     }, target.answerTimeoutMs);
-    // Not the client's own `signal` option: it also tears down a connection that is back in the pool,
-    // with an error nobody listens to, which ends the process.
-    const abort = (): void => void outgoing.destroy();
-    const forget = (): void => signal.removeEventListener("abort", abort);
-    signal.addEventListener("abort", abort, { once: true });
-    if (signal.aborted) abort();
-    outgoing.on("close", forget);
-    outgoing.on("response", (response) => {
+    const fail = (error: NodeJS.ErrnoException): void => {
       clearTimeout(timer);
-      response.on("error", () => {});
+      reject(error instanceof CountersignError ? error : unreachable(target, error));
+    };
+    outgoing.on("error", fail);
+    outgoing.once("response", (response) => {
+      clearTimeout(timer);
+      outgoing.on("error", ignore);
+      outgoing.off("error", fail);
+      response.on("error", ignore);
       response.on("end", forget);
       resolve(response);
     });
-    outgoing.on("error", (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
-      reject(error instanceof CountersignError ? error : unreachable(target, error));
-    });
   });
 }
+
+/**
+ * Ends the request with the signal; gives the way to let go of it, for when the connection is free again.
+ *
+ * Not the client's own `signal` option: it also tears down a connection that is back in the pool, with an
+ * error nobody listens to, which ends the process.
+ */
+function abortWith(outgoing: ClientRequest, signal: Signal): () => void {
+  const abort = (): void => void outgoing.destroy();
+  const forget = (): void => signal.removeEventListener("abort", abort);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  outgoing.on("close", forget);
+  return forget;
+}
+
+function ignore(): void {}
 
 function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" | "proto" {
   const refuse = (error: CountersignError): never => {
