@@ -17,6 +17,7 @@ import {
   rawSqliteRows,
   startSodiumMeter,
 } from "./receipts-limits.js";
+import { measureIndexing } from "./receipts-index.js";
 import { mainThreadMicroseconds } from "./receipts-threads.js";
 import { measureVerification } from "./receipts-verification.js";
 
@@ -194,6 +195,14 @@ try {
     figures[`verify.${sign}`] = rate;
     figures[`verify.${sign}.shareByProcessorTime`] = share;
   }
+
+  const indexing = await measureIndexing(directory, entries, draftOf, rounds);
+  say(
+    "index of streams, made again",
+    `${indexing.toFixed(1)} µs`,
+    `of processor an entry, ${Math.round(1_000_000 / indexing).toLocaleString("en")}/s on one core`,
+  );
+  figures["index.cpuMicroseconds"] = indexing;
 
   const samples: string[] = [];
   const sampleStore = await openSqliteStore({ directory: join(directory, "each"), readOnly: true });
