@@ -29,14 +29,14 @@ export async function verifyExportDirectory(
   const { threads = availableParallelism(), workerScript, ...rest } = options;
   const path = resolve(directory);
   const reader = createDirectoryReader(path);
-  const verifySignature = await loadFastVerifier();
   const script = workerScript ?? new URL("./worker.js", import.meta.url);
   // Run from source there is no compiled worker of our own: then this thread does it alone.
   const isMissing = workerScript === undefined && !existsSync(fileURLToPath(script));
-  if (threads <= 1 || isMissing) return verifyExport(reader, { ...rest, verifySignature });
+  if (threads <= 1 || isMissing) {
+    return verifyExport(reader, { ...rest, verifySignature: await loadFastVerifier() });
+  }
   return verifyExport(reader, {
     ...rest,
-    verifySignature,
     verifyBundles: (plan) => verifyBundlesOnThreads(script, path, plan, threads),
   });
 }

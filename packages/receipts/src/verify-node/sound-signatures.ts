@@ -7,13 +7,18 @@ import { TILE_WIDTH } from "../tiles/path.js";
 import { BatchPaths } from "./batch-paths.js";
 
 type Signer = { readonly text: string; readonly bytes: Uint8Array; readonly period: KeyPeriod };
-type Single = { readonly key: Uint8Array; readonly message: Uint8Array };
+type Single = {
+  readonly key: Uint8Array;
+  readonly message: Uint8Array;
+  readonly signature: Uint8Array;
+};
 
 const SIGNATURE_BYTES = 64;
 const MEMBER = ',"signature":""'.length;
 const SINGLE = "ed25519:".length + 2 * SIGNATURE_BYTES;
 const LEAF_PREFIX = 0;
-const signatures = Buffer.alloc(TILE_WIDTH * SIGNATURE_BYTES);
+/** Used again for every bundle: bundles are verified one after the other. */
+const signatures = Array.from({ length: TILE_WIDTH }, () => Buffer.alloc(SIGNATURE_BYTES));
 
 /** The signatures of the plain entries of one bundle; every false is "look closer". */
 export class SoundSignatures {
@@ -46,8 +51,10 @@ export class SoundSignatures {
     bundle.copyWithin(at, at + member, start + parts.length);
     const end = start + parts.length - member;
     if (single !== undefined) {
-      signatures.write(single, this.#singles.length * SIGNATURE_BYTES, "hex");
-      this.#singles.push({ key: signer.bytes, message: bundle.subarray(start, end) });
+      const signature = signatures[this.#singles.length];
+      if (signature === undefined) return false;
+      signature.write(single, "hex");
+      this.#singles.push({ key: signer.bytes, message: bundle.subarray(start, end), signature });
       return true;
     }
     // A blocked event must not share a signature.
@@ -66,10 +73,9 @@ export class SoundSignatures {
    * processor's caches full of other things every time, which costs 4 µs of 70.
    */
   hold(): boolean {
-    return this.#singles.every(({ key, message }, place) => {
-      const at = place * SIGNATURE_BYTES;
-      return this.#check(key, message, signatures.subarray(at, at + SIGNATURE_BYTES)) === true;
-    });
+    return this.#singles.every(
+      ({ key, message, signature }) => this.#check(key, message, signature) === true,
+    );
   }
 
   #signerOf(text: string): Signer | undefined {
