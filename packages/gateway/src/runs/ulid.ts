@@ -36,9 +36,11 @@ export function createUlid(now: () => number): () => string {
         randomFillSync(random);
         used = 0;
       }
-      prefix = encodeTime(last);
+      const parts = [encodeTime(last)];
       for (let index = 0; index < DRAWN_DIGITS; index += 2)
-        prefix += PAIRS[tenBits(random, used + index)];
+        parts.push(PAIRS[tenBits(random, used + index)] ?? "");
+      // Joined, not added up: a text that grew piece by piece keeps its pieces (160 bytes) until it is read.
+      prefix = parts.join("");
       // 16 of 20 bits: the rest is left free to count into.
       used += DRAWN_DIGITS;
       counter = ((random[used] ?? 0) << 8) | (random[used + 1] ?? 0);
