@@ -36,17 +36,25 @@ export class ClientStream {
       for (const shown of shownForms(run, event, passage)) run.delivered(shown, passage);
     }
     if (run.clientDialect === "1.0" && passage?.claim === undefined) {
-      this.#outgoing.push(event);
-      this.#texts.push(passage?.text);
+      this.#add(event, passage?.text);
       return;
     }
     this.#translate ??= createTranslation(run);
     for (const value of this.#translate(event, passage)) {
       // The text that was hashed is sent, unless the dialect made something else of the event.
       const isHashed = (value as unknown) === event;
-      this.#outgoing.push(value as unknown as AgUiEvent);
-      this.#texts.push(isHashed ? passage?.text : undefined);
+      this.#add(value as unknown as AgUiEvent, isHashed ? passage?.text : undefined);
     }
+  }
+
+  #add(event: AgUiEvent, text: string | undefined): void {
+    if (this.#outgoing.length === 0) {
+      this.#outgoing = [event];
+      this.#texts = [text];
+      return;
+    }
+    this.#outgoing.push(event);
+    this.#texts.push(text);
   }
 
   /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */

@@ -92,7 +92,9 @@ class RecordStep implements Step {
       this.#isOver = !decision.allow && decision.onBlock === "end";
     }
     if (!holdToGuard(this.#guard, passage)) this.#isOver = true;
-    this.#gathered.push(passage);
+    // Not pushed into an empty array: that makes room for sixteen at once, with every event.
+    if (this.#gathered.length === 0) this.#gathered = [passage];
+    else this.#gathered.push(passage);
     this.#size += 1;
     // The log may begin with the first of them while the rest is still being judged.
     if (this.#gathered.length >= MAX_GROUP) this.flush(performance.now());

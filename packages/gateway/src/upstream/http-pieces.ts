@@ -84,7 +84,8 @@ export class HttpPieces implements UpstreamPieces {
   }
 
   #keep(bytes: Uint8Array): void {
-    this.#waiting.push(bytes);
+    if (this.#waiting.length === 0) this.#waiting = [bytes];
+    else this.#waiting.push(bytes);
     this.#bytes += bytes.byteLength;
     if (this.#bytes >= MAX_WAITING_BYTES) this.#response.pause();
     this.#tell();
