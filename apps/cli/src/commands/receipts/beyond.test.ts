@@ -36,7 +36,9 @@ test("a broken entry behind the last checkpoint is named, or not counted as writ
   await cp(gateway.path("killed"), gateway.path("cut"), { recursive: true });
   const segment = gateway.path("cut/segments/0000000000000000.log");
   const bytes = await readFile(segment);
-  await writeFile(segment, bytes.subarray(0, bytes.length - 10));
+  // Behind what was written lie zeros, laid out ahead; a root ends in a zero now and then.
+  const end = bytes.findLastIndex((byte) => byte !== 0);
+  await writeFile(segment, bytes.subarray(0, end - 10));
   const { code, out } = await killed("verify", gateway.path("cut"));
   expect(code).toBe(0);
   expect(out).not.toContain("not yet covered");
