@@ -9,6 +9,8 @@ export type FilterFlags = {
   session?: string;
   agent?: string;
   run?: string;
+  thread?: string;
+  direction?: "inbound" | "outbound";
   eventType?: string;
   classification?: string;
   target?: string;
@@ -26,6 +28,13 @@ export function addFilterFlags(command: Command): Command {
     .option("--session <id>", "of one session")
     .option("--agent <id>", "of one agent")
     .option("--run <id>", "of one run")
+    .option("--thread <id>", "of one thread")
+    .addOption(
+      new Option("--direction <way>", "from browsers, or from agents").choices([
+        "inbound",
+        "outbound",
+      ]),
+    )
     .option("--event-type <type>", "for example form_action, or custom:NAME")
     .option("--classification <class>", "for example submit")
     .option("--target <type[:id]>", "for example modal:confirm-refund")
@@ -44,6 +53,8 @@ export function filterOf(flags: FilterFlags, now: number): EntryFilter {
     ...(flags.session === undefined ? {} : { session_id: flags.session }),
     ...(flags.agent === undefined ? {} : { agent_id: flags.agent }),
     ...(flags.run === undefined ? {} : { run_id: flags.run }),
+    ...(flags.thread === undefined ? {} : { thread_id: flags.thread }),
+    ...(flags.direction === undefined ? {} : { direction: flags.direction }),
     ...(flags.eventType === undefined ? {} : { event_type: flags.eventType }),
     ...(flags.classification === undefined ? {} : { classification: flags.classification }),
     ...(targetType === undefined || targetType === "" ? {} : { target_type: targetType }),

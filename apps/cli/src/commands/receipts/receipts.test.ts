@@ -42,6 +42,12 @@ test("list shows decisions newest first, filters them and pages on", async () =>
   expect(JSON.parse(found.out).entries.map((entry: { seq: number }) => entry.seq)).toEqual([
     7, 5, 3, 1,
   ]);
+  const seqs = async (...flags: string[]): Promise<number[]> => {
+    const { out: text } = await gateway.run("receipts", "list", ...flags, "--json", "--oldest");
+    return JSON.parse(text).entries.map((entry: { seq: number }) => entry.seq);
+  };
+  expect(await seqs("--thread", "thread_1", "--limit", "3")).toEqual([1, 5, 9]);
+  expect(await seqs("--direction", "outbound", "--limit", "3")).toEqual([1, 2, 4]);
   const none = await gateway.run("receipts", "list", "--agent", "other");
   expect(none).toEqual({ code: 0, out: "no receipts match\n" });
 });

@@ -40,6 +40,7 @@ export function sampleDraft(number: number): EntryDraft {
     policy_hash: "ef".repeat(32),
     received_at: 1_794_700_000_000 + number * 1_000,
     run_id: `run_${Math.floor(number / 10)}`,
+    thread_id: `thread_${number % 4}`,
     receipt: {
       agent_id: "main",
       allowed,
