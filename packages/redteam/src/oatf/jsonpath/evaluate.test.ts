@@ -44,8 +44,11 @@ test("every case of the JSONPath compliance suite has the published answer", () 
   expect(wrong.map(({ name, selector }) => `${name}: ${selector}`)).toEqual([]);
 });
 
-function sorted(nodes: readonly JsonValue[]): string[] {
-  return nodes.map((node) => JSON.stringify(node)).toSorted();
+function sorted(nodes: readonly JsonValue[]): string {
+  return nodes
+    .map((node) => JSON.stringify(node))
+    .toSorted()
+    .join("\n");
 }
 
 const name = fc.constantFrom("a", "b", "c");
@@ -69,11 +72,10 @@ test("generated queries answer as the reference library does", () => {
   fc.assert(
     fc.property(document, fc.array(segment, { maxLength: 3 }), (value, segments) => {
       const selector = `$${segments.join("")}`;
-      const ours = run(selector, value);
-      const theirs = oracle(value as never, selector) as JsonValue[];
       // RFC 9535, section 2.5.2.2, leaves the order of descendants open: a branch at a time, or a level at a time.
-      if (selector.includes("..")) expect(sorted(ours)).toEqual(sorted(theirs));
-      else expect(ours).toEqual(theirs);
+      const comparable = selector.includes("..") ? sorted : JSON.stringify;
+      const theirs = oracle(value as never, selector) as JsonValue[];
+      expect(comparable(run(selector, value))).toEqual(comparable(theirs));
     }),
     { numRuns: 200, examples: [[[{ a: [0] }, { a: 1 }], ["..*"]]] },
   );
