@@ -13,11 +13,11 @@ import { draftOf } from "../testing/drafts.js";
 // Programs of the system; without them the test is left out.
 const [MOUNT, UNMOUNT] = ["mount", "umount"] as const;
 
-/** A real file system of four megabytes; undefined where nobody may mount one. */
+/** A real file system of eight megabytes; undefined where nobody may mount one. */
 function mountSmall(): string | undefined {
   const directory = mkdtempSync(join(tmpdir(), "countersign-full-"));
   try {
-    execFileSync(MOUNT, ["-t", "tmpfs", "-o", "size=4m", "tmpfs", directory], {
+    execFileSync(MOUNT, ["-t", "tmpfs", "-o", "size=8m", "tmpfs", directory], {
       stdio: "ignore",
     });
     return directory;
@@ -38,7 +38,8 @@ describe.skipIf(mounted === undefined)("a file system that is full", () => {
     try {
       const directory = join(root, "log");
       const ballast = join(root, "ballast");
-      writeFileSync(ballast, Buffer.alloc(1_500 << 10));
+      // More than the log, what is laid out ahead of it and its index need together, once there is room.
+      writeFileSync(ballast, Buffer.alloc(4_500 << 10));
       const key = generateKey();
       const open = async () =>
         openLog({
