@@ -189,7 +189,10 @@ function holdToGuard(guard: Guard, passage: Passage): boolean {
 /** Tells what is about to be shown to whoever must know before it is; what is thrown is a rejection too. */
 function tellOf(run: Run, passages: readonly Passage[]): Promise<void> | undefined {
   try {
-    return run.beforeDelivery?.(passages.flatMap((passage) => shownOf(run, passage)));
+    if (run.beforeDelivery === undefined) return undefined;
+    const shown: AgUiEvent[] = [];
+    for (const passage of passages) shown.push(...shownOf(run, passage));
+    return run.beforeDelivery(shown);
   } catch (error) {
     return Promise.reject(error as Error);
   }
