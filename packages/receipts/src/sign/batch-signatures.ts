@@ -57,7 +57,7 @@ function signTogether(leaves: readonly string[], sign: SignInto): string[] {
   // From the root down: a path is the sibling's hash and the path of the node above.
   let paths = [""];
   let start = hashes.length;
-  for (const width of widths.reverse()) {
+  for (const width of widths.toReversed()) {
     start -= width;
     const above = paths;
     paths = [];

@@ -50,7 +50,7 @@ export class IndexDatabase {
       const database = await openDatabase(path);
       // The index can be made again: NORMAL keeps it whole, and no flush of it holds anybody up.
       database.exec(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 4000",
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768",
       );
       const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
       // A new file has version 0.
