@@ -60,15 +60,24 @@ export class ClientStream {
   /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
   fail({ code, message }: Failure): void {
     // A second RUN_ERROR would make the official client throw.
-    if (this.#phase !== "errored") this.write({ type: "RUN_ERROR", message, code });
+    if (this.#phase === "errored") return;
+    try {
+      this.flush();
+    } catch {
+      // What cannot be written must not take the word of the failure with it.
+    }
+    this.write({ type: "RUN_ERROR", message, code });
   }
 
   /** Sends what was written since the last time in one piece: what became durable together leaves together. */
   flush(): void {
     if (this.#outgoing.length === 0) return;
-    this.#run.sink.send(this.#outgoing, this.#texts);
+    const outgoing = this.#outgoing;
+    const texts = this.#texts;
+    // Let go of first: what cannot be written must not stand in the way of the run's end.
     this.#outgoing = [];
     this.#texts = [];
+    this.#run.sink.send(outgoing, texts);
   }
 
   end(): void {

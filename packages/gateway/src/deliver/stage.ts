@@ -57,9 +57,12 @@ class DeliverStep implements Step {
   end({ failure }: StreamEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    if (failure !== undefined) this.#client.fail(failure);
-    this.#client.end();
-    this.#next.end({});
+    try {
+      if (failure !== undefined) this.#client.fail(failure);
+      this.#client.end();
+    } finally {
+      this.#next.end({});
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import { shownForms } from "../deliver/client-stream.js";
 import { createGuard } from "../deliver/guard.js";
 import type { Guard } from "../deliver/guard.js";
-import { UNSOUND, UNSOUND_RULE } from "../deliver/run-error.js";
+import { failureOf, UNSOUND, UNSOUND_RULE } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
 import { ownDenial } from "../decide/structure.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
@@ -117,15 +117,22 @@ class RecordStep implements Step {
           : // Both are under way at once, and a failure of either is a failure of the group.
             Promise.all([appended, followed]).then(([recorded]) => recorded);
       durable.then(
-        (recorded) => {
-          group.settle(recorded);
-          if (!this.#isDead) this.#letOn();
-        },
-        (error: unknown) => this.#fail(error),
+        (recorded) => this.#settle(group, recorded),
+        (error: unknown) => this.#fail(error, UNRECORDED),
       );
     } catch (error) {
-      this.#fail(error);
+      this.#fail(error, UNRECORDED);
     }
+  }
+
+  #settle(group: Group, recorded: readonly Recorded[]): void {
+    try {
+      group.settle(recorded);
+    } catch (error) {
+      // A log that answers for fewer than it was asked has not signed for all.
+      this.#fail(error, UNRECORDED);
+    }
+    if (!this.#isDead) this.#letOn();
   }
 
   end(end: StreamEnd): void {
@@ -135,7 +142,16 @@ class RecordStep implements Step {
     this.#letOn();
   }
 
+  /** What cannot be delivered ends its run, and no other: nobody awaits this, so a throw would end the process. */
   #letOn(): void {
+    try {
+      this.#deliver();
+    } catch (error) {
+      this.#fail(error, failureOf(error));
+    }
+  }
+
+  #deliver(): void {
     const waiting = this.#waiting;
     const { observer, backlog } = this.#run;
     while (waiting[0]?.isDurable === true) {
@@ -155,15 +171,15 @@ class RecordStep implements Step {
     }
   }
 
-  #fail(error: unknown): void {
+  #fail(error: unknown, failure: Failure): void {
     if (this.#isDead) return;
     this.#isDead = true;
     this.#waiting.length = 0;
     const run = this.#run;
     run.backlog.set(0);
-    run.observer.failed(UNRECORDED.code, error);
-    run.cancel(UNRECORDED.code);
-    this.#next.end({ failure: UNRECORDED });
+    run.observer.failed(failure.code, error);
+    run.cancel(failure.code);
+    this.#next.end({ failure });
   }
 }
 
