@@ -46,7 +46,8 @@ export class DerivedFiles {
 
   /**
    * Adds what an append that starts at leaf `first` made: its hashes, of each level they follow on one another,
-   * and the positions of the bundles that begin in it. Waits only while too much is unwritten.
+   * and the positions of the bundles that begin in it. While too much is unwritten that is written first, and
+   * nothing is added when it cannot be: appends that fail again and again must not fill the memory.
    */
   add(
     first: number,
@@ -54,18 +55,29 @@ export class DerivedFiles {
     above: readonly TileHash[],
     positions: readonly number[],
   ): Promise<void> | undefined {
+    if (this.#waitingBytes >= MAX_WAITING_BYTES) {
+      return this.flush().then(() => this.#keep(first, leaves, above, positions));
+    }
+    this.#keep(first, leaves, above, positions);
+    return undefined;
+  }
+
+  #keep(
+    first: number,
+    leaves: readonly Uint8Array[],
+    above: readonly TileHash[],
+    positions: readonly number[],
+  ): void {
     this.#wait("0", first * HASH_BYTES, leaves);
     for (const { level, index, hash } of above) {
       this.#wait(String(level), index * HASH_BYTES, [hash]);
     }
-    if (positions.length > 0) {
-      const bytes = Buffer.alloc(positions.length * POSITION_BYTES);
-      positions.forEach((position, at) =>
-        bytes.writeBigUInt64BE(BigInt(position), at * POSITION_BYTES),
-      );
-      this.#wait(BUNDLES, Math.ceil(first / TILE_WIDTH) * POSITION_BYTES, [bytes]);
-    }
-    return this.#waitingBytes < MAX_WAITING_BYTES ? undefined : this.flush();
+    if (positions.length === 0) return;
+    const bytes = Buffer.alloc(positions.length * POSITION_BYTES);
+    positions.forEach((position, at) =>
+      bytes.writeBigUInt64BE(BigInt(position), at * POSITION_BYTES),
+    );
+    this.#wait(BUNDLES, Math.ceil(first / TILE_WIDTH) * POSITION_BYTES, [bytes]);
   }
 
   #wait(name: string, position: number, pieces: readonly Uint8Array[]): void {

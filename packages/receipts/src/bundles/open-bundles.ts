@@ -156,10 +156,12 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       try {
         const limit = options.segmentBytes ?? SEGMENT_BYTES;
         if (position - segments.startOf(position) >= limit) {
+          // Later flushes are those of the new file.
+          if (unsynced) await segments.sync(position - 1);
           await segments.trim(position);
           await segments.roll(position);
         }
-        await segments.write([...batch.records, commit], position);
+        await segments.write([...batch.records, commit], position, durability === "strict");
         if (durability === "strict") await segments.sync(position);
         await derived.add(head.size, batch.leaves, batch.above, positions);
       } catch (error) {
@@ -212,9 +214,10 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       clearTimeout(syncTimer);
       await keeping;
       try {
-        if (!readOnly) await derived.flush();
         if (unsynced && state.position > 0) await segments.sync(state.position - 1);
         if (!readOnly) await segments.trim(state.position);
+        // Last, since it can be made again: its failure must not keep the truth from the medium.
+        if (!readOnly) await derived.flush();
       } finally {
         await segments.close();
         await derived.close();

@@ -97,15 +97,28 @@ export class Segments {
     return segment;
   }
 
-  /** Writes pieces one behind the other, at the end of the log: done when it returns, or when its promise is. */
-  write(pieces: readonly Uint8Array[], position: number): Promise<void> | undefined {
+  /**
+   * Writes pieces one behind the other, at the end of the log: done when it returns, or when its promise is.
+   *
+   * Only what is flushed at once is written into zeros laid out ahead. A file that grows takes its size when its
+   * bytes are on the medium; in one that does not, a power failure may leave a later write without an earlier
+   * one, and what was never promised would look like damage.
+   */
+  write(
+    pieces: readonly Uint8Array[],
+    position: number,
+    isFlushedAtOnce: boolean,
+  ): Promise<void> | undefined {
     const segment = this.#segments.at(-1);
-    if (segment === undefined) return this.roll(0).then(() => this.write(pieces, position));
+    if (segment === undefined) {
+      return this.roll(0).then(() => this.write(pieces, position, isFlushedAtOnce));
+    }
+    const at = position - segment.start;
     const end = pieces.reduce((sum, { length }) => sum + length, position);
-    if (end <= this.#laidOut) return segment.file.write(pieces, position - segment.start);
+    if (end <= this.#laidOut || !isFlushedAtOnce) return segment.file.write(pieces, at);
     const ahead = Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, end - segment.start));
     this.#laidOut = end + ahead;
-    return segment.file.write([...pieces, ZEROS.subarray(0, ahead)], position - segment.start);
+    return segment.file.write([...pieces, ZEROS.subarray(0, ahead)], at);
   }
 
   /** Flushes the file that ends at or holds `position`. */
