@@ -204,7 +204,8 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
       expectAfter(size);
     }
     flushing = false;
-    dispatch();
+    // Whoever is told now goes first, and what has come meanwhile joins the next group.
+    setImmediate(dispatch);
   };
 
   const checkpoint = async (): Promise<string> => {
