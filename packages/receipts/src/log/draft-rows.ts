@@ -3,7 +3,7 @@ import { MAX_ENTRY_BYTES } from "../entry/entry.js";
 import { formatError } from "../receipt/errors.js";
 import type { ReceiptTarget } from "../receipt/receipt.js";
 import type { DraftText } from "../sign/group.js";
-import { PART_MARK } from "../sign/group.js";
+import { PARTS, partMark } from "../sign/group.js";
 import type { EntryDraft } from "./draft.js";
 import {
   entryEnd,
@@ -23,10 +23,9 @@ export const SIGNATURE_ALLOWANCE = 1_500;
 const LIMIT = MAX_ENTRY_BYTES - SIGNATURE_ALLOWANCE;
 // Names, key and hash around the parts: never more than this.
 const FIXED_BYTES = 300;
-const PLAIN = /^[\x20-\x7e]*$/;
+const PLAIN = /^[\n\x20-\x7e]*$/;
 const UNESCAPED = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
-// A character for each set of parts that are new; none of them is a line feed.
-const MARKS = Array.from({ length: 128 }, (_, set) => String.fromCharCode(PART_MARK + set));
+const MARKS = Array.from({ length: 2 ** PARTS }, (_, set) => partMark(set));
 
 /** All members that parts are made of; one shape from the beginning, so that comparing stays cheap. */
 function nothing(): Record<Member, unknown> {
@@ -77,7 +76,6 @@ function refusePayload(): Error {
 export class DraftRows {
   #pieces: string[] = [];
   #payloads: string[] = [];
-  #plain = true;
   // Members of the draft before, as values: a caller may change and reuse its objects.
   readonly #was = nothing();
   #isFirst = true;
@@ -108,7 +106,8 @@ export class DraftRows {
     this.#pieces = [];
     this.#payloads = [];
     this.#isFirst = true;
-    return { rows, payloads, plain: this.#plain };
+    // Asked once of all rows together: part by part it cost more than putting the parts together.
+    return { rows, payloads, plain: PLAIN.test(rows) };
   }
 
   #add(draft: EntryDraft, receivedAt: number): void {
@@ -188,12 +187,12 @@ export class DraftRows {
     let eventId = receipt.event_id;
     if (typeof eventId !== "string" || !UNESCAPED.test(eventId)) {
       eventId = innerText("event_id", eventId);
-      if (!PLAIN.test(eventId)) this.#plain = false;
     }
     pieces.push(eventId);
     this.#addPayload(draft);
     const length = this.#length + 2 * eventId.length + FIXED_BYTES;
-    if (length * (this.#plain ? 1 : 3) > LIMIT) this.#checkSize(eventId);
+    // A character takes three bytes at most.
+    if (length * 3 > LIMIT) this.#checkSize(eventId);
     this.#isFirst = false;
   }
 
@@ -213,7 +212,6 @@ export class DraftRows {
   #part(place: number, text: string): number {
     this.#length += text.length - (this.#parts[place] as string).length;
     this.#parts[place] = text;
-    if (this.#plain && !PLAIN.test(text)) this.#plain = false;
     this.#pieces.push(text);
     return 1 << place;
   }

@@ -3,8 +3,8 @@ export type SignMode = "each" | "batch";
 
 /**
  * Drafts as text, on their way to a signer. `rows` are pieces separated by line feeds, which canonical
- * JSON never holds. Of each draft: a mark (`PART_MARK` plus a set of bits, one for each part that
- * differs from the draft before), those parts in order, `event_id` as it stands between its quotes, and
+ * JSON never holds. Of each draft: a mark (a set of bits, one for each part that differs
+ * from the draft before: see `partMark`), those parts in order, `event_id` as it stands between its quotes, and
  * the payload's hash. An empty hash means that the payload is the next piece of `payloads`.
  */
 export type DraftText = {
@@ -14,8 +14,18 @@ export type DraftText = {
   readonly plain: boolean;
 };
 
-/** The mark of a draft in which nothing is new. */
-export const PART_MARK = 0x30;
+const LOW_BITS = 4;
+const MARK_ZERO = 0x30;
+
+/** Spells a set of parts, in two characters that need no more than a byte. */
+export function partMark(set: number): string {
+  return String.fromCharCode(MARK_ZERO + (set >> LOW_BITS), MARK_ZERO + (set & 0xf));
+}
+
+/** The set that a mark spells. */
+export function partSet(mark: string): number {
+  return ((mark.charCodeAt(0) - MARK_ZERO) << LOW_BITS) | (mark.charCodeAt(1) - MARK_ZERO);
+}
 
 /** The parts of an entry that repeat from draft to draft, in the order of their bits. */
 export const PARTS = 7;

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { batchSignatures } from "./batch-signatures.js";
 import type { GroupKey, SignedGroup, SignInto, SignRequest } from "./group.js";
-import { PART_MARK, PARTS } from "./group.js";
+import { PARTS, partSet } from "./group.js";
 import { RecordWriter } from "./records.js";
 
 const SIGNATURE_BYTES = 64;
@@ -49,7 +49,7 @@ export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
   for (let index = 0; index < count; index += 1) {
     const mark = pieces[at++];
     if (mark === undefined) throw broken();
-    const set = mark.charCodeAt(0) - PART_MARK;
+    const set = partSet(mark);
     for (let place = 0; place < PARTS; place += 1) {
       if ((set & (1 << place)) !== 0) parts[place] = pieces[at++] as string;
     }
