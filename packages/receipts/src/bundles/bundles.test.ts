@@ -147,6 +147,21 @@ test("a changed byte before a later commit is refused, named, and left as it is"
   });
 });
 
+test("a commit record whose size was changed is no torn write: a later commit shows that it was acknowledged", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 20, { groupSize: 10, flushSize: 10 });
+    const { size: before } = await stat(onlySegment(directory));
+    await fill({ directory }, 10, { groupSize: 10, flushSize: 10 });
+    await rm(join(directory, "sealed"));
+    // The highest byte of the size: mark, size and root of the last commit but one end where the last flush begins.
+    await flip(onlySegment(directory), before - 40);
+    await expect(openBundles({ directory })).rejects.toMatchObject({
+      code: "ERR_STORE_CORRUPT",
+      facts: { seq: 10 },
+    });
+  });
+});
+
 test("a log that lost what its checkpoint covers is not signed for again", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 50, { groupSize: 10, flushSize: 10 });

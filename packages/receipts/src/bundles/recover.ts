@@ -93,7 +93,7 @@ export async function recoverTail(
     const rest = withoutZeros(await segments.read(good.position, end - good.position));
     const { size } = good.frontier;
     const laterFile = segments.startOf(end - 1) > segments.startOf(good.position);
-    if (laterFile || hasCommitBeforeEnd(rest, 0, size)) {
+    if (laterFile || hasCommitBeforeEnd(rest)) {
       throw corrupt(size, "bytes changed before a later commit");
     }
     await segments.cut(good.position);
