@@ -47,6 +47,8 @@ export function createFrameQueue(
       socket.close(1003);
       return;
     }
+    // Nobody takes what comes after the end, while the peer has not heard of it yet.
+    if (finished) return;
     const text = data.toString();
     frames.push(text);
     characters += text.length;
@@ -64,9 +66,12 @@ export function createFrameQueue(
     finished = true;
     failure = undefined;
     frames.length = 0;
+    characters = 0;
     ready = undefined;
     idle.end();
     socket.close();
+    // A paused socket would not see the peer's answer, and be held until the library gives up on it.
+    if (socket.isPaused) socket.resume();
   };
   return {
     whenReady: (callback) => {
