@@ -9,6 +9,8 @@ import type { ReceiptStore } from "../store/store.js";
 import { checkWholeLog } from "../testing/check-log.js";
 import { withDirectory } from "../testing/directory.js";
 import { draftOf } from "../testing/drafts.js";
+import { nodeDisk } from "./disk.js";
+import type { Disk } from "./disk.js";
 import { openBundles } from "./open-bundles.js";
 import type { BundleOptions } from "./open-bundles.js";
 
@@ -170,6 +172,17 @@ test("a log that lost what its checkpoint covers is not signed for again", async
     await file.truncate((await file.stat()).size - 100);
     await file.close();
     await expect(fill({ directory }, 1)).rejects.toMatchObject({ code: "ERR_LOG_INCONSISTENT" });
+  });
+});
+
+test("an opening that fails lets go of the directory", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 10);
+    const disk: Disk = { ...nodeDisk, open: () => Promise.reject(new Error("not now")) };
+    await expect(openBundles({ directory, disk })).rejects.toMatchObject({
+      code: "ERR_STORE_READ",
+    });
+    expect(await reopened({ directory })).toBe(10);
   });
 });
 

@@ -65,7 +65,12 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
     await disk.makeDirectory(hashDirectory);
   }
   const unlock = readOnly ? undefined : await lockDirectory(join(directory, "lock"));
-  const segments = await Segments.open(disk, segmentDirectory, readOnly ? "read" : "write");
+  const segments = await Segments.open(disk, segmentDirectory, readOnly ? "read" : "write").catch(
+    async (error: unknown) => {
+      await unlock?.();
+      throw readFailure("open", error);
+    },
+  );
   const derived = new DerivedFiles(disk, hashDirectory, readOnly ? "read" : "create");
 
   const readSealed = async (): Promise<Committed | undefined> => {

@@ -34,7 +34,12 @@ export class Segments {
   /** Opens what is there; the files must follow on one another without a hole. */
   static async open(disk: Disk, directory: string, mode: "write" | "read"): Promise<Segments> {
     const segments = new Segments(disk, directory);
-    await segments.refresh(mode);
+    try {
+      await segments.refresh(mode);
+    } catch (error) {
+      await segments.close();
+      throw error;
+    }
     return segments;
   }
 
