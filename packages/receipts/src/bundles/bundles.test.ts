@@ -11,6 +11,8 @@ import { withDirectory } from "../testing/directory.js";
 import { draftOf } from "../testing/drafts.js";
 import { nodeDisk } from "./disk.js";
 import type { Disk } from "./disk.js";
+import { nodeDisk } from "./disk.js";
+import type { Disk } from "./disk.js";
 import { openBundles } from "./open-bundles.js";
 import type { BundleOptions } from "./open-bundles.js";
 
@@ -132,6 +134,27 @@ test("while a log is open its file is laid out ahead, and a reader sees only wha
     expect(await reopened({ directory, readOnly: true })).toBe(2);
     await log.close();
     expect((await stat(onlySegment(directory))).size).toBeLessThan(4 * bytes.length);
+  });
+});
+
+test("a disk without room for zeros still takes entries", async () => {
+  await withDirectory(async (directory) => {
+    const disk: Disk = {
+      ...nodeDisk,
+      open: async (path, mode) => {
+        const file = await nodeDisk.open(path, mode);
+        return {
+          ...file,
+          write: (pieces, position) => {
+            const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+            if (bytes > 64 << 10) throw Object.assign(new Error("full"), { code: "ENOSPC" });
+            return file.write(pieces, position);
+          },
+        };
+      },
+    };
+    await fill({ directory, disk }, 50, { groupSize: 10, flushSize: 10 });
+    expect(await reopened({ directory })).toBe(50);
   });
 });
 

@@ -121,9 +121,24 @@ export class Segments {
     const at = position - segment.start;
     const end = pieces.reduce((sum, { length }) => sum + length, position);
     if (end <= this.#laidOut || !isFlushedAtOnce) return segment.file.write(pieces, at);
-    const ahead = Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, end - segment.start));
+    return this.#layOut(segment, pieces, at, end);
+  }
+
+  async #layOut(
+    { start, file }: Segment,
+    pieces: readonly Uint8Array[],
+    at: number,
+    end: number,
+  ): Promise<void> {
+    const ahead = Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, end - start));
     this.#laidOut = end + ahead;
-    return segment.file.write([...pieces, ZEROS.subarray(0, ahead)], at);
+    try {
+      await file.write([...pieces, ZEROS.subarray(0, ahead)], at);
+    } catch {
+      // A disk that has no room for zeros may still have some for entries.
+      await file.write(pieces, at);
+      this.#laidOut = end;
+    }
   }
 
   /** Flushes the file that ends at or holds `position`. */
