@@ -25,14 +25,17 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
     const works = line;
     line = [];
     let done = 0;
-    // Whoever asks again meanwhile stands behind those who are in line already.
-    while (done < works.length) {
-      (works[done++] as () => void)();
-      if (now() >= until) break;
+    try {
+      while (done < works.length) {
+        (works[done++] as () => void)();
+        if (now() >= until) break;
+      }
+    } finally {
+      // Whoever asked again meanwhile stands behind those who were in line already.
+      if (done < works.length) line = [...works.slice(done), ...line];
+      isOpen = line.length > 0;
+      if (isOpen) setImmediate(pass);
     }
-    if (done < works.length) line = [...works.slice(done), ...line];
-    isOpen = line.length > 0;
-    if (isOpen) setImmediate(pass);
   };
   return {
     ask: (work) => {
