@@ -11,8 +11,6 @@ import { withDirectory } from "../testing/directory.js";
 import { draftOf } from "../testing/drafts.js";
 import { nodeDisk } from "./disk.js";
 import type { Disk } from "./disk.js";
-import { nodeDisk } from "./disk.js";
-import type { Disk } from "./disk.js";
 import { openBundles } from "./open-bundles.js";
 import type { BundleOptions } from "./open-bundles.js";
 
