@@ -120,7 +120,9 @@ export class Segments {
     }
     const at = position - segment.start;
     const end = pieces.reduce((sum, { length }) => sum + length, position);
-    if (end <= this.#laidOut || !isFlushedAtOnce) return segment.file.write(pieces, at);
+    // A large flush pays for its size by itself; zeros would be written for nothing.
+    const isSmall = end - position < LEAST_AHEAD;
+    if (end <= this.#laidOut || !isFlushedAtOnce || !isSmall) return segment.file.write(pieces, at);
     return this.#layOut(segment, pieces, at, end);
   }
 
