@@ -1,4 +1,4 @@
-import type { Classification, Decision, Target } from "@countersign/policy";
+import type { Classification, Decision, EventFacts, Target } from "@countersign/policy";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -49,22 +49,24 @@ export function feedItemOf(run: Run, passage: Passage): FeedItem | undefined {
     allowed: decision.allow,
     received_at: passage.receivedAt,
   };
-  if (facts.target !== undefined) item.target = facts.target;
-  addDenial(item, decision);
-  return item;
+  return completed(item, facts, decision);
 }
 
-function addDenial(item: FeedItem, decision: Decision): void {
+/** With what not every decision has: a target, and the rule that speaks or would speak against it. */
+function completed(item: FeedItem, facts: EventFacts, decision: Decision): FeedItem {
+  if (facts.target !== undefined) item.target = facts.target;
   const denial = decision.allow ? decision.observed : decision;
-  if (denial === undefined) return;
-  item.rule = denial.rule;
-  item.denial_reason = denial.reason;
+  if (denial !== undefined) {
+    item.rule = denial.rule;
+    item.denial_reason = denial.reason;
+  }
+  return item;
 }
 
 /** What the feed tells about a browser's request that is on record. */
 export function inboundItemOf(request: InboundRequest): FeedItem {
   const { facts, decision, receiptId, seq, input } = request;
-  if (facts === undefined || decision === undefined || receiptId === undefined) {
+  if (!facts || !decision || receiptId === undefined || seq === undefined) {
     throw new TypeError("a request is shown after it was recorded");
   }
   const item: FeedItem = {
@@ -76,7 +78,7 @@ export function inboundItemOf(request: InboundRequest): FeedItem {
     mode: request.policy.mode,
     forwarded: 0,
     blocked: 0,
-    seq: seq ?? 0,
+    seq,
     receipt_id: receiptId,
     type: request.kind === "input" ? "RUN_AGENT_INPUT" : "CLIENT_MESSAGE",
     direction: facts.direction,
@@ -85,9 +87,7 @@ export function inboundItemOf(request: InboundRequest): FeedItem {
     allowed: decision.allow,
     received_at: request.receivedAt,
   };
-  if (facts.target !== undefined) item.target = facts.target;
-  addDenial(item, decision);
-  return item;
+  return completed(item, facts, decision);
 }
 
 function malformedItem(

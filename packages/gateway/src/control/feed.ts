@@ -11,11 +11,6 @@ export class Feed {
   readonly #listeners = new Set<FeedListener>();
   readonly #recent: FeedItem[] = [];
 
-  /** Whether anybody looks; building items for nobody would cost time per event. */
-  get isWatched(): boolean {
-    return this.#listeners.size > 0;
-  }
-
   /** Shows one decision. */
   publish(item: FeedItem): void {
     this.#recent.push(item);

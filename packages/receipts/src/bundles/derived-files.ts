@@ -23,7 +23,7 @@ export class DerivedFiles {
   readonly #directory: string;
   readonly #mode: "create" | "read";
   readonly #files = new Map<string, Promise<DiskFile>>();
-  #waiting = new Map<string, Run[]>();
+  readonly #waiting = new Map<string, Run[]>();
   #waitingBytes = 0;
   #writing: Promise<void> = Promise.resolve();
 
