@@ -23,7 +23,6 @@ export const SIGNATURE_ALLOWANCE = 1_500;
 const LIMIT = MAX_ENTRY_BYTES - SIGNATURE_ALLOWANCE;
 // Names, key and hash around the parts: never more than this.
 const FIXED_BYTES = 300;
-const PLAIN = /^[\n\x20-\x7e]*$/;
 const UNESCAPED = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const MARKS = Array.from({ length: 2 ** PARTS }, (_, set) => partMark(set));
 
@@ -106,8 +105,7 @@ export class DraftRows {
     this.#pieces = [];
     this.#payloads = [];
     this.#isFirst = true;
-    // Asked once of all rows together: part by part it cost more than putting the parts together.
-    return { rows, payloads, plain: PLAIN.test(rows) };
+    return { rows, payloads };
   }
 
   #add(draft: EntryDraft, receivedAt: number): void {

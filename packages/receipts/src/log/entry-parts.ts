@@ -51,7 +51,7 @@ export function entryHead(draft: EntryDraft): string {
 
 type ReceiptParts = Omit<ReceiptDraft, "payload_hash">;
 
-/** The receipt up to `event_id`. */
+/** The receipt up to the value of `event_id`. */
 export function receiptHead(receipt: ReceiptParts): string {
   const { allowed, classification, denial_reason } = receipt;
   if (!RECEIPT_CLASSIFICATIONS.has(classification)) throw refuse("classification", "unknown");
@@ -59,22 +59,26 @@ export function receiptHead(receipt: ReceiptParts): string {
   if (allowed !== (denial_reason === undefined)) {
     throw refuse("denial_reason", "present exactly when the event was blocked");
   }
-  return `{"agent_id":${text("agent_id", receipt.agent_id)},"allowed":${allowed ? "true" : "false"},"capability_id":${text("capability_id", receipt.capability_id)},"classification":"${classification}"${optional("denial_reason", denial_reason)}`;
+  return `{"agent_id":${text("agent_id", receipt.agent_id)},"allowed":${allowed ? "true" : "false"},"capability_id":${text("capability_id", receipt.capability_id)},"classification":"${classification}"${optional("denial_reason", denial_reason)},"event_id":"`;
 }
 
-/** The value of `event_type`. */
-export function eventType(type: ReceiptParts["event_type"]): string {
+function typeText(type: ReceiptParts["event_type"]): string {
   if (typeof type !== "string") return `{"custom":${text("event_type", type.custom)}}`;
   if (!RECEIPT_EVENT_TYPES.has(type)) throw refuse("event_type", "unknown");
   return `"${type}"`;
 }
 
-/** `session_id`, when there is one. */
-export function sessionPart(session: string | undefined): string {
-  return optional("session_id", session);
+/** The receipt from behind the value of `event_id` up to where that stands again, in `id`. */
+export function eventType(type: ReceiptParts["event_type"]): string {
+  return `","event_type":${typeText(type)},"id":"agui-`;
 }
 
-/** The receipt from behind its signature on. */
+/** The receipt from behind the payload's hash up to the signature: `session_id`, when there is one. */
+export function sessionPart(session: string | undefined): string {
+  return `"${optional("session_id", session)}`;
+}
+
+/** The receipt from behind the value of its signature on. */
 export function receiptTail(receipt: ReceiptParts): string {
   const { target, transport } = receipt;
   if (transport !== "sse" && transport !== "websocket") throw refuse("transport", "unknown");
@@ -86,7 +90,7 @@ export function receiptTail(receipt: ReceiptParts): string {
         : `"component_id":${text("target", target.component_id)},`;
     part = `,"target":{${id}"component_type":${text("target", target.component_type)}}`;
   }
-  return `${part},"timestamp":${canonicalCount("timestamp", receipt.timestamp)},"transport":"${transport}"}`;
+  return `"${part},"timestamp":${canonicalCount("timestamp", receipt.timestamp)},"transport":"${transport}"}`;
 }
 
 /** The entry from behind its receipt up to the value of `seq`. */

@@ -10,8 +10,6 @@ export type SignMode = "each" | "batch";
 export type DraftText = {
   readonly rows: string;
   readonly payloads: string;
-  /** Nothing in `rows` needs more than one byte a character. */
-  readonly plain: boolean;
 };
 
 const LOW_BITS = 4;
@@ -22,9 +20,9 @@ export function partMark(set: number): string {
   return String.fromCharCode(MARK_ZERO + (set >> LOW_BITS), MARK_ZERO + (set & 0xf));
 }
 
-/** The set that a mark spells. */
-export function partSet(mark: string): number {
-  return ((mark.charCodeAt(0) - MARK_ZERO) << LOW_BITS) | (mark.charCodeAt(1) - MARK_ZERO);
+/** The set that the two bytes of a mark spell. */
+export function partSet(high: number, low: number): number {
+  return ((high - MARK_ZERO) << LOW_BITS) | (low - MARK_ZERO);
 }
 
 /** The parts of an entry that repeat from draft to draft, in the order of their bits. */

@@ -1,10 +1,10 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { decodeHex } from "@countersign/core";
+import { decodeHex, encodeHex } from "@countersign/core";
 import { createSigner, generateKey, importPrivateKey } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
-import { assert, asyncProperty, boolean, string } from "fast-check";
+import { array, assert, asyncProperty, boolean, string } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { encodeEntryText } from "../entry/encode-entry.js";
@@ -50,6 +50,10 @@ function entriesOf({ records, places, first }: SignedGroup) {
     start = end;
     return entry;
   });
+}
+
+function singly(sign: (message: Uint8Array) => Uint8Array, body: Uint8Array): string {
+  return `ed25519:${encodeHex(sign(body))}`;
 }
 
 const drafts = Array.from({ length: 70 }, (_, number) => draftOf(number));
@@ -109,6 +113,47 @@ test.each([2, 3, 5, 31, 32])(
     expect(receipts.map((receipt) => receipt.signature)).toEqual(expected);
   },
 );
+
+test("whatever is blocked between them, allowed receipts get the reference's signatures in their order", async () => {
+  const key = importPrivateKey(new Uint8Array(32).fill(7));
+  const signer = await createInThreadSigner(key);
+  const { sign } = createSigner(key);
+  await assert(
+    asyncProperty(array(boolean(), { minLength: 1, maxLength: 100 }), async (verdicts) => {
+      const mixed = verdicts.map((allowed, number): EntryDraft => {
+        const { receipt, ...rest } = draftOf(number);
+        const { denial_reason: _, ...members } = receipt;
+        const verdict = allowed ? { allowed } : { allowed, denial_reason: "no" };
+        return { ...rest, receipt: { ...members, ...verdict } } as EntryDraft;
+      });
+      const group = await signer.sign(requestOf(mixed, "batch"));
+      const receipts = entriesOf(group).map((entry) => entry.receipt);
+      const together = receipts.filter((receipt) => receipt.allowed);
+      const expected = together.flatMap((_, at) => {
+        if (at % RECEIPTS_PER_ROOT !== 0) return [];
+        const batch = together.slice(at, at + RECEIPTS_PER_ROOT).map(receiptBody);
+        return batch.length === 1 ? [singly(sign, batch[0]!)] : buildBatch(batch, sign);
+      });
+      expect(together.map((receipt) => receipt.signature)).toEqual(expected);
+      const blocked = receipts.filter((receipt) => !receipt.allowed);
+      expect(blocked.map((receipt) => receipt.signature)).toEqual(
+        blocked.map((receipt) => singly(sign, receiptBody(receipt))),
+      );
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("a group larger than the memory kept for signing is signed like its drafts alone", async () => {
+  const signer = await createInThreadSigner(generateKey());
+  const large = drafts.map((draft, number) => ({ ...draft, run_id: "é".repeat(number * 400) }));
+  const together = entriesOf(await signer.sign(requestOf(large)));
+  const alone = await Promise.all(large.map((draft) => signer.sign(requestOf([draft]))));
+  expect(together.map((entry) => entry.receipt)).toEqual(
+    alone.map((group) => entriesOf(group)[0]?.receipt),
+  );
+  expect(together.map((entry) => entry.run_id)).toEqual(large.map((draft) => draft.run_id));
+});
 
 test("a group that cannot be signed is rejected and the thread goes on", async () => {
   const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });

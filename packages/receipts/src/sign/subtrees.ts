@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { SPACE_START, threadSpace } from "./space.js";
 
 const HASH_BYTES = 32;
 /** Bytes of one subtree: its height and its hash. */
@@ -14,43 +15,38 @@ export function joinHashes(left: string, right: string): string {
   return hash("sha256", node, "binary");
 }
 
-/** The largest aligned subtrees over the leaves that begin at a place of the log. */
-export class Subtrees {
-  readonly #heights: number[] = [];
-  readonly #hashes: string[] = [];
-  #next: number;
-
-  constructor(first: number) {
-    this.#next = first;
+/** The nodes over hashes that pair up. */
+function joinPairs(hashes: readonly string[]): string[] {
+  const space = threadSpace();
+  space.reach(SPACE_START + hashes.length * HASH_BYTES);
+  const end = space.write(hashes.join(""), SPACE_START);
+  const above: string[] = [];
+  for (let at = SPACE_START; at < end; at += 2 * HASH_BYTES) {
+    above.push(space.nodeHash(at, at + HASH_BYTES));
   }
+  return above;
+}
 
-  add(leaf: string): void {
-    const heights = this.#heights;
-    const hashes = this.#hashes;
-    let carry = leaf;
-    let height = 0;
-    // The left neighbour may lie before the group: then the subtree cannot grow here.
-    for (
-      let place = this.#next;
-      place % 2 === 1 && height < MAX_HEIGHT && heights[heights.length - 1] === height;
-      place = (place - 1) / 2
-    ) {
-      heights.pop();
-      carry = joinHashes(hashes.pop() as string, carry);
-      height += 1;
-    }
-    heights.push(height);
-    hashes.push(carry);
-    this.#next += 1;
+/** The largest aligned subtrees over leaves that begin at a place of the log, from the left: height and hash of each. */
+export function subtreesOver(leaves: readonly string[], first: number): Buffer {
+  const left: string[] = [];
+  const right: string[] = [];
+  let level = leaves;
+  let place = first;
+  let height = 0;
+  for (; level.length > 0 && height < MAX_HEIGHT; height += 1) {
+    const mark = String.fromCharCode(height);
+    // The neighbour of the first may lie before the leaves, and that of the last behind them.
+    const start = place % 2;
+    if (start === 1) left.push(mark, level[0] as string);
+    const end = level.length - ((level.length - start) % 2);
+    if (end < level.length) right.unshift(mark, level[end] as string);
+    level = start < end ? joinPairs(level.slice(start, end)) : [];
+    place = (place + start) / 2;
   }
-
-  /** Height and hash of each, from the left. */
-  take(): Uint8Array {
-    const bytes = Buffer.allocUnsafeSlow(this.#hashes.length * NODE_BYTES);
-    this.#hashes.forEach((one, index) => {
-      bytes[index * NODE_BYTES] = this.#heights[index] as number;
-      bytes.write(one, index * NODE_BYTES + 1, HASH_BYTES, "latin1");
-    });
-    return bytes;
-  }
+  for (const one of level) left.push(String.fromCharCode(height), one);
+  const text = left.join("") + right.join("");
+  const bytes = Buffer.allocUnsafeSlow(text.length);
+  bytes.write(text, "latin1");
+  return bytes;
 }

@@ -1,0 +1,53 @@
+import { PARTS, partSet } from "./group.js";
+
+const LINE_FEED = 0x0a;
+const HASH_DIGITS = 64;
+const MARK_BYTES = 2;
+
+/** Reads the rows of drafts (`DraftText`), and tells where the pieces of each lie. */
+export class DraftReader {
+  /** Where each part of the draft begins, and how many bytes it has. */
+  readonly starts: number[] = Array.from({ length: PARTS }, () => 0);
+  readonly lengths: number[] = Array.from({ length: PARTS }, () => 0);
+  idAt = 0;
+  idLength = 0;
+  /** Where the payload's hash lies; -1 when the payload itself was sent. */
+  hashAt = 0;
+  #at: number;
+  readonly #end: number;
+
+  constructor(start: number, end: number) {
+    this.#at = start;
+    this.#end = end;
+  }
+
+  /** Goes on to the next draft. Rows that end too early show in `isAtEnd`. */
+  next(bytes: Uint8Array): void {
+    const set = partSet(bytes[this.#at] as number, bytes[this.#at + 1] as number);
+    this.#at += MARK_BYTES + 1;
+    for (let place = 0; place < PARTS; place += 1) {
+      if ((set & (1 << place)) === 0) continue;
+      this.starts[place] = this.#at;
+      this.lengths[place] = this.#skip(bytes);
+    }
+    this.idAt = this.#at;
+    this.idLength = this.#skip(bytes);
+    const isHashed = this.#at < this.#end && bytes[this.#at] !== LINE_FEED;
+    this.hashAt = isHashed ? this.#at : -1;
+    this.#at += isHashed ? HASH_DIGITS + 1 : 1;
+  }
+
+  /** Whether the drafts that were read are all of them. */
+  get isAtEnd(): boolean {
+    return this.#at === this.#end + 1;
+  }
+
+  #skip(bytes: Uint8Array): number {
+    const start = this.#at;
+    const end = this.#end;
+    let at = start;
+    while (at < end && bytes[at] !== LINE_FEED) at += 1;
+    this.#at = at + 1;
+    return at - start;
+  }
+}

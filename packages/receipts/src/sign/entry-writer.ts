@@ -1,0 +1,115 @@
+import type { DraftReader } from "./draft-reader.js";
+import type { SignedGroup, SignRequest } from "./group.js";
+import { LENGTH_BYTES, sealGroup, writeLength } from "./records.js";
+import type { Space } from "./space.js";
+
+const SIGNATURE = ',"signature":"';
+const HASH_DIGITS = 64;
+// Names, key, hash and numbers around the parts, and the longest signature: never more than this.
+const OTHER_BYTES = 1_500;
+
+/** Puts entries together, one behind the other, from parts that lie in the same space. */
+export class EntryWriter {
+  readonly #space: Space;
+  readonly #keyAt: number;
+  readonly #keyLength: number;
+  readonly #recordsAt: number;
+  readonly #places: Uint32Array;
+  #seq: number;
+  #digits: number;
+  /** Sequence number that takes one digit more. */
+  #longer: number;
+  #count = 0;
+  #start: number;
+  #bodyAt = 0;
+  #signatureAt = 0;
+  #bodyEnd = 0;
+
+  /** Works in the memory from `at` on. */
+  constructor(space: Space, at: number, { count, first }: SignRequest, kernelKey: string) {
+    const key = `","kernel_key":"${kernelKey}","payload_hash":"`;
+    space.reach(at + key.length + SIGNATURE.length);
+    this.#space = space;
+    this.#keyAt = at;
+    this.#keyLength = key.length;
+    this.#recordsAt = space.write(key + SIGNATURE, at);
+    this.#start = this.#recordsAt;
+    this.#places = new Uint32Array(count * 2);
+    this.#seq = first;
+    this.#digits = String(first).length;
+    this.#longer = 10 ** this.#digits;
+  }
+
+  /** Writes an entry up to its signature, and behind that the rest of what is signed for. */
+  begin(draft: DraftReader, payloadHash: string | undefined): void {
+    const { idAt, idLength, lengths, starts } = draft;
+    const space = this.#space;
+    let room = OTHER_BYTES + 2 * idLength;
+    for (const length of lengths) room += length;
+    space.reach(this.#start + room);
+    this.#bodyAt = space.copy(
+      starts[0] as number,
+      this.#start + LENGTH_BYTES,
+      lengths[0] as number,
+    );
+    let at = space.copy(starts[1] as number, this.#bodyAt, lengths[1] as number);
+    at = space.copy(idAt, at, idLength);
+    at = space.copy(starts[2] as number, at, lengths[2] as number);
+    at = space.copy(idAt, at, idLength);
+    at = space.copy(this.#keyAt, at, this.#keyLength);
+    at =
+      payloadHash === undefined
+        ? space.copy(draft.hashAt, at, HASH_DIGITS)
+        : space.write(payloadHash, at);
+    at = space.copy(starts[3] as number, at, lengths[3] as number);
+    this.#signatureAt = at;
+    // Without the quote that ends the signature.
+    this.#bodyEnd = space.copy((starts[4] as number) + 1, at, (lengths[4] as number) - 1);
+  }
+
+  /** What is signed for, until the entry is ended. */
+  body(): Uint8Array {
+    return this.#space.bytes.subarray(this.#bodyAt, this.#bodyEnd);
+  }
+
+  /** The hash of that as a leaf of a batch. */
+  bodyHash(): string {
+    const { bytes } = this.#space;
+    const before = bytes[this.#bodyAt - 1] as number;
+    // The leaf prefix 0x00 stands for a moment before the receipt: no copy for hashing.
+    bytes[this.#bodyAt - 1] = 0;
+    const leaf = this.#space.hash(this.#bodyAt - 1, this.#bodyEnd);
+    bytes[this.#bodyAt - 1] = before;
+    return leaf;
+  }
+
+  /** Writes the entry from behind its signature on, and says where that is to be written. */
+  end({ lengths, starts }: DraftReader, signatureLength: number): number {
+    const space = this.#space;
+    const nameAt = this.#keyAt + this.#keyLength;
+    const signatureAt = space.copy(nameAt, this.#signatureAt, SIGNATURE.length);
+    let at = signatureAt + signatureLength;
+    at = space.copy(starts[4] as number, at, lengths[4] as number);
+    const seqAt = space.copy(starts[5] as number, at, lengths[5] as number);
+    if (this.#seq === this.#longer) {
+      this.#digits += 1;
+      this.#longer *= 10;
+    }
+    at = space.writeCount(this.#seq, this.#digits, seqAt);
+    at = space.copy(starts[6] as number, at, lengths[6] as number);
+    writeLength(space.bytes, this.#start, at);
+    this.#places[this.#count * 2] = seqAt - this.#recordsAt;
+    this.#places[this.#count * 2 + 1] = at - this.#recordsAt;
+    this.#start = at;
+    this.#count += 1;
+    this.#seq += 1;
+    return signatureAt;
+  }
+
+  /** The group, in memory of its own, which a thread can hand over without a copy. */
+  take(first: number): SignedGroup {
+    const records = Buffer.allocUnsafeSlow(this.#start - this.#recordsAt);
+    records.set(this.#space.bytes.subarray(this.#recordsAt, this.#start));
+    return sealGroup(first, records, this.#places);
+  }
+}
