@@ -13,6 +13,8 @@ function signed(rows: DraftRows, count: number): SignedGroup {
   return signGroup({ ...rows.take(), count, first: 5, mode: "each", singles: [] }, KEY);
 }
 
+const clock = (): number => 1;
+
 function textsOf({ records, places }: SignedGroup): string[] {
   return Array.from({ length: places.length / 2 }, (_, index) => {
     const start = index === 0 ? 0 : (places[index * 2 - 1] as number);
@@ -23,12 +25,9 @@ function textsOf({ records, places }: SignedGroup): string[] {
 
 function alone(draft: EntryDraft): string | undefined {
   const rows = new DraftRows();
-  rows.addAll([draft], [draft.received_at ?? 1], 0);
+  rows.addAll([draft], clock);
   return textsOf(signed(rows, 1))[0];
 }
-
-const times = (drafts: readonly EntryDraft[]): number[] =>
-  drafts.map((one) => one.received_at ?? 1);
 
 test("a draft is written the same behind any others as alone", () => {
   const member = fc.constantFrom("a", "b", 'quo"ted', "é\u2028", "line\nfeed", "x".repeat(300));
@@ -64,7 +63,7 @@ test("a draft is written the same behind any others as alone", () => {
           : { ...common, receipt: parts, payload_text: one.payload_text };
       });
       const rows = new DraftRows();
-      rows.addAll(drafts, times(drafts), 0);
+      rows.addAll(drafts, clock);
       expect(textsOf(signed(rows, drafts.length))).toEqual(drafts.map(alone));
     }),
     { numRuns: 200 },
@@ -78,11 +77,11 @@ test("a caller that changes its object and appends it again is not taken at its 
   const type = { custom: "one" };
   draft.receipt.event_type = type;
   const rows = new DraftRows();
-  rows.addAll([draft as EntryDraft], [1], 0);
+  rows.addAll([draft as EntryDraft], clock);
   draft.receipt.allowed = false;
   draft.receipt.denial_reason = "because";
   type.custom = "two";
-  rows.addAll([draft as EntryDraft], [1], 0);
+  rows.addAll([draft as EntryDraft], clock);
   const text = textsOf(signed(rows, 2)).join("");
   expect(text.match(/"allowed":(?:true|false)/g)).toEqual(['"allowed":true', '"allowed":false']);
   expect(text.match(/"custom":"\w+"/g)).toEqual(['"custom":"one"', '"custom":"two"']);
@@ -93,10 +92,10 @@ test("after drafts that were refused the next one is written whole", () => {
   const good = draftOf(2);
   const other = { ...good, policy_hash: "aa".repeat(32) };
   const refused = { ...other, thread_id: "\ud800" };
-  expect(() => rows.addAll([other, refused], [1, 1], 0)).toThrow("lone surrogate");
-  rows.addAll([good], times([good]), 0);
-  expect(() => rows.addAll([other, refused], [1, 1], 0)).toThrow("lone surrogate");
-  rows.addAll([other], times([other]), 0);
+  expect(() => rows.addAll([other, refused], clock)).toThrow("lone surrogate");
+  rows.addAll([good], clock);
+  expect(() => rows.addAll([other, refused], clock)).toThrow("lone surrogate");
+  rows.addAll([other], clock);
   expect(textsOf(signed(rows, 2))).toEqual([alone(good), alone(other)]);
 });
 
@@ -108,7 +107,7 @@ test.each(["x", "é", "語"])("no accepted draft of %s makes an entry that is to
     const draft = draftOf(2, { run_id: unit.repeat(Math.floor(length / width)) });
     const rows = new DraftRows();
     try {
-      rows.addAll([draft], [1], 0);
+      rows.addAll([draft], clock);
       sizes.push(signed(rows, 1).records.length);
     } catch (error) {
       sizes.push((error as { code: string }).code);
@@ -132,7 +131,7 @@ test.each([
   ["timestamp", { timestamp: -1 }],
 ])("a draft with a wrong %s is refused by its name", (member, changes) => {
   const draft = { ...draftOf(2), receipt: { ...draftOf(2).receipt, ...changes } };
-  const add = (): void => new DraftRows().addAll([draft as EntryDraft], [1], 0);
+  const add = (): void => new DraftRows().addAll([draft as EntryDraft], clock);
   expect(add).toThrow(expect.objectContaining({ code: "ERR_RECEIPT_MALFORMED" }));
   expect(add).toThrow(expect.objectContaining({ facts: expect.objectContaining({ member }) }));
 });

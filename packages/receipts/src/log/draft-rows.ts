@@ -81,14 +81,12 @@ export class DraftRows {
   #parts: string[] = ["", "", "", "", "", "", ""];
   #length = 0;
 
-  /** Adds drafts, the first one received at `times[start]`; or throws and adds none of them. */
-  addAll(drafts: readonly EntryDraft[], times: readonly number[], start: number): void {
+  /** Adds drafts, or throws and adds none of them. */
+  addAll(drafts: readonly EntryDraft[], clock: () => number): void {
     const pieces = this.#pieces.length;
     const payloads = this.#payloads.length;
     try {
-      for (let at = 0; at < drafts.length; at += 1) {
-        this.#add(drafts[at] as EntryDraft, times[start + at] as number);
-      }
+      for (const draft of drafts) this.#add(draft, draft.received_at ?? clock());
     } catch (error) {
       this.#pieces.length = pieces;
       this.#payloads.length = payloads;

@@ -185,7 +185,7 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
         await store.append((head) => {
           const { signed, size: after } = numbered(head.size, taken);
           end = after;
-          return { ...grow(head, signed), drafts: () => taken.flatMap((one) => one.timedDrafts()) };
+          return { ...grow(head, signed), drafts: () => taken.flatMap((one) => one.kept) };
         }, durability);
       } catch (error) {
         const failure = isCountersignError(error) ? error : writeFailure("append", error);
@@ -242,7 +242,10 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
       const facts = { limit: maxQueue };
       throw new CountersignError("ERR_LOG_QUEUE_FULL", "too many appends are under way", facts);
     }
-    const appended = collecting.add(drafts, clock);
+    const appended =
+      store.readsDrafts === true
+        ? collecting.addKept(drafts, clock)
+        : collecting.add(drafts, clock);
     pending += drafts.length;
     if (collecting.count >= groupSize) {
       waiting.push(collecting);

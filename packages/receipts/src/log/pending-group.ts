@@ -11,48 +11,49 @@ type Call = {
   reject(error: unknown): void;
 };
 
-/** Appends that travel together: signed by one message, acknowledged by one flush. */
+/**
+ * Appends that travel together: signed by one message, acknowledged by one flush. It keeps of the drafts
+ * what it must: objects that outlive a collection of young ones cost more than writing them down.
+ */
 export class PendingGroup {
-  readonly drafts: EntryDraft[] = [];
-  readonly times: number[] = [];
+  /** Drafts that were kept. */
+  readonly kept: TimedDraft[] = [];
   /** Set when signed; until then the groups behind it wait too, so that order is kept. */
   signed: SignedGroup | undefined;
   /** Signing failed: nothing of it is written. */
   failed = false;
   readonly #rows = new DraftRows();
+  readonly #eventIds: string[] = [];
   readonly #singles: number[] = [];
   readonly #calls: Call[] = [];
 
   get count(): number {
-    return this.drafts.length;
+    return this.#eventIds.length;
   }
 
   /** Adds drafts that belong together, or throws because one of them cannot be an entry. */
   add(drafts: readonly EntryDraft[], clock: () => number): Promise<AppendedEntry[]> {
     const start = this.count;
-    for (const draft of drafts) this.times.push(draft.received_at ?? clock());
-    try {
-      this.#rows.addAll(drafts, this.times, start);
-    } catch (error) {
-      this.times.length = start;
-      throw error;
-    }
-    for (const draft of drafts) {
+    this.#rows.addAll(drafts, clock);
+    for (const { receipt } of drafts) {
       // A blocked event's receipt must stand alone, so it never shares a root.
-      if (!draft.receipt.allowed) this.#singles.push(this.drafts.length);
-      this.drafts.push(draft);
+      if (!receipt.allowed) this.#singles.push(this.#eventIds.length);
+      this.#eventIds.push(receipt.event_id);
     }
     return new Promise((resolve, reject) => {
       this.#calls.push({ start, end: this.count, resolve, reject });
     });
   }
 
-  /** The drafts with their times, for stores that fill index columns themselves. */
-  timedDrafts(): TimedDraft[] {
-    return this.drafts.map((draft, index) => ({
+  /** The same, keeping the drafts with their times for a store that reads them. */
+  addKept(drafts: readonly EntryDraft[], clock: () => number): Promise<AppendedEntry[]> {
+    const timed = drafts.map((draft): TimedDraft => ({
       ...draft,
-      received_at: this.times[index] as number,
+      received_at: draft.received_at ?? clock(),
     }));
+    const added = this.add(timed, clock);
+    this.kept.push(...timed);
+    return added;
   }
 
   request(mode: SignMode, first: number): SignRequest {
@@ -64,8 +65,8 @@ export class PendingGroup {
     for (const { start, end, resolve } of this.#calls) {
       const entries: AppendedEntry[] = [];
       for (let index = start; index < end; index += 1) {
-        const { event_id } = (this.drafts[index] as EntryDraft).receipt;
-        entries.push(new AppendedEntry(signed.first + index, event_id, signed, index));
+        const eventId = this.#eventIds[index] as string;
+        entries.push(new AppendedEntry(signed.first + index, eventId, signed, index));
       }
       resolve(entries);
     }

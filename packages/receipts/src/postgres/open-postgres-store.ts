@@ -117,6 +117,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 
   return {
+    readsDrafts: true,
     async append(build, durability) {
       if (closed || readOnly) throw closedStore();
       let client: PoolClient | undefined;

@@ -37,7 +37,7 @@ export type AppendBatch = {
   readonly above: readonly TileHash[];
   /** The tree after the append. */
   readonly frontier: Frontier;
-  /** What the entries were made from, for stores that fill index columns themselves. */
+  /** What the entries were made from, if the store says that it reads them. */
   drafts(): readonly TimedDraft[];
 };
 
@@ -53,6 +53,8 @@ export type AppendBatch = {
  * - Reads may run at any time and see acknowledged entries only.
  */
 export type ReceiptStore = {
+  /** Set by a store that fills index columns from the drafts of a batch; for any other they are not kept. */
+  readonly readsDrafts?: true;
   append(build: (head: Frontier) => AppendBatch, durability: Durability): Promise<void>;
   /** The acknowledged tree, re-read from the medium when its state is in doubt. */
   head(): Promise<Frontier>;
