@@ -13,7 +13,7 @@ function signed(rows: DraftRows, count: number): SignedGroup {
   return signGroup({ ...rows.take(), count, first: 5, mode: "each", singles: [] }, KEY);
 }
 
-const clock = (): number => 1;
+const NOW = 1;
 
 function textsOf({ records, places }: SignedGroup): string[] {
   return Array.from({ length: places.length / 2 }, (_, index) => {
@@ -25,7 +25,7 @@ function textsOf({ records, places }: SignedGroup): string[] {
 
 function alone(draft: EntryDraft): string | undefined {
   const rows = new DraftRows();
-  rows.addAll([draft], clock);
+  rows.addAll([draft], NOW);
   return textsOf(signed(rows, 1))[0];
 }
 
@@ -33,6 +33,7 @@ test("a draft is written the same behind any others as alone", () => {
   const member = fc.constantFrom("a", "b", 'quo"ted', "é\u2028", "line\nfeed", "x".repeat(300));
   const change = fc.record({
     number: fc.nat(30),
+    event_id: fc.option(member, { nil: undefined, freq: 1 }),
     agent_id: member,
     capability_id: member,
     session_id: fc.option(member, { nil: undefined }),
@@ -53,6 +54,7 @@ test("a draft is written the same behind any others as alone", () => {
         };
         const parts = {
           ...members,
+          ...(one.event_id === undefined ? {} : { event_id: one.event_id }),
           agent_id: one.agent_id,
           capability_id: one.capability_id,
           ...(one.session_id === undefined ? {} : { session_id: one.session_id }),
@@ -63,7 +65,7 @@ test("a draft is written the same behind any others as alone", () => {
           : { ...common, receipt: parts, payload_text: one.payload_text };
       });
       const rows = new DraftRows();
-      rows.addAll(drafts, clock);
+      rows.addAll(drafts, NOW);
       expect(textsOf(signed(rows, drafts.length))).toEqual(drafts.map(alone));
     }),
     { numRuns: 200 },
@@ -77,14 +79,28 @@ test("a caller that changes its object and appends it again is not taken at its 
   const type = { custom: "one" };
   draft.receipt.event_type = type;
   const rows = new DraftRows();
-  rows.addAll([draft as EntryDraft], clock);
+  rows.addAll([draft as EntryDraft], NOW);
   draft.receipt.allowed = false;
   draft.receipt.denial_reason = "because";
   type.custom = "two";
-  rows.addAll([draft as EntryDraft], clock);
+  rows.addAll([draft as EntryDraft], NOW);
   const text = textsOf(signed(rows, 2)).join("");
   expect(text.match(/"allowed":(?:true|false)/g)).toEqual(['"allowed":true', '"allowed":false']);
   expect(text.match(/"custom":"\w+"/g)).toEqual(['"custom":"one"', '"custom":"two"']);
+});
+
+test("among drafts with ordinary ids, hashes that look ordinary only when joined are refused", () => {
+  const hashed = (payload_hash: unknown): EntryDraft =>
+    ({ ...draftOf(2), receipt: { ...draftOf(2).receipt, payload_hash } }) as EntryDraft;
+  const rows = new DraftRows();
+  const uneven = [hashed("ab".repeat(31)), hashed("ab".repeat(33))];
+  const listed = [draftOf(1), hashed(Array.from({ length: 64 }, () => "a"))];
+  const capital = [draftOf(1), hashed("AB".repeat(32)), draftOf(3)];
+  for (const drafts of [uneven, listed, capital]) {
+    expect(() => rows.addAll(drafts, NOW)).toThrow("payload_hash");
+  }
+  rows.addAll([draftOf(2)], NOW);
+  expect(textsOf(signed(rows, 1))).toEqual([alone(draftOf(2))]);
 });
 
 test("after drafts that were refused the next one is written whole", () => {
@@ -92,10 +108,10 @@ test("after drafts that were refused the next one is written whole", () => {
   const good = draftOf(2);
   const other = { ...good, policy_hash: "aa".repeat(32) };
   const refused = { ...other, thread_id: "\ud800" };
-  expect(() => rows.addAll([other, refused], clock)).toThrow("lone surrogate");
-  rows.addAll([good], clock);
-  expect(() => rows.addAll([other, refused], clock)).toThrow("lone surrogate");
-  rows.addAll([other], clock);
+  expect(() => rows.addAll([other, refused], NOW)).toThrow("lone surrogate");
+  rows.addAll([good], NOW);
+  expect(() => rows.addAll([other, refused], NOW)).toThrow("lone surrogate");
+  rows.addAll([other], NOW);
   expect(textsOf(signed(rows, 2))).toEqual([alone(good), alone(other)]);
 });
 
@@ -107,7 +123,7 @@ test.each(["x", "é", "語"])("no accepted draft of %s makes an entry that is to
     const draft = draftOf(2, { run_id: unit.repeat(Math.floor(length / width)) });
     const rows = new DraftRows();
     try {
-      rows.addAll([draft], clock);
+      rows.addAll([draft], NOW);
       sizes.push(signed(rows, 1).records.length);
     } catch (error) {
       sizes.push((error as { code: string }).code);
@@ -131,7 +147,7 @@ test.each([
   ["timestamp", { timestamp: -1 }],
 ])("a draft with a wrong %s is refused by its name", (member, changes) => {
   const draft = { ...draftOf(2), receipt: { ...draftOf(2).receipt, ...changes } };
-  const add = (): void => new DraftRows().addAll([draft as EntryDraft], clock);
+  const add = (): void => new DraftRows().addAll([draft as EntryDraft], NOW);
   expect(add).toThrow(expect.objectContaining({ code: "ERR_RECEIPT_MALFORMED" }));
   expect(add).toThrow(expect.objectContaining({ facts: expect.objectContaining({ member }) }));
 });

@@ -244,8 +244,8 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     }
     const appended =
       store.readsDrafts === true
-        ? collecting.addKept(drafts, clock)
-        : collecting.add(drafts, clock);
+        ? collecting.addKept(drafts, clock())
+        : collecting.add(drafts, clock());
     pending += drafts.length;
     if (collecting.count >= groupSize) {
       waiting.push(collecting);

@@ -32,9 +32,9 @@ export class PendingGroup {
   }
 
   /** Adds drafts that belong together, or throws because one of them cannot be an entry. */
-  add(drafts: readonly EntryDraft[], clock: () => number): Promise<AppendedEntry[]> {
+  add(drafts: readonly EntryDraft[], now: number): Promise<AppendedEntry[]> {
     const start = this.count;
-    this.#rows.addAll(drafts, clock);
+    this.#rows.addAll(drafts, now);
     for (const { receipt } of drafts) {
       // A blocked event's receipt must stand alone, so it never shares a root.
       if (!receipt.allowed) this.#singles.push(this.#eventIds.length);
@@ -46,12 +46,12 @@ export class PendingGroup {
   }
 
   /** The same, keeping the drafts with their times for a store that reads them. */
-  addKept(drafts: readonly EntryDraft[], clock: () => number): Promise<AppendedEntry[]> {
+  addKept(drafts: readonly EntryDraft[], now: number): Promise<AppendedEntry[]> {
     const timed = drafts.map((draft): TimedDraft => ({
       ...draft,
-      received_at: draft.received_at ?? clock(),
+      received_at: draft.received_at ?? now,
     }));
-    const added = this.add(timed, clock);
+    const added = this.add(timed, now);
     this.kept.push(...timed);
     return added;
   }

@@ -32,7 +32,7 @@ const FIRST = 41;
 
 function requestOf(drafts: readonly EntryDraft[], mode: SignMode = "each"): SignRequest {
   const rows = new DraftRows();
-  rows.addAll(drafts, () => 1);
+  rows.addAll(drafts, 1);
   const singles = drafts.flatMap((draft, index) => (draft.receipt.allowed ? [] : [index]));
   return { ...rows.take(), count: drafts.length, mode, singles, first: FIRST };
 }
