@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMovedClock, describeLedgerContract } from "../testing/ledger-contract.js";
+import { claimOne, createMovedClock, describeLedgerContract } from "../testing/ledger-contract.js";
 import { createMemoryLedger } from "./memory-ledger.js";
 import { openPostgresLedger } from "./postgres/open-postgres-ledger.js";
 import { openSqliteLedger } from "./sqlite/open-sqlite-ledger.js";
@@ -44,8 +44,8 @@ test("what SQLite was told is there when the file is opened again", async () => 
   // Not closed: a killed process closes nothing.
   const second = await openSqliteLedger(options);
   expect(await second.read("t")).toHaveLength(1);
-  expect(await second.claim("t", { kind: "run", id: "r", value: {} })).toBeUndefined();
-  expect(await first.claim("t", { kind: "run", id: "r", value: {} })).toEqual({});
+  expect(await claimOne(second, "t", { kind: "run", id: "r", value: {} })).toBeUndefined();
+  expect(await claimOne(first, "t", { kind: "run", id: "r", value: {} })).toEqual({});
   await Promise.all([first.close(), second.close()]);
 });
 
@@ -56,7 +56,7 @@ test("two gateways on one PostgreSQL know the same threads, and one of them gets
   await one.write("t", [{ kind: "message", id: "m", value: {} }]);
   expect(await other.read("t")).toHaveLength(1);
   const claims = await Promise.all(
-    [one, other].map((ledger) => ledger.claim("t", { kind: "run", id: "r", value: {} })),
+    [one, other].map((ledger) => claimOne(ledger, "t", { kind: "run", id: "r", value: {} })),
   );
   expect(claims.filter((known) => known === undefined)).toHaveLength(1);
   await Promise.all([one.close(), other.close()]);

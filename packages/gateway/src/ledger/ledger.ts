@@ -13,12 +13,23 @@ export type LedgerRow = {
 /** A row by its name. */
 export type LedgerName = Pick<LedgerRow, "kind" | "id">;
 
+/** A row that somebody wants to be the first to write. */
+export type LedgerClaim = { readonly thread: string; readonly row: LedgerRow };
+
+/** What became of claims. */
+export type Claimed = {
+  /** Of each claim what was there already; `undefined` where it was the first. */
+  readonly known: readonly (JsonObject | undefined)[];
+  /** What `read` would have given just before; empty when nothing was to be read. */
+  readonly rows: LedgerRow[];
+};
+
 /**
  * What a gateway keeps about conversations: ids and digests, never a payload.
  *
  * The contract, held by one test for every kind of storage:
  * - what `write` or `claim` resolved with is there after the process was killed;
- * - one `write` is seen whole or not at all;
+ * - one `write`, and one `claim` of several rows, is seen whole or not at all;
  * - of two `claim`s of one name exactly one gets `undefined`, whichever process asks;
  * - rows come back as they were written last; runs are not read, only claimed;
  * - `forget` removes whole threads that nobody wrote to since, never part of one.
@@ -28,8 +39,11 @@ export type ThreadLedger = {
   read(thread: string): Promise<LedgerRow[]>;
   /** Puts and removes rows of one thread together. */
   write(thread: string, rows: readonly LedgerRow[], removed?: readonly LedgerName[]): Promise<void>;
-  /** Puts a row that is not there yet; resolves with the one that is, and then changes nothing. */
-  claim(thread: string, row: LedgerRow): Promise<JsonObject | undefined>;
+  /**
+   * Puts rows that are not there yet; those that are stay as they are. With `reading`, reads that thread as well:
+   * a request asks for all this at once, and each question costs a journey to another thread or another machine.
+   */
+  claim(claims: readonly LedgerClaim[], reading?: string): Promise<Claimed>;
   /** Forgets threads that were last written before this time (milliseconds); resolves with how many. */
   forget(before: number): Promise<number>;
   close(): Promise<void>;

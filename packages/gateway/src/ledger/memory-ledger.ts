@@ -1,4 +1,3 @@
-import type { JsonObject } from "@countersign/core";
 import type { Clock } from "../ports.js";
 import type { LedgerName, LedgerRow, ThreadLedger } from "./ledger.js";
 
@@ -19,19 +18,24 @@ export function createMemoryLedger(clock: Clock, maxThreads: number = MAX_THREAD
     if (threads.size > maxThreads) threads.delete(threads.keys().next().value as string);
     return kept;
   };
+  const read = (thread: string): LedgerRow[] =>
+    [...(threads.get(thread)?.rows.values() ?? [])].filter(({ kind }) => kind !== "run");
   return {
-    read: async (thread) =>
-      [...(threads.get(thread)?.rows.values() ?? [])].filter(({ kind }) => kind !== "run"),
+    read: async (thread) => read(thread),
     write: async (thread, rows, removed = []) => {
       const kept = open(thread);
       for (const name of removed) kept.rows.delete(nameOf(name));
       for (const row of rows) kept.rows.set(nameOf(row), row);
     },
-    claim: async (thread, row): Promise<JsonObject | undefined> => {
-      const kept = open(thread);
-      const known = kept.rows.get(nameOf(row));
-      if (known === undefined) kept.rows.set(nameOf(row), row);
-      return known?.value;
+    claim: async (claims, reading) => {
+      const rows = reading === undefined ? [] : read(reading);
+      const known = claims.map(({ thread, row }) => {
+        const kept = open(thread);
+        const there = kept.rows.get(nameOf(row));
+        if (there === undefined) kept.rows.set(nameOf(row), row);
+        return there?.value;
+      });
+      return { known, rows };
     },
     forget: async (before) => {
       let count = 0;

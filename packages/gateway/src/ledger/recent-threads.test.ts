@@ -31,6 +31,12 @@ function counted(): ThreadLedger & { reads: number; fails: boolean; hold: Promis
       await ledger.hold;
       return rows;
     },
+    claim: async (...parameters: Parameters<ThreadLedger["claim"]>) => {
+      if (parameters[1] !== undefined) ledger.reads += 1;
+      const claimed = await inner.claim(...parameters);
+      await ledger.hold;
+      return claimed;
+    },
     write: async (...parameters: Parameters<ThreadLedger["write"]>) => {
       await inner.write(...parameters);
       if (ledger.fails) throw new Error("nobody knows");
@@ -104,4 +110,28 @@ test("small threads are not kept, however many there are", async () => {
   await ledger.read("t");
   await ledger.read("t");
   expect(inner.reads).toBe(5);
+});
+
+test("a thread that is at hand is not read with a claim, and what was claimed on it is seen", async () => {
+  const inner = counted();
+  const ledger = keepRecentThreads(inner, { minRows: 1 });
+  const owner: LedgerRow = { kind: "thread", id: "", value: { owner: "anna" } };
+  await ledger.write("t", [row("a")]);
+  expect((await ledger.claim([{ thread: "t", row: owner }], "t")).rows).toEqual([row("a")]);
+  expect((await ledger.claim([{ thread: "t", row: owner }], "t")).rows).toEqual([row("a"), owner]);
+  expect(inner.reads).toBe(1);
+});
+
+test("what is read with a claim while somebody writes is not kept", async () => {
+  const inner = counted();
+  const ledger = keepRecentThreads(inner, { minRows: 1 });
+  let go = (): void => {};
+  inner.hold = new Promise((resolve) => {
+    go = resolve;
+  });
+  const early = ledger.claim([{ thread: "t", row: { kind: "run", id: "r", value: {} } }], "t");
+  await ledger.write("t", [row("a")]);
+  go();
+  expect((await early).rows).toEqual([]);
+  expect(await ledger.read("t")).toEqual([row("a")]);
 });

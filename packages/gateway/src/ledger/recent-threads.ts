@@ -82,11 +82,18 @@ export function keepRecentThreads(
       }
       change(thread, rows, removed);
     },
-    claim: async (thread, row) => {
-      reading.delete(thread);
-      const known = await ledger.claim(thread, row);
-      if (known === undefined) change(thread, [row], []);
-      return known;
+    claim: async (claims, thread) => {
+      for (const claim of claims) reading.delete(claim.thread);
+      const atHand = thread === undefined ? undefined : kept.get(thread);
+      const mark = {};
+      if (thread !== undefined && atHand === undefined) reading.set(thread, mark);
+      const { known, rows } = await ledger.claim(claims, atHand === undefined ? thread : undefined);
+      const isCurrent = thread !== undefined && reading.get(thread) === mark;
+      if (isCurrent) keep(thread, new Map(rows.map((row) => [nameOf(row), row])));
+      claims.forEach((claim, index) => {
+        if (known[index] === undefined) change(claim.thread, [claim.row], []);
+      });
+      return { known, rows: atHand === undefined ? rows : [...atHand.values()] };
     },
     forget: async (before) => {
       for (const thread of kept.keys()) drop(thread);

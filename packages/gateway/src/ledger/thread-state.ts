@@ -31,8 +31,6 @@ export type InterruptState = {
 
 /** What the ledger knows about a thread, ready to be asked. */
 export type ThreadState = {
-  /** Who opened it, where somebody vouches for people. */
-  owner: string | undefined;
   /** Ids of the messages a client has, in their order. */
   order: readonly string[];
   /** Those of them that may be missing: what a broken-off run delivered, and the thoughts of older clients. */
@@ -49,7 +47,6 @@ const NONE: ReadonlySet<string> = new Set();
 /** Reads a thread's rows. */
 export function stateOf(rows: readonly LedgerRow[]): ThreadState {
   const state: ThreadState = {
-    owner: undefined,
     order: [],
     loose: NONE,
     latest: 0,
@@ -66,8 +63,6 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
       state.order = ids;
       state.loose = new Set(loose);
       state.latest = latest;
-    } else if (kind === "thread") {
-      state.owner = (value as { owner?: string }).owner;
     }
   }
   return state;

@@ -7,9 +7,8 @@ import { reviewInput } from "../inbound/review.js";
 import type { InputReview } from "../inbound/review.js";
 import { assertRoom } from "../ledger/conversation.js";
 import { threadKey } from "../ledger/ledger.js";
-import type { LedgerName, ThreadLedger } from "../ledger/ledger.js";
+import type { LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import { stateOf } from "../ledger/thread-state.js";
-import type { ThreadState } from "../ledger/thread-state.js";
 import type { Clock } from "../ports.js";
 import { OpenThread } from "./open-thread.js";
 import { ThreadVisit } from "./thread-visit.js";
@@ -70,8 +69,17 @@ export class ThreadDesk {
     findings: Finding[],
     open: OpenThread,
   ): Promise<ThreadVisit> {
-    const state = stateOf(await this.#ledger.read(key));
-    const owner = await this.#ownerOf(threadKey(agent, "", input.threadId), principal, state);
+    const run = { kind: "run", id: input.runId } as const;
+    const { known, rows } = await this.#ledger.claim(
+      [
+        { thread: threadKey(agent, "", input.threadId), row: ownerRow(principal) },
+        { thread: key, row: { ...run, value: { at: this.#clock.now() } } },
+      ],
+      key,
+    );
+    const [owned, used] = known;
+    const owner = (owned as { owner?: string } | undefined)?.owner ?? principal.id;
+    const state = stateOf(rows);
     let review: InputReview = { findings: [], rows: [], claims: [], approvals: [] };
     if (owner !== principal.id) {
       const reason = "the thread belongs to somebody else";
@@ -84,15 +92,12 @@ export class ThreadDesk {
       );
       if (fresh.length > 0) assertRoom(state.messages.size + fresh.length);
     }
-    const run = { kind: "run", id: input.runId } as const;
-    const at = this.#clock.now();
-    const isUsed = (await this.#ledger.claim(key, { ...run, value: { at } })) !== undefined;
-    if (isUsed) {
+    if (used !== undefined) {
       const reason = "this run id was used before";
       findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason });
     }
     const claimed = findings.length === 0 ? await this.#claim(key, review, findings) : [];
-    if (!isUsed) claimed.push(run);
+    if (used === undefined) claimed.push(run);
     return new ThreadVisit({
       ledger: this.#ledger,
       key,
@@ -111,26 +116,23 @@ export class ThreadDesk {
    */
   async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<LedgerName[]> {
     const free: LedgerName[] = [];
-    await Promise.all(
-      claims.map(async ({ row, finding }) => {
-        const known = await this.#ledger.claim(key, row);
-        if (known === undefined) free.push({ kind: row.kind, id: row.id });
-        else if (known["said"] !== row.value["said"]) findings.push(finding);
-      }),
-    );
+    if (claims.length === 0) return free;
+    const { known } = await this.#ledger.claim(claims.map(({ row }) => ({ thread: key, row })));
+    claims.forEach(({ row, finding }, index) => {
+      const there = known[index];
+      if (there === undefined) free.push({ kind: row.kind, id: row.id });
+      else if (there["said"] !== row.value["said"]) findings.push(finding);
+    });
     return free;
   }
+}
 
-  /**
-   * Whose thread it is: the first who comes, from then on. The agent knows threads by their ids alone, so
-   * that those who show nothing count together as somebody too, whichever session they are in.
-   */
-  async #ownerOf(key: string, { id }: Principal, state: ThreadState): Promise<string> {
-    if (state.owner !== undefined) return state.owner;
-    const row = { kind: "thread", id: "", value: { owner: id } } as const;
-    const known = await this.#ledger.claim(key, row);
-    return (known as { owner?: string } | undefined)?.owner ?? id;
-  }
+/**
+ * Whose thread it is: the first who comes, from then on. The agent knows threads by their ids alone, so
+ * that those who show nothing count together as somebody too, whichever session they are in.
+ */
+function ownerRow({ id }: Principal): LedgerRow {
+  return { kind: "thread", id: "", value: { owner: id } };
 }
 
 async function within(promise: Promise<void>, milliseconds: number): Promise<void> {

@@ -10,6 +10,15 @@ export function createMovedClock(): MovedClock {
   return clock;
 }
 
+/** Claims one row; gives what was there already. */
+export async function claimOne(
+  ledger: ThreadLedger,
+  thread: string,
+  row: LedgerRow,
+): Promise<LedgerRow["value"] | undefined> {
+  return (await ledger.claim([{ thread, row }])).known[0];
+}
+
 const row = (kind: LedgerRow["kind"], id: string, value: object = {}): LedgerRow => ({
   kind,
   id,
@@ -54,7 +63,7 @@ export function describeLedgerContract(
     test("of many claims of one name exactly one succeeds", async () => {
       const ledger = await open("claims", createMovedClock());
       const answers = await Promise.all(
-        Array.from({ length: 8 }, (_, n) => ledger.claim("t", row("run", "r", { n }))),
+        Array.from({ length: 8 }, (_, n) => claimOne(ledger, "t", row("run", "r", { n }))),
       );
       expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
       const winner = answers.indexOf(undefined);
@@ -65,9 +74,29 @@ export function describeLedgerContract(
 
     test("a claim that is given back can be made again", async () => {
       const ledger = await open("released", createMovedClock());
-      await ledger.claim("t", row("run", "r"));
+      await claimOne(ledger, "t", row("run", "r"));
       await ledger.write("t", [], [{ kind: "run", id: "r" }]);
-      expect(await ledger.claim("t", row("run", "r"))).toBeUndefined();
+      expect(await claimOne(ledger, "t", row("run", "r"))).toBeUndefined();
+      await ledger.close();
+    });
+
+    test("several claims are answered one by one, with the thread as it was before them", async () => {
+      const ledger = await open("several", createMovedClock());
+      const [before, mine, theirs] = [row("message", "a"), row("answer", "b"), row("answer", "c")];
+      await ledger.write("t", [before]);
+      await claimOne(ledger, "t", { ...theirs, value: { said: 1 } });
+      const claims = [
+        { thread: "t", row: mine },
+        { thread: "t", row: theirs },
+        { thread: "u", row: mine },
+        { thread: "u", row: { ...mine, value: { said: 2 } } },
+      ];
+      const { known, rows } = await ledger.claim(claims, "t");
+      expect(known).toEqual([undefined, { said: 1 }, undefined, {}]);
+      expect(sorted(rows)).toEqual(sorted([before, { ...theirs, value: { said: 1 } }]));
+      expect(sorted(await ledger.read("t"))).toEqual(sorted([...rows, mine]));
+      expect((await ledger.claim([], "t")).rows).toHaveLength(3);
+      expect(await ledger.claim([])).toEqual({ known: [], rows: [] });
       await ledger.close();
     });
 
@@ -75,12 +104,12 @@ export function describeLedgerContract(
       const clock = createMovedClock();
       const ledger = await open("forget", clock);
       await ledger.write("old", [row("message", "a")]);
-      await ledger.claim("old", row("run", "r"));
+      await claimOne(ledger, "old", row("run", "r"));
       clock.time = 2000;
       await ledger.write("young", [row("message", "b")]);
       expect(await ledger.forget(2000)).toBe(1);
       expect(await ledger.read("old")).toEqual([]);
-      expect(await ledger.claim("old", row("run", "r"))).toBeUndefined();
+      expect(await claimOne(ledger, "old", row("run", "r"))).toBeUndefined();
       expect(await ledger.read("young")).toEqual([row("message", "b")]);
       await ledger.close();
     });

@@ -4,7 +4,7 @@ import { Pool } from "pg";
 import type { PoolClient } from "pg";
 import type { Clock } from "../../ports.js";
 import "../errors.js";
-import type { LedgerKind, ThreadLedger } from "../ledger.js";
+import type { LedgerKind, LedgerRow, ThreadLedger } from "../ledger.js";
 import { decodeText, encodeText } from "../text.js";
 
 /** Options of {@link openPostgresLedger}. */
@@ -35,7 +35,15 @@ const PUT = `INSERT INTO countersign_facts
 const REMOVE = `DELETE FROM countersign_facts USING unnest($3::text[], $4::text[]) AS gone(kind, id)
   WHERE ledger = $1 AND thread = $2
   AND countersign_facts.kind = gone.kind AND countersign_facts.id = gone.id`;
-const CLAIM = `INSERT INTO countersign_facts VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`;
+// In one order for everybody: two that claim the same rows the other way round would wait for each other.
+const CLAIM = `INSERT INTO countersign_facts
+  SELECT $1, thread, kind, id, value FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+  AS row(thread, kind, id, value) ORDER BY thread, kind, id
+  ON CONFLICT DO NOTHING RETURNING thread, kind, id`;
+const FIND =
+  "SELECT value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind = $3 AND id = $4";
+const READ =
+  "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
 
 /** The shared ledger: many gateways know the same threads. */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<ThreadLedger> {
@@ -68,6 +76,18 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     }
   };
 
+  const readRows = async (
+    from: Pick<PoolClient, "query">,
+    thread: string,
+  ): Promise<LedgerRow[]> => {
+    const { rows } = await from.query(READ, [name, encodeText(thread)]);
+    return (rows as { kind: LedgerKind; id: string; value: string }[]).map((row) => ({
+      kind: row.kind,
+      id: decodeText(row.id),
+      value: decodeValue(row.value),
+    }));
+  };
+
   try {
     await inTransaction(async (client) => {
       await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
@@ -79,18 +99,10 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   }
 
   return {
-    read: async (thread) => {
-      const sql =
-        "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
-      const { rows } = await pool.query(sql, [name, encodeText(thread)]).catch(() => {
+    read: (thread) =>
+      readRows(pool, thread).catch(() => {
         throw unavailable();
-      });
-      return (rows as { kind: LedgerKind; id: string; value: string }[]).map((row) => ({
-        kind: row.kind,
-        id: decodeText(row.id),
-        value: decodeValue(row.value),
-      }));
-    },
+      }),
     write: async (thread, rows, removed = []) =>
       inTransaction(async (client) => {
         const key = [name, encodeText(thread)];
@@ -109,19 +121,39 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
           last.map(({ value }) => encodeText(JSON.stringify(value))),
         ]);
       }),
-    claim: async (thread, { kind, id, value }) =>
+    claim: async (claims, reading) =>
       inTransaction(async (client) => {
-        const key = [name, encodeText(thread)];
-        const row = [...key, kind, encodeText(id)];
-        const inserted = await client.query(CLAIM, [...row, encodeText(JSON.stringify(value))]);
-        if (inserted.rowCount === 1) {
-          await client.query(TOUCH, [...key, clock.now()]);
-          return undefined;
+        const rows = reading === undefined ? [] : await readRows(client, reading);
+        const keys = claims.map(({ thread, row }) => [
+          encodeText(thread),
+          row.kind as string,
+          encodeText(row.id),
+        ]);
+        const column = (at: number): string[] => keys.map((key) => key[at] as string);
+        const values = claims.map(({ row }) => encodeText(JSON.stringify(row.value)));
+        const { rows: inserted } = await client.query(CLAIM, [
+          name,
+          column(0),
+          column(1),
+          column(2),
+          values,
+        ]);
+        const free = new Set(
+          (inserted as { thread: string; kind: string; id: string }[]).map((row) =>
+            JSON.stringify([row.thread, row.kind, row.id]),
+          ),
+        );
+        const known: (JsonObject | undefined)[] = [];
+        for (const key of keys) {
+          if (free.delete(JSON.stringify(key))) {
+            await client.query(TOUCH, [name, key[0], clock.now()]);
+            known.push(undefined);
+          } else {
+            const { rows: found } = await client.query(FIND, [name, ...key]);
+            known.push(decodeValue((found as { value: string }[])[0]?.value ?? "{}"));
+          }
         }
-        const sql =
-          "SELECT value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind = $3 AND id = $4";
-        const { rows } = await client.query(sql, row);
-        return decodeValue((rows as { value: string }[])[0]?.value ?? "{}");
+        return { known, rows };
       }),
     forget: async (before) =>
       inTransaction(async (client) => {

@@ -9,6 +9,7 @@ import "../errors.js";
 import type { ThreadLedger } from "../ledger.js";
 import type { LedgerAnswer, LedgerCall } from "./messages.js";
 import { decodeRows, LedgerDatabase } from "./service.js";
+import type { ClaimAnswer } from "./service.js";
 
 /** Options of {@link openSqliteLedger}. */
 export type SqliteLedgerOptions = {
@@ -36,7 +37,10 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Th
   return {
     read: async (thread) => decodeRows(await answer<string>("read", thread)),
     write: (thread, rows, removed = []) => answer("write", thread, rows, removed, clock.now()),
-    claim: (thread, row) => answer("claim", thread, row, clock.now()),
+    claim: async (claims, reading) => {
+      const claimed = await answer<ClaimAnswer>("claim", claims, reading, clock.now());
+      return { known: claimed.known, rows: decodeRows(claimed.rows) };
+    },
     forget: async (before) => {
       let all = 0;
       for (;;) {

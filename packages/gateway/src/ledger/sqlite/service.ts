@@ -2,15 +2,17 @@ import { parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { openDatabase } from "@countersign/receipts/sqlite";
 import type { Database, Statement } from "@countersign/receipts/sqlite";
-import type { LedgerKind, LedgerName, LedgerRow } from "../ledger.js";
+import type { Claimed, LedgerClaim, LedgerKind, LedgerName, LedgerRow } from "../ledger.js";
 import { decodeText, encodeText } from "../text.js";
 
 // NORMAL in WAL mode: a commit survives the end of the process, and a loss of power at worst the last
 // commits, never the file. What is lost that way is refused later; nothing that was not delivered passes.
+// 16 MB between two checkpoints: each of them flushes the medium three times, and the receipts wait behind it.
 const SCHEMA = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA busy_timeout = 5000;
+PRAGMA wal_autocheckpoint = 4000;
 CREATE TABLE IF NOT EXISTS threads (thread TEXT PRIMARY KEY, written_at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS threads_by_age ON threads (written_at);
 CREATE TABLE IF NOT EXISTS facts (
@@ -27,6 +29,9 @@ export function decodeRows(text: string): LedgerRow[] {
     value,
   }));
 }
+
+/** What became of claims, with the rows that were read as JSON. */
+export type ClaimAnswer = Pick<Claimed, "known"> & { readonly rows: string };
 
 /** Threads forgotten in one transaction, so that forgetting never keeps writers waiting. */
 const FORGET_AT_ONCE = 200;
@@ -86,19 +91,23 @@ export class LedgerDatabase {
     });
   }
 
-  claim(thread: string, row: LedgerRow, now: number): JsonObject | undefined {
-    let known: JsonObject | undefined;
+  claim(claims: readonly LedgerClaim[], reading: string | undefined, now: number): ClaimAnswer {
+    let answer: ClaimAnswer = { known: [], rows: "[]" };
     this.#transaction(() => {
-      const key = encodeText(thread);
-      const id = encodeText(row.id);
-      const found = this.#find.get(key, row.kind, id);
-      if (found !== undefined) known = parseJson(found["value"] as string) as JsonObject;
-      else {
-        this.#touch.run(key, now);
-        this.#put.run(key, row.kind, id, JSON.stringify(row.value));
-      }
+      const rows = reading === undefined ? "[]" : this.read(reading);
+      answer = { known: claims.map((claim) => this.#claim(claim, now)), rows };
     });
-    return known;
+    return answer;
+  }
+
+  #claim({ thread, row }: LedgerClaim, now: number): JsonObject | undefined {
+    const key = encodeText(thread);
+    const id = encodeText(row.id);
+    const found = this.#find.get(key, row.kind, id);
+    if (found !== undefined) return parseJson(found["value"] as string) as JsonObject;
+    this.#touch.run(key, now);
+    this.#put.run(key, row.kind, id, JSON.stringify(row.value));
+    return undefined;
   }
 
   forget(before: number): number {
