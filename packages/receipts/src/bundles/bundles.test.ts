@@ -143,10 +143,10 @@ test("a disk without room for zeros still takes entries", async () => {
         const file = await nodeDisk.open(path, mode);
         return {
           ...file,
-          write: (pieces, position) => {
+          writeThrough: async (pieces, position) => {
             const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
             if (bytes > 64 << 10) throw Object.assign(new Error("full"), { code: "ENOSPC" });
-            return file.write(pieces, position);
+            await file.writeThrough(pieces, position);
           },
         };
       },

@@ -1,4 +1,4 @@
-import { fdatasync, writevSync } from "node:fs";
+import { fdatasync, writev, writevSync } from "node:fs";
 import { constants, mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,6 +7,8 @@ import { dirname } from "node:path";
 export type DiskFile = {
   /** Writes pieces one behind the other: done when it returns, or when the promise that it returns resolves. */
   write(pieces: readonly Uint8Array[], position: number): Promise<void> | undefined;
+  /** Writes pieces one behind the other; resolves when they are on the medium, which says nothing of earlier writes. */
+  writeThrough(pieces: readonly Uint8Array[], position: number): Promise<void>;
   /** Fewer bytes than asked only at the end of the file. */
   read(length: number, position: number): Promise<Uint8Array>;
   size(): Promise<number>;
@@ -70,6 +72,29 @@ async function writeAll(
   }
 }
 
+/** The same through a file that was opened for it: the write and its flush are one errand for a thread. */
+function writeThrough(
+  handle: FileHandle,
+  pieces: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const go = (rest: readonly Uint8Array[], at: number): void => {
+      // A plain call back, as with `sync`.
+      writev(handle.fd, rest.slice(0, MAX_PIECES), at, (error, written) => {
+        if (error !== null) {
+          reject(error);
+          return;
+        }
+        const left = behind(rest, written);
+        if (left.length === 0) resolve();
+        else go(left, at + written);
+      });
+    };
+    go(pieces, position);
+  });
+}
+
 /** What is left of pieces behind some bytes: a nearly full disk takes part of a write without an error. */
 function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
   let skip = bytes;
@@ -84,9 +109,30 @@ function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
   return rest;
 }
 
-function wrap(handle: FileHandle): DiskFile {
+function wrap(handle: FileHandle, path: string): DiskFile {
+  let through: Promise<FileHandle> | undefined;
+  const sync = (): Promise<void> =>
+    // A plain call back: the handle's own method makes five promises of it, at every flush.
+    new Promise((resolve, reject) => {
+      fdatasync(handle.fd, (error) => (error === null ? resolve() : reject(error)));
+    });
   return {
     write: (pieces, position) => write(handle, pieces, position),
+    async writeThrough(pieces, position) {
+      if (!CAN_WRITE_THROUGH) {
+        await write(handle, pieces, position);
+        await sync();
+        return;
+      }
+      if (through === undefined) {
+        through = open(path, FLAGS.write | constants.O_DSYNC);
+        // A failed open is tried again by the next call.
+        through.catch(() => {
+          through = undefined;
+        });
+      }
+      await writeThrough(await through, pieces, position);
+    },
     async read(length, position) {
       const bytes = Buffer.allocUnsafe(length);
       let done = 0;
@@ -99,12 +145,11 @@ function wrap(handle: FileHandle): DiskFile {
     },
     size: async () => (await handle.stat()).size,
     truncate: (length) => handle.truncate(length),
-    // A plain call back: the handle's own method makes five promises of it, at every flush.
-    sync: () =>
-      new Promise((resolve, reject) => {
-        fdatasync(handle.fd, (error) => (error === null ? resolve() : reject(error)));
-      }),
-    close: () => handle.close(),
+    sync,
+    async close() {
+      await (await through?.catch(() => undefined))?.close();
+      await handle.close();
+    },
   };
 }
 
@@ -113,6 +158,9 @@ const FLAGS = {
   write: constants.O_RDWR,
   read: constants.O_RDONLY,
 } as const;
+
+/** Elsewhere a flush may have to do more than this flag makes a write do (F_FULLFSYNC on macOS). */
+const CAN_WRITE_THROUGH = process.platform === "linux";
 
 async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, "r");
@@ -125,7 +173,7 @@ async function syncDirectory(path: string): Promise<void> {
 
 /** The real file system. */
 export const nodeDisk: Disk = {
-  open: async (path, mode) => wrap(await open(path, FLAGS[mode], 0o600)),
+  open: async (path, mode) => wrap(await open(path, FLAGS[mode], 0o600), path),
   async readText(path) {
     try {
       return await readFile(path, "utf8");

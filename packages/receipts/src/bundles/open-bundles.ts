@@ -166,8 +166,10 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
           await segments.trim(position);
           await segments.roll(position);
         }
-        await segments.write([...batch.records, commit], position, durability === "strict");
-        if (durability === "strict") await segments.sync(position);
+        const isStrict = durability === "strict";
+        await segments.write([...batch.records, commit], position, isStrict);
+        // What is behind relaxed appends is read only if they are there.
+        if (isStrict && unsynced) await segments.sync(position);
         await derived.add(head.size, batch.leaves, batch.above, positions);
       } catch (error) {
         throw writeFailure("append", error);

@@ -103,9 +103,10 @@ export class Segments {
   }
 
   /**
-   * Writes pieces one behind the other, at the end of the log: done when it returns, or when its promise is.
+   * Writes pieces one behind the other, at the end of the log: done when it returns, or when its promise is. What
+   * is flushed at once is then on the medium.
    *
-   * Only what is flushed at once is written into zeros laid out ahead. A file that grows takes its size when its
+   * Only that is written into zeros laid out ahead. A file that grows takes its size when its
    * bytes are on the medium; in one that does not, a power failure may leave a later write without an earlier
    * one, and what was never promised would look like damage.
    */
@@ -122,7 +123,8 @@ export class Segments {
     const end = pieces.reduce((sum, { length }) => sum + length, position);
     // A large flush pays for its size by itself; zeros would be written for nothing.
     const isSmall = end - position < LEAST_AHEAD;
-    if (end <= this.#laidOut || !isFlushedAtOnce || !isSmall) return segment.file.write(pieces, at);
+    if (!isFlushedAtOnce) return segment.file.write(pieces, at);
+    if (end <= this.#laidOut || !isSmall) return segment.file.writeThrough(pieces, at);
     return this.#layOut(segment, pieces, at, end);
   }
 
@@ -135,10 +137,10 @@ export class Segments {
     const ahead = Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, end - start));
     this.#laidOut = end + ahead;
     try {
-      await file.write([...pieces, ZEROS.subarray(0, ahead)], at);
+      await file.writeThrough([...pieces, ZEROS.subarray(0, ahead)], at);
     } catch {
       // A disk that has no room for zeros may still have some for entries.
-      await file.write(pieces, at);
+      await file.writeThrough(pieces, at);
       this.#laidOut = end;
     }
   }

@@ -5,13 +5,14 @@ import { expect, test } from "vitest";
 import { openLog } from "../log/open-log.js";
 import type { ReceiptLog } from "../log/open-log.js";
 import { createInThreadSigner } from "../sign/in-thread.js";
-import type { ReceiptStore } from "../store/store.js";
+import type { Durability, ReceiptStore } from "../store/store.js";
 import { withDirectory } from "../testing/directory.js";
 import { draftOf } from "../testing/drafts.js";
 import { DerivedFiles } from "./derived-files.js";
 import { nodeDisk } from "./disk.js";
 import type { Disk } from "./disk.js";
 import { openBundles } from "./open-bundles.js";
+import type { BundleFiles } from "./open-bundles.js";
 
 /** A disk that tells what is done to which file, and has no room for hashes when told so. */
 function watchedDisk(): { disk: Disk; done: string[]; written: number; isFull: boolean } {
@@ -81,6 +82,30 @@ test("a segment is flushed before the next one is begun, when its appends were n
       "sync 0",
       `create ${next}`,
     ]);
+    await log.close();
+  });
+});
+
+test("an append that is flushed at once has those before it flushed that were not", async () => {
+  await withDirectory(async (directory) => {
+    const { disk, done } = watchedDisk();
+    const files = await openBundles({ directory, disk });
+    let durability: Durability = "strict";
+    const append: BundleFiles["append"] = (build) => files.append(build, durability);
+    const log = await openLog({
+      store: { ...files, append } as unknown as ReceiptStore,
+      signer: await createInThreadSigner(generateKey()),
+      checkpointSigner: createSigner(generateKey()),
+      origin: "mixed.example/log",
+      checkpointInterval: 0,
+    });
+    await log.append(draftOf(0));
+    expect(done).not.toContain("sync 0");
+    durability = "relaxed";
+    await log.append(draftOf(1));
+    durability = "strict";
+    await log.append(draftOf(2));
+    expect(done).toContain("sync 0");
     await log.close();
   });
 });

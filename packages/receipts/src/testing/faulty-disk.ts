@@ -59,6 +59,15 @@ export function createFaultyDisk(point: number, fault: Fault, forGood = false): 
           return file.write([bytes.subarray(0, bytes.length >> 1)], position);
         },
       ),
+    writeThrough: (pieces, position) =>
+      guard(
+        "writeThrough",
+        () => file.writeThrough(pieces, position),
+        () => {
+          const bytes = Buffer.concat(pieces);
+          return file.writeThrough([bytes.subarray(0, bytes.length >> 1)], position);
+        },
+      ),
     truncate: (length) => guard("truncate", () => file.truncate(length)),
     sync: () => guard("sync", () => file.sync()),
   });
