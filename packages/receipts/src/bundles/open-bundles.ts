@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { frontierRoot } from "../merkle/tree.js";
 import type { Frontier } from "../merkle/tree.js";
 import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
 import type { AppendBatch, Durability } from "../store/store.js";
@@ -33,8 +32,8 @@ export type BundleOptions = {
 export type BundleFiles = {
   append(build: (head: Frontier) => AppendBatch, durability: Durability): Promise<void>;
   head(): Promise<Frontier>;
-  /** Position after the last acknowledged byte, for readers that follow the segments. */
-  position(): number;
+  /** Entries that are acknowledged, and the position behind them, for readers that follow the segments. */
+  progress(): { readonly size: number; readonly position: number };
   readTile(tile: TileName): Promise<Uint8Array>;
   readEntries(start: number, end: number): Promise<Uint8Array[]>;
   /** Entries that were committed after what `head` tells: those a reader meets beside or after a writer. */
@@ -156,7 +155,7 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       const { frontier: head, position } = state;
       const batch = build(head);
       const positions = batch.bundleStarts.map((start) => position + start);
-      const commit = encodeCommit(batch.frontier.size, frontierRoot(batch.frontier));
+      const commit = encodeCommit(batch.frontier.size, batch.root());
       inDoubt = true;
       try {
         const limit = options.segmentBytes ?? SEGMENT_BYTES;
@@ -183,7 +182,7 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       await refresh();
       return state.frontier;
     },
-    position: () => state.position,
+    progress: () => ({ size: state.frontier.size, position: state.position }),
     async readTile(tile) {
       const size = state.frontier.size;
       if (tile.level === "entries") {

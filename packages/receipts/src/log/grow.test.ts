@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { leafHash } from "../merkle/hash.js";
-import { createTreeBuilder } from "../merkle/tree.js";
+import { createTreeBuilder, frontierRoot } from "../merkle/tree.js";
 import type { SignedGroup } from "../sign/group.js";
 import { renumber, sealGroup, writeLength } from "../sign/records.js";
 import { createTileBuilder } from "../tiles/build.js";
@@ -72,10 +72,11 @@ test("groups of any sizes on any head grow the tree, the tiles and the bundles t
           first += count;
           return group;
         });
-        const batch = grow(expected.head, groups);
+        const batch = grow(expected.head, groups, () => []);
         expect(batch.count).toBe(total);
         expect(batch.frontier.size).toBe(expected.end.size);
         expect(batch.frontier.hashes.map(hex)).toEqual(expected.end.hashes.map(hex));
+        expect(hex(batch.root())).toBe(hex(frontierRoot(expected.end)));
         expect(batch.bundleStarts).toEqual(expected.starts);
         expect(batch.above.map((one) => ({ ...one, hash: hex(one.hash) }))).toEqual(expected.above);
       },
@@ -101,5 +102,5 @@ test("a group that got other numbers is byte for byte the group that had them fr
 });
 
 test("a group numbered for another head is not fitted onto this one", () => {
-  expect(() => grow({ size: 0, hashes: [] }, [groupOf(1, 3)])).toThrow(TypeError);
+  expect(() => grow({ size: 0, hashes: [] }, [groupOf(1, 3)], () => [])).toThrow(TypeError);
 });

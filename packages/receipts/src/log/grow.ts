@@ -3,6 +3,7 @@ import type { SignedGroup } from "../sign/group.js";
 import { joinHashes, NODE_BYTES } from "../sign/subtrees.js";
 import type { AppendBatch, TileHash } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
+import { GrownTree } from "./grown-tree.js";
 
 const TILE_HEIGHT = 8;
 
@@ -10,8 +11,12 @@ const TILE_HEIGHT = 8;
  * Fits signed groups onto a head. Their entries bear the right numbers and their subtrees are there
  * already, so that about one hash for every ten entries is left to do on the event loop.
  */
-export function grow(head: Frontier, groups: readonly SignedGroup[]): Omit<AppendBatch, "drafts"> {
-  const stack = head.hashes.map((one) => Buffer.from(one).toString("latin1"));
+export function grow(
+  head: Frontier,
+  groups: readonly SignedGroup[],
+  drafts: AppendBatch["drafts"],
+): AppendBatch {
+  const stack = [...GrownTree.from(head).stack];
   const above: TileHash[] = [];
   const bundleStarts: number[] = [];
   let seq = head.size;
@@ -27,13 +32,16 @@ export function grow(head: Frontier, groups: readonly SignedGroup[]): Omit<Appen
     addSubtrees(Buffer.from(nodes.buffer, nodes.byteOffset, nodes.length), seq, stack, above);
     seq += count;
   }
+  const frontier = new GrownTree(seq, stack);
   return {
     count: seq - head.size,
     records: groups.map((one) => one.records),
     leaves: groups.map((one) => one.leaves),
     bundleStarts,
     above,
-    frontier: { size: seq, hashes: stack.map((one) => Buffer.from(one, "latin1")) },
+    frontier,
+    root: () => frontier.root(),
+    drafts,
   };
 }
 

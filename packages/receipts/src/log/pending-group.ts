@@ -57,7 +57,9 @@ export class PendingGroup {
   }
 
   request(mode: SignMode, first: number): SignRequest {
-    return { ...this.#rows.take(), count: this.count, mode, singles: this.#singles, first };
+    const { rows, payloads } = this.#rows.take();
+    // Written out: an object that begins as a copy of another takes microseconds to get its other members.
+    return { rows, payloads, count: this.count, mode, singles: this.#singles, first };
   }
 
   resolve(): void {

@@ -31,11 +31,12 @@ export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
   const reader = new DraftReader(rowsAt, rowsEnd);
   const writer = new EntryWriter(space, rowsEnd, request, key.kernelKey);
 
-  const apart = new Set(mode === "each" ? undefined : request.singles);
-  const members = mode === "each" ? 0 : count - apart.size;
+  const singles = mode === "each" ? [] : request.singles;
+  const members = mode === "each" ? 0 : count - singles.length;
   const leaves: string[] = [];
   const signatures: number[] = [];
   let payload = 0;
+  let single = 0;
   for (let index = 0; index < count; index += 1) {
     reader.next(space.bytes);
     const payloadHash =
@@ -44,7 +45,9 @@ export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
     const member = leaves.length;
     // A batch of one would be a longer way to say the same.
     const size = Math.min(RECEIPTS_PER_ROOT, members - (member - (member % RECEIPTS_PER_ROOT)));
-    if (size < 2 || apart.has(index)) {
+    const isSingle = singles[single] === index;
+    if (isSingle) single += 1;
+    if (isSingle || size < 2) {
       const signature = Buffer.allocUnsafe(SIGNATURE_BYTES);
       key.sign(signature, writer.body());
       const at = writer.end(reader, SINGLE_LENGTH);

@@ -33,11 +33,7 @@ const FOLLOW_MS = 250;
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const files = await openBundles(options);
-  const current = async (): Promise<IndexProgress> => ({
-    size: (await files.head()).size,
-    position: files.position(),
-  });
-  let log = await current();
+  let log: IndexProgress = files.progress();
   const readOnly = options.readOnly === true;
   let index: IndexClient | undefined;
   try {
@@ -54,7 +50,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   };
   // A reader asks about what the writing process has sealed by now.
   const asOfNow = async (): Promise<IndexProgress> => {
-    if (readOnly) log = await current();
+    if (readOnly) {
+      await files.head();
+      log = files.progress();
+    }
     return log;
   };
   let telling: NodeJS.Timeout | undefined;
@@ -67,7 +66,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   return {
     async append(build, durability) {
       await files.append(build, durability);
-      log = await current();
+      log = files.progress();
       tell();
     },
     head: () => files.head(),

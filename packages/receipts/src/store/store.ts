@@ -37,6 +37,8 @@ export type AppendBatch = {
   readonly above: readonly TileHash[];
   /** The tree after the append. */
   readonly frontier: Frontier;
+  /** The root of that tree. */
+  root(): Uint8Array;
   /** What the entries were made from, if the store says that it reads them. */
   drafts(): readonly TimedDraft[];
 };
