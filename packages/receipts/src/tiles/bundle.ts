@@ -81,9 +81,14 @@ export function encodeTile(hashes: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
+/** Refuses a tile that does not hold exactly `width` hashes. */
+export function assertTile(bytes: Uint8Array, width: number): void {
+  if (bytes.length !== width * HASH_BYTES) throw malformed("length does not fit its width");
+}
+
 /** Splits a tile into its hashes (views, not copies); it must hold exactly `width` of them. */
 export function decodeTile(bytes: Uint8Array, width: number): Uint8Array[] {
-  if (bytes.length !== width * HASH_BYTES) throw malformed("length does not fit its width");
+  assertTile(bytes, width);
   const hashes: Uint8Array[] = [];
   for (let offset = 0; offset < bytes.length; offset += HASH_BYTES) {
     hashes.push(bytes.subarray(offset, offset + HASH_BYTES));

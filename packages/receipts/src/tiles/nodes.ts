@@ -1,5 +1,5 @@
 import type { NodeReader } from "../merkle/prove.js";
-import { decodeTile } from "./bundle.js";
+import { assertTile } from "./bundle.js";
 import { tileWidth } from "./layout.js";
 import type { TileName } from "./path.js";
 import { TILE_WIDTH } from "./path.js";
@@ -26,7 +26,11 @@ export function createTileNodeReader(
     const width = tileWidth(tileLevel, tileIndex, size);
     if ((offset + 1) * count > width) throw new TypeError("the node lies outside the tree");
     const name = { level: tileLevel, index: tileIndex, width };
-    const tile = await cache.get(name, async () => decodeTile(await read(name), width));
+    const tile = await cache.get(name, async () => {
+      const bytes = await read(name);
+      assertTile(bytes, width);
+      return bytes;
+    });
     return tile.node(height, offset);
   };
 }

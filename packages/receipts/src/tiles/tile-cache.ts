@@ -1,4 +1,4 @@
-import { nodeHash } from "../merkle/hash.js";
+import { HASH_BYTES, nodeHash } from "../merkle/hash.js";
 
 /** A tile of hashes in memory, with the nodes above them that were asked for so far. */
 export type CachedTile = {
@@ -10,26 +10,38 @@ export type CachedTile = {
 export type TileCache = {
   get(
     name: { level: number; index: number; width: number },
-    read: () => Promise<readonly Uint8Array[]>,
+    /** Gives the tile's hashes side by side. */
+    read: () => Promise<Uint8Array>,
   ): Promise<CachedTile>;
 };
 
 const TILE_HEIGHT = 8;
 const MAX_TILES = 64;
 
-function createCachedTile(hashes: readonly Uint8Array[]): CachedTile {
-  const known = new Map<number, Uint8Array>();
-  const node = (height: number, index: number): Uint8Array => {
-    if (height === 0) return hashes[index] as Uint8Array;
-    const place = index * TILE_HEIGHT + height - 1;
-    let hash = known.get(place);
-    if (hash === undefined) {
-      hash = nodeHash(node(height - 1, index * 2), node(height - 1, index * 2 + 1));
-      known.set(place, hash);
-    }
-    return hash;
+// Levels lie one behind the other in one piece of memory: an object for each of 511 hashes, kept for a while,
+// made the collector stop everything for longer than a proof takes.
+function createCachedTile(hashes: Uint8Array): CachedTile {
+  const starts = [0];
+  let count = hashes.length / HASH_BYTES;
+  for (let width = count; starts.length <= TILE_HEIGHT; count += width) {
+    starts.push(count);
+    width = Math.floor(width / 2);
+  }
+  const nodes = new Uint8Array(count * HASH_BYTES);
+  nodes.set(hashes);
+  const known = new Uint8Array(count).fill(1, 0, starts[1]);
+  const at = (place: number): Uint8Array =>
+    nodes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES);
+  const find = (height: number, index: number): number => {
+    const place = (starts[height] as number) + index;
+    if (known[place] === 1) return place;
+    const left = find(height - 1, index * 2);
+    const right = find(height - 1, index * 2 + 1);
+    nodes.set(nodeHash(at(left), at(right)), place * HASH_BYTES);
+    known[place] = 1;
+    return place;
   };
-  return { node };
+  return { node: (height, index) => at(find(height, index)) };
 }
 
 /**
