@@ -18,7 +18,8 @@ import { SegmentReader } from "./segment-reader.js";
 /** How far the index has come. */
 export type IndexProgress = { readonly size: number; readonly position: number };
 
-const CHUNK = 1 << 21;
+/** Bytes of the log that one transaction indexes: half a second of a gateway that does nothing else. */
+const CHUNK = 1 << 23;
 
 /** The SQLite index of a log: made from the segments, at most behind them, never ahead. */
 export class IndexDatabase {

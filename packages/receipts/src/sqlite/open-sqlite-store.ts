@@ -23,9 +23,9 @@ export type SqliteStore = ReceiptStore & {
 /**
  * Milliseconds after which the index is told how far the log goes. Whoever asks it something says so too, and
  * waking its thread for each flush cost more than the flush. A transaction writes each page it touched once,
- * however many entries changed it: a quarter of a second makes transactions of a size that pays.
+ * however many entries changed it: half a second makes transactions of a size that pays.
  */
-const FOLLOW_MS = 250;
+const FOLLOW_MS = 500;
 
 /**
  * The embedded store: append-only files hold the log, and SQLite indexes them from behind. Deleting

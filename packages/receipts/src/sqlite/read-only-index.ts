@@ -14,8 +14,8 @@ import { SCHEMA, SCHEMA_VERSION } from "./schema.js";
 import { SegmentReader } from "./segment-reader.js";
 
 const POLL_MS = 50;
-// A writer's index that made no step for this long (it makes four a second) has no writer, or a hopelessly busy one.
-const STALLED_MS = 750;
+// A writer's index that made no step for this long (it makes two a second) has no writer, or a hopelessly busy one.
+const STALLED_MS = 1_250;
 const PATIENCE_MS = 10_000;
 
 /** The writer's own index, for questions only; undefined when there is none that can be read. */
