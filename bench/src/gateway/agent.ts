@@ -23,6 +23,8 @@ let turn = 0;
 let credit = 0;
 let planStartedAt = 0;
 let issued = 0;
+/** How far streams may be along when a plan begins. */
+const AGES = 64;
 const open: Stream[] = [];
 const tally = { opened: 0, finished: 0, lost: 0, contents: 0, events: 0 };
 
@@ -129,8 +131,9 @@ const calls: AgentCalls = {
   plan: async (next) => {
     plan = next;
     isFinishing = false;
+    // In the middle of their runs, each elsewhere: from the beginning as many end as later.
     open.forEach((stream, index) => {
-      stream.left = runLength(index);
+      stream.left = Math.ceil((runLength(index) * ((index % AGES) + 1)) / AGES);
     });
     planStartedAt = microseconds();
     issued = 0;

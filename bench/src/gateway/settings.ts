@@ -6,6 +6,8 @@ export type Settings = {
   readonly rate: number;
   readonly rateStreams: readonly number[];
   readonly rateSeconds: number;
+  /** Seconds of a run on average: an answer of a few hundred words. */
+  readonly runSeconds: number;
   readonly sequenceRuns: number;
   readonly warmSeconds: number;
   /** Events a process carries before anything counts: the compilers are done after about this many. */
@@ -29,9 +31,10 @@ const FULL: Settings = {
   repeats: 3,
   rate: 50,
   rateStreams: [1, 32, 128],
-  rateSeconds: 3,
+  rateSeconds: 5,
+  runSeconds: 10,
   sequenceRuns: 150,
-  warmSeconds: 0.5,
+  warmSeconds: 2,
   warmEvents: 30_000,
   saturationSeconds: 2,
   liveStreams: 256,

@@ -101,7 +101,11 @@ export function measureRates(at: Circumstances, variant: Variant): Promise<RateS
       const eventsPerSecond = settings.rate * streams;
       rates.push(
         await carry(ends, running, {
-          plan: { kind: "even", eventsPerSecond, eventsPerRun: settings.rate * 2 },
+          plan: {
+            kind: "even",
+            eventsPerSecond,
+            eventsPerRun: settings.rate * settings.runSeconds,
+          },
           streams,
           isRenewing: true,
           warmSeconds: settings.warmSeconds,
