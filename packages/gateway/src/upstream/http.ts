@@ -1,13 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import type {
-  ClientRequest,
-  IncomingMessage,
-  OutgoingHttpHeaders,
-  RequestOptions,
-} from "node:http";
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { urlToHttpOptions } from "node:url";
 import type { Signal } from "../signal.js";
 import "./errors.js";
 import { HttpPieces } from "./http-pieces.js";
@@ -17,12 +11,7 @@ import { unreachable } from "./unreachable.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Pooled connections to one origin. Node's client follows no redirect, which is what we want. */
-export type HttpPool = {
-  readonly agent: HttpAgent | HttpsAgent;
-  /** Where the requests go; taken apart once, not by each of them. */
-  readonly address: RequestOptions;
-  close(): void;
-};
+export type HttpPool = { agent: HttpAgent | HttpsAgent; close(): void };
 
 /**
  * How long a connection waits for its next request. Servers in the field (Node, uvicorn) hang up after
@@ -39,7 +28,7 @@ export function createHttpPool(target: UpstreamTarget): HttpPool {
     timeout: FREE_SOCKET_MS,
   };
   const agent = target.url.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
-  return { agent, address: urlToHttpOptions(target.url), close: () => agent.destroy() };
+  return { agent, close: () => agent.destroy() };
 }
 
 /** Sends one request and returns the stream, or throws why there is none. */
@@ -67,7 +56,7 @@ function exchange(
   const body = method === "POST" ? Buffer.from(request.body) : undefined;
   const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
   const headers = headersOf(target, request, body);
-  const outgoing = send({ ...pool.address, method, agent: pool.agent, headers });
+  const outgoing: ClientRequest = send(target.url, { method, agent: pool.agent, headers });
   const answer = answerOf(target, outgoing, request.signal);
   outgoing.end(body);
   return answer;
