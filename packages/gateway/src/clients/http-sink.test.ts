@@ -3,9 +3,10 @@ import type { AddressInfo, Socket } from "node:net";
 import { connect } from "node:net";
 import type { AgUiEvent } from "@countersign/wire";
 import { createProtoDecoder } from "@countersign/wire/proto";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createHttpSink, signalOfClose } from "./http-sink.js";
 import type { HttpEncoding } from "./http-sink.js";
+import type { ClientSink } from "./sink.js";
 
 const EVENTS: AgUiEvent[] = [
   { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "Grüße, 世界" },
@@ -88,4 +89,70 @@ test("a client of HTTP/1.0 knows no chunks: it gets the events alone, and the en
   const [head, body] = text.split("\r\n\r\n");
   expect(head?.toLowerCase()).not.toContain("transfer-encoding");
   expect(body).toBe(`${FRAMES[0]}: heartbeat\n\n${FRAMES[1]}`);
+});
+
+/** Collects what a socket brings until it holds the ends of two answers. */
+async function readTwo(socket: Socket): Promise<string[]> {
+  let text = "";
+  while (text.split(LAST_CHUNK).length < 3) {
+    text += String(await new Promise<Buffer>((resolve) => socket.once("data", resolve)));
+  }
+  return text.split(LAST_CHUNK);
+}
+
+const LAST_CHUNK = "\r\n0\r\n\r\n";
+const delta = (text: string): AgUiEvent[] => [
+  { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: text },
+];
+
+/** A server whose answers are left open, in the order of their requests. */
+async function startHolding(): Promise<{ socket: Socket; sinks: ClientSink[] }> {
+  const sinks: ClientSink[] = [];
+  const server = createServer((_request, response) => {
+    sinks.push(createHttpSink(response, "sse", signalOfClose(response)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  close = () => {
+    socket.destroy();
+    server.close();
+  };
+  return { socket, sinks };
+}
+
+const REQUEST = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+
+test("an answer that waits behind another of its connection comes behind it, whoever is written first", async () => {
+  const { socket, sinks } = await startHolding();
+  socket.write(REQUEST + REQUEST);
+  await vi.waitFor(() => expect(sinks).toHaveLength(2));
+  const both = readTwo(socket);
+  sinks[1]?.send(delta("late"));
+  sinks[1]?.end();
+  sinks[0]?.send(delta("early"));
+  sinks[0]?.end();
+  const [first, second] = await both;
+  expect(first).toContain("early");
+  expect(first).not.toContain("late");
+  expect(second).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*"late"/u);
+});
+
+test("a sink that is over writes nothing into the next answer of its connection", async () => {
+  const { socket, sinks } = await startHolding();
+  const both = readTwo(socket);
+  socket.write(REQUEST);
+  await vi.waitFor(() => expect(sinks).toHaveLength(1));
+  sinks[0]?.send(delta("mine"));
+  sinks[0]?.end();
+  socket.write(REQUEST);
+  await vi.waitFor(() => expect(sinks).toHaveLength(2));
+  sinks[0]?.send(delta("stray"));
+  sinks[0]?.heartbeat();
+  sinks[1]?.send(delta("yours"));
+  sinks[1]?.end();
+  sinks[0]?.end();
+  const [first, second] = await both;
+  expect(first).toContain("mine");
+  expect(second).toContain("yours");
+  expect(second).not.toMatch(/stray|heartbeat/u);
 });

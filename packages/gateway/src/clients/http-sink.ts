@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
+import type { Writable } from "node:stream";
 import type { AgUiEvent } from "@countersign/wire";
 import { encodeProto } from "@countersign/wire/proto";
 import { encodeSseComment, encodeSseEvent } from "@countersign/wire/sse";
@@ -42,30 +43,44 @@ export function createHttpSink(
     ...headers,
     "content-type": encoding === "sse" ? SSE_MEDIA_TYPE : PROTO_MEDIA_TYPE,
   });
-  if (!("flushHeaders" in answer)) return new HttpSink(answer, encoding, gone, false);
+  if (!("flushHeaders" in answer)) return new HttpSink(answer, answer, encoding, gone, false);
   // HTTP/2 answers send their headers at once; HTTP/1.1 ones wait for a body unless told.
   answer.flushHeaders();
   // The server writes a chunk as four pieces, corked, one tick later; written whole by us, an event's way out of
   // the process costs a quarter less. A client of HTTP/1.0 gets no chunks at all.
   const framesChunks = answer.chunkedEncoding;
   answer.chunkedEncoding = false;
-  return new HttpSink(answer, encoding, gone, framesChunks);
+  // Behind the headers nothing is left for the answer to add, so that chunks go to its socket without the detour of a
+  // cork and a tick each. One that waits behind another of its connection has no socket yet.
+  const body = framesChunks ? (answer.socket ?? answer) : answer;
+  return new HttpSink(answer, body, encoding, gone, framesChunks);
 }
 
 /** One answer that stays open. A class: what each of a thousand idle streams holds is its fields alone. */
 class HttpSink implements ClientSink {
   readonly transport: ReceiptTransport = "sse";
   readonly #answer: HttpAnswer;
+  /** Where the body is written. */
+  readonly #body: Writable;
   readonly #encoding: HttpEncoding;
   readonly #gone: Signal;
   /** Whether this sink writes the frames of chunked transfer coding (RFC 9112, section 7.1) itself. */
   readonly #framesChunks: boolean;
   /** HTTP/2 answers do not say whether they need to drain, so it is remembered here for both. */
   #needsDrain = false;
+  /** From its end on, whatever is written to the socket belongs to the next answer. */
+  #isOver = false;
   #unread = 0;
 
-  constructor(answer: HttpAnswer, encoding: HttpEncoding, gone: Signal, framesChunks: boolean) {
+  constructor(
+    answer: HttpAnswer,
+    body: Writable,
+    encoding: HttpEncoding,
+    gone: Signal,
+    framesChunks: boolean,
+  ) {
     this.#answer = answer;
+    this.#body = body;
     this.#encoding = encoding;
     this.#gone = gone;
     this.#framesChunks = framesChunks;
@@ -84,15 +99,15 @@ class HttpSink implements ClientSink {
 
   drained(): Promise<void> {
     if (!this.isSlow) return Promise.resolve();
-    const answer = this.#answer;
+    const body = this.#body;
     return new Promise((resolve) => {
       const settle = (): void => {
-        answer.off("drain", settle);
-        answer.off("close", settle);
+        body.off("drain", settle);
+        body.off("close", settle);
         resolve();
       };
-      answer.once("drain", settle);
-      answer.once("close", settle);
+      body.once("drain", settle);
+      body.once("close", settle);
     });
   }
 
@@ -109,6 +124,7 @@ class HttpSink implements ClientSink {
 
   end(): void {
     if (this.#framesChunks && !this.#gone.aborted) this.#send(LAST_CHUNK);
+    this.#isOver = true;
     this.#answer.end();
   }
 
@@ -117,10 +133,9 @@ class HttpSink implements ClientSink {
   }
 
   #send(piece: string | Uint8Array): void {
-    // The two response classes declare `write` differently, though both take text and bytes.
-    if ((this.#answer as ServerResponse).write(piece) || this.#needsDrain) return;
+    if (this.#isOver || this.#body.write(piece) || this.#needsDrain) return;
     this.#needsDrain = true;
-    this.#answer.once("drain", () => {
+    this.#body.once("drain", () => {
       this.#needsDrain = false;
       this.#unread = 0;
     });
