@@ -12,6 +12,7 @@ import { CLIENTS } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
+import { rowsOf } from "../testing/ledger-contract.js";
 import { startRun } from "../runs/start-run.js";
 import type { ClientSink } from "../clients/sink.js";
 
@@ -117,7 +118,7 @@ test("a message that was open when the gateway was killed is accepted once, on r
   client.setMessages([{ id: "a1", role: "assistant", content: "as far as I got" }]);
   expect(await say(client, "u1")).toBe("admitted");
   expect(fixture.recorder.drafts[0]).toMatchObject({ rule: "ag_ui_request.history" });
-  expect(stateOf(await ledger.read(key)).messages.get("a1")?.open).toBeUndefined();
+  expect(stateOf(await rowsOf(ledger, key)).messages.get("a1")?.open).toBeUndefined();
   client.setMessages(
     client.messages.map((message) =>
       message.id === "a1" ? { id: "a1", role: "assistant" as const, content: "other" } : message,

@@ -4,7 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { claimOne, createMovedClock, describeLedgerContract } from "../testing/ledger-contract.js";
+import {
+  claimOne,
+  createMovedClock,
+  describeLedgerContract,
+  rowsOf,
+} from "../testing/ledger-contract.js";
 import { createMemoryLedger } from "./memory-ledger.js";
 import { openPostgresLedger } from "./postgres/open-postgres-ledger.js";
 import { openSqliteLedger } from "./sqlite/open-sqlite-ledger.js";
@@ -33,8 +38,8 @@ test("a memory ledger is bounded: the thread used longest ago goes first", async
   for (const thread of ["a", "b", "c"]) {
     await ledger.write(thread, [{ kind: "message", id: "m", value: {} }]);
   }
-  expect(await ledger.read("a")).toEqual([]);
-  expect(await ledger.read("c")).toHaveLength(1);
+  expect(await rowsOf(ledger, "a")).toEqual([]);
+  expect(await rowsOf(ledger, "c")).toHaveLength(1);
 });
 
 test("what SQLite was told is there when the file is opened again", async () => {
@@ -43,7 +48,7 @@ test("what SQLite was told is there when the file is opened again", async () => 
   await first.write("t", [{ kind: "message", id: "m", value: { c: ["x"] } }]);
   // Not closed: a killed process closes nothing.
   const second = await openSqliteLedger(options);
-  expect(await second.read("t")).toHaveLength(1);
+  expect(await rowsOf(second, "t")).toHaveLength(1);
   expect(await claimOne(second, "t", { kind: "run", id: "r", value: {} })).toBeUndefined();
   expect(await claimOne(first, "t", { kind: "run", id: "r", value: {} })).toEqual({});
   await Promise.all([first.close(), second.close()]);
@@ -54,7 +59,7 @@ test("two gateways on one PostgreSQL know the same threads, and one of them gets
     openPostgresLedger({ url: server.url, name: "shared", clock: createMovedClock() });
   const [one, other] = await Promise.all([open(), open()]);
   await one.write("t", [{ kind: "message", id: "m", value: {} }]);
-  expect(await other.read("t")).toHaveLength(1);
+  expect(await rowsOf(other, "t")).toHaveLength(1);
   const claims = await Promise.all(
     [one, other].map((ledger) => claimOne(ledger, "t", { kind: "run", id: "r", value: {} })),
   );
@@ -68,7 +73,7 @@ test("a ledger that is closed refuses with a code", async () => {
     clock: createMovedClock(),
   });
   await ledger.close();
-  await expect(ledger.read("t")).rejects.toThrow(
+  await expect(rowsOf(ledger, "t")).rejects.toThrow(
     expect.objectContaining({ code: "ERR_LEDGER_UNAVAILABLE" }),
   );
 });

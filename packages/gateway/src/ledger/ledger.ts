@@ -20,7 +20,7 @@ export type LedgerClaim = { readonly thread: string; readonly row: LedgerRow };
 export type Claimed = {
   /** Of each claim what was there already; `undefined` where it was the first. */
   readonly known: readonly (JsonObject | undefined)[];
-  /** What `read` would have given just before; empty when nothing was to be read. */
+  /** What was known about the thread just before, but its run ids, in no order; nothing when none was to be read. */
   readonly rows: LedgerRow[];
 };
 
@@ -31,12 +31,10 @@ export type Claimed = {
  * - what `write` or `claim` resolved with is there after the process was killed;
  * - one `write`, and one `claim` of several rows, is seen whole or not at all;
  * - of two `claim`s of one name exactly one gets `undefined`, whichever process asks;
- * - rows come back as they were written last; runs are not read, only claimed;
+ * - rows come back as they were written last, none for an unknown thread; runs are not read, only claimed;
  * - `forget` removes whole threads that nobody wrote to since, never part of one.
  */
 export type ThreadLedger = {
-  /** Everything known about a thread but its run ids, in no order; nothing for an unknown one. */
-  read(thread: string): Promise<LedgerRow[]>;
   /** Puts and removes rows of one thread together. */
   write(thread: string, rows: readonly LedgerRow[], removed?: readonly LedgerName[]): Promise<void>;
   /**

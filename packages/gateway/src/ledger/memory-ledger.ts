@@ -21,7 +21,6 @@ export function createMemoryLedger(clock: Clock, maxThreads: number = MAX_THREAD
   const read = (thread: string): LedgerRow[] =>
     [...(threads.get(thread)?.rows.values() ?? [])].filter(({ kind }) => kind !== "run");
   return {
-    read: async (thread) => read(thread),
     write: async (thread, rows, removed = []) => {
       const kept = open(thread);
       for (const name of removed) kept.rows.delete(nameOf(name));

@@ -58,20 +58,6 @@ export function keepRecentThreads(
 
   return {
     ...ledger,
-    read: async (thread) => {
-      const known = kept.get(thread);
-      if (known !== undefined) {
-        keep(thread, known);
-        return [...known.values()];
-      }
-      const mark = {};
-      reading.set(thread, mark);
-      const rows = await ledger.read(thread);
-      if (reading.get(thread) === mark) {
-        keep(thread, new Map(rows.map((row) => [nameOf(row), row])));
-      }
-      return rows;
-    },
     write: async (thread, rows, removed = []) => {
       reading.delete(thread);
       try {
@@ -84,16 +70,22 @@ export function keepRecentThreads(
     },
     claim: async (claims, thread) => {
       for (const claim of claims) reading.delete(claim.thread);
-      const atHand = thread === undefined ? undefined : kept.get(thread);
+      const known = thread === undefined ? undefined : kept.get(thread);
+      // Now, since others may change it while the claims are under way.
+      const atHand = known === undefined ? undefined : [...known.values()];
       const mark = {};
-      if (thread !== undefined && atHand === undefined) reading.set(thread, mark);
-      const { known, rows } = await ledger.claim(claims, atHand === undefined ? thread : undefined);
-      const isCurrent = thread !== undefined && reading.get(thread) === mark;
-      if (isCurrent) keep(thread, new Map(rows.map((row) => [nameOf(row), row])));
+      if (thread !== undefined) {
+        if (known === undefined) reading.set(thread, mark);
+        else keep(thread, known);
+      }
+      const claimed = await ledger.claim(claims, atHand === undefined ? thread : undefined);
+      if (thread !== undefined && reading.get(thread) === mark) {
+        keep(thread, new Map(claimed.rows.map((row) => [nameOf(row), row])));
+      }
       claims.forEach((claim, index) => {
-        if (known[index] === undefined) change(claim.thread, [claim.row], []);
+        if (claimed.known[index] === undefined) change(claim.thread, [claim.row], []);
       });
-      return { known, rows: atHand === undefined ? rows : [...atHand.values()] };
+      return { known: claimed.known, rows: atHand ?? claimed.rows };
     },
     forget: async (before) => {
       for (const thread of kept.keys()) drop(thread);

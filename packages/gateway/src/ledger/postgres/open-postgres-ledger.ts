@@ -76,11 +76,8 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     }
   };
 
-  const readRows = async (
-    from: Pick<PoolClient, "query">,
-    thread: string,
-  ): Promise<LedgerRow[]> => {
-    const { rows } = await from.query(READ, [name, encodeText(thread)]);
+  const readRows = async (client: PoolClient, thread: string): Promise<LedgerRow[]> => {
+    const { rows } = await client.query(READ, [name, encodeText(thread)]);
     return (rows as { kind: LedgerKind; id: string; value: string }[]).map((row) => ({
       kind: row.kind,
       id: decodeText(row.id),
@@ -99,10 +96,6 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   }
 
   return {
-    read: (thread) =>
-      readRows(pool, thread).catch(() => {
-        throw unavailable();
-      }),
     write: async (thread, rows, removed = []) =>
       inTransaction(async (client) => {
         const key = [name, encodeText(thread)];

@@ -1,7 +1,7 @@
 /** A call to the ledger's thread. */
 export type LedgerCall = {
   readonly id: number;
-  readonly method: "read" | "write" | "claim" | "forget" | "close";
+  readonly method: "write" | "claim" | "forget" | "close";
   readonly parameters: readonly unknown[];
 };
 

@@ -35,7 +35,6 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Th
     return (await ask(...call)) as Value;
   };
   return {
-    read: async (thread) => decodeRows(await answer<string>("read", thread)),
     write: (thread, rows, removed = []) => answer("write", thread, rows, removed, clock.now()),
     claim: async (claims, reading) => {
       const claimed = await answer<ClaimAnswer>("claim", claims, reading, clock.now());

@@ -71,7 +71,7 @@ export class LedgerDatabase {
   }
 
   /** The rows of a thread as JSON; see {@link decodeRows}. */
-  read(thread: string): string {
+  #rowsOf(thread: string): string {
     return this.#read.get(encodeText(thread))?.["rows"] as string;
   }
 
@@ -94,7 +94,7 @@ export class LedgerDatabase {
   claim(claims: readonly LedgerClaim[], reading: string | undefined, now: number): ClaimAnswer {
     let answer: ClaimAnswer = { known: [], rows: "[]" };
     this.#transaction(() => {
-      const rows = reading === undefined ? "[]" : this.read(reading);
+      const rows = reading === undefined ? "[]" : this.#rowsOf(reading);
       answer = { known: claims.map((claim) => this.#claim(claim, now)), rows };
     });
     return answer;
