@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import type { Writable } from "node:stream";
 import type { AgUiEvent } from "@countersign/wire";
@@ -43,8 +43,10 @@ export function createHttpSink(
     ...headers,
     "content-type": encoding === "sse" ? SSE_MEDIA_TYPE : PROTO_MEDIA_TYPE,
   });
-  if (!("flushHeaders" in answer)) return new HttpSink(answer, answer, encoding, gone, false);
   // HTTP/2 answers send their headers at once; HTTP/1.1 ones wait for a body unless told.
+  if (!(answer instanceof ServerResponse)) {
+    return new HttpSink(answer, answer, encoding, gone, false);
+  }
   answer.flushHeaders();
   // The server writes a chunk as four pieces, corked, one tick later; written whole by us, an event's way out of
   // the process costs a quarter less. A client of HTTP/1.0 gets no chunks at all.
