@@ -5,7 +5,7 @@ const COLUMNS = 6;
 const ROWS = 16;
 
 // OR FAIL, since a failure takes the whole transaction back anyway: to take back one statement of several rows
-// SQLite would copy every page it touches to a file first, twelve times as many bytes as the index itself has.
+// SQLite would copy every page it touches to a file first, ten times as many bytes as the index itself has.
 function insertOf(rows: number): string {
   const row = `(?${", ?".repeat(COLUMNS - 1)})`;
   return `INSERT OR FAIL INTO entries VALUES ${Array.from({ length: rows }, () => row).join(", ")}`;
