@@ -74,6 +74,40 @@ test("many streams share one flush, and their order is the order of the log", as
   await log.close();
 });
 
+test("appends that come a round of the event loop apart share one flush", async () => {
+  const store = memoryStore();
+  const log = await logOver(store);
+  const round = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+  const appends = [];
+  for (let number = 0; number < 4; number += 1) {
+    appends.push(log.append(draftOf(number)));
+    await round();
+  }
+  await Promise.all(appends);
+  expect(store.sizes).toEqual([4]);
+  await log.append(draftOf(4));
+  expect(store.sizes).toEqual([4, 1]);
+  await log.close();
+});
+
+test("an endless trickle is flushed all the same", async () => {
+  const store = memoryStore();
+  const log = await logOver(store);
+  let isTold = false;
+  const first = log.append(draftOf(0)).then(() => {
+    isTold = true;
+  });
+  const others = [];
+  for (let number = 1; !isTold && number < 1_000; number += 1) {
+    others.push(log.append(draftOf(number)));
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  await first;
+  expect(others.length).toBeLessThan(100);
+  await Promise.all(others);
+  await log.close();
+});
+
 test("at the bound a further append is refused at once, and there is room again afterwards", async () => {
   const store = memoryStore();
   const log = await logOver(store, { maxQueue: 20 });

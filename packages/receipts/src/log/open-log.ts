@@ -62,8 +62,8 @@ export type ReceiptLog = {
   close(): Promise<void>;
 };
 
-// Its call backs cost a tenth of those of `queueMicrotask`, which keeps track of each.
-const SETTLED = Promise.resolve();
+/** Entries that wait for no further company. */
+const ENOUGH = 32;
 
 function countOption(name: string, value: number | undefined, standard: number): number {
   const count = value ?? standard;
@@ -108,8 +108,9 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   let signing = 0;
   let pending = 0;
   let closed = false;
-  let scheduled = false;
   let flushing = false;
+  let gathering = false;
+  let gathered = 0;
   let checkpointed = covered?.size ?? -1;
   let size = (await store.head()).size;
   // The number the next group to be signed will begin with, if nothing fails and nobody else appends.
@@ -151,13 +152,30 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     let group = waiting.shift();
     if (group === undefined) {
       // While something is signed or flushed, a part of a group waits for company: a message to a thread, a
-      // root's signature and a flush cost the same for one entry as for a hundred. A lone entry never waits.
+      // root's signature and a flush cost the same for one entry as for a hundred.
       if (collecting.count === 0 || signing > 0 || flushing) return;
       group = collecting;
       collecting = new PendingGroup();
     }
     sendToSigner(group);
     dispatch();
+  };
+
+  // What comes a moment apart shares a signature and a flush: the event loop goes round until a round brings no more.
+  const gather = (): void => {
+    if (collecting.count > gathered && collecting.count < ENOUGH) {
+      gathered = collecting.count;
+      setImmediate(gather);
+      return;
+    }
+    gathering = false;
+    dispatch();
+  };
+  const gatherSoon = (): void => {
+    if (gathering || signing > 0 || flushing) return;
+    gathering = true;
+    gathered = 0;
+    setImmediate(gather);
   };
 
   // Groups signed so far, from the oldest on, without a gap: their order is the order of the log.
@@ -208,7 +226,7 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     }
     flushing = false;
     // Whoever is told now goes first, and what has come meanwhile joins the next group.
-    setImmediate(dispatch);
+    gatherSoon();
   };
 
   const checkpoint = async (): Promise<string> => {
@@ -254,14 +272,7 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
       waiting.push(collecting);
       collecting = new PendingGroup();
       dispatch();
-    } else if (!scheduled) {
-      scheduled = true;
-      // Behind everything that is appended in the same go.
-      void SETTLED.then(() => {
-        scheduled = false;
-        dispatch();
-      });
-    }
+    } else gatherSoon();
     return appended;
   };
   // One promise an append: an asynchronous function around it would make three.
