@@ -58,13 +58,19 @@ export function reviewResume(
     claims.push({ row, finding: ANSWERED });
     rows.push(rowOf("interrupt", entry.interruptId, { ...interrupt, answer }));
     if (interrupt.call !== undefined) {
-      approvals.push({ ...interrupt.call, isGranted: entry.status === "resolved" });
+      approvals.push({ ...interrupt.call, isGranted: isGrant(entry) });
     }
   }
   if (resume.length > 0 && [...interrupts.keys()].some((id) => !covered.has(id))) {
     find("ERR_RESUME_INCOMPLETE", "an open interrupt is not answered");
   }
   return { findings, rows, claims, approvals };
+}
+
+/** An answer may be a refusal too: `false`, or AG-UI's `{"approved": false}`. Other forms only the agent can read. */
+function isGrant({ status, payload }: ResumeEntry): boolean {
+  if (status !== "resolved" || payload === false) return false;
+  return (payload as { approved?: unknown } | undefined)?.approved !== false;
 }
 
 /** A time that cannot be read is over: nobody can say that it is not. */
