@@ -167,10 +167,13 @@ function openTracer({ tracing }: GatewayConfig, journal: Journal): Tracer | unde
   });
 }
 
+/** Connections that may wait to be accepted; with Node's 511, thousands of clients that come back at once were refused. */
+const BACKLOG = 4096;
+
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve();
     });
