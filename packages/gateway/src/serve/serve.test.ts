@@ -246,6 +246,19 @@ test("a file behind swapped symbolic links, as Kubernetes mounts them, is notice
   await served.stop();
 });
 
+test("a key set that is not there does not stop the start, and is told at once", async () => {
+  const served = await startServed(() => ({ pieces: [] }), {
+    config:
+      "access: { mode: jwt, jwt: { issuer: https://login.example, audience: c, jwks: gone.json } }\n",
+  });
+  const warned = () => served.lines.find(({ reason }) => reason !== undefined)?.["reason"];
+  await vi.waitFor(() =>
+    expect(warned()).toMatch(/^the key set of https:\/\/login\.example at .*gone\.json: ENOENT$/u),
+  );
+  expect((await ask(served.running.dataUrl)).status).toBe(401);
+  await served.stop();
+});
+
 test("a start that fails on a taken port leaves no locked store and no admin token that nobody was shown", async () => {
   const served = await startServed(() => ({ pieces: [] }));
   const folder = await mkdtemp(join(tmpdir(), "countersign-taken-"));

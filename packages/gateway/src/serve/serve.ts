@@ -2,6 +2,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 import type { ReplaceResult } from "@countersign/policy";
+import { inspectAccess } from "../access/inspect-access.js";
 import { openAccess } from "../access/open-access.js";
 import type { GatewayConfig } from "../config/config.js";
 import { createControlApp } from "../control/app.js";
@@ -136,6 +137,10 @@ export async function startGateway(
     await close();
     throw error;
   }
+  // An issuer may come up later than we do: a start does not fail for it, but it says so.
+  inspectAccess(config.access).catch((error: unknown) =>
+    journal.warn({ reason: (error as Error).message }, "who may connect cannot be checked for now"),
+  );
   return {
     gateway,
     receipts,
