@@ -29,12 +29,13 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function aims(raw: Raw): string {
-  const rows = judgeAims(raw).map(({ wish, unit, found, isMet }) => [
+  const rows = judgeAims(raw).map(({ wish, unit, found, ofPipe, isMet }) => [
     wish,
     told(found, ` ${unit}`),
+    told(ofPipe, ` ${unit}`),
     Number.isNaN(found.middle) ? "not measured" : isMet ? "met" : "**not met**",
   ]);
-  return table(["aim for enforce, batch", "found", ""], rows);
+  return table(["aim for enforce, batch", "found", "the bare pipe's", ""], rows);
 }
 
 /** Delay from the agent's write to the client's read, and what is added to the direct way. */
