@@ -28,6 +28,7 @@ export interface CoreErrorFacts {
   ERR_JSON_UNSAFE_NUMBER: { offset: number };
   /** Arrays and objects nested deeper than allowed. */
   ERR_JSON_TOO_DEEP: { allowed: number; offset?: number };
+  ERR_JSON_TOO_MANY: { allowed: number; offset: number };
   /** The text has more bytes than allowed. */
   ERR_JSON_TOO_LARGE: { allowed: number; offset: number };
   /** A value that RFC 8785 cannot write. */

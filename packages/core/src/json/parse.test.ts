@@ -186,12 +186,28 @@ function isJson(text: string): boolean {
   }
 }
 
+test("as many values as the limit pass, one more is refused where it begins, however it is spelled", () => {
+  const limits = { maxValues: 5 };
+  for (const text of ['{"a":[1,2],"b":{}}', '{"\\u0061":[1,2],"b":{}}', "[1,[],{},2]"]) {
+    expect(parseJson(text, limits)).toEqual(JSON.parse(text));
+  }
+  expect(refusal(() => parseJson('{"a":[1,2],"b":[0]}', limits))).toEqual({
+    code: "ERR_JSON_TOO_MANY",
+    offset: 16,
+  });
+  expect(refusal(() => parseJson("[" + "0,".repeat(1e6) + "0]", limits))?.code).toBe(
+    "ERR_JSON_TOO_MANY",
+  );
+});
+
 test("the fast path accepts nothing that the reporting parser refuses, and reads the same value", () => {
   fc.assert(
     fc.property(hostileText, (text) => {
-      const authority = outcome((json) => parseReporting(json, 5), text);
-      expect(outcome((json) => parseJson(json, { maxDepth: 5 }), text)).toStrictEqual(authority);
-      const proven = isWellFormed(text) && provesStrict(text, 5) && isJson(text);
+      const authority = outcome((json) => parseReporting(json, 5, 9), text);
+      expect(outcome((json) => parseJson(json, { maxDepth: 5, maxValues: 9 }), text)).toStrictEqual(
+        authority,
+      );
+      const proven = isWellFormed(text) && provesStrict(text, 5, 9) && isJson(text);
       expect(proven ? { value: JSON.parse(text) as unknown } : authority).toStrictEqual(authority);
     }),
     { numRuns: 4000 },
@@ -201,9 +217,9 @@ test("the fast path accepts nothing that the reporting parser refuses, and reads
 test("the reporting parser agrees with the engine on everything it accepts or calls no JSON", () => {
   fc.assert(
     fc.property(hostileText, (text) => {
-      const refused = refusal(() => parseReporting(text, 1000));
+      const refused = refusal(() => parseReporting(text, 1000, 1e6));
       expect(isJson(text)).toBe(isJson(text) && refused?.code !== "ERR_JSON_SYNTAX");
-      const accepted = refused === undefined ? parseReporting(text, 1000) : undefined;
+      const accepted = refused === undefined ? parseReporting(text, 1000, 1e6) : undefined;
       expect(accepted).toStrictEqual(refused === undefined ? JSON.parse(text) : undefined);
     }),
     { numRuns: 4000 },

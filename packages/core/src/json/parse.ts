@@ -12,6 +12,8 @@ export interface JsonLimits {
   readonly maxBytes: number;
   /** Nested arrays and objects, 64 by default, at most 1,000 (the reporting parser recurses). */
   readonly maxDepth: number;
+  /** Values of every kind, the containers among them; no bound but the bytes by default. */
+  readonly maxValues: number;
 }
 
 const HIGHEST_DEPTH = 1000;
@@ -20,7 +22,7 @@ const HIGHEST_DEPTH = 1000;
  * Reads JSON that has one meaning only (RFC 8259 narrowed to I-JSON, RFC 7493).
  *
  * Refused, with the byte offset: what is not JSON or not UTF-8, a byte order mark, a key named twice,
- * half a surrogate pair, a number that a double cannot carry, too many bytes, too much nesting. A key
+ * half a surrogate pair, a number that a double cannot carry, too many bytes, too much nesting, too many values. A key
  * named `__proto__` becomes an ordinary own property.
  *
  * @throws CountersignError one of the `ERR_JSON_…` codes
@@ -29,23 +31,29 @@ const HIGHEST_DEPTH = 1000;
 export function parseJson(input: string | Uint8Array, limits?: Partial<JsonLimits>): JsonValue {
   let maxBytes = DEFAULT_LIMITS.maxEventBytes;
   let maxDepth = DEFAULT_LIMITS.maxDepth;
+  let maxValues = Number.MAX_SAFE_INTEGER;
   if (limits !== undefined) {
     maxBytes = limits.maxBytes ?? maxBytes;
     maxDepth = limits.maxDepth ?? maxDepth;
+    maxValues = limits.maxValues ?? maxValues;
     assertPositiveInteger("maxBytes", maxBytes);
     assertPositiveInteger("maxDepth", maxDepth);
+    assertPositiveInteger("maxValues", maxValues);
     if (maxDepth > HIGHEST_DEPTH) throw new TypeError(`maxDepth may be ${HIGHEST_DEPTH} at most`);
   }
   const text = typeof input === "string" ? boundedText(input, maxBytes) : utf8(input, maxBytes);
   // Text that came out of UTF-8 is well-formed already; for one-byte strings the engine knows at once.
-  if ((typeof input !== "string" || isWellFormed(text)) && provesStrict(text, maxDepth)) {
+  if (
+    (typeof input !== "string" || isWellFormed(text)) &&
+    provesStrict(text, maxDepth, maxValues)
+  ) {
     try {
       return JSON.parse(text) as JsonValue;
     } catch {
       // Not JSON: the reporting parser says where.
     }
   }
-  return parseReporting(text, maxDepth);
+  return parseReporting(text, maxDepth, maxValues);
 }
 
 function boundedText(text: string, maxBytes: number): string {

@@ -26,12 +26,14 @@ let budget = 0;
  * structure; strings are skipped with the engine's own search, keys are compared where they lie in
  * the text, so small objects cost no allocation.
  */
-export function provesStrict(text: string, maxDepth: number): boolean {
+export function provesStrict(text: string, maxDepth: number, maxValues: number): boolean {
   const length = text.length;
   budget = 64 + (length >> 1);
   // Searched for again only once passed: asking anew for each string would be quadratic.
   let escape = nextEscape(text, 0);
   let depth = 0;
+  // No text has more values than commas, openings and one.
+  let values = 1;
   let keys = 0;
   let base = 0;
   let inObject = false;
@@ -76,7 +78,7 @@ export function provesStrict(text: string, maxDepth: number): boolean {
       }
       case 0x7b:
       case 0x5b:
-        if (depth === maxDepth) return false;
+        if (depth === maxDepth || ++values > maxValues) return false;
         // The base carries whether the outer container is an object in its lowest bit.
         bases[depth++] = base * 2 + (inObject ? 1 : 0);
         base = keys;
@@ -97,6 +99,7 @@ export function provesStrict(text: string, maxDepth: number): boolean {
         break;
       }
       case 0x2c:
+        if (++values > maxValues) return false;
         keyNext = inObject;
         break;
       case 0x2d:

@@ -30,19 +30,22 @@ const SIMPLE_ESCAPES: ReadonlyMap<string, string> = new Map([
  * It is the authority on what is refused; the fast path may only accept what this accepts, with an
  * equal value. It runs when the fast path has doubts, so its cost is a constant factor, not a risk.
  */
-export function parseReporting(text: string, maxDepth: number): JsonValue {
-  return new Reporter(text, maxDepth).document();
+export function parseReporting(text: string, maxDepth: number, maxValues: number): JsonValue {
+  return new Reporter(text, maxDepth, maxValues).document();
 }
 
 class Reporter {
   readonly #text: string;
   readonly #maxDepth: number;
+  readonly #maxValues: number;
+  #values = 0;
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, maxDepth: number, maxValues: number) {
     this.#text = text;
     this.#maxDepth = maxDepth;
+    this.#maxValues = maxValues;
   }
 
   document(): JsonValue {
@@ -55,6 +58,12 @@ class Reporter {
   }
 
   #value(): JsonValue {
+    if (++this.#values > this.#maxValues) {
+      throw new CountersignError("ERR_JSON_TOO_MANY", `more than ${this.#maxValues} values`, {
+        allowed: this.#maxValues,
+        offset: utf8Length(this.#text, this.#at),
+      });
+    }
     switch (this.#text[this.#at]) {
       case "{":
         return this.#object();

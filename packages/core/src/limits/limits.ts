@@ -15,6 +15,8 @@ export interface Limits {
   readonly maxLineBytes: number;
   /** Bytes of one request body (a `RunAgentInput`). */
   readonly maxInputBytes: number;
+  /** JSON values of one request body: what a value costs does not depend on its bytes. */
+  readonly maxInputValues: number;
   /** Nesting of arrays and objects in one JSON text. */
   readonly maxDepth: number;
   /** Events of one stream. */
@@ -42,6 +44,8 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxEventBytes: 10 * MEBIBYTE,
   maxLineBytes: 10 * MEBIBYTE,
   maxInputBytes: 10 * MEBIBYTE,
+  // 10,000 messages have half as many; ten megabytes of one-letter members stopped everybody for seconds.
+  maxInputValues: 100_000,
   // Canonicalisers in the field overflow their stack near 5,000; real state documents stay below 20.
   maxDepth: 64,
   maxEvents: 1_000_000,

@@ -19,6 +19,7 @@ export const decode: Stage = {
     request.value = parseJson(request.bytes, {
       maxBytes: request.limits.maxInputBytes,
       maxDepth: request.limits.maxDepth,
+      maxValues: request.limits.maxInputValues,
     });
   },
 };

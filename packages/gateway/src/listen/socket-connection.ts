@@ -175,7 +175,8 @@ export function serveSocket(
     let value: JsonValue;
     try {
       text = decodeTextFrame(data.toString())[0] ?? "";
-      value = parseJson(text, { maxDepth: around.limits.maxDepth });
+      const { maxDepth, maxInputValues: maxValues } = around.limits;
+      value = parseJson(text, { maxDepth, maxValues });
     } catch (error) {
       return answerRefusal(around, socket, error);
     }
