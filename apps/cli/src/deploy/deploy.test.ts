@@ -1,5 +1,7 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
@@ -54,6 +56,23 @@ test("keys, settings and history stay out of the build", () => {
 test("the health check asks the port that the gateway listens on by default", () => {
   expect(dockerfile).toContain("http://127.0.0.1:8080/healthz");
   expect(dockerfile).toContain("EXPOSE 8080 8081");
+});
+
+test.each([
+  [200, 0],
+  [503, 1],
+  [0, 1],
+])("the health check of an answer %i ends with %i", async (status, code) => {
+  const check = last.find((line) => line.startsWith("HEALTHCHECK")) ?? "";
+  const [command = "", ...parameters] = JSON.parse(check.slice(check.indexOf("["))) as string[];
+  const server = createServer((_, answer) => void answer.writeHead(status).end());
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  if (status === 0) server.close();
+  const COUNTERSIGN_HEALTH_URL = `http://127.0.0.1:${port}/healthz`;
+  const child = spawn(command, parameters, { env: { ...process.env, COUNTERSIGN_HEALTH_URL } });
+  expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(code);
+  server.close();
 });
 
 test.each([
