@@ -1,3 +1,4 @@
+import { createConversation } from "./conversation.js";
 import { addDecision, addUnguarded, clearFeed } from "./feed.js";
 import { runAgent } from "./stream.js";
 import { execute, resetScreen, TOOLS } from "./tools.js";
@@ -15,7 +16,7 @@ let thread;
 let running;
 
 function startOver() {
-  thread = { id: crypto.randomUUID(), messages: [], executed: new Set() };
+  thread = { id: crypto.randomUUID(), history: createConversation(), executed: new Set() };
   list.replaceChildren();
   resetScreen();
   clearFeed();
@@ -39,9 +40,11 @@ function show(kind, text) {
 }
 
 /** Calls of this app's own tools that nobody has answered yet are executed, whichever way they arrived. */
-async function executeCall(id, name, text, answers) {
-  if (thread.executed.has(id) || !TOOLS.some((tool) => tool.name === name)) return;
-  thread.executed.add(id);
+async function executeCall(call, answers) {
+  if (call === undefined || thread.executed.has(call.id)) return;
+  const { name, arguments: text } = call.function;
+  if (!TOOLS.some((tool) => tool.name === name)) return;
+  thread.executed.add(call.id);
   let args = {};
   try {
     args = JSON.parse(text || "{}");
@@ -50,7 +53,7 @@ async function executeCall(id, name, text, answers) {
   }
   const result = await execute(name, args);
   if (result !== undefined)
-    answers.push({ id: crypto.randomUUID(), role: "tool", toolCallId: id, content: result });
+    answers.push({ id: crypto.randomUUID(), role: "tool", toolCallId: call.id, content: result });
 }
 
 async function runOnce() {
@@ -58,59 +61,35 @@ async function runOnce() {
     threadId: thread.id,
     runId: crypto.randomUUID(),
     protocolVersion: "1.0",
-    messages: thread.messages,
+    messages: thread.history.messages,
     tools: TOOLS,
     context: [],
   };
   const bubbles = new Map();
-  const calls = new Map();
   const answers = [];
+  const { history } = thread;
   let number = 0;
   for await (const event of runAgent(settings[mode], input, running.signal)) {
     number += 1;
     if (mode === "direct") addUnguarded(number, event);
+    history.apply(event);
     if (event.type === "TEXT_MESSAGE_START") {
       bubbles.set(event.messageId, show("assistant", ""));
-      thread.messages.push({ id: event.messageId, role: "assistant", content: "" });
     } else if (event.type === "TEXT_MESSAGE_CONTENT") {
       const bubble = bubbles.get(event.messageId);
       if (bubble) bubble.textContent += event.delta;
-      const message = thread.messages.find((known) => known.id === event.messageId);
-      if (message) message.content += event.delta;
       list.scrollTop = list.scrollHeight;
-    } else if (event.type === "TOOL_CALL_START") {
-      calls.set(event.toolCallId, { name: event.toolCallName, text: "" });
-    } else if (event.type === "TOOL_CALL_ARGS") {
-      const call = calls.get(event.toolCallId);
-      if (call) call.text += event.delta;
     } else if (event.type === "TOOL_CALL_END") {
-      const call = calls.get(event.toolCallId);
-      if (!call) continue;
-      thread.messages.push({
-        id: event.toolCallId,
-        role: "assistant",
-        toolCalls: [
-          {
-            id: event.toolCallId,
-            type: "function",
-            function: { name: call.name, arguments: call.text },
-          },
-        ],
-      });
-      await executeCall(event.toolCallId, call.name, call.text, answers);
+      await executeCall(history.findCall(event.toolCallId), answers);
     } else if (event.type === "MESSAGES_SNAPSHOT") {
-      // A message list replaces the conversation, as AG-UI says: the gateway holds us to what it delivered.
-      thread.messages = [...event.messages];
       for (const message of event.messages) {
-        for (const call of message.toolCalls ?? []) {
-          await executeCall(call.id, call.function.name, call.function.arguments, answers);
-        }
+        for (const call of message.toolCalls ?? []) await executeCall(call, answers);
       }
     } else if (event.type === "RUN_ERROR") {
       show("error", event.message);
     }
   }
-  thread.messages.push(...answers);
+  for (const answer of answers) history.add(answer);
   return answers.length > 0;
 }
 
@@ -118,7 +97,7 @@ async function say(text) {
   if (running) return;
   resetScreen();
   show("user", text);
-  thread.messages.push({ id: crypto.randomUUID(), role: "user", content: text });
+  thread.history.add({ id: crypto.randomUUID(), role: "user", content: text });
   running = new AbortController();
   stop.hidden = false;
   for (const button of document.querySelectorAll(".prompts button, .composer .primary"))

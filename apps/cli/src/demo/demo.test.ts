@@ -77,6 +77,54 @@ test.skipIf(isMissing)(
   },
 );
 
+/** Follows a suggestion to its end, as a person does: the answer stands there and the next question may be asked. */
+async function follow(page: Page, suggestion: string): Promise<void> {
+  const isRefund = suggestion.includes("refund");
+  const answer = page.getByText(
+    isRefund ? "Done: $42.50 is on its way" : "Order #1024 has shipped and arrives",
+  );
+  const before = await answer.count();
+  await page.getByRole("button", { name: suggestion }).click();
+  const confirm = page.getByRole("button", { name: "Confirm refund" });
+  if (isRefund) await confirm.or(page.locator(".message.error")).first().click();
+  await expect.poll(() => page.locator("#stop").isHidden(), { timeout: 10_000 }).toBe(true);
+  expect(await page.locator(".message.error").allTextContents()).toEqual([]);
+  expect(await answer.count()).toBe(before + 1);
+}
+
+const SUGGESTIONS = ["Where is my order?", "I want a refund"];
+const PAIRS = SUGGESTIONS.flatMap((first) => SUGGESTIONS.map((second) => [first, second] as const));
+
+test.skipIf(isMissing).each(PAIRS)(
+  "one conversation takes every suggestion after another: %s, then %s, then a question of one's own",
+  async (first, second) => {
+    const page = await open({ viewport: { width: 1280, height: 800 } });
+    await follow(page, first);
+    await follow(page, second);
+    const said = await page.locator(".message.assistant").count();
+    await page.getByLabel("Your message").fill("And where is it now?");
+    await page.getByRole("button", { name: "Send" }).click();
+    await expect.poll(() => page.locator(".message.assistant").count()).toBe(said + 2);
+    await expect.poll(() => page.locator("#stop").isHidden(), { timeout: 10_000 }).toBe(true);
+    expect(await page.locator(".message.error").allTextContents()).toEqual([]);
+    await picture(
+      page,
+      `demo-two-${PAIRS.findIndex((pair) => pair[0] === first && pair[1] === second)}`,
+    );
+  },
+);
+
+test.skipIf(isMissing)("a conversation goes on after an answer that was stopped", async () => {
+  const page = await open({ viewport: { width: 1280, height: 800 } });
+  await page.getByRole("button", { name: "Where is my order?" }).click();
+  await page.getByText("I'll check").waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped.").waitFor();
+  await page.getByRole("button", { name: "Where is my order?" }).click();
+  await page.getByText("Order #1024 has shipped and arrives on Tuesday.").waitFor();
+  expect(await page.locator(".message.error").allTextContents()).toEqual(["Stopped."]);
+});
+
 test("a port that is taken is refused before an agent or a gateway starts", async () => {
   const listening = (): number =>
     process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;

@@ -11,6 +11,7 @@ const FILES: ReadonlyMap<string, string> = new Map([
   ["index.html", "text/html; charset=utf-8"],
   ["demo.css", "text/css; charset=utf-8"],
   ["main.js", "text/javascript; charset=utf-8"],
+  ["conversation.js", "text/javascript; charset=utf-8"],
   ["feed.js", "text/javascript; charset=utf-8"],
   ["stream.js", "text/javascript; charset=utf-8"],
   ["tools.js", "text/javascript; charset=utf-8"],
