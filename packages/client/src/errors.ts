@@ -1,4 +1,5 @@
 import type { ErrorCode } from "@countersign/core";
+import type { Refusal } from "./transport/refusal.js";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
@@ -11,6 +12,8 @@ declare module "@countersign/core" {
       notStarted: boolean;
       /** Milliseconds the server asked to wait. */
       retryAfter?: number;
+      /** The server's own account of its refusal. */
+      refusal?: Refusal;
     };
     /** The answer is no event stream. */
     ERR_CLIENT_NOT_A_STREAM: { contentType: string };

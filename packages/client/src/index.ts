@@ -12,6 +12,7 @@ export type { DialectReader, OrderCheck, ReadOptions } from "./stream/options.js
 export type { NoteListener } from "./stream/road.js";
 export { eventSource } from "./transport/event-source.js";
 export type { EventSourceLike, EventSourceOptions } from "./transport/event-source.js";
+export type { Refusal } from "./transport/refusal.js";
 export { postSse } from "./transport/post-sse.js";
 export type { HeaderSource, PostSseOptions } from "./transport/post-sse.js";
 export { LOST } from "./transport/transport.js";

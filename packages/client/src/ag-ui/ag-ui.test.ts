@@ -3,6 +3,7 @@ import type { FakeAgent, FakePiece, FakeRequest } from "@countersign/testkit";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { runOf, textOf } from "../testing/harness.js";
+import { postSse } from "../transport/post-sse.js";
 import { webSocket } from "../transport/websocket.js";
 import type { WebSocketOptions } from "../transport/websocket.js";
 import { TransportAgent } from "./index.js";
@@ -45,6 +46,20 @@ test("a stream that breaks off is an error for the official client too", async (
   const agent = await agentOf(() => [JSON.stringify(started), RESET]);
   const failed = quietly(() => agent.runAgent({ runId: "run-1" }));
   await expect(failed).rejects.toMatchObject({ code: "ERR_CLIENT_TRUNCATED" });
+});
+
+test("a refusal over POST brings the server's own account to the official client", async () => {
+  const body = JSON.stringify({ code: "ERR_ACCESS_SCOPE", title: "The token lacks a scope" });
+  const headers = { "content-type": "application/problem+json" };
+  const fetch = () => Promise.resolve(new Response(body, { status: 403, headers }));
+  const agent = new TransportAgent({ transport: postSse({ url: "/agent", fetch }) });
+  await expect(quietly(() => agent.runAgent())).rejects.toMatchObject({
+    code: "ERR_CLIENT_CONNECT",
+    facts: {
+      status: 403,
+      refusal: { code: "ERR_ACCESS_SCOPE", message: "The token lacks a scope" },
+    },
+  });
 });
 
 test("an aborted run hangs up", async () => {

@@ -14,6 +14,7 @@ import { buildSnapshot } from "./build-snapshot.js";
 import { SYSTEM_CLOCK } from "./clock.js";
 import { createConversation } from "./conversation.js";
 import { randomId } from "./ids.js";
+import { problemOf } from "./problem-of.js";
 import { createPublisher } from "./publisher.js";
 import { driveRun } from "./run-driver.js";
 import { onNextFrame } from "./schedule.js";
@@ -58,7 +59,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
 
   function fail(failing: Run, error: CountersignError): void {
     failing.controller.abort();
-    show("failed", { code: error.code, message: error.message, source: "client" });
+    show("failed", problemOf(error));
   }
 
   const watch =

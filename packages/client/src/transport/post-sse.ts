@@ -4,6 +4,7 @@ import type { RunAgentInput } from "@countersign/wire";
 import { createSseDecoder } from "@countersign/wire/sse";
 import "../errors.js";
 import { connectError } from "./connect-error.js";
+import { readRefusal } from "./refusal.js";
 import { framesOf } from "./sse-frames.js";
 import type { Batch, Transport, TransportRequest } from "./transport.js";
 
@@ -76,7 +77,7 @@ export function postSse(options: PostSseOptions): Transport {
           notStarted: false,
         });
       }
-      assertStream(response);
+      await assertStream(response);
       yield [];
       yield* readSse(response, options.limits);
     },
@@ -99,17 +100,18 @@ function headersOf(source: HeaderSource = {}): Record<string, string> {
   return typeof source === "function" ? source() : source;
 }
 
-function assertStream(response: Response): void {
+async function assertStream(response: Response): Promise<void> {
   const contentType = response.headers.get("content-type") ?? "";
   if (response.status !== 200) {
     const { status } = response;
-    void response.body?.cancel();
+    const refusal = await readRefusal(response);
     const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
     throw connectError(`the agent answered with status ${status}`, {
       transport: "post-sse",
       status,
       notStarted: NOT_STARTED.has(status),
       ...(seconds >= 0 && seconds <= 3600 ? { retryAfter: seconds * 1000 } : {}),
+      ...(refusal === undefined ? {} : { refusal }),
     });
   }
   // The official client reads any 200 as a stream and so takes an error page for a run without events.

@@ -31,11 +31,15 @@ export type AgentStatus =
 
 /** Why a run failed. */
 export type Problem = {
-  /** One of our codes, or the agent's own, or `RUN_ERROR` when it gave none. */
+  /** One of our codes, or the one that the agent or gateway gave, or `RUN_ERROR` when it gave none. */
   readonly code: string;
-  /** For a person. The agent's own words when `source` is `agent`: show them as text, trust them as little. */
+  /** For a person. The words of the other side when `source` is `agent`: show them as text, trust them as little. */
   readonly message: string;
   readonly source: "agent" | "client";
+  /** The HTTP status or WebSocket close code, when no stream began and there was an answer. */
+  readonly status?: number;
+  /** The receipt of a gateway's refusal. Like the message, a claim: ask the gateway's log. */
+  readonly receipt?: string;
 };
 
 /** All that a UI needs, at one moment. Never altered: a change gives a new one that shares the rest. */
