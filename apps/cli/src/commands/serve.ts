@@ -54,6 +54,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   checkPolicy(config.policyFile);
   tuneMemory();
   const journal = createJournal(config.log);
+  // Whoever reads what is said here may go away before we do.
+  process.stderr.on("error", () => {});
   const running = await startGateway(config, { journal });
   const leave = listenToSignals(running);
   greet(running, config, journal);
@@ -61,7 +63,12 @@ async function serve(flags: ServeFlags): Promise<void> {
   journal.info({ open: running.gateway.surroundings.sessions.openRuns().length }, "stopping");
   const { stopped } = await running.drain(hasten);
   journal.info({ stopped }, "stopped");
+  // A write that waits for a reader keeps the process alive for as long as the reader likes.
+  if (!(await journal.flush(LAST_LINES_MS))) process.exit();
 }
+
+/** Milliseconds the last lines of the log may take. */
+const LAST_LINES_MS = 2000;
 
 /**
  * Events live for milliseconds, streams for minutes. From the first, V8 learns to make some objects of every event among the
@@ -106,7 +113,10 @@ function greet(running: RunningGateway, config: GatewayConfig, journal: Journal)
   }
   // On standard error, so that no collector of logs keeps it.
   if (freshAdminToken !== undefined) {
-    process.stderr.write(`admin token, shown once: ${freshAdminToken}\n`);
+    process.stderr.write(`admin token, shown once: ${freshAdminToken}\n`, (error) => {
+      if (error === undefined || error === null) return;
+      journal.warn({}, "the admin token could not be shown: remove its hash and start again");
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Server } from "node:net";
 import type { Gateway } from "../gateway.js";
 import type { Journal } from "../runs/surroundings.js";
+import type { OpenJournal } from "../telemetry/journal.js";
 import type { MetricSources } from "../telemetry/metrics.js";
 import type { ProcessMetrics } from "../telemetry/process-metrics.js";
 import { VERSION } from "../version.js";
@@ -38,9 +39,14 @@ export function metricSourcesOf(parts: MetricParts): MetricSources {
     },
     reloads: () => policy.reloads,
     revocations: () => tokens.revocations,
-    suppressedLines: () =>
-      "suppressed" in journal && typeof journal.suppressed === "number" ? journal.suppressed : 0,
+    suppressedLines: () => countIn(journal, "suppressed"),
+    droppedLines: () => countIn(journal, "dropped"),
   };
+}
+
+/** A journal of a caller's own may count nothing. */
+function countIn(journal: Journal & Partial<OpenJournal>, name: "suppressed" | "dropped"): number {
+  return journal[name] ?? 0;
 }
 
 function connectionsOf(server: Server): Promise<number> {

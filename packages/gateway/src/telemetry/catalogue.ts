@@ -77,6 +77,9 @@ export const METRICS = {
   countersign_log_lines_suppressed_total: counter(
     "Log lines kept back because the same had been said often",
   ),
+  countersign_log_lines_dropped_total: counter(
+    "Log lines lost because standard output failed or did not keep up",
+  ),
   countersign_trace_spans_total: counter("Spans handed to the collector, or not", "result"),
   process_cpu_seconds_total: counter("Processor time used, in user and system mode"),
   process_resident_memory_bytes: gauge("Memory of the process"),

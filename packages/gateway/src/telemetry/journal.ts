@@ -1,6 +1,8 @@
 import { pino } from "pino";
-import type { DestinationStream, Logger } from "pino";
+import type { Logger } from "pino";
 import type { Journal } from "../runs/surroundings.js";
+import { createLogOutput } from "./log-output.js";
+import type { LogDestination } from "./log-output.js";
 import { formatForPeople } from "./pretty.js";
 import { createRepeats } from "./repeats.js";
 
@@ -18,7 +20,7 @@ export type JournalOptions = {
   readonly level?: LogLevel;
   readonly format?: LogFormat;
   /** Standard output when left out. */
-  readonly destination?: DestinationStream & { readonly isTTY?: boolean };
+  readonly destination?: LogDestination;
   /** Milliseconds since the epoch; bounds what is repeated. */
   readonly now?: () => number;
 };
@@ -27,6 +29,10 @@ export type JournalOptions = {
 export type OpenJournal = Journal & {
   /** Lines that were not written because the same had been said often enough. */
   readonly suppressed: number;
+  /** Lines that the output did not take. */
+  readonly dropped: number;
+  /** Whether every line is written; waits for the output no longer than this. */
+  flush(milliseconds: number): Promise<boolean>;
 };
 
 /**
@@ -55,10 +61,11 @@ const SECRET_FIELDS = [
 /** The log of a gateway: pino, with secrets taken out and repetitions bounded. */
 export function createJournal(options: JournalOptions = {}): OpenJournal {
   const { level = "info", format = "auto", now = Date.now } = options;
-  const output = options.destination ?? process.stdout;
+  const target = options.destination ?? process.stdout;
+  const output = createLogOutput(target);
   const destination =
-    format === "auto" && output.isTTY === true
-      ? { write: (line: string): void => void output.write(formatForPeople(line)) }
+    format === "auto" && target.isTTY === true
+      ? { write: (line: string): void => output.write(formatForPeople(line)) }
       : output;
   const logger: Logger = pino(
     {
@@ -91,6 +98,10 @@ export function createJournal(options: JournalOptions = {}): OpenJournal {
     get suppressed() {
       return repeats.suppressed;
     },
+    get dropped() {
+      return output.dropped;
+    },
+    flush: (milliseconds) => output.flush(milliseconds),
   };
 }
 

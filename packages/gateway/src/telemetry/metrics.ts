@@ -23,6 +23,7 @@ export type MetricSources = {
   reloads(): { readonly ok: number; readonly failed: number; readonly isStale: boolean };
   revocations(): { readonly count: number; readonly isStale: boolean };
   suppressedLines(): number;
+  droppedLines(): number;
 };
 
 /** Writes the page of metrics; a figure that cannot be had now is left out, the rest is told. */
@@ -105,6 +106,7 @@ async function readSamples(
     ["countersign_revocations", one(revocations.count)],
     ["countersign_revocations_stale", one(Number(revocations.isStale))],
     ["countersign_log_lines_suppressed_total", one(sources.suppressedLines())],
+    ["countersign_log_lines_dropped_total", one(sources.droppedLines())],
     [
       "countersign_trace_spans_total",
       [
