@@ -81,10 +81,7 @@ const transports: [string, () => Transport][] = [
         stopUrl: `http://${address}/ag-ui/stop`,
       }),
   ],
-  [
-    "a WebSocket",
-    () => webSocket({ url: `ws://${address}/agents/support/ws`, WebSocket: WebSocket as never }),
-  ],
+  ["a WebSocket", () => webSocket({ url: `ws://${address}/agents/support/ws`, WebSocket })],
 ];
 
 test.each(transports)("over %s a conversation goes through a gateway", async (_, open) => {

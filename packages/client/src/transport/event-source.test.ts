@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createAgentStore } from "../store/create-agent-store.js";
 import { settle } from "../testing/fake-time.js";
 import { runOf, textOf } from "../testing/harness.js";
@@ -108,6 +108,16 @@ test("a stream that never opened could not be reached", async () => {
   await settle();
   FakeSource.last.fail(2);
   expect((await ended).problem?.code).toBe("ERR_CLIENT_CONNECT");
+});
+
+test("without an EventSource the error names the option", () => {
+  vi.stubGlobal("EventSource", undefined);
+  try {
+    const asked = () => eventSource({ url: "/stream" });
+    expect(asked).toThrow("pass a class as the option EventSource");
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });
 
 test("a stop closes the source", async () => {

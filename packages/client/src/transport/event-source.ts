@@ -40,7 +40,9 @@ const CLOSED = 2;
 export function eventSource(options: EventSourceOptions): Transport {
   const limits = resolveLimits(options.limits);
   const Source = options.EventSource ?? globalThis.EventSource;
-  if (Source === undefined) throw new TypeError("this runtime has no EventSource; pass one");
+  if (Source === undefined) {
+    throw new TypeError("this runtime has no EventSource; pass a class as the option EventSource");
+  }
   const { url, withCredentials = false, maxReconnects = 5 } = options;
   return {
     name: "event-source",

@@ -2,7 +2,6 @@ import { expect, test, vi } from "vitest";
 import { createAgentStore } from "../store/create-agent-store.js";
 import type { AgentSnapshot } from "../view/snapshot.js";
 import { postSse } from "./post-sse.js";
-import { webSocket } from "./websocket.js";
 
 const DOCUMENT = {
   type: "urn:countersign:problem:ERR_HISTORY_INVENTED",
@@ -112,25 +111,4 @@ test("a document that never ends is given up", async () => {
 test("a document that breaks off is told by its status alone", async () => {
   const torn = new ReadableStream({ pull: (controller) => controller.error(new Error("torn")) });
   expect(await ask(torn)).toEqual(STATUS_ONLY);
-});
-
-test("a socket that never opened gives its close code as the status", async () => {
-  class Closed {
-    readyState = 3;
-    onopen = null;
-    onmessage = null;
-    onerror = null;
-    onclose: ((event: never) => void) | null = null;
-    constructor() {
-      setTimeout(() => this.onclose?.({ code: 1006 } as never), 0);
-    }
-    send(): void {}
-    close(): void {}
-  }
-  const transport = webSocket({ url: "ws://agent.example", WebSocket: Closed });
-  const store = createAgentStore({ transport, reconnect: false });
-  expect((await store.send("hello")).problem).toMatchObject({
-    code: "ERR_CLIENT_CONNECT",
-    status: 1006,
-  });
 });

@@ -1,6 +1,6 @@
 import { startFakeAgent, RESET } from "@countersign/testkit";
 import type { FakeAgent, FakePiece, FakeRequest } from "@countersign/testkit";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { createAgentStore } from "../store/create-agent-store.js";
 import { runOf, textOf } from "../testing/harness.js";
@@ -146,13 +146,25 @@ test("a token is offered as a sub-protocol and never put into the address", asyn
   }
   const transport = webSocket({ url: "wss://agent/ws", token: "secret", WebSocket: RefusedSocket });
   const store = createAgentStore({ transport, reconnect: false });
-  expect((await store.send("hello")).problem?.code).toBe("ERR_CLIENT_CONNECT");
+  const refused = { code: "ERR_CLIENT_CONNECT", status: 1006 };
+  expect((await store.send("hello")).problem).toMatchObject(refused);
   expect(seen).toEqual([
     {
       url: "wss://agent/ws",
       protocols: ["base64UrlBearerAuthorization.c2VjcmV0", "base64UrlBearerAuthorization"],
     },
   ]);
+});
+
+test("without a WebSocket the error names the option, and the class of the package ws fits it", () => {
+  vi.stubGlobal("WebSocket", undefined);
+  try {
+    const url = "wss://agent.example/ws";
+    expect(() => webSocket({ url })).toThrow("pass a class as the option WebSocket");
+    expect(webSocket({ url, WebSocket }).name).toBe("websocket");
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });
 
 test("frames that nobody reads in time are bounded", async () => {

@@ -24,7 +24,7 @@ export type WebSocketOptions = {
   /** A bearer token, offered as a sub-protocol because browsers set no headers on a socket. */
   readonly token?: string | (() => string);
   readonly limits?: Partial<Limits>;
-  /** In place of the global `WebSocket`. */
+  /** In place of the global `WebSocket`, which Node has from version 22 on; that of the package `ws` fits. */
   readonly WebSocket?: new (url: string, protocols?: string[]) => WebSocketLike;
 };
 
@@ -37,7 +37,11 @@ const OPEN = 1;
 export function webSocket(options: WebSocketOptions): Transport {
   const limits = resolveLimits(options.limits);
   const Socket = options.WebSocket ?? globalThis.WebSocket;
-  if (Socket === undefined) throw new TypeError("this runtime has no WebSocket; pass one");
+  if (Socket === undefined) {
+    throw new TypeError(
+      "this runtime has no WebSocket; pass a class as the option WebSocket, e.g. that of the package ws",
+    );
+  }
   const running = new Map<string, WebSocketLike>();
   let idle: WebSocketLike | undefined;
 
