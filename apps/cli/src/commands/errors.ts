@@ -4,6 +4,8 @@ declare module "@countersign/core" {
   interface ErrorFacts {
     /** There is no configuration file where one was looked for. */
     ERR_CLI_NO_CONFIG: { file: string };
+    /** Nothing says which file of revocations the gateway reads. */
+    ERR_CLI_NO_REVOCATIONS: { config: string };
     /** The name of an API key's holder would not fit into the file of keys. */
     ERR_CLI_KEY_NAME: Record<string, never>;
     /** There is no receipt store where one was looked for. */

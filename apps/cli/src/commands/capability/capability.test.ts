@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -7,6 +7,7 @@ import { exportPrivateKeyPem, generateKey } from "@countersign/core/sign";
 import { exportPublicKeyPem } from "@countersign/core/verify";
 import { Command } from "commander";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { runProgram } from "../../testing/run-program.js";
 import { registerCapability } from "./index.js";
 
 const issuer = generateKey();
@@ -118,6 +119,30 @@ test("revoke writes once per id, and inspect reads it", async () => {
     status: "revoked",
     reason: "capability has been revoked",
   });
+});
+
+test("revoke writes where the configuration says that the gateway reads", async () => {
+  const folder = path("gateway");
+  await runProgram("init", folder);
+  const config = join(folder, "countersign.yaml");
+  const { out } = await run("revoke", "cap-7", "--config", config, "--json");
+  const file = join(folder, ".countersign", "revoked.jsonl");
+  expect(JSON.parse(out)).toMatchObject({ file, revoked: ["cap-7"] });
+  expect(readFileSync(file, "utf8")).toContain("cap-7");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test("revoke refuses to guess which file a gateway reads", async () => {
+  const config = path("without.yaml");
+  writeFileSync(config, "agents:\n  main:\n    url: http://127.0.0.1:8000/\n");
+  await expect(run("revoke", "cap-7", "--config", config)).rejects.toMatchObject({
+    code: "ERR_CLI_NO_REVOCATIONS",
+    message: expect.stringContaining("--file"),
+  });
+  await expect(run("revoke", "cap-7", "--config", path("absent.yaml"))).rejects.toMatchObject({
+    code: "ERR_CLI_NO_CONFIG",
+  });
+  expect(existsSync("revocations.jsonl")).toBe(false);
 });
 
 test("revoke repairs a file without a last line ending and refuses one it cannot read", async () => {

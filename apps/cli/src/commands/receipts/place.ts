@@ -1,12 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CountersignError, isCountersignError } from "@countersign/core";
-import { loadConfig } from "@countersign/gateway";
-import type { GatewayConfig } from "@countersign/gateway";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { Command } from "commander";
+import { CONFIG_FILE, readConfiguration } from "../configuration.js";
 import "../errors.js";
 
 /** Flags that say where receipts and keys are. */
@@ -20,7 +19,7 @@ export type Place = {
 };
 
 const DEFAULTS = {
-  config: "countersign.yaml",
+  config: CONFIG_FILE,
   store: "sqlite:.countersign/receipts",
   keyDirectory: ".countersign/keys",
   origin: "countersign.local/log",
@@ -37,21 +36,12 @@ export function addPlaceFlags(command: Command): Command {
 
 /** Reads the flags, and the configuration when there is one. */
 export function findPlace(flags: PlaceFlags): Place {
-  const config = readConfig(flags.config);
+  const config = readConfiguration(flags.config);
   return {
     store: flags.store ?? config?.receipts.store ?? DEFAULTS.store,
     keyDirectory: flags.keys ?? config?.keyDirectory ?? DEFAULTS.keyDirectory,
     origin: flags.log ?? config?.receipts.origin ?? DEFAULTS.origin,
   };
-}
-
-function readConfig(file: string): GatewayConfig | undefined {
-  if (existsSync(file)) {
-    return loadConfig(readFileSync(file, "utf8"), { file, environment: process.env });
-  }
-  // Nobody has to have a configuration, but one that was asked for by name must be there.
-  if (file === DEFAULTS.config) return undefined;
-  throw new CountersignError("ERR_CLI_NO_CONFIG", `${file} is not there`, { file });
 }
 
 /** The directory of an embedded store; undefined when the store is PostgreSQL. */
