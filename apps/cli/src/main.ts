@@ -1,6 +1,14 @@
 #!/usr/bin/env node
 import { createProgram } from "./program.js";
 import { reportFailure } from "./output/failure.js";
+import { endWithReader } from "./output/reader.js";
+
+endWithReader(
+  [process.stdout, process.stderr],
+  { report: (error) => reportFailure(error, false), exit: (code) => process.exit(code) },
+  // A gateway protects whether or not somebody reads its log.
+  process.argv[2] === "serve",
+);
 
 try {
   await createProgram().parseAsync(process.argv);
