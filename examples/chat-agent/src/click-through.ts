@@ -44,7 +44,7 @@ export async function withChat(
   return complaints;
 }
 
-/** Walks through the chat as a person would: greet, see a chart, decline, approve, stop a story. */
+/** Walks through the chat as a person would: greet, see a chart, decline, approve, stop a story, try again. */
 export async function clickThrough(page: Page, name: string): Promise<void> {
   const status = page.getByRole("status");
   const ask = async (text: string): Promise<void> => {
@@ -56,8 +56,17 @@ export async function clickThrough(page: Page, name: string): Promise<void> {
     expect(await status.textContent()).toContain(wanted);
   };
 
+  /** Presses a button without a mouse; the button goes away, and the keyboard must not be left nowhere. */
+  const press = async (button: string): Promise<void> => {
+    await page.getByRole("button", { name: button }).press("Enter");
+    await page.getByRole("button", { name: button }).waitFor({ state: "detached" });
+    const place = await page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    expect(place, `where the focus is after ${button}`).toBe("Message");
+  };
+
   await page.getByText("Say hello to begin.").waitFor();
-  await ask("hello");
+  await page.getByLabel("Message").fill("hello");
+  await press("Send");
   await reaches("done");
   await page.getByText("stop me when you have heard enough.").waitFor();
 
@@ -69,23 +78,35 @@ export async function clickThrough(page: Page, name: string): Promise<void> {
   await ask("transfer 20 euros");
   await reaches("waiting");
   expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
-  await page.getByRole("button", { name: "Decline" }).click();
+  await press("Decline");
   await page.getByText("no money was moved.").waitFor();
   await reaches("done");
   await ask("transfer 20 euros after all");
   await reaches("waiting");
   await lookAt(page, name);
-  await page.getByRole("button", { name: "Approve" }).click();
+  await press("Approve");
   await page.getByText("20 euros are on their way.").waitFor();
   await reaches("done");
 
   await ask("tell me a story");
   await page.getByText("The sentry asked").waitFor();
-  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByLabel("Message").fill("wait");
+  await page.getByLabel("Message").press("Enter");
+  expect(await page.getByLabel("Message").inputValue(), "words for later").toBe("wait");
+  await press("Stop");
   await reaches("stopped");
   const story = await page.locator(".message.assistant").last().textContent();
   expect(story).not.toContain("watch 60");
+
+  const failure = { type: "RUN_ERROR", message: "The sentry is asleep.", code: "ASLEEP" };
+  const refusal = {
+    contentType: "text/event-stream",
+    body: `data: ${JSON.stringify(failure)}\n\n`,
+  };
+  await page.route("**/agent", (route) => route.fulfill(refusal), { times: 1 });
   await ask("hello again");
+  await page.getByText(failure.message).waitFor();
+  await press("Try again");
   await reaches("done");
 }
 

@@ -12,6 +12,7 @@ export function Chat(): ReactNode {
   const agent = useAgent();
   const { status, messages, renderHints, problem } = agent;
   const end = useRef<HTMLLIElement>(null);
+  const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
     void end.current?.scrollIntoView({ block: "end" });
   }, [messages, status]);
@@ -20,9 +21,26 @@ export function Chat(): ReactNode {
     event.preventDefault();
     const form = event.currentTarget;
     const text = String(new FormData(form).get("text")).trim();
-    if (text === "") return;
+    // Enter sends a form without a button too.
+    if (text === "" || isBusy(status)) return;
     form.reset();
+    toBox();
     void agent.send(text);
+  }
+
+  /** The button that was pressed goes away; without this the keyboard would be left nowhere. */
+  function toBox(): void {
+    box.current?.focus();
+  }
+
+  function retry(): void {
+    toBox();
+    void agent.retry();
+  }
+
+  function stop(): void {
+    toBox();
+    agent.stop();
   }
 
   return (
@@ -51,21 +69,27 @@ export function Chat(): ReactNode {
         ])}
         {status === "waiting" && (
           <li>
-            <Questions />
+            <Questions onAnswer={toBox} />
           </li>
         )}
         {problem !== undefined && (
           <li className="card problem">
             <p>{problem.message}</p>
-            <button onClick={() => void agent.retry()}>Try again</button>
+            <button onClick={retry}>Try again</button>
           </li>
         )}
         <li ref={end} />
       </ul>
       <form onSubmit={ask}>
-        <input name="text" aria-label="Message" placeholder="Message" autoComplete="off" />
+        <input
+          ref={box}
+          name="text"
+          aria-label="Message"
+          placeholder="Message"
+          autoComplete="off"
+        />
         {isBusy(status) ? (
-          <button type="button" onClick={agent.stop} disabled={status === "stopping"}>
+          <button type="button" onClick={stop} disabled={status === "stopping"}>
             Stop
           </button>
         ) : (

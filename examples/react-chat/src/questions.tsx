@@ -2,9 +2,10 @@ import { useAgent } from "@countersign/react";
 import type { ReactNode } from "react";
 
 /** Asks the person what the agent wants to know; all questions are answered together. */
-export function Questions(): ReactNode {
+export function Questions({ onAnswer }: { onAnswer: () => void }): ReactNode {
   const { interrupts, resume } = useAgent();
   const answer = (approved: boolean): void => {
+    onAnswer();
     void resume(
       interrupts.map(({ id }) => ({
         interruptId: id,
