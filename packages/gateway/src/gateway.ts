@@ -9,7 +9,7 @@ import { createHeartbeats } from "./clients/heartbeats.js";
 import { Feed } from "./control/feed.js";
 import type { ListenLimits } from "./listen/limits.js";
 import { createDataPlane } from "./listen/data-plane.js";
-import type { TlsOptions } from "./listen/data-plane.js";
+import type { Readiness, TlsOptions } from "./listen/data-plane.js";
 import { SYSTEM_CLOCK } from "./ports.js";
 import type { Clock } from "./ports.js";
 import type { Recorder } from "./record/recorder.js";
@@ -25,6 +25,7 @@ import { Threads } from "./sessions/thread.js";
 import { noteRefusal } from "./telemetry/run-watch.js";
 import { createTelemetry } from "./telemetry/telemetry.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
+import { watchLedger } from "./telemetry/watched-ledger.js";
 import { createUpstream } from "./upstream/connect.js";
 import { createAgents } from "./upstream/targets.js";
 import type { UpstreamTarget } from "./upstream/upstream.js";
@@ -82,7 +83,16 @@ export function createGateway(options: GatewayOptions): Gateway {
   const heartbeats = createHeartbeats(options.heartbeatMs);
   const recorder = createWatchedRecorder(options.recorder, clock);
   const drain = { isLeaving: false, isDraining: false };
-  const isReady = (): boolean => recorder.isReady() && !drain.isLeaving;
+  const telemetry = options.telemetry ?? createTelemetry();
+  const ledger = watchLedger(options.ledger ?? createMemoryLedger(clock), clock, telemetry.ledger);
+  const readiness = (): Readiness => {
+    if (drain.isLeaving) return "stopping";
+    // Both are asked, so that both find out when they are back.
+    const [receipts, threads] = [recorder.isReady(), ledger.isReady()];
+    if (!receipts) return "receipts unavailable";
+    return threads ? "ready" : "threads unavailable";
+  };
+  const isReady = (): boolean => readiness() === "ready";
   const surroundings: Surroundings = {
     agents: createAgents(upstreams, options.fallbackAgent),
     policy: () => options.policy.current,
@@ -101,9 +111,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     feed: new Feed(),
     heartbeats,
     journal: options.journal ?? SILENT,
-    telemetry: options.telemetry ?? createTelemetry(),
+    telemetry,
     drain,
-    desk: new ThreadDesk(options.ledger ?? createMemoryLedger(clock), clock),
+    desk: new ThreadDesk(ledger, clock),
     refusals: createRefusalLog(recorder, clock),
     limits: resolveLimits(options.limits),
     clock,
@@ -117,7 +127,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const dataPlane = createDataPlane(surroundings, {
     tls: options.tls,
-    isReady,
+    readiness,
     origins: new Set(options.origins ?? []),
     door,
   });

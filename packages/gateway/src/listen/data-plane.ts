@@ -26,11 +26,14 @@ import { serveTicket } from "./ticket-route.js";
 
 export type { TlsOptions } from "./server.js";
 
+/** What `/readyz` says; everything but `ready` with status 503. */
+export type Readiness = "ready" | "stopping" | "receipts unavailable" | "threads unavailable";
+
 /** What the data plane needs beside the runs themselves. */
 export type DataPlaneOptions = {
   readonly tls?: TlsOptions | undefined;
-  /** Whether decisions can be recorded now. */
-  isReady(): boolean;
+  /** Whether runs can be taken now, and if not, why. */
+  readiness(): Readiness;
   /** Origins of pages that may call us from a browser. */
   readonly origins: ReadonlySet<string>;
   /** Who may do what, and how much of it. */
@@ -125,10 +128,10 @@ async function serve(
       });
     case "health":
       return sendJson(answer, 200, { status: "ok" });
-    case "ready":
-      return sendJson(answer, options.isReady() ? 200 : 503, {
-        status: options.isReady() ? "ready" : whyNotReady(around),
-      });
+    case "ready": {
+      const status = options.readiness();
+      return sendJson(answer, status === "ready" ? 200 : 503, { status });
+    }
     case "method":
       return sendProblem(
         answer,
@@ -142,10 +145,6 @@ async function serve(
         title: "There is nothing here",
       });
   }
-}
-
-function whyNotReady({ drain }: Surroundings): string {
-  return drain.isLeaving ? "stopping" : "receipts unavailable";
 }
 
 const FOREIGN_PAGE: Problem = {

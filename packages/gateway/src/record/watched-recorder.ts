@@ -1,5 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import type { Clock } from "../ports.js";
+import { createHealth } from "../telemetry/health.js";
 import type { Recorder } from "./recorder.js";
 
 /** A recorder that knows whether decisions can be recorded now: what `/readyz` answers. */
@@ -7,9 +8,6 @@ export type WatchedRecorder = Recorder & {
   isReady(): boolean;
   room(): Promise<void> | undefined;
 };
-
-/** Milliseconds between two questions to a store that is down. */
-const PROBE_MS = 1000;
 
 /**
  * Entries of all runs together that may be on their way before every agent has to wait. The log refuses
@@ -20,19 +18,14 @@ const MAX_UNDER_WAY = 8192;
 /** Failures of the store, the signer and the log, as opposed to those of an entry. */
 const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/u;
 
-/**
- * Watches a recorder. One success after a failure is enough to be ready again.
- *
- * A gateway that is not ready gets no traffic, and so no append that could succeed: whoever asks
- * whether it is ready makes it find out.
- */
+/** Watches a recorder. */
 export function createWatchedRecorder(recorder: Recorder, clock: Clock): WatchedRecorder {
-  let ready = true;
-  let probedAt = Number.NEGATIVE_INFINITY;
+  const { probe } = recorder;
+  const health = createHealth(clock, probe === undefined ? undefined : () => probe());
   let underWay = 0;
   let roomAgain: { promise: Promise<void>; resolve: () => void } | undefined;
   const note = (error: unknown): void => {
-    if (isOfTheStore(error)) ready = false;
+    if (isOfTheStore(error)) health.failed();
   };
   const settle = (count: number): void => {
     underWay -= count;
@@ -41,23 +34,13 @@ export function createWatchedRecorder(recorder: Recorder, clock: Clock): Watched
     roomAgain = undefined;
   };
   return {
-    isReady: () => {
-      const now = clock.now();
-      const { probe } = recorder;
-      if (!ready && probe !== undefined && now - probedAt >= PROBE_MS) {
-        probedAt = now;
-        void probe().then(() => {
-          ready = true;
-        }, note);
-      }
-      return ready;
-    },
+    isReady: () => health.isReady(),
     appendAll: (drafts) => {
       underWay += drafts.length;
       return recorder.appendAll(drafts).then(
         (recorded) => {
           settle(drafts.length);
-          ready = true;
+          health.succeeded();
           return recorded;
         },
         (error: unknown) => {

@@ -16,7 +16,9 @@ const histogram = (help: string): MetricFacts => ({ type: "histogram", help, lab
 /** Every metric there is. */
 export const METRICS = {
   countersign_info: gauge("Always 1; the version is a label", "version"),
-  countersign_ready: gauge("1 while decisions can be recorded and new runs are taken"),
+  countersign_ready: gauge(
+    "1 while decisions can be recorded, threads remembered and new runs are taken",
+  ),
   countersign_draining: gauge("1 from the signal to stop on"),
   countersign_events_forwarded_total: counter(
     "Events let through, by agent and class",
@@ -58,6 +60,9 @@ export const METRICS = {
   countersign_store_append_failures_total: counter("Flushes of receipts that the store refused"),
   countersign_store_append_seconds: histogram(
     "Time one flush of receipts takes until it is durable",
+  ),
+  countersign_ledger_failures_total: counter(
+    "Questions and writes about threads that the ledger did not answer",
   ),
   countersign_log_pending_entries: gauge("Appends under way in the log"),
   countersign_store_entries: gauge("Entries in the log"),

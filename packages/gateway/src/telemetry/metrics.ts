@@ -85,6 +85,7 @@ async function readSamples(
     ["countersign_socket_queue_messages", one(sockets.queued)],
     ["countersign_receipts_appended_total", one(receipts.appended)],
     ["countersign_store_append_failures_total", one(receipts.failures)],
+    ["countersign_ledger_failures_total", one(telemetry.ledger.failures)],
     ["countersign_log_pending_entries", one(sources.pending())],
     ["countersign_store_entries", one(entries)],
     [

@@ -29,6 +29,7 @@ export type Telemetry = {
   readonly runFailures: Tally;
   readonly openRuns: Set<OpenRun>;
   readonly receipts: { appended: number; failures: number };
+  readonly ledger: { failures: number };
   /** Sockets open, and messages of browsers that wait. */
   readonly sockets: { open: number; queued: number };
   readonly addedLatency: Histogram;
@@ -50,6 +51,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     runFailures: new Tally(),
     openRuns: new Set(),
     receipts: { appended: 0, failures: 0 },
+    ledger: { failures: 0 },
     sockets: { open: 0, queued: 0 },
     addedLatency: new Histogram(LATENCY_BUCKETS),
     appendTime: new Histogram(LATENCY_BUCKETS),

@@ -1,0 +1,45 @@
+import type { Clock } from "../ports.js";
+
+/** Whether something that we depend on works now: what `/readyz` answers. */
+export type Health = {
+  /** Asks again, at most once a second, while it does not. */
+  isReady(): boolean;
+  succeeded(): void;
+  failed(): void;
+};
+
+/** Milliseconds between two questions to something that is down. */
+const PROBE_MS = 1000;
+
+/**
+ * Remembers how it went last. One success after a failure is enough to be ready again.
+ *
+ * A gateway that is not ready gets no traffic, and so nothing that could succeed: whoever asks
+ * whether it is ready makes it find out, by the probe.
+ */
+export function createHealth(clock: Clock, probe?: () => Promise<unknown>): Health {
+  let ready = true;
+  let probedAt = Number.NEGATIVE_INFINITY;
+  return {
+    isReady: () => {
+      const now = clock.now();
+      if (!ready && probe !== undefined && now - probedAt >= PROBE_MS) {
+        probedAt = now;
+        void probe().then(
+          () => {
+            ready = true;
+          },
+          // It was not ready before either.
+          () => undefined,
+        );
+      }
+      return ready;
+    },
+    succeeded: () => {
+      ready = true;
+    },
+    failed: () => {
+      ready = false;
+    },
+  };
+}

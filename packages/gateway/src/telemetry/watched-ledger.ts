@@ -1,0 +1,39 @@
+import type { LedgerRow, ThreadLedger } from "../ledger/ledger.js";
+import type { Clock } from "../ports.js";
+import { createHealth } from "./health.js";
+import type { Telemetry } from "./telemetry.js";
+
+/** A ledger that knows whether threads can be read and written now. */
+export type WatchedLedger = ThreadLedger & { isReady(): boolean };
+
+/** A thread of no agent: names of agents are not empty. It is forgotten like any other. */
+const PROBE_THREAD = JSON.stringify(["", "", "probe"]);
+
+/** The same ledger, with its failures counted; without it no run is taken, whatever the receipts do. */
+export function watchLedger(
+  ledger: ThreadLedger,
+  clock: Clock,
+  counts: Telemetry["ledger"],
+): WatchedLedger {
+  const health = createHealth(clock, () => {
+    const row: LedgerRow = { kind: "thread", id: "", value: { at: clock.now() } };
+    return ledger.write(PROBE_THREAD, [row]);
+  });
+  const watched = async <Value>(answer: Promise<Value>): Promise<Value> => {
+    try {
+      const value = await answer;
+      health.succeeded();
+      return value;
+    } catch (error) {
+      counts.failures += 1;
+      health.failed();
+      throw error;
+    }
+  };
+  return {
+    ...ledger,
+    isReady: () => health.isReady(),
+    write: (...parameters) => watched(ledger.write(...parameters)),
+    claim: (...parameters) => watched(ledger.claim(...parameters)),
+  };
+}
