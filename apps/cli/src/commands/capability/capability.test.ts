@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -131,6 +140,18 @@ test("revoke writes where the configuration says that the gateway reads", async 
   expect(readFileSync(file, "utf8")).toContain("cap-7");
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "a revocation file that root begins belongs to the owner of its folder",
+  async () => {
+    const folder = path("owned");
+    mkdirSync(folder);
+    chownSync(folder, 65_534, 65_534);
+    await run("revoke", "cap-7", "--file", join(folder, "revoked.jsonl"));
+    expect(statSync(join(folder, "revoked.jsonl"))).toMatchObject({ uid: 65_534, gid: 65_534 });
+    expect(statSync(join(folder, "revoked.jsonl")).mode & 0o777).toBe(0o600);
+  },
+);
 
 test("revoke refuses to guess which file a gateway reads", async () => {
   const config = path("without.yaml");

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   createRevocationList,
@@ -10,6 +10,7 @@ import { CountersignError } from "@countersign/core";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { isThere } from "../../files/is-there.js";
+import { giveToFolderOwner, makeFolder } from "../../files/owner.js";
 import { printJson, printLine } from "../../output/print.js";
 import { CONFIG_FILE, readConfiguration } from "../configuration.js";
 import "../errors.js";
@@ -42,7 +43,8 @@ export function registerRevoke(group: Command): void {
 function revoke(tokens: readonly string[], flags: Flags): void {
   const ids = tokens.map((token) => (isToken(token) ? describeCapability(token).id : token));
   const file = flags.file ?? configuredFile(flags.config);
-  const before = isThere(file) ? readFileSync(file, "utf8") : "";
+  const isNew = !isThere(file);
+  const before = isNew ? "" : readFileSync(file, "utf8");
   const list = createRevocationList(parseRevocations(before));
   const revokedAt = nowInSeconds();
   const revoked = [...new Set(ids)].filter((id) => !list.isRevoked(id));
@@ -50,8 +52,9 @@ function revoke(tokens: readonly string[], flags: Flags): void {
   const separator = before === "" || before.endsWith("\n") ? "" : "\n";
   if (lines.length > 0) {
     // A gateway that has not started yet has made no folder either.
-    if (flags.file === undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    if (flags.file === undefined) makeFolder(dirname(file));
     appendFileSync(file, separator + lines.join(""), { mode: 0o600 });
+    if (isNew) giveToFolderOwner(file);
   }
   if (flags.json === true) {
     printJson({ file, revoked, already: ids.filter((id) => list.isRevoked(id)) });

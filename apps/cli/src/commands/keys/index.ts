@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
-import { openKey, openKeyHistory, writeLogKey } from "@countersign/gateway";
+import { KEY_FILES, openKey, openKeyHistory, writeLogKey } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { giveToFolderOwner, makeFolder } from "../../files/owner.js";
 import { printLine } from "../../output/print.js";
 import "../errors.js";
 import { addPlaceFlags, findPlace, logSize } from "../receipts/place.js";
@@ -85,8 +86,12 @@ async function makeKeys(place: Place): Promise<void> {
     );
   }
   const firstEntry = await logSize(place);
+  makeFolder(place.keyDirectory);
   const key = await openKey(place.keyDirectory, "receipts");
   await openKeyHistory(place.keyDirectory, key, { firstEntry, now: Date.now() });
   const checkpointKey = await openKey(place.keyDirectory, "checkpoint");
   await writeLogKey(place.keyDirectory, place.origin, checkpointKey);
+  for (const name of ["receipts.pem", "checkpoint.pem", KEY_FILES.history, KEY_FILES.vkey]) {
+    giveToFolderOwner(join(place.keyDirectory, name));
+  }
 }

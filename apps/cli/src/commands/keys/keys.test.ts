@@ -1,6 +1,9 @@
 import {
+  chownSync,
   copyFileSync,
   existsSync,
+  lchownSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -102,6 +105,31 @@ test("a rotation that was interrupted at any step is finished by the next one", 
   );
   expect(code).toBe(0);
 });
+
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+const everything = (): string[] =>
+  readdirSync(gateway.path(""), { recursive: true, encoding: "utf8" }).map(gateway.path);
+
+test.runIf(isRoot)("keys that root makes belong to the owner of their folder", async () => {
+  chownSync(gateway.path(""), NOBODY, NOBODY);
+  await keys("new");
+  expect(everything().filter((file) => statSync(file).uid !== NOBODY)).toEqual([]);
+});
+
+test.runIf(isRoot)(
+  "a rotation by root leaves nothing that the gateway's user cannot open",
+  async () => {
+    await keys("new");
+    await gateway.append(0, 3);
+    for (const file of [gateway.path(""), ...everything()]) lchownSync(file, NOBODY, NOBODY);
+    await keys("new", "--rotate");
+    expect(everything().filter((file) => statSync(file).uid !== NOBODY)).toEqual([]);
+    for (const name of ["receipts.pem", "receipts-retired-0.pem"]) {
+      expect(statSync(gateway.path(`keys/${name}`)).mode & 0o777).toBe(0o600);
+    }
+  },
+);
 
 test("without keys there is nothing to rotate, and nothing is made", async () => {
   expect((await gateway.run("keys", "new", "--rotate")).code).toBe(2);

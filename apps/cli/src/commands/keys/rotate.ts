@@ -8,6 +8,7 @@ import { handOverKey, KEY_FILES } from "@countersign/gateway";
 import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import "../errors.js";
+import { giveToFolderOwner } from "../../files/owner.js";
 import { isStoreDirectory, logSize, storeDirectory } from "../receipts/place.js";
 import type { Place } from "../receipts/place.js";
 import { noKeys } from "./public-keys.js";
@@ -27,9 +28,14 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
     const last = parseKeyHistory(await readFile(history, "utf8")).at(-1);
     if (last?.key !== encodeKeyText(next.publicKey)) {
       await handOverKey(place.keyDirectory, { old, next }, { firstEntry: size, now });
+      giveToFolderOwner(history);
     }
     const retired = join(place.keyDirectory, `receipts-retired-${last?.number ?? 0}.pem`);
-    if (!existsSync(retired)) await copyFile(inUse, retired, constants.COPYFILE_EXCL);
+    if (!existsSync(retired)) {
+      await copyFile(inUse, retired, constants.COPYFILE_EXCL);
+      giveToFolderOwner(retired);
+    }
+    giveToFolderOwner(nextFile);
     await rename(nextFile, inUse);
     return retired;
   });
