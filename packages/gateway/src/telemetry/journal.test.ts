@@ -82,3 +82,26 @@ test("a terminal gets lines for people, unless JSON was asked for", () => {
   createJournal({ destination: json.destination, format: "json" }).warn({}, "refused");
   expect(() => JSON.parse(json.lines[0] ?? "") as unknown).not.toThrow();
 });
+
+test("a terminal obeys nothing that a client says: control characters, line ends and marks of direction are escaped", () => {
+  const { lines, destination } = capture(true);
+  const journal = createJournal({ destination });
+  const hostile = "\u001b]0;pwned\u0007\r\n\u007f\u009b31m\u202e\u2066\u2028\u2029\u{e0001}";
+  journal.info({ run: hostile, nested: { [hostile]: hostile }, [hostile]: 1 }, hostile);
+  expect(lines).toHaveLength(1);
+  const [line = ""] = lines;
+  expect(line.endsWith("\n")).toBe(true);
+  // Colour codes of our own stand around the level only.
+  const said = line.slice(line.indexOf("\\u001b]0;"), -1);
+  expect(said).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+  expect(said).toContain("run=\\u001b]0;pwned\\u0007\\u000d\\u000a\\u007f\\u009b31m\\u202e");
+});
+
+test("a record that cannot be read back is escaped as well", () => {
+  const { lines, destination } = capture(true);
+  let deep: object = { end: "\u009b31m" };
+  for (let depth = 0; depth < 600; depth += 1) deep = { deep };
+  createJournal({ destination }).info(deep, "\u009b2J");
+  createJournal({ destination }).info({ run: "\ud800\u009b2J" }, "run ended");
+  expect(lines.join("").replaceAll("\n", "")).not.toMatch(/[\u0080-\u009f]/u);
+});
