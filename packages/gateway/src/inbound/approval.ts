@@ -3,7 +3,8 @@ import type { CompiledPolicy, Denial } from "@countersign/policy";
 import type { Judgement, Question } from "../decide/judge.js";
 import { ownDenial } from "../decide/structure.js";
 import { digestOfValue } from "../ledger/digest.js";
-import type { ThreadState } from "../ledger/thread-state.js";
+import type { AskedCall, ThreadState } from "../ledger/thread-state.js";
+import { isSameCall } from "./resume.js";
 import type { Approval } from "./resume.js";
 
 /** The rule that blocks a call other than the one the person was shown. */
@@ -12,9 +13,10 @@ export const APPROVAL_RULE = "gateway/approval";
 type Judge = (question: Question) => Judgement;
 
 /**
- * Binds the calls of a resumed run to the answers that resumed it: of a tool that a person was asked
- * about, the agent may make the call they were shown, and no other. Its calls are held until they are
- * whole, since what is compared are the arguments.
+ * Binds the calls of a run to the answers that a person gave: of a tool that the run was resumed about, the
+ * agent may make the call they were shown, once for each approval, and no other; what they declined, now or
+ * earlier on the thread, it may not make again. Calls of these tools are held until they are whole, since
+ * what is compared are the arguments.
  */
 export function bindApprovals(
   policy: CompiledPolicy,
@@ -22,48 +24,94 @@ export function bindApprovals(
   approvals: readonly Approval[],
   state: ThreadState,
 ): { policy: CompiledPolicy; judge: Judge } {
-  if (approvals.length === 0) return { policy, judge };
-  const names = new Set(approvals.map(({ name }) => name));
-  const earlier = new Set(state.calls.keys());
-  const observes = policy.request.mode("approval") === "observe";
+  const mode = policy.request.mode("approval");
+  if (mode === "off" || approvals.length + state.declined.length === 0) return { policy, judge };
+  const answers = new Answers(approvals, state);
   return {
     policy: {
       ...policy,
-      needsArguments: (name) => names.has(name) || policy.needsArguments(name),
+      needsArguments: (name) => answers.isAbout(name) || policy.needsArguments(name),
     },
     judge: (question) => {
       const judgement = judge(question);
-      const denial = otherCall(question, approvals, names, earlier, policy);
-      if (denial === undefined || !judgement.decision.allow) return judgement;
-      return observes
+      if (!judgement.decision.allow) return judgement;
+      const reason = answers.against(question);
+      if (reason === undefined) return judgement;
+      const denial: Denial = ownDenial(APPROVAL_RULE, reason, policy.onBlock);
+      return mode === "observe"
         ? { ...judgement, decision: { allow: true, observed: denial } }
         : { ...judgement, decision: denial };
     },
   };
 }
 
-function otherCall(
-  { facts, event }: Question,
-  approvals: readonly Approval[],
-  names: ReadonlySet<string>,
-  earlier: ReadonlySet<string>,
-  { onBlock }: CompiledPolicy,
-): Denial | undefined {
-  if (facts.source !== "TOOL_CALL_START" && facts.source !== "TOOL_CALL_END") return undefined;
-  const [call] = facts.toolCalls ?? [];
-  if (call === undefined || !names.has(call.name)) return undefined;
-  // What was delivered before the person answered is history; it cannot be opened again anyway.
-  const { toolCallId } = (event ?? {}) as JsonObject & { toolCallId?: string };
-  if (toolCallId !== undefined && earlier.has(toolCallId)) return undefined;
-  if (call.state === "partial" && facts.source === "TOOL_CALL_START") return undefined;
-  const digest = call.state === "whole" ? digestOfValue(call.arguments ?? {}) : undefined;
-  const match = approvals.find(
-    ({ name, arguments: shown }) => name === call.name && shown === digest,
-  );
-  if (match?.isGranted === true) return undefined;
-  const reason =
-    match === undefined
+/** What a person said about calls, and what of it is used up. */
+class Answers {
+  readonly #answers: readonly Approval[];
+  /** Tools of which this run may make nothing but what was approved. */
+  readonly #asked: ReadonlySet<string>;
+  readonly #names: ReadonlySet<string>;
+  /** Calls that were delivered before, with their arguments where they were whole. */
+  readonly #earlier: ReadonlyMap<string, string | undefined>;
+  /** Approvals that are used up, and by which call. */
+  readonly #used = new Map<Approval, string | undefined>();
+
+  constructor(approvals: readonly Approval[], { calls, declined }: ThreadState) {
+    this.#answers = [...approvals, ...declined.map((call) => ({ call, isGranted: false }))];
+    this.#asked = namesOf(approvals);
+    this.#names = namesOf(this.#answers);
+    this.#earlier = new Map([...calls].map(([id, call]) => [id, call.arguments]));
+  }
+
+  isAbout(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** Why a call may not be made; nothing when it may, which uses an approval up. */
+  against({ facts, event }: Question): string | undefined {
+    const { source } = facts;
+    if (source !== "TOOL_CALL_START" && source !== "TOOL_CALL_END") return undefined;
+    const [call] = facts.toolCalls ?? [];
+    if (call === undefined) return undefined;
+    const { toolCallId: id } = (event ?? {}) as JsonObject & { toolCallId?: string };
+    if (id !== undefined && this.#matches({ id }).some(({ isGranted }) => !isGranted)) {
+      return "the person declined this call";
+    }
+    if (!this.#names.has(call.name)) return undefined;
+    if (call.state === "partial" && source === "TOOL_CALL_START") return undefined;
+    const digest = call.state === "whole" ? digestOfValue(call.arguments ?? {}) : undefined;
+    // A message list repeats what was delivered before the person answered; a stream would open it again.
+    if (id !== undefined && source === "TOOL_CALL_START" && this.#earlier.has(id)) {
+      const before = this.#earlier.get(id);
+      if (before === undefined || digest === undefined || before === digest) return undefined;
+    }
+    const matches =
+      digest === undefined ? [] : this.#matches({ name: call.name, arguments: digest });
+    // A message list repeats a call that used its approval; in a stream it would be another one.
+    if (source === "TOOL_CALL_START" && matches.some((answer) => this.#isUsedBy(answer, id))) {
+      return undefined;
+    }
+    const free = matches.find((answer) => answer.isGranted && !this.#used.has(answer));
+    if (free !== undefined) {
+      this.#used.set(free, id);
+      return undefined;
+    }
+    if (matches.some(({ isGranted }) => !isGranted)) return "the person declined this call";
+    if (matches.length > 0) return "the person approved this call once";
+    return this.#asked.has(call.name)
       ? "the call differs from the one the person was shown"
-      : "the person declined this call";
-  return ownDenial(APPROVAL_RULE, reason, onBlock);
+      : undefined;
+  }
+
+  #matches(call: AskedCall): Approval[] {
+    return this.#answers.filter((answer) => isSameCall(answer.call, call));
+  }
+
+  #isUsedBy(answer: Approval, id: string | undefined): boolean {
+    return id !== undefined && this.#used.get(answer) === id;
+  }
+}
+
+function namesOf(answers: readonly Approval[]): Set<string> {
+  return new Set(answers.flatMap(({ call }) => ("name" in call ? [call.name] : [])));
 }

@@ -3,16 +3,15 @@ import { compileResponseSchema } from "@countersign/policy";
 import type { ResumeEntry, RunAgentInput } from "@countersign/wire";
 import { digestOf } from "../ledger/digest.js";
 import type { LedgerRow } from "../ledger/ledger.js";
-import { rowOf } from "../ledger/thread-state.js";
-import type { InterruptState, ThreadState } from "../ledger/thread-state.js";
+import { declinedRow, rowOf } from "../ledger/thread-state.js";
+import type { AskedCall, InterruptState, ThreadState } from "../ledger/thread-state.js";
 import type { Claim, Finding, FindingCode } from "./finding.js";
 
-/** A call that a person was shown, and what they said to it. */
-export type Approval = {
-  readonly name: string;
-  readonly arguments: string;
-  readonly isGranted: boolean;
-};
+/** A call that a person was asked about, and what they said to it. */
+export type Approval = { readonly call: AskedCall; readonly isGranted: boolean };
+
+/** Declined calls that a thread remembers; each took a person's answer, so that few threads have any. */
+const MAX_DECLINED = 64;
 
 const ANSWERED: Finding = {
   check: "resume",
@@ -20,10 +19,15 @@ const ANSWERED: Finding = {
   reason: "the interrupt was answered before",
 };
 
-/** Holds the answers to interrupts against those that are open: all of them, in time, in form, and once. */
+/**
+ * Holds the answers to interrupts against those that are open: all of them, in time, in form, and once.
+ *
+ * A client that names no version of the protocol may not know how to answer, so it may go on; what it was
+ * asked about is not approved by that, but declined.
+ */
 export function reviewResume(
-  { resume = [] }: RunAgentInput,
-  { interrupts }: ThreadState,
+  { resume = [], protocolVersion }: RunAgentInput,
+  { interrupts, declined }: ThreadState,
   now: number,
 ): { findings: Finding[]; rows: LedgerRow[]; claims: Claim[]; approvals: Approval[] } {
   const findings: Finding[] = [];
@@ -57,14 +61,45 @@ export function reviewResume(
     const row: LedgerRow = { kind: "answer", id: claimed, value: { said: answer } };
     claims.push({ row, finding: ANSWERED });
     rows.push(rowOf("interrupt", entry.interruptId, { ...interrupt, answer }));
-    if (interrupt.call !== undefined) {
-      approvals.push({ ...interrupt.call, isGranted: isGrant(entry) });
-    }
+    const call = askedCall(interrupt);
+    if (call !== undefined) approvals.push({ call, isGranted: isGrant(entry) });
   }
-  if (resume.length > 0 && [...interrupts.keys()].some((id) => !covered.has(id))) {
+  const passed = [...interrupts].filter(([id]) => !covered.has(id));
+  if (passed.length > 0 && (resume.length > 0 || protocolVersion !== undefined)) {
     find("ERR_RESUME_INCOMPLETE", "an open interrupt is not answered");
   }
+  for (const [, interrupt] of passed) {
+    const call = askedCall(interrupt);
+    if (call !== undefined) approvals.push({ call, isGranted: false });
+  }
+  if (declined.length > 0 || approvals.some(({ isGranted }) => !isGranted)) {
+    rows.push(declinedRow(stillDeclined(declined, approvals)));
+  }
   return { findings, rows, claims, approvals };
+}
+
+/** Whether two questions were about the same call. */
+export function isSameCall(one: AskedCall, other: AskedCall): boolean {
+  if ("id" in one || "id" in other) return "id" in one && "id" in other && one.id === other.id;
+  return one.name === other.name && one.arguments === other.arguments;
+}
+
+/** A call that was not delivered whole before its interrupt is known by nothing but its id. */
+function askedCall({ call, toolCallId }: InterruptState): AskedCall | undefined {
+  return call ?? (toolCallId === undefined ? undefined : { id: toolCallId });
+}
+
+/** Of a call that is declined and approved at once, the refusal stays when the approval is used up. */
+function stillDeclined(
+  before: readonly AskedCall[],
+  approvals: readonly Approval[],
+): readonly AskedCall[] {
+  const others = before.filter((call) => !approvals.some((said) => isSameCall(said.call, call)));
+  const added: AskedCall[] = [];
+  for (const { call, isGranted } of approvals) {
+    if (!isGranted && !added.some((known) => isSameCall(known, call))) added.push(call);
+  }
+  return [...others, ...added].slice(-MAX_DECLINED);
 }
 
 /** An answer may be a refusal too: `false`, or AG-UI's `{"approved": false}`. Other forms only the agent can read. */

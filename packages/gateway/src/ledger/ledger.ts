@@ -1,7 +1,15 @@
 import type { JsonObject } from "@countersign/core";
 
 /** What a row of the ledger is about. */
-export type LedgerKind = "thread" | "order" | "message" | "call" | "interrupt" | "answer" | "run";
+export type LedgerKind =
+  | "thread"
+  | "order"
+  | "message"
+  | "call"
+  | "interrupt"
+  | "declined"
+  | "answer"
+  | "run";
 
 /** One fact about a thread. */
 export type LedgerRow = {

@@ -29,6 +29,11 @@ export type InterruptState = {
   answer?: string;
 };
 
+/** A call that a person was asked about: what they saw of it, or, where they saw nothing yet, its id. */
+export type AskedCall =
+  | { readonly name: string; readonly arguments: string }
+  | { readonly id: string };
+
 /** What the ledger knows about a thread, ready to be asked. */
 export type ThreadState = {
   /** Ids of the messages a client has, in their order. */
@@ -40,6 +45,8 @@ export type ThreadState = {
   readonly messages: SmallMap<string, MessageRecord>;
   readonly calls: SmallMap<string, CallState>;
   readonly interrupts: SmallMap<string, InterruptState>;
+  /** The calls that the person declined last and has not approved since. */
+  declined: readonly AskedCall[];
 };
 
 const NONE: ReadonlySet<string> = new Set();
@@ -53,11 +60,13 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     messages: new SmallMap(),
     calls: new SmallMap(),
     interrupts: new SmallMap(),
+    declined: [],
   };
   for (const { kind, id, value } of rows) {
     if (kind === "message") state.messages.set(id, decodeRecord(value));
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
+    else if (kind === "declined") state.declined = (value as unknown as DeclinedValue).calls;
     else if (kind === "order") {
       const { ids, latest, loose } = value as unknown as OrderValue;
       state.order = ids;
@@ -79,6 +88,13 @@ export function orderRow(
   const loose = ids.filter(isLoose);
   const value: OrderValue = { ids: [...ids], latest, ...(loose.length === 0 ? {} : { loose }) };
   return { kind: "order", id: "", value };
+}
+
+type DeclinedValue = { calls: readonly AskedCall[] };
+
+/** The row that names the declined calls. */
+export function declinedRow(calls: readonly AskedCall[]): LedgerRow {
+  return { kind: "declined", id: "", value: { calls } as unknown as JsonObject };
 }
 
 /** A fact as a row; the ledger's own words, read by nobody else. */

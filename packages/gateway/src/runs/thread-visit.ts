@@ -6,7 +6,7 @@ import type { InputReview } from "../inbound/review.js";
 import type { LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import { RunTrace } from "../ledger/run-trace.js";
 import type { TraceWrite } from "../ledger/run-trace.js";
-import { rowOf, stateOf } from "../ledger/thread-state.js";
+import { declinedRow, rowOf, stateOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
 import type { ClientDialect } from "../pipeline/run.js";
 import type { OpenThread } from "./open-thread.js";
@@ -124,6 +124,10 @@ function formOf(dialect: ClientDialect): (event: AgUiEvent) => readonly AgUiEven
 function undoOf(state: ThreadState, rows: readonly LedgerRow[]): TraceWrite {
   const undo: TraceWrite = { rows: [], removed: [] };
   for (const { kind, id } of rows) {
+    if (kind === "declined") {
+      undo.rows.push(declinedRow(state.declined));
+      continue;
+    }
     const known =
       kind === "message"
         ? state.messages.get(id)
@@ -141,4 +145,5 @@ function apply(state: ThreadState, rows: readonly LedgerRow[]): void {
   for (const [id, record] of added.messages) state.messages.set(id, record);
   for (const [id, call] of added.calls) state.calls.set(id, call);
   for (const [id, interrupt] of added.interrupts) state.interrupts.set(id, interrupt);
+  if (rows.some(({ kind }) => kind === "declined")) state.declined = added.declined;
 }
