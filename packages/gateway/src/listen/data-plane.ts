@@ -66,12 +66,17 @@ export function createDataPlane(around: Surroundings, options: DataPlaneOptions)
     server,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        server.close(() => {
+          clearTimeout(grace);
+          resolve();
+        });
         sockets.close();
         if ("closeIdleConnections" in server) (server as HttpServer).closeIdleConnections();
-        setTimeout(() => {
+        // Referenced: a connection whose handle is gone may be all that the close waits for, and nothing else would
+        // keep the process alive until its ledger and log are closed.
+        const grace = setTimeout(() => {
           for (const socket of book.connections()) socket.destroy();
-        }, GRACE_MS).unref();
+        }, GRACE_MS);
       }),
   };
 }
