@@ -39,6 +39,13 @@ export type Finding = {
   readonly isRemark?: true;
 };
 
+/** The thread is another principal's. */
+export const FOREIGN: Finding = {
+  check: "threads",
+  code: "ERR_THREAD_OWNER",
+  reason: "the thread belongs to somebody else",
+};
+
 /** Something that is said once, whichever gateway hears it: the row that the first one puts. */
 export type Claim = { readonly row: LedgerRow; readonly finding: Finding };
 

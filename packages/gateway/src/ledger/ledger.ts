@@ -22,11 +22,16 @@ export type LedgerRow = {
 export type LedgerName = Pick<LedgerRow, "kind" | "id">;
 
 /** A row that somebody wants to be the first to write. */
-export type LedgerClaim = { readonly thread: string; readonly row: LedgerRow };
+export type LedgerClaim = {
+  readonly thread: string;
+  readonly row: LedgerRow;
+  /** Only asks what is there under the row's name, and puts nothing. */
+  readonly isQuestion?: true;
+};
 
 /** What became of claims. */
 export type Claimed = {
-  /** Of each claim what was there already; `undefined` where it was the first. */
+  /** Of each claim what was there already; `undefined` where it was the first, or would be. */
   readonly known: readonly (JsonObject | undefined)[];
   /** What was known about the thread just before, but its run ids, in no order; nothing when none was to be read. */
   readonly rows: LedgerRow[];

@@ -28,7 +28,8 @@ export function createMemoryLedger(clock: Clock, maxThreads: number = MAX_THREAD
     },
     claim: async (claims, reading) => {
       const rows = reading === undefined ? [] : read(reading);
-      const known = claims.map(({ thread, row }) => {
+      const known = claims.map(({ thread, row, isQuestion }) => {
+        if (isQuestion === true) return threads.get(thread)?.rows.get(nameOf(row))?.value;
         const kept = open(thread);
         const there = kept.rows.get(nameOf(row));
         if (there === undefined) kept.rows.set(nameOf(row), row);

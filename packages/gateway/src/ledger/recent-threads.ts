@@ -83,7 +83,8 @@ export function keepRecentThreads(
         keep(thread, new Map(claimed.rows.map((row) => [nameOf(row), row])));
       }
       claims.forEach((claim, index) => {
-        if (claimed.known[index] === undefined) change(claim.thread, [claim.row], []);
+        if (claimed.known[index] === undefined && claim.isQuestion !== true)
+          change(claim.thread, [claim.row], []);
       });
       return { known: claimed.known, rows: atHand ?? claimed.rows };
     },

@@ -2,6 +2,7 @@ import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
+import { FOREIGN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import { reviewInput } from "../inbound/review.js";
 import type { InputReview } from "../inbound/review.js";
@@ -44,17 +45,21 @@ export class ThreadDesk {
     const { input, principal } = question;
     const isKnown = principal.id !== ANONYMOUS.id;
     const key = threadKey(question.agent, isKnown ? "" : question.scope, input.threadId);
-    const before = this.#open.get(key);
+    // Whose thread it is turns out later. Until then each has places of their own: nobody keeps a thread's owner
+    // waiting, or hears from a refusal whether somebody else's run is open.
+    const isOwners = question.policy.request.mode("threads") === "enforce";
+    const place = isOwners ? JSON.stringify([key, principal.id]) : key;
+    const before = this.#open.get(place);
     // A client that hung up may be faster with its next run than we are with noticing that it did, or with
     // our last write about the run it has just seen the end of.
     if (before?.isEnding === false) await within(before.whenOver(), NOTICE_MS);
     if (before?.isEnding === true) await within(before.whenOver(), PATIENCE_MS);
     const findings: Finding[] = [];
-    if (this.#open.has(key)) {
+    if (this.#open.has(place)) {
       findings.push({ check: "runs", code: "ERR_RUN_ACTIVE", reason: "the thread has a run open" });
     }
     // At once, before anything is awaited: of two requests that come together one is the second.
-    const open = new OpenThread(this.#open, key);
+    const open = new OpenThread(this.#open, place);
     try {
       return await this.#review(question, key, findings, open);
     } catch (error) {
@@ -70,9 +75,10 @@ export class ThreadDesk {
     open: OpenThread,
   ): Promise<ThreadVisit> {
     const run = { kind: "run", id: input.runId } as const;
+    const owning = { thread: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
     const { known, rows } = await this.#ledger.claim(
       [
-        { thread: threadKey(agent, "", input.threadId), row: ownerRow(principal) },
+        { ...owning, isQuestion: true },
         { thread: key, row: { ...run, value: { at: this.#clock.now() } } },
       ],
       key,
@@ -82,8 +88,7 @@ export class ThreadDesk {
     const state = stateOf(rows);
     let review: InputReview = { findings: [], rows: [], claims: [], approvals: [] };
     if (owner !== principal.id) {
-      const reason = "the thread belongs to somebody else";
-      findings.push({ check: "threads", code: "ERR_THREAD_OWNER", reason });
+      findings.unshift(FOREIGN);
     } else {
       review = reviewInput(input, state, policy, this.#clock.now());
       findings.push(...review.findings);
@@ -107,6 +112,8 @@ export class ThreadDesk {
       findings,
       review,
       claimed,
+      owning: owned === undefined ? owning : undefined,
+      policy,
     });
   }
 
@@ -128,7 +135,7 @@ export class ThreadDesk {
 }
 
 /**
- * Whose thread it is: the first who comes, from then on. The agent knows threads by their ids alone, so
+ * Whose thread it is: the first whose request is admitted, from then on. The agent knows threads by their ids alone, so
  * that those who show nothing count together as somebody too, whichever session they are in.
  */
 function ownerRow({ id }: Principal): LedgerRow {

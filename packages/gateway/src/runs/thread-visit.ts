@@ -1,9 +1,11 @@
+import type { CompiledPolicy } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
+import { errorOf, FOREIGN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
-import type { LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
+import type { LedgerClaim, LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import { RunTrace } from "../ledger/run-trace.js";
 import type { TraceWrite } from "../ledger/run-trace.js";
 import { declinedRow, rowOf, stateOf } from "../ledger/thread-state.js";
@@ -22,6 +24,9 @@ export type VisitFacts = {
   readonly review: InputReview;
   /** Names that were free before this request claimed them. */
   readonly claimed: readonly LedgerName[];
+  /** Makes the thread the principal's, while it is nobody's. */
+  readonly owning: LedgerClaim | undefined;
+  readonly policy: CompiledPolicy;
 };
 
 const NOTHING: TraceWrite = { rows: [], removed: [] };
@@ -36,13 +41,16 @@ export class ThreadVisit {
   readonly #key: string;
   readonly #open: OpenThread;
   readonly #input: RunAgentInput;
+  readonly #owning: LedgerClaim | undefined;
+  readonly #policy: CompiledPolicy;
   /** What the request says that is new. */
   #said: readonly LedgerRow[];
   /** What takes back all that the request has done so far. */
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
 
-  constructor({ ledger, key, open, input, state, findings, review, claimed }: VisitFacts) {
+  constructor(facts: VisitFacts) {
+    const { ledger, key, open, input, state, findings, review, claimed } = facts;
     this.findings = findings;
     this.approvals = review.approvals;
     this.state = state;
@@ -50,17 +58,32 @@ export class ThreadVisit {
     this.#key = key;
     this.#open = open;
     this.#input = input;
+    this.#owning = facts.owning;
+    this.#policy = facts.policy;
     this.#said = review.rows;
     this.#undo = { rows: [], removed: [...claimed] };
   }
 
   /** The request is admitted: what it says is part of the thread from now on. */
   async accept(): Promise<void> {
+    await this.#own();
     if (this.#said.length === 0) return;
     const { rows, removed } = undoOf(this.state, this.#said);
     await this.#ledger.write(this.#key, this.#said);
     apply(this.state, this.#said);
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
+  }
+
+  /**
+   * Only now, and for good: a refused request opens no thread, and nothing is ever taken back that another
+   * request of the same principal may rest on by then. Of two that come together, one is refused here.
+   */
+  async #own(): Promise<void> {
+    if (this.#owning === undefined) return;
+    const { known } = await this.#ledger.claim([this.#owning]);
+    const owner = known[0]?.["owner"] ?? this.#owning.row.value["owner"];
+    if (owner === this.#owning.row.value["owner"]) return;
+    if (this.#policy.request.mode(FOREIGN.check) === "enforce") throw errorOf(FOREIGN);
   }
 
   /** The run begins: what is delivered is remembered before it is. */

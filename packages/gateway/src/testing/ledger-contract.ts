@@ -105,6 +105,20 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
+    test("a question finds what is there and puts nothing", async () => {
+      const ledger = await open("question", createMovedClock());
+      const ask = async (id: string): Promise<unknown> => {
+        const claims = [{ thread: "t", row: row("thread", id), isQuestion: true as const }];
+        return (await ledger.claim([...claims, { thread: "u", row: row("run", id) }])).known;
+      };
+      expect(await ask("a")).toEqual([undefined, undefined]);
+      expect(await ask("a")).toEqual([undefined, {}]);
+      await ledger.write("t", [row("thread", "a", { owner: "x" })]);
+      expect(await ask("a")).toEqual([{ owner: "x" }, {}]);
+      expect(await rowsOf(ledger, "t")).toHaveLength(1);
+      await ledger.close();
+    });
+
     test("threads nobody wrote to are forgotten whole, others are not", async () => {
       const clock = createMovedClock();
       const ledger = await open("forget", clock);

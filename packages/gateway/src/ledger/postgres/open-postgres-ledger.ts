@@ -122,8 +122,11 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
           row.kind as string,
           encodeText(row.id),
         ]);
-        const column = (at: number): string[] => keys.map((key) => key[at] as string);
-        const values = claims.map(({ row }) => encodeText(JSON.stringify(row.value)));
+        const wanted = keys.filter((_, index) => claims[index]?.isQuestion !== true);
+        const column = (at: number): string[] => wanted.map((key) => key[at] as string);
+        const values = claims
+          .filter(({ isQuestion }) => isQuestion !== true)
+          .map(({ row }) => encodeText(JSON.stringify(row.value)));
         const { rows: inserted } = await client.query(CLAIM, [
           name,
           column(0),
@@ -143,7 +146,9 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
             known.push(undefined);
           } else {
             const { rows: found } = await client.query(FIND, [name, ...key]);
-            known.push(decodeValue((found as { value: string }[])[0]?.value ?? "{}"));
+            const [there] = found as { value: string }[];
+            const isQuestion = !wanted.includes(key);
+            known.push(there === undefined && isQuestion ? undefined : valueOf(there));
           }
         }
         return { known, rows };
@@ -166,6 +171,10 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
 function unavailable(): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
   const message = "the thread ledger's database did not answer";
   return new CountersignError("ERR_LEDGER_UNAVAILABLE", message, {});
+}
+
+function valueOf(row: { value: string } | undefined): JsonObject {
+  return decodeValue(row?.value ?? "{}");
 }
 
 function decodeValue(text: string): JsonObject {
