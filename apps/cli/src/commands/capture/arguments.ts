@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 /** Adds one "Name: value" line to the headers given before. */
 export function collectHeader(
   line: string,
-  before: Record<string, string>,
+  before: Record<string, string> = {},
 ): Record<string, string> {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
   if (name === undefined || value === undefined) {
@@ -19,4 +19,20 @@ export function readPort(text: string): number {
     throw new InvalidArgumentError("write a port");
   }
   return port;
+}
+
+/** Reads the address of an agent: HTTP or WebSocket. */
+export function readAddress(text: string): string {
+  if (!URL.canParse(text) || !/^(?:https?|wss?):$/.test(new URL(text).protocol)) {
+    throw new InvalidArgumentError("write an address such as http://127.0.0.1:8000/agent");
+  }
+  return text;
+}
+
+/** Reads an address of HTTP. */
+export function readWebAddress(text: string): string {
+  if (!/^https?:/i.test(readAddress(text))) {
+    throw new InvalidArgumentError("write an address that begins with http:// or https://");
+  }
+  return text;
 }

@@ -1,15 +1,14 @@
-import { createWriteStream } from "node:fs";
-import type { Writable } from "node:stream";
 import { captureSession, REDACTION_GROUPS, startCapture } from "@countersign/inspect";
 import type { RecordingLine, RedactionGroup } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { printJson, printLine } from "../../output/print.js";
-import { collectHeader, readPort } from "./arguments.js";
+import { collectHeader, readAddress, readPort, readWebAddress } from "./arguments.js";
+import { openRecordingFile } from "./recording-file.js";
 
 const EXAMPLE = `
 Point your client at the address that is printed; everything is passed on to the target untouched and
-recorded until you press Ctrl+C. Headers are never recorded. Groups that can be taken out: ${REDACTION_GROUPS.join(", ")}
+recorded until you press Ctrl+C. A recording that is there is replaced only with --force. Headers are never recorded. Groups that can be taken out: ${REDACTION_GROUPS.join(", ")}
 (whatever belongs to no group goes with any of them), or all.
 
 Example:
@@ -22,8 +21,9 @@ type Flags = {
   session?: string;
   out: string;
   port: number;
-  redact: RedactionGroup[];
-  header: Record<string, string>;
+  force?: boolean;
+  redact?: RedactionGroup[];
+  header?: Record<string, string>;
   json?: boolean;
 };
 
@@ -32,24 +32,28 @@ export function registerCapture(program: Command): void {
   program
     .command("capture")
     .description("record what passes between a client and an agent")
-    .option("--target <url>", "the agent to pass everything on to (http, https, ws, wss)")
+    .option(
+      "--target <url>",
+      "the agent to pass everything on to (http, https, ws, wss)",
+      readAddress,
+    )
     .option(
       "--session <url>",
       "listen to a running GET stream instead, for example a gateway's session",
+      readWebAddress,
     )
     .option("-o, --out <file>", "recording to write", "session.agui.jsonl")
+    .option("--force", "replace the recording when the file is there")
     .option("--port <port>", "local port, 0 for a free one", readPort, 0)
     .option(
       "--redact <groups>",
       "groups of content to take out, with commas between them",
       readGroups,
-      [],
     )
     .option(
       "-H, --header <line>",
       'header for --session, "Name: value"; may be repeated',
       collectHeader,
-      {},
     )
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
@@ -60,13 +64,11 @@ async function capture(flags: Flags): Promise<void> {
   if ((flags.target === undefined) === (flags.session === undefined)) {
     throw new TypeError("give either --target or --session");
   }
-  const output = createWriteStream(flags.out);
-  await new Promise<void>((done, failed) =>
-    output.once("open", () => done()).once("error", failed),
-  );
+  const recording = openRecordingFile(flags.out, flags.force === true);
   let events = 0;
   const onLine = (line: RecordingLine): void => {
     if (line.kind !== "event") return;
+    recording.begin();
     events++;
     if (process.stderr.isTTY) process.stderr.write(`\r${events} events`);
   };
@@ -79,25 +81,31 @@ async function capture(flags: Flags): Promise<void> {
       });
     }
   });
-  const options = { output, redact: flags.redact, onLine };
-  if (flags.session !== undefined) {
-    await captureSession({
-      ...options,
-      url: flags.session,
-      headers: flags.header,
-      signal: stop.signal,
-    });
-  } else {
-    const running = await startCapture({
-      ...options,
-      target: flags.target ?? "",
-      port: flags.port,
-    });
-    announce(flags, running.url);
-    await stopped;
-    await running.close();
+  const options = { output: recording.stream, redact: flags.redact ?? [], onLine };
+  try {
+    if (flags.session !== undefined) {
+      await captureSession({
+        ...options,
+        url: flags.session,
+        headers: flags.header ?? {},
+        signal: stop.signal,
+      });
+    } else {
+      const running = await startCapture({
+        ...options,
+        target: flags.target ?? "",
+        port: flags.port,
+      });
+      recording.begin();
+      announce(flags, running.url);
+      await stopped;
+      await running.close();
+    }
+  } catch (error) {
+    recording.abandon();
+    throw error;
   }
-  await finish(output);
+  await recording.finish();
   if (flags.json === true) printJson({ file: flags.out, events });
   else
     printLine(
@@ -109,13 +117,6 @@ function announce(flags: Flags, url: string): void {
   if (flags.json === true)
     process.stdout.write(`${JSON.stringify({ url, target: flags.target })}\n`);
   else printLine(`${url} passes everything on to ${flags.target ?? ""}; press Ctrl+C to stop`);
-}
-
-function finish(output: Writable): Promise<void> {
-  return new Promise((done, failed) => {
-    output.once("error", failed);
-    output.end(() => done());
-  });
 }
 
 function readGroups(text: string): RedactionGroup[] {

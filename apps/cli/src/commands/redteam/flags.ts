@@ -18,14 +18,6 @@ export function readSeconds(text: string): number {
   return Math.ceil(seconds * 1000);
 }
 
-/** An address of HTTP or WebSocket. */
-export function readAddress(text: string): string {
-  if (!URL.canParse(text) || !/^(https?|wss?):$/.test(new URL(text).protocol)) {
-    throw new InvalidArgumentError("an address such as http://127.0.0.1:8000/agent");
-  }
-  return text;
-}
-
 /** One more `Name: value`. */
 export function readHeader(
   text: string,
