@@ -25,18 +25,22 @@ export async function startApp(port) {
     expires_in: 3600,
   });
   const server = createAppServer({ guardedUrl: gateway.urlFor(session), directUrl });
-  const url = await listen(server, port);
   const closeAgent = () => end(agent.server);
+  const close = async () => {
+    end(server);
+    closeAgent();
+    await gateway.close();
+  };
+  const url = await listen(server, port).catch(async (error) => {
+    await close();
+    throw error;
+  });
   return {
     url,
     agent: agent.counts,
     closeAgent,
     receipts: (query) => gateway.control(`/v1/receipts?${new URLSearchParams(query)}`),
-    close: async () => {
-      end(server);
-      closeAgent();
-      await gateway.close();
-    },
+    close,
   };
 }
 

@@ -9,6 +9,16 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
     process.exit(0);
   });
 }
-app = await startApp(Number(process.env.PORT ?? 3000));
-console.log(`through the gateway   ${app.url}`);
-console.log(`without it            ${app.url}?agent=unguarded`);
+const port = process.env.PORT ?? "3000";
+try {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw new TypeError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(port)}`);
+  }
+  app = await startApp(Number(port));
+  console.log(`through the gateway   ${app.url}`);
+  console.log(`without it            ${app.url}?agent=unguarded`);
+} catch (error) {
+  const isTaken = error.code === "EADDRINUSE";
+  console.error(isTaken ? `port ${port} is taken; choose another with PORT` : error.message);
+  process.exit(1);
+}

@@ -105,6 +105,21 @@ await check("an agent that is down is an error in the runtime's stream", async (
   app.closeAgent();
   assertFailed(await runDirectly("Where is my order?"));
 });
+await check("a port that is taken or none is told in one line, with exit code 1", () => {
+  const { port } = new URL(app.url);
+  const start = (PORT) =>
+    spawnSync(process.execPath, ["start.mjs"], {
+      cwd: here,
+      env: { ...process.env, PORT },
+      encoding: "utf8",
+    });
+  const taken = start(port);
+  assert.equal(taken.stderr, `port ${port} is taken; choose another with PORT\n`);
+  assert.equal(taken.status, 1);
+  const none = start("abc");
+  assert.equal(none.stderr, 'PORT must be a number from 0 to 65535, not "abc"\n');
+  assert.equal(none.status, 1);
+});
 await check("neither page nor runtime spoke to another machine", () =>
   assert.deepEqual([...outside], []),
 );

@@ -1,11 +1,13 @@
-import { serveChat } from "@countersign/example-chat-agent";
+import { startChat } from "@countersign/example-chat-agent";
 import { join } from "node:path";
 import { build } from "vite";
 import { page } from "./page.mjs";
 
 await build(page);
-const { url } = await serveChat({
+const chat = await startChat({
   folder: join(page.root, "dist"),
-  port: Number(process.env.PORT ?? 0),
+  environment: process.env,
+  out: (line) => process.stdout.write(`${line}\n`),
+  err: (line) => process.stderr.write(`${line}\n`),
 });
-process.stdout.write(`chat with the example agent: ${url}\n`);
+if (chat === undefined) process.exitCode = 1;

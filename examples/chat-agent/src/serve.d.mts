@@ -1,5 +1,13 @@
+/** A page that is served. */
+export type Chat = { url: string; close: () => Promise<void> };
+
 /** Serves a built page and the example agent. */
-export function serveChat(options: {
+export function serveChat(options: { folder: string; port?: number }): Promise<Chat>;
+
+/** Serves on the `PORT` of an environment, or tells in one line why it cannot. */
+export function startChat(options: {
   folder: string;
-  port?: number;
-}): Promise<{ url: string; close: () => Promise<void> }>;
+  environment: Readonly<Record<string, string | undefined>>;
+  out: (line: string) => void;
+  err: (line: string) => void;
+}): Promise<Chat | undefined>;

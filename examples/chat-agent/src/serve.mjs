@@ -27,7 +27,10 @@ export async function serveChat({ folder, port = 0 }) {
     }
     return sendFile(folder, pathname, response);
   });
-  await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
   return {
     url: `http://127.0.0.1:${server.address().port}/`,
     close: () => {
@@ -35,6 +38,24 @@ export async function serveChat({ folder, port = 0 }) {
       return new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** `npm start` of an example: serves its page on `PORT`, or tells in one line why it cannot. */
+export async function startChat({ folder, environment, out, err }) {
+  const port = environment.PORT ?? "0";
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    err(`PORT must be a number from 0 to 65535, not ${JSON.stringify(port)}`);
+    return undefined;
+  }
+  try {
+    const chat = await serveChat({ folder, port: Number(port) });
+    out(`chat with the example agent: ${chat.url}`);
+    return chat;
+  } catch (error) {
+    const isTaken = error.code === "EADDRINUSE";
+    err(isTaken ? `port ${port} is taken; choose another with PORT` : error.message);
+    return undefined;
+  }
 }
 
 async function readBody(request) {

@@ -18,7 +18,10 @@ export async function serve(
   const server = createServer((request, response) => {
     void handle(agent, request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
   const address = server.address() as AddressInfo;
   return {
     url: `http://${host}:${address.port}/`,

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { startChat } from "./serve.mjs";
+
+async function begin(PORT: string) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const chat = await startChat({
+    folder: import.meta.dirname,
+    environment: { PORT },
+    out: (line) => out.push(line),
+    err: (line) => err.push(line),
+  });
+  return { chat, out, err };
+}
+
+test("a port that is taken is told in one line", async () => {
+  const { chat, out } = await begin("0");
+  expect(out).toEqual([`chat with the example agent: ${chat?.url}`]);
+  const { port } = new URL(chat?.url ?? "");
+  expect(await begin(port)).toEqual({
+    chat: undefined,
+    out: [],
+    err: [`port ${port} is taken; choose another with PORT`],
+  });
+  await chat?.close();
+});
+
+test.each(["", "abc", "65536"])("PORT=%s is told in one line", async (port) => {
+  const { chat, err } = await begin(port);
+  expect(chat).toBeUndefined();
+  expect(err).toEqual([`PORT must be a number from 0 to 65535, not "${port}"`]);
+});
