@@ -4,6 +4,7 @@ import type { LedgerRow } from "../ledger/ledger.js";
 import { compareMessage, recordOf } from "../ledger/message-record.js";
 import { rowOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
+import { beginningProblem } from "./beginning.js";
 import type { Finding, FindingCode } from "./finding.js";
 
 /** What came of looking at the messages of a request. */
@@ -54,13 +55,16 @@ export function reviewHistory(
       }
       // From now on it is known what the client has of it.
       if (record.cut === true || record.open === true) {
-        review.rows.push(rowOf("message", message.id, recordOf(message)));
+        const { run, from } = record;
+        const trace = run === undefined || from === undefined ? {} : { run, from };
+        review.rows.push(rowOf("message", message.id, { ...recordOf(message), ...trace }));
       }
     }
   }
-  const reason = repeatsExactly(input.messages, state, settings)
+  const order = repeatsExactly(input.messages, state, settings)
     ? undefined
     : orderProblem(input, state, settings);
+  const reason = order ?? beginningProblem(input.messages, state, settings);
   if (reason !== undefined) find("ERR_HISTORY_DROPPED", reason);
   return review;
 }

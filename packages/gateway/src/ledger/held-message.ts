@@ -11,16 +11,26 @@ const MAX_BEGINNINGS = 4096;
 /** Text that grows by pieces; hashed only when somebody asks. */
 export class HeldText {
   readonly #pieces: string[] = [];
+  /** When each piece came; nothing for what was there from the beginning. */
+  readonly #moments: (number | undefined)[] = [];
   #digest: string | undefined;
 
   constructor(text = "") {
-    if (text !== "") this.#pieces.push(text);
+    if (text === "") return;
+    this.#pieces.push(text);
+    this.#moments.push(undefined);
   }
 
-  append(piece: string): void {
+  append(piece: string, moment: number): void {
     if (piece === "") return;
     this.#pieces.push(piece);
+    this.#moments.push(moment);
     this.#digest = undefined;
+  }
+
+  /** Since when it is what it is. */
+  changed(since: number): number {
+    return this.#moments.at(-1) ?? since;
   }
 
   digest(): string {
@@ -32,18 +42,25 @@ export class HeldText {
     return meaningOf(this.#pieces.join(""));
   }
 
-  /** Digests of every beginning at a piece's end, the empty one first. */
-  beginnings(): string[] {
+  /** Digests of every beginning at a piece's end, and since when it was so; first what it was at `since`. */
+  beginnings(since: number): Beginnings {
     const hash = createHash("sha256");
-    const digests = [EMPTY_DIGEST];
+    const isEmptyFirst = this.#pieces.length === 0 || this.#moments[0] !== undefined;
+    const digests = isEmptyFirst ? [EMPTY_DIGEST] : [];
+    const at = isEmptyFirst ? [since] : [];
     const skipped = this.#pieces.length - MAX_BEGINNINGS;
     for (const [index, piece] of this.#pieces.entries()) {
       hash.update(piece);
-      if (index >= skipped) digests.push(hash.copy().digest("hex"));
+      if (index > 0 && index < skipped) continue;
+      digests.push(index < skipped ? "" : hash.copy().digest("hex"));
+      at.push(this.#moments[index] ?? since);
     }
-    return digests;
+    return { digests, at };
   }
 }
+
+/** What a text was, one after the other, and since when. */
+type Beginnings = { digests: string[]; at: number[] };
 
 type Annotated = { metadata?: JsonObject | undefined };
 
@@ -53,11 +70,14 @@ export class HeldCall {
   name: string;
   readonly arguments: HeldText;
   readonly fields: Record<string, unknown> = {};
+  /** When it opened, if it did so after its message. */
+  readonly #since: number | undefined;
   isOpen = false;
 
-  constructor(id: string, name: string, text = "") {
+  constructor(id: string, name: string, text = "", since?: number) {
     this.id = id;
     this.name = name;
+    this.#since = since;
     this.arguments = new HeldText(text);
   }
 
@@ -71,12 +91,16 @@ export class HeldCall {
     mergeMetadata(this.fields, metadata);
   }
 
-  record(isCut: boolean): CallRecord {
+  record(isCut: boolean, messageSince: number): CallRecord {
     const fields = fieldsOf(this.fields);
+    const from = this.#since ?? messageSince;
+    const { digests, at } = isCut ? this.arguments.beginnings(from) : now(this.arguments, from);
     return {
       id: this.id,
       name: this.name,
-      arguments: isCut ? this.arguments.beginnings() : [this.arguments.digest()],
+      arguments: digests,
+      from,
+      at,
       ...(fields === undefined ? {} : { fields }),
       ...(this.isOpen && !isCut ? { open: true } : {}),
     };
@@ -91,6 +115,8 @@ export class HeldMessage {
   readonly fields: Record<string, unknown> = {};
   readonly calls: HeldCall[];
   isOpen = false;
+  /** When the run came to hold it so; what was there before it since 0. */
+  since = 0;
   /** Content that is not text. */
   readonly #content: Message["content"];
 
@@ -115,20 +141,28 @@ export class HeldMessage {
       content: "",
       toolCalls: [],
     } as unknown as Message);
+    const { since, calls } = this;
+    const { digests, at } =
+      this.#content !== undefined
+        ? { digests: [digestOf(this.#content)], at: [since] }
+        : isCut
+          ? this.text.beginnings(since)
+          : now(this.text, since);
     return {
       role: this.role,
-      content:
-        this.#content === undefined
-          ? isCut
-            ? this.text.beginnings()
-            : [this.text.digest()]
-          : [digestOf(this.#content)],
+      content: digests,
+      from: since,
+      at,
       ...(fields === undefined ? {} : { fields }),
-      ...(this.calls.length === 0 ? {} : { calls: this.calls.map((call) => call.record(isCut)) }),
+      ...(calls.length === 0 ? {} : { calls: calls.map((call) => call.record(isCut, since)) }),
       ...(this.isOpen && !isCut ? { open: true } : {}),
       ...(isCut ? { cut: true } : {}),
     };
   }
+}
+
+function now(text: HeldText, since: number): Beginnings {
+  return { digests: [text.digest()], at: [text.changed(since)] };
 }
 
 /** Per key, the last one counts; never deeper. */

@@ -11,6 +11,10 @@ export type CallRecord = {
   arguments: string[];
   /** Digests of what else came with it, by field. */
   fields?: Record<string, string>;
+  /** When it opened; see {@link MessageRecord.from}. */
+  from?: number;
+  /** Since when each of `arguments` was so. */
+  at?: number[];
   /** Its end was never delivered. */
   open?: true;
 };
@@ -26,6 +30,12 @@ export type MessageRecord = {
   open?: true;
   /** The run broke off, or its client went away: the client may have part of it, or none. */
   cut?: true;
+  /** The run that wrote into it last. */
+  run?: string;
+  /** When it began, counted in that run's events; 0 for what was there before. */
+  from?: number;
+  /** Since when each of `content` was so: each until the next. An empty digest is none a client can hold. */
+  at?: number[];
 };
 
 /** Fields that a client may lose on the way, but not change. */

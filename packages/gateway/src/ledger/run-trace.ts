@@ -5,8 +5,10 @@ import { clientToolsOf } from "../classify/client-tools.js";
 import { assertRoom, Conversation } from "./conversation.js";
 import { HeldCall } from "./held-message.js";
 import type { HeldMessage } from "./held-message.js";
+import { joinRecords } from "./join-records.js";
 import type { LedgerName, LedgerRow } from "./ledger.js";
 import { recordOf } from "./message-record.js";
+import type { MessageRecord } from "./message-record.js";
 import { orderRow, rowOf } from "./thread-state.js";
 import type { CallState, InterruptState, ThreadState } from "./thread-state.js";
 
@@ -33,6 +35,12 @@ export class RunTrace {
   readonly #rows = new SmallMap<string, LedgerRow>();
   #removed: LedgerName[] = [];
   #restated = false;
+  #isBegun = false;
+  /** How many events were seen. Messages that come in one event come one after the other. */
+  #moment = 0;
+  /** When each message of this run began, and when one was taken back. */
+  readonly #began = new SmallMap<string, number>();
+  readonly #gone = new SmallMap<string, number>();
   /** Whether the agent said how the run ended. */
   isOver = false;
 
@@ -52,13 +60,14 @@ export class RunTrace {
 
   /** Takes note of an event that is about to be delivered. */
   see(event: AgUiEvent): void {
+    this.#moment += 1;
     switch (event.type) {
       case "TEXT_MESSAGE_CONTENT":
       case "REASONING_MESSAGE_CONTENT":
         return this.#content(event);
       case "TOOL_CALL_ARGS": {
         const found = this.#conversation.findCall(event.toolCallId);
-        found?.call.arguments.append(event.delta);
+        found?.call.arguments.append(event.delta, this.#moment);
         found?.call.annotate(event);
         return undefined;
       }
@@ -83,7 +92,9 @@ export class RunTrace {
       case "RUN_STARTED":
         this.isOver = false;
         for (const message of event.input?.messages ?? []) {
-          if (!this.#conversation.has(message.id)) this.#put(this.#conversation.append(message));
+          if (this.#conversation.has(message.id)) continue;
+          this.#moment += 1;
+          this.#put(this.#conversation.append(message));
         }
         return undefined;
       case "RUN_FINISHED":
@@ -108,19 +119,64 @@ export class RunTrace {
   cut(): TraceWrite {
     this.#rows.clear();
     this.#removed = [];
+    const records = new Map<string, MessageRecord>();
     for (const message of this.#written.keys()) {
-      this.#rows.set(`message\n${message.id}`, rowOf("message", message.id, message.record(true)));
+      const record = this.#traced(message.id, message.record(true));
+      const earlier = records.get(message.id);
+      records.set(message.id, earlier === undefined ? record : joinRecords(earlier, record));
+    }
+    for (const [id, record] of records) {
+      const gone = this.#gone.get(id);
+      if (gone !== undefined) record.content.push("");
+      if (gone !== undefined) record.at?.push(gone);
+      this.#putRow(rowOf("message", id, record));
     }
     const ids = this.#behindHistory(this.#ids());
-    const latest = Math.min(this.#state.order.length, ids.length);
-    this.#putRow(orderRow(ids, latest, (id) => this.#isLoose(id) || this.#isFresh(id)));
+    this.#putOrder(ids);
+    this.#forgetOthers(
+      new Set([...ids, ...records.keys()]),
+      ({ run }) => run !== undefined && run !== this.#runId,
+    );
     return this.take() ?? { rows: [], removed: [] };
+  }
+
+  /**
+   * Before the first message: the client's own have their places from now on, so that those of this run
+   * have theirs behind them, whenever the gateway is killed. What the client rolled back is gone for good.
+   */
+  #begin(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    const ids = this.#behindHistory(this.#ids());
+    this.#putOrder(ids);
+    this.#forgetOthers(new Set(ids));
+  }
+
+  /** Where everything stands while the run goes on; what it delivered so far may not have arrived. */
+  #putOrder(ids: readonly string[]): void {
+    const isLoose = (id: string): boolean => this.#isLoose(id) || this.#isFresh(id);
+    this.#putRow(orderRow(ids, this.#firstOf(ids), isLoose, this.#runId));
+  }
+
+  /** Where the messages of this run begin. */
+  #firstOf(ids: readonly string[]): number {
+    const first = ids.findIndex((id) => this.#isFresh(id));
+    return first === -1 ? ids.length : first;
+  }
+
+  /** A record with when it was so; but for an older client's thoughts, which may be missing at any time. */
+  #traced(id: string, record: MessageRecord): MessageRecord {
+    if (this.#isOld && record.role === "reasoning") {
+      const { from: _, at: __, ...rest } = record;
+      return rest;
+    }
+    return { ...record, run: this.#runId, from: this.#began.get(id) ?? record.from ?? 0 };
   }
 
   #content(event: EventOf<"TEXT_MESSAGE_CONTENT"> | EventOf<"REASONING_MESSAGE_CONTENT">): void {
     const message = this.#target(event.messageId);
     if (message === undefined) return;
-    message.text.append(event.delta);
+    message.text.append(event.delta, this.#moment);
     message.annotate(event);
   }
 
@@ -144,7 +200,8 @@ export class RunTrace {
   #startCall(event: EventOf<"TOOL_CALL_START">): void {
     const known = this.#conversation.findCall(event.toolCallId);
     const message = known?.message ?? this.#carrierOf(event);
-    const call = known?.call ?? new HeldCall(event.toolCallId, event.toolCallName);
+    const call =
+      known?.call ?? new HeldCall(event.toolCallId, event.toolCallName, "", this.#moment);
     if (known === undefined) this.#conversation.addCall(message, call);
     call.name = event.toolCallName;
     call.isOpen = true;
@@ -203,11 +260,17 @@ export class RunTrace {
   }
 
   #restate(event: EventOf<"MESSAGES_SNAPSHOT">): void {
+    this.#begin();
     const { messages } = event;
     const hasReasoning = messages.some(({ role }) => role === "reasoning");
     const fresh = messages.filter(
       (message) => !isSame(this.#conversation.untouched(message.id), message),
     );
+    for (const { id, role } of fresh) {
+      // Whoever does not get this list holds what was there before.
+      const before = role === "activity" ? undefined : this.#target(id);
+      if (before !== undefined) this.#written.set(before, true);
+    }
     this.#conversation.restate(
       messages,
       // Which activities stay does not matter here: none of them is sent back.
@@ -217,9 +280,16 @@ export class RunTrace {
     for (const { id, role } of fresh) {
       const message = role === "activity" ? undefined : this.#conversation.find(id);
       if (message === undefined) continue;
+      message.since = this.#moment += 1;
       this.#put(message, this.#isOld && role === "reasoning");
       for (const call of message.calls) this.#putCall(call);
     }
+    for (const { id } of this.#written.keys()) {
+      if (this.#conversation.has(id) || !this.#began.has(id) || this.#gone.has(id)) continue;
+      this.#gone.set(id, this.#moment);
+      this.#forget(id);
+    }
+    this.#putOrder(this.#ids());
     for (const message of fresh) if (message.role === "tool") this.#answered(message.toolCallId);
   }
 
@@ -241,9 +311,7 @@ export class RunTrace {
     this.isOver = true;
     const held = this.#ids();
     const ids = this.#restated ? held : this.#behindHistory(held);
-    const first = ids.findIndex((id) => this.#isFresh(id));
-    const latest = first === -1 ? ids.length : first;
-    this.#putRow(orderRow(ids, latest, (id) => this.#isLoose(id)));
+    this.#putRow(orderRow(ids, this.#firstOf(ids), (id) => this.#isLoose(id)));
     this.#forgetOthers(new Set(ids));
   }
 
@@ -251,13 +319,20 @@ export class RunTrace {
    * Forgets what has no place any more: a message that was taken back, by a message list or by rolling back,
    * would otherwise still count as delivered, and could stand behind any new question.
    */
-  #forgetOthers(ids: ReadonlySet<string>): void {
-    for (const [id, { role }] of this.#state.messages) {
-      if (ids.has(id) || (this.#isOld && role === "reasoning")) continue;
-      this.#state.messages.delete(id);
-      this.#rows.delete(`message\n${id}`);
-      this.#removed.push({ kind: "message", id });
+  #forgetOthers(
+    ids: ReadonlySet<string>,
+    isForgotten: (record: MessageRecord) => boolean = () => true,
+  ): void {
+    for (const [id, record] of this.#state.messages) {
+      if (ids.has(id) || (this.#isOld && record.role === "reasoning")) continue;
+      if (isForgotten(record)) this.#forget(id);
     }
+  }
+
+  #forget(id: string): void {
+    this.#state.messages.delete(id);
+    this.#rows.delete(`message\n${id}`);
+    this.#removed.push({ kind: "message", id });
   }
 
   /** Who is where; after a message list, older clients disagree about the places of thoughts. */
@@ -319,14 +394,22 @@ export class RunTrace {
   }
 
   #put(message: HeldMessage, isTwin = false): void {
+    const { id } = message;
+    this.#begin();
+    if (this.#isFresh(id)) {
+      if (!this.#written.has(message)) message.since = this.#moment;
+      if (!this.#began.has(id)) this.#began.set(id, this.#moment);
+      this.#gone.delete(id);
+    }
     this.#written.set(message, true);
-    const record = message.record();
+    const record = this.#traced(id, message.record());
     const known = this.#state.messages.get(message.id);
     if (known === undefined) assertRoom(this.#state.messages.size + 1);
     // Two answers under one id are two messages of the client, and it did not send every known message.
     const isElsewhere = known !== undefined && !this.#before.has(message.id);
     if (isTwin || (isElsewhere && known.open !== true && this.#ordered.has(message.id))) {
       record.content = [...new Set([...(known?.content ?? []), ...record.content])].slice(-8);
+      delete record.at;
     }
     this.#state.messages.set(message.id, record);
     this.#putRow(rowOf("message", message.id, record));

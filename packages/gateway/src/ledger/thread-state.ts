@@ -1,5 +1,6 @@
 import { SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
+import { digestOf } from "./digest.js";
 import type { LedgerRow } from "./ledger.js";
 import { decodeRecord } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
@@ -62,32 +63,83 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     interrupts: new SmallMap(),
     declined: [],
   };
+  let order: OrderValue | undefined;
   for (const { kind, id, value } of rows) {
     if (kind === "message") state.messages.set(id, decodeRecord(value));
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
     else if (kind === "declined") state.declined = (value as unknown as DeclinedValue).calls;
-    else if (kind === "order") {
-      const { ids, latest, loose } = value as unknown as OrderValue;
-      state.order = ids;
-      state.loose = new Set(loose);
-      state.latest = latest;
-    }
+    else if (kind === "order") order = value as unknown as OrderValue;
   }
+  if (order === undefined) return state;
+  const { ids, latest, loose, run } = order;
+  const opened = run === undefined ? [] : openedLater(state.messages, ids, run);
+  state.order = opened.length === 0 ? ids : placed(state.messages, ids, opened);
+  state.loose = new Set([...(loose ?? []), ...opened]);
+  state.latest = latest;
   return state;
 }
 
-type OrderValue = { ids: string[]; latest: number; loose?: string[] };
+type OrderValue = { ids: string[]; latest: number; loose?: string[]; run?: string };
 
-/** The row that names the messages a client has, and which of them it may leave out. */
+/**
+ * The row that names the messages a client has, and which of them it may leave out. With `run`, that run
+ * goes on: what it opens from now on comes behind, although nobody writes this row for each of them.
+ */
 export function orderRow(
   ids: readonly string[],
   latest: number,
   isLoose: (id: string) => boolean,
+  run?: string,
 ): LedgerRow {
   const loose = ids.filter(isLoose);
-  const value: OrderValue = { ids: [...ids], latest, ...(loose.length === 0 ? {} : { loose }) };
+  const value: OrderValue = {
+    ids: [...ids],
+    latest,
+    ...(loose.length === 0 ? {} : { loose }),
+    ...(run === undefined ? {} : { run }),
+  };
   return { kind: "order", id: "", value };
+}
+
+type Records = ThreadState["messages"];
+
+/** What a run opened after the order was written, as it was delivered. */
+function openedLater(messages: Records, ids: readonly string[], run: string): string[] {
+  const known = new Set(ids);
+  return [...messages]
+    .filter(([id, record]) => record.run === run && (record.from ?? 0) > 0 && !known.has(id))
+    .toSorted(([, one], [, other]) => (one.from ?? 0) - (other.from ?? 0))
+    .map(([id]) => id);
+}
+
+/** Puts messages where a client does: answers behind the message of their call, everything else last. */
+function placed(messages: Records, ids: readonly string[], opened: readonly string[]): string[] {
+  const order = [...ids];
+  let carriers: Map<string, string> | undefined;
+  for (const id of opened) {
+    const record = messages.get(id);
+    const answered = record?.role === "tool" ? record.fields?.["toolCallId"] : undefined;
+    if (answered !== undefined) carriers ??= carriersOf(messages);
+    const carrier = answered === undefined ? undefined : carriers?.get(answered);
+    let index = carrier === undefined ? -1 : order.indexOf(carrier);
+    if (index === -1) order.push(id);
+    else {
+      do index += 1;
+      while (messages.get(order[index] ?? "")?.role === "tool");
+      order.splice(index, 0, id);
+    }
+  }
+  return order;
+}
+
+/** The message of each call, by the digest under which an answer names it. */
+function carriersOf(messages: Records): Map<string, string> {
+  const carriers = new Map<string, string>();
+  for (const [id, { calls }] of messages) {
+    for (const call of calls ?? []) carriers.set(digestOf(call.id), id);
+  }
+  return carriers;
 }
 
 type DeclinedValue = { calls: readonly AskedCall[] };

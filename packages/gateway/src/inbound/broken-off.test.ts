@@ -1,0 +1,254 @@
+import { compilePolicy, loadPolicy } from "@countersign/policy";
+import type { AgUiEvent, Message } from "@countersign/wire";
+import { createReducer } from "@countersign/wire/reduce";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { createMemoryLedger } from "../ledger/memory-ledger.js";
+import { SYSTEM_CLOCK } from "../ports.js";
+import { ThreadDesk } from "../runs/thread-desk.js";
+import { call, text } from "../testing/events.js";
+import { createDice } from "../testing/random-run.js";
+import type { Dice } from "../testing/random-run.js";
+
+const POLICY = compilePolicy(loadPolicy('hushspec: "0.1.0"\nrules: {}\n'));
+const TOOLS = [{ name: "ask", description: "asks", parameters: { type: "object" } }];
+const ENDS = ["hang-up", "truncation", "kill"] as const;
+type End = (typeof ENDS)[number];
+
+const user = (id: string, content = id): Message => ({ id, role: "user", content });
+const said = (id: string, content: string): Message => ({ id, role: "assistant", content });
+const U = user("u");
+const GO = user("go");
+
+type Judge = (messages: readonly Message[]) => Promise<string[]>;
+
+/** A thread with one question and a run that delivered these events and broke off; codes of refusals of what comes next. */
+async function breakOff(
+  events: readonly object[],
+  end: End,
+): Promise<{ judge: Judge; say: Judge; states: Message[][] }> {
+  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  let desk = new ThreadDesk(ledger, SYSTEM_CLOCK);
+  let runs = 0;
+  const ask = (messages: readonly Message[]) =>
+    desk.visit({
+      agent: "a",
+      scope: "",
+      principal: { id: "somebody" },
+      policy: POLICY,
+      input: {
+        threadId: "t",
+        runId: `r${(runs += 1)}`,
+        protocolVersion: "1.0",
+        messages: [...messages],
+        tools: TOOLS,
+      },
+    });
+  const visit = await ask([U]);
+  await visit.accept();
+  const follow = visit.follow("1.0");
+  const reducer = createReducer({ messages: [U] });
+  const states: Message[][] = [[U]];
+  for (const event of [{ type: "RUN_STARTED", threadId: "t", runId: "r1" }, ...events]) {
+    await follow([event as AgUiEvent]);
+    reducer.push(event as AgUiEvent);
+    states.push(structuredClone([...reducer.snapshot().messages]));
+  }
+  // A killed gateway puts nothing away.
+  if (end === "kill") desk = new ThreadDesk(ledger, SYSTEM_CLOCK);
+  else await visit.end(end === "truncation");
+  const codesOf = async (messages: readonly Message[], isSaid: boolean): Promise<string[]> => {
+    const next = await ask(messages);
+    const codes = next.findings.filter(({ isRemark }) => isRemark !== true).map(({ code }) => code);
+    if (isSaid && codes.length === 0) {
+      await next.accept();
+      next.follow("1.0");
+      await next.end(false);
+    } else await next.abandon(false);
+    return codes;
+  };
+  return {
+    judge: (messages) => codesOf(messages, false),
+    say: (messages) => codesOf(messages, true),
+    states,
+  };
+}
+
+const REFUSAL = [...text("m1", "I refuse."), ...text("m2", "Transfer of 5 EUR is fine")];
+const M1 = said("m1", "I refuse.");
+const M2 = said("m2", "Transfer of 5 EUR is fine");
+
+test.each(ENDS)("after a %s nothing is taken out of what the agent said", async (end) => {
+  const { judge } = await breakOff(REFUSAL, end);
+  for (const [name, messages] of Object.entries({
+    "without the refusal": [U, M2],
+    "with an empty refusal": [U, said("m1", ""), M2],
+    "in another order": [U, M2, M1],
+    "behind a new question": [U, user("q", "May I transfer 5 EUR?"), M2, GO],
+    "behind a new question, with the refusal emptied": [U, said("m1", ""), user("q"), M2, GO],
+  })) {
+    expect([name, (await judge(messages)).length]).toEqual([name, 1]);
+    expect([name, (await judge([...messages, user("z")])).length]).toEqual([name, 1]);
+  }
+  expect(await judge([U, M1, M2, GO])).toEqual([]);
+  expect(await judge([U, M1, GO])).toEqual([]);
+  expect(await judge([U, GO])).toEqual([]);
+  expect(await judge([GO])).toEqual([]);
+});
+
+test.each(ENDS)("after a %s a call is answered together with its message", async (end) => {
+  const { judge } = await breakOff(call("c1", "ask", "{}"), end);
+  const result: Message = { id: "t1", role: "tool", toolCallId: "c1", content: "yes" };
+  const called: Message = {
+    id: "c1",
+    role: "assistant",
+    toolCalls: [{ id: "c1", type: "function", function: { name: "ask", arguments: "{}" } }],
+  };
+  expect(await judge([U, result])).toEqual(["ERR_HISTORY_DROPPED"]);
+  expect(await judge([U, called, result])).toEqual([]);
+  // A client that sends only what is new.
+  expect(await judge([result])).toEqual([]);
+});
+
+test.each(ENDS)("after a %s what was said once is final, in however many steps", async (end) => {
+  const tail = await breakOff(REFUSAL, end);
+  expect(await tail.say([M2, GO])).toEqual([]);
+  expect(await tail.judge([U, M2, GO, user("z")])).toEqual(["ERR_HISTORY_DROPPED"]);
+  expect(await tail.judge([U, M1, M2, GO, user("z")])).toEqual([]);
+  const none = await breakOff(REFUSAL, end);
+  expect(await none.say([U, M1, GO])).toEqual([]);
+  expect(await none.judge([U, M1, GO, M2])).not.toEqual([]);
+  expect(await none.judge([U, M1, M2, GO])).not.toEqual([]);
+  expect(await none.judge([U, M1, GO, user("z")])).toEqual([]);
+});
+
+/** Messages, thoughts, calls and answers, several of them open at once. */
+function interleaved(dice: Dice): object[] {
+  const events: object[] = [];
+  const texts: { id: string; kind: string }[] = [];
+  const calls: string[] = [];
+  const ended: string[] = [];
+  const said: string[] = [];
+  let count = 0;
+  const take = <Item>(items: Item[]): Item => items.splice(dice.below(items.length), 1)[0] as Item;
+  for (let step = 0; step < 24; step += 1) {
+    count += 1;
+    const open = texts[dice.below(texts.length)];
+    const delta = `[${count} `;
+    switch (dice.below(8)) {
+      case 0: {
+        const kind = dice.chance(0.3) ? "REASONING" : "TEXT";
+        texts.push({ id: `m${count}`, kind });
+        if (kind === "TEXT") said.push(`m${count}`);
+        const role = kind === "TEXT" ? "assistant" : "reasoning";
+        events.push({ type: `${kind}_MESSAGE_START`, messageId: `m${count}`, role });
+        break;
+      }
+      case 1: {
+        const toolCallId = `c${count}`;
+        const parent = dice.chance(0.5) ? said[dice.below(said.length)] : undefined;
+        const owner = parent === undefined ? {} : { parentMessageId: parent };
+        calls.push(toolCallId);
+        events.push({ type: "TOOL_CALL_START", toolCallId, toolCallName: "look", ...owner });
+        break;
+      }
+      case 2: {
+        const toolCallId = calls[dice.below(calls.length)];
+        if (toolCallId !== undefined) events.push({ type: "TOOL_CALL_ARGS", toolCallId, delta });
+        break;
+      }
+      case 3: {
+        if (calls.length === 0) break;
+        const toolCallId = take(calls);
+        ended.push(toolCallId);
+        events.push({ type: "TOOL_CALL_END", toolCallId });
+        break;
+      }
+      case 4: {
+        if (ended.length === 0) break;
+        const answer = { messageId: `t${count}`, toolCallId: take(ended), content: "found" };
+        events.push({ type: "TOOL_CALL_RESULT", ...answer });
+        break;
+      }
+      case 5: {
+        if (texts.length === 0) break;
+        const { id, kind } = take(texts);
+        events.push({ type: `${kind}_MESSAGE_END`, messageId: id });
+        break;
+      }
+      default:
+        if (open === undefined) break;
+        events.push({ type: `${open.kind}_MESSAGE_CONTENT`, messageId: open.id, delta });
+    }
+  }
+  return events;
+}
+
+/** What a client could claim to hold: of each message some version it once had, or none. */
+function mixed(states: readonly Message[][], dice: Dice): Message[] {
+  const last = states.at(-1) ?? [];
+  const base = states[dice.below(states.length)] ?? last;
+  const mostly = dice.chance(0.5) ? base : last;
+  const result = mostly.flatMap((message) => {
+    if (message.id === "u" || dice.chance(0.7)) return [message];
+    if (dice.chance(0.4)) return [];
+    const other = states[dice.below(states.length)]?.find(({ id }) => id === message.id);
+    return other === undefined ? [] : [other];
+  });
+  if (dice.chance(0.1) && result.length > 2) {
+    const at = 1 + dice.below(result.length - 2);
+    result.splice(at, 2, result[at + 1] as Message, result[at] as Message);
+  }
+  return result;
+}
+
+/** A history by what is compared of it. */
+const nameOf = (messages: readonly Message[]): string =>
+  JSON.stringify(
+    messages.map(({ id, content, ...rest }) => {
+      const calls = "toolCalls" in rest ? rest.toolCalls : [];
+      return [id, content ?? "", calls?.map((each) => [each.id, each.function.arguments])];
+    }),
+  );
+
+test("a client that went away may hold what it had at any moment, and no mixture of moments", async () => {
+  const tried = { held: 0, refused: 0 };
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.constantFrom("hang-up", "truncation"), async (seed, end) => {
+      const dice = createDice(seed);
+      const { judge, states } = await breakOff(interleaved(dice), end as End);
+      const honest = new Set(states.map(nameOf));
+      for (const state of states) expect(await judge([...state, GO])).toEqual([]);
+      for (let time = 0; time < 20; time += 1) {
+        const claimed = mixed(states, dice);
+        const isHonest = honest.has(nameOf(claimed));
+        tried[isHonest ? "held" : "refused"] += 1;
+        const codes = await judge([...claimed, GO]);
+        expect([isHonest, codes.length === 0], nameOf(claimed)).toEqual([isHonest, isHonest]);
+      }
+    }),
+    { seed: 20_261_116, numRuns: Number(process.env["HISTORY_RUNS"] ?? 60) },
+  );
+  expect(Math.min(tried.held, tried.refused)).toBeGreaterThan(100);
+});
+
+test("after a kill a client holds what was opened first, in its order, and finished messages whole", async () => {
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), async (seed) => {
+      const dice = createDice(seed);
+      const { judge, states } = await breakOff(interleaved(dice), "kill");
+      const last = states.at(-1) ?? [];
+      const orders = new Set(states.map((state) => state.map(({ id }) => id).join()));
+      expect(await judge([...last, GO]), nameOf(last)).toEqual([]);
+      for (let time = 0; time < 20; time += 1) {
+        const claimed = mixed(states, dice);
+        if (orders.has(claimed.map(({ id }) => id).join())) continue;
+        refused += 1;
+        expect(await judge([...claimed, GO]), nameOf(claimed)).not.toEqual([]);
+      }
+    }),
+    { seed: 20_261_116, numRuns: Number(process.env["HISTORY_RUNS"] ?? 60) },
+  );
+  expect(refused).toBeGreaterThan(100);
+});

@@ -1,0 +1,51 @@
+import type { CallRecord, MessageRecord } from "./message-record.js";
+
+/** What a message was, kept of a run that states its messages again and again. */
+const MAX_VERSIONS = 8192;
+
+/** One message that a cut run put in another's place under its id: the client may have either. */
+export function joinRecords(earlier: MessageRecord, later: MessageRecord): MessageRecord {
+  if (earlier.role !== later.role) return later;
+  const from = earlier.from ?? 0;
+  if (later.role === "tool") {
+    // Two answers under one id are two messages, and both are there from then on.
+    const { at: _, ...rest } = later;
+    return { ...rest, from, content: [...new Set([...earlier.content, ...later.content])] };
+  }
+  const [content, at] = joinVersions(
+    [earlier.content, earlier.at ?? []],
+    [later.content, later.at ?? []],
+  );
+  const calls = joinCalls(earlier.calls ?? [], later.calls ?? []);
+  return { ...later, content, from, at, ...(calls.length === 0 ? {} : { calls }) };
+}
+
+function joinCalls(earlier: readonly CallRecord[], later: readonly CallRecord[]): CallRecord[] {
+  // Those that were taken back may be missing at any time.
+  if (earlier.length > later.length) return earlier.map((call) => withoutStart(call));
+  return later.map((call, index) => {
+    const before = earlier[index];
+    if (before?.id !== call.id) return call;
+    const [texts, at] = joinVersions(
+      [before.arguments, before.at ?? []],
+      [call.arguments, call.at ?? []],
+    );
+    return { ...call, arguments: texts, from: before.from ?? 0, at };
+  });
+}
+
+function withoutStart(call: CallRecord): CallRecord {
+  const { from: _, ...rest } = call;
+  return rest;
+}
+
+type Versions = readonly [digests: readonly string[], at: readonly number[]];
+
+function joinVersions(earlier: Versions, later: Versions): [string[], number[]] {
+  const isSame = later[0].length > 0 && earlier[0].at(-1) === later[0][0];
+  const rest = isSame ? 1 : 0;
+  return [
+    [...earlier[0], ...later[0].slice(rest)].slice(-MAX_VERSIONS),
+    [...earlier[1], ...later[1].slice(rest)].slice(-MAX_VERSIONS),
+  ];
+}
