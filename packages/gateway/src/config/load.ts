@@ -14,6 +14,7 @@ import { checkAccess, checkControl, checkOrigins, resolveAccess } from "./access
 import type { AccessBlock } from "./access.js";
 import type { GatewayConfig } from "./config.js";
 import "./errors.js";
+import { headerProblem } from "./headers.js";
 import { checkLimits, resolveListenLimits } from "./listen-limits.js";
 import type { LimitsBlock } from "./listen-limits.js";
 import { CONFIG_SCHEMA } from "./schema.js";
@@ -213,10 +214,13 @@ function expandHeaders(
   pointer: string,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name.toLowerCase(),
-      expand(value, options, `${pointer}/${name}`),
-    ]),
+    Object.entries(headers).map(([name, written]) => {
+      const at = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const value = expand(written, options, at);
+      const problem = headerProblem(name, value);
+      if (problem !== undefined) throw invalid(options.file, [options.issue(at, problem)]);
+      return [name.toLowerCase(), value];
+    }),
   );
 }
 
