@@ -68,6 +68,17 @@ test("--check tries what a start would use: keys, certificate, key sets and key 
   expect(out).toMatch(/no access: the key set of i at .*no-such-set\.json: ENOENT/u);
 });
 
+test("--check shows an agent's address without its password and its query", async () => {
+  const file = join(home, "secret.yaml");
+  await writeFile(file, config("http://someone:s3cret@127.0.0.1:9/chat?key=s3cret"));
+  for (const flags of [[], ["--json"]]) {
+    const { code, out } = await runProgram("serve", "--config", file, "--check", ...flags);
+    expect(code).toBe(0);
+    expect(out).toContain("http://127.0.0.1:9/chat?…");
+    expect(out).not.toMatch(/s3cret|someone/u);
+  }
+});
+
 test("config schema prints the grammar of the configuration", async () => {
   const { out } = await runProgram("config", "schema");
   expect(JSON.parse(out)).toMatchObject({ title: "countersign.yaml" });

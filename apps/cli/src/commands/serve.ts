@@ -123,7 +123,7 @@ function greet(running: RunningGateway, config: GatewayConfig, journal: Journal)
 async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
   const agents = config.agents.map(({ name, url, transport }) => ({
     name,
-    url: url.href,
+    url: shownAddress(url),
     transport,
   }));
   const findings = await checkServe(config);
@@ -140,6 +140,12 @@ async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
   for (const { part, ok: isFine, says } of findings) {
     printLine(`  ${isFine ? pc.green("ok") : pc.red("no")} ${part}: ${says}`);
   }
+}
+
+/** An address without what may be a secret: name and password, and the query. */
+function shownAddress(url: URL): string {
+  const { protocol, host, pathname, search } = url;
+  return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }
 
 /** A policy that is missing or broken is said before anything is opened. */
