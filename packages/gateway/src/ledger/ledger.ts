@@ -9,7 +9,8 @@ export type LedgerKind =
   | "interrupt"
   | "declined"
   | "answer"
-  | "run";
+  | "run"
+  | "look";
 
 /** One fact about a thread. */
 export type LedgerRow = {
@@ -45,7 +46,8 @@ export type Claimed = {
  * - one `write`, and one `claim` of several rows, is seen whole or not at all;
  * - of two `claim`s of one name exactly one gets `undefined`, whichever process asks;
  * - rows come back as they were written last, none for an unknown thread; runs are not read, only claimed;
- * - `forget` removes whole threads that nobody wrote to since, never part of one.
+ * - `forget` removes whole threads that nobody wrote to since, never part of one; a clock that goes back makes no
+ *   thread older.
  */
 export type ThreadLedger = {
   /** Puts and removes rows of one thread together. */

@@ -11,7 +11,7 @@ export function createMemoryLedger(clock: Clock, maxThreads: number = MAX_THREAD
   const threads = new Map<string, Kept>();
   const open = (thread: string): Kept => {
     const kept = threads.get(thread) ?? { rows: new Map<string, LedgerRow>(), writtenAt: 0 };
-    kept.writtenAt = clock.now();
+    kept.writtenAt = Math.max(kept.writtenAt, clock.now());
     // Re-inserting moves it to the young end of the map's order.
     threads.delete(thread);
     threads.set(thread, kept);

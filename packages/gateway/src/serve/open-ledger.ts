@@ -1,14 +1,12 @@
 import { join } from "node:path";
 import type { GatewayConfig } from "../config/config.js";
+import { forgetOld } from "../ledger/forget-old.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import { openPostgresLedger } from "../ledger/postgres/open-postgres-ledger.js";
 import { keepRecentThreads } from "../ledger/recent-threads.js";
 import { openSqliteLedger } from "../ledger/sqlite/open-sqlite-ledger.js";
 import type { Clock } from "../ports.js";
 
-/** Days a thread nobody writes to is remembered; its run ids as long as it. */
-const RETENTION_DAYS = 30;
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 /** Opens the ledger beside the receipts: in their directory, or in their database. */
@@ -22,7 +20,7 @@ export async function openLedger(config: GatewayConfig, clock: Clock): Promise<T
     : await openPostgresLedger({ url: store, name: origin, clock });
   const forget = (): void => {
     // What is old today is still old in an hour.
-    void ledger.forget(clock.now() - RETENTION_DAYS * DAY_MS).catch(() => undefined);
+    void forgetOld(ledger, clock.now()).catch(() => undefined);
   };
   forget();
   const timer = setInterval(forget, HOUR_MS);

@@ -126,6 +126,8 @@ export function describeLedgerContract(
       await claimOne(ledger, "old", row("run", "r"));
       clock.time = 2000;
       await ledger.write("young", [row("message", "b")]);
+      clock.time = 1000;
+      await ledger.write("young", []);
       expect(await ledger.forget(2000)).toBe(1);
       expect(await rowsOf(ledger, "old")).toEqual([]);
       expect(await claimOne(ledger, "old", row("run", "r"))).toBeUndefined();

@@ -28,7 +28,8 @@ CREATE TABLE IF NOT EXISTS countersign_facts (
   PRIMARY KEY (ledger, thread, kind, id));
 `;
 const TOUCH = `INSERT INTO countersign_threads VALUES ($1, $2, $3)
-  ON CONFLICT (ledger, thread) DO UPDATE SET written_at = excluded.written_at`;
+  ON CONFLICT (ledger, thread) DO UPDATE
+  SET written_at = greatest(countersign_threads.written_at, excluded.written_at)`;
 const PUT = `INSERT INTO countersign_facts
   SELECT $1, $2, kind, id, value FROM unnest($3::text[], $4::text[], $5::text[]) AS row(kind, id, value)
   ON CONFLICT (ledger, thread, kind, id) DO UPDATE SET value = excluded.value`;

@@ -48,7 +48,8 @@ export class LedgerDatabase {
   private constructor(database: Database) {
     this.#database = database;
     this.#touch = database.prepare(
-      "INSERT INTO threads VALUES (?, ?) ON CONFLICT DO UPDATE SET written_at = excluded.written_at",
+      `INSERT INTO threads VALUES (?, ?)
+       ON CONFLICT DO UPDATE SET written_at = max(written_at, excluded.written_at)`,
     );
     this.#put = database.prepare(
       "INSERT INTO facts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
