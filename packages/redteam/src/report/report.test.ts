@@ -207,3 +207,40 @@ test.skipIf(findBrowser() === undefined)(
     }
   },
 );
+
+test.skipIf(findBrowser() === undefined)(
+  "the page of both ways fits a phone, closed and open: nothing sticks out and titles stay readable",
+  async () => {
+    const receipts = ["agui-019a8c3e-7d21-7c44-9b1e-5a0f3c2d1e00", "x".repeat(120)];
+    const entries = report.entries.map((entry, index) => ({
+      ...entry,
+      id: index === 0 ? "LONG-".repeat(20) : entry.id,
+      ...(entry.through === undefined ? {} : { through: { ...entry.through, receipts } }),
+    }));
+    const long = `https://agents.example/${"deep/".repeat(20)}agent`;
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+      await page.setContent(writeHtml({ ...report, entries, target: long, gateway: long }));
+      for (const state of ["closed", "open"]) {
+        const seen = await page.evaluate((isOpen) => {
+          for (const one of document.querySelectorAll("details")) one.open = isOpen;
+          const sticksOut = [...document.querySelectorAll("details.doc *")].filter((element) => {
+            const card = element.closest("details.doc")?.getBoundingClientRect();
+            return element.getBoundingClientRect().right > (card?.right ?? 0);
+          });
+          const titles = [...document.querySelectorAll(".title")];
+          return {
+            page: document.documentElement.scrollWidth,
+            sticksOut: sticksOut.map(({ className }) => className),
+            narrowest: Math.min(...titles.map((title) => title.getBoundingClientRect().width)),
+          };
+        }, state === "open");
+        expect(seen, state).toMatchObject({ page: 390, sticksOut: [] });
+        expect(seen.narrowest, state).toBeGreaterThan(250);
+      }
+    } finally {
+      await browser.close();
+    }
+  },
+);
