@@ -74,7 +74,10 @@ function describeSystem(error: unknown): { code: string; message: string } | und
     address?: string;
     port?: number;
   };
-  const words = SYSTEM_FAILURES.get(code ?? "");
+  const isPort = code === "EACCES" && path === undefined;
+  const words = isPort
+    ? "may not be used by this user: choose a port above 1023"
+    : SYSTEM_FAILURES.get(code ?? "");
   const what = path ?? (address === undefined ? undefined : `${address}:${String(port)}`);
   if (code === undefined || words === undefined || what === undefined) return undefined;
   return { code, message: `${what} ${words}` };

@@ -14,9 +14,9 @@ export function collectHeader(
 
 /** Reads a port; 0 stands for a free one. */
 export function readPort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new InvalidArgumentError("write a port");
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  if (port < 0 || port > 65_535) {
+    throw new InvalidArgumentError("a port is a number from 0 to 65535");
   }
   return port;
 }

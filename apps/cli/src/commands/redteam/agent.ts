@@ -4,7 +4,9 @@ import {
   serveAgent,
 } from "@countersign/redteam/agents";
 import type { Command } from "commander";
+import { requireFreePort } from "../../network/free-port.js";
 import { printJson, printLine } from "../../output/print.js";
+import { readPort } from "../capture/arguments.js";
 
 const EXAMPLE = `
 The agent listens on the loopback interface only. It is a stand-in made of rules, not a language model.
@@ -14,7 +16,7 @@ Example:
   $ countersign redteam run --target http://127.0.0.1:8000/
 `;
 
-type Flags = { hardened?: boolean; port: string; json?: boolean };
+type Flags = { hardened?: boolean; port: number; json?: boolean };
 
 /** Adds `countersign redteam agent`. */
 export function registerAgent(group: Command): void {
@@ -22,7 +24,7 @@ export function registerAgent(group: Command): void {
     .command("agent")
     .description("start the demo agent that the library attacks, vulnerable or hardened")
     .option("--hardened", "the one that resists")
-    .option("-p, --port <number>", "port on 127.0.0.1", "0")
+    .option("-p, --port <number>", "port on 127.0.0.1, 0 for a free one", readPort, 0)
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(agent);
@@ -31,7 +33,8 @@ export function registerAgent(group: Command): void {
 async function agent(flags: Flags): Promise<void> {
   const kind = flags.hardened === true ? "hardened" : "vulnerable";
   const logic = kind === "hardened" ? createHardenedAgent() : createVulnerableAgent();
-  const running = await serveAgent(logic, Number(flags.port));
+  await requireFreePort(flags.port);
+  const running = await serveAgent(logic, flags.port);
   const { url, webSocketUrl } = running;
   if (flags.json === true) printJson({ kind, url, webSocketUrl });
   else {

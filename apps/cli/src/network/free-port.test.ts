@@ -1,0 +1,43 @@
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeFailure } from "../output/failure.js";
+import { runProgram } from "../testing/run-program.js";
+
+const taken = createServer();
+let port = "";
+let directory = "";
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "countersign-port-"));
+  await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done));
+  port = String((taken.address() as AddressInfo).port);
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await new Promise((done) => taken.close(done));
+});
+
+test("servers whose port is taken fail with words and not with an error that nobody catches", async () => {
+  const recording = join(directory, "one.jsonl");
+  writeFileSync(recording, '{"type":"RUN_STARTED","threadId":"t","runId":"r"}\n');
+  for (const verb of [
+    ["redteam", "agent"],
+    ["replay", recording],
+  ]) {
+    const failure: unknown = await runProgram(...verb, "--port", port).catch((error) => error);
+    expect(describeFailure(failure)).toEqual({
+      code: "EADDRINUSE",
+      message: `127.0.0.1:${port} is in use: stop the other process, or choose another port`,
+    });
+  }
+});
+
+test("a port without the rights to it is told as such", () => {
+  const error = { code: "EACCES", syscall: "listen", address: "127.0.0.1", port: 80 };
+  expect(describeFailure(Object.assign(new Error("no"), error)).message).toBe(
+    "127.0.0.1:80 may not be used by this user: choose a port above 1023",
+  );
+});
