@@ -1,10 +1,16 @@
-import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { startDemo } from "../demo/start-demo.js";
 import { printJson, printLine } from "../output/print.js";
+import { readPort } from "./capture/arguments.js";
 
 type DemoFlags = { port: number; json?: boolean };
+
+/** Why a port cannot be had. */
+const PORT_FAILURES: ReadonlyMap<string, string> = new Map([
+  ["EADDRINUSE", "is taken"],
+  ["EACCES", "may not be used by this user"],
+]);
 
 const EXAMPLE = `
 Example:
@@ -27,9 +33,10 @@ export function registerDemo(program: Command): void {
 
 async function demo(flags: DemoFlags): Promise<void> {
   const running = await startDemo(flags.port).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EADDRINUSE") throw error;
+    const why = error.syscall === "listen" ? PORT_FAILURES.get(error.code ?? "") : undefined;
+    if (why === undefined) throw error;
     throw new Error(
-      `port ${flags.port} is taken; choose another: countersign demo --port 4000, or npm start -- --port 4000`,
+      `port ${flags.port} ${why}; choose another: countersign demo --port 4000, or npm start -- --port 4000`,
     );
   });
   if (flags.json === true) {
@@ -49,12 +56,4 @@ async function demo(flags: DemoFlags): Promise<void> {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
   });
   await running.close();
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new InvalidArgumentError("a port is a number from 0 to 65535");
-  }
-  return port;
 }

@@ -1,4 +1,7 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { startGateway } from "@countersign/gateway";
 import { findBrowser, startBrowser } from "@countersign/testkit";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -131,4 +134,30 @@ test("a port that is taken is refused before an agent or a gateway starts", asyn
   const before = listening();
   await expect(startDemo(Number(new URL(demo.url).port))).rejects.toThrow("EADDRINUSE");
   await expect.poll(listening).toBe(before);
+});
+
+test("a demo that does not come about leaves nothing listening and no folder", async () => {
+  const listening = (): number =>
+    process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;
+  const before = listening();
+  const parent = mkdtempSync(join(tmpdir(), "countersign-demo-test-"));
+  await expect(startDemo(0, { parent: join(parent, "absent") })).rejects.toThrow("ENOENT");
+  const start = () => Promise.reject(new Error("no gateway today"));
+  await expect(startDemo(0, { parent, start })).rejects.toThrow("no gateway today");
+  expect(readdirSync(parent)).toEqual([]);
+  rmSync(parent, { recursive: true });
+  await expect.poll(listening).toBe(before);
+});
+
+test("on the usual port of the web the page's origin has no port", async () => {
+  const expected = ["http://127.0.0.1", "http://localhost"];
+  let origins: readonly string[] = [];
+  const start: typeof startGateway = (config) => {
+    ({ origins } = config);
+    return Promise.reject(new Error("seen"));
+  };
+  const failure = await startDemo(80, { start }).catch((error: NodeJS.ErrnoException) => error);
+  // Not everybody may take port 80, and it may be taken; whoever gets it must get past the configuration.
+  const isRefused = "syscall" in failure && failure.syscall === "listen";
+  expect(isRefused ? expected : origins).toEqual(expected);
 });

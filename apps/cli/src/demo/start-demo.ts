@@ -22,25 +22,56 @@ const SESSION_SECONDS = 3600;
 /** What the demo's page may have opened: one dialog, some notifications, and its own state. */
 const SCOPES = ["ui:submit:modal:confirm-refund", "ui:alert:toast:default", "ui:mutate:*"];
 
+/** What a demo is started with, for tests that let it fail. */
+export type DemoOptions = {
+  /** Where its folder is made; default: the system's place for what is temporary. */
+  readonly parent?: string;
+  readonly start?: typeof startGateway;
+};
+
 /** Starts agent, gateway and page on this machine; nothing needs a key, a model or a network. */
-export async function startDemo(port: number): Promise<Demo> {
-  // The page listens first: the gateway answers only to pages from an origin it was told, and a port that is
-  // taken must leave nothing running behind it.
+export async function startDemo(port: number, options: DemoOptions = {}): Promise<Demo> {
+  // Undone from the last to the first, whether the demo ends or does not come about.
+  const undo: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  try {
+    return { ...(await openDemo(port, options, undo)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openDemo(
+  port: number,
+  { parent = tmpdir(), start = startGateway }: DemoOptions,
+  undo: (() => Promise<unknown>)[],
+): Promise<Omit<Demo, "close">> {
+  // The page listens first: the gateway answers only to pages from an origin it was told.
   const page = createServer();
   await listen(page, port);
-  const folder = await mkdtemp(join(tmpdir(), "countersign-demo-"));
+  undo.push(() => stop(page));
+  const folder = await mkdtemp(join(parent, "countersign-demo-"));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
   const agent = createDemoAgent();
   await listen(agent, 0);
+  undo.push(() => stop(agent));
   const agentUrl = `http://127.0.0.1:${portOf(agent)}/`;
   await writeFile(join(folder, "policy.yaml"), DEMO_POLICY);
 
-  const origins = ["127.0.0.1", "localhost"].map((host) => `http://${host}:${portOf(page)}`);
+  // An origin leaves the port out where it is the usual one.
+  const origins = ["127.0.0.1", "localhost"].map(
+    (host) => new URL(`http://${host}:${portOf(page)}`).origin,
+  );
   const config = loadConfig(
     `agents:\n  support:\n    url: ${agentUrl}\npolicy: policy.yaml\nlisten: { port: 0 }\ncontrol: { port: 0 }\n` +
       `origins: ${JSON.stringify(origins)}\n`,
     { file: join(folder, "countersign.yaml"), environment: {} },
   );
-  const running = await startGateway(config);
+  const running = await start(config);
+  undo.push(() => running.close());
   const servePage = createDemoPage(running.gateway, async (session) => {
     const now = Math.floor(Date.now() / 1000);
     const { token } = await running.tokens.issue({
@@ -54,18 +85,15 @@ export async function startDemo(port: number): Promise<Demo> {
     return { guarded: `${running.dataUrl}/agents/support?session=${session}`, direct: agentUrl };
   });
   page.on("request", servePage);
-  return {
-    url: `http://127.0.0.1:${portOf(page)}/`,
-    running,
-    close: async () => {
-      page.closeAllConnections();
-      page.close();
-      await running.close();
-      agent.closeAllConnections();
-      agent.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return { url: `http://127.0.0.1:${portOf(page)}/`, running };
+}
+
+/** Streams that are open end with the server. */
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 }
 
 function listen(server: Server, port: number): Promise<void> {
