@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../output/failure.js";
 import { printJson, printLine } from "../output/print.js";
+import { readAddress } from "./capture/arguments.js";
 
 const EXAMPLE = `
 Files that are there already are left alone unless --force is given.
@@ -31,7 +32,12 @@ export function registerInit(program: Command): void {
     .command("init")
     .description("write a commented policy, cases for it and a countersign.yaml to start from")
     .argument("[directory]", "where to", ".")
-    .option("--agent <url>", "where your agent listens", "http://127.0.0.1:8000/")
+    .option(
+      "--agent <url>",
+      "where your agent listens (http, https, ws, wss)",
+      readAddress,
+      "http://127.0.0.1:8000/",
+    )
     .option("--force", "overwrite files that are there")
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
@@ -96,7 +102,7 @@ agents:
   main:
     url: ${JSON.stringify(agent.href)}
     # How the agent is spoken to: post-sse, get-sse or websocket.
-    transport: post-sse
+    transport: ${agent.protocol.startsWith("ws") ? "websocket" : "post-sse"}
 
 # What the agent may do to the person's screen. It starts in observe mode: nothing is blocked yet.
 policy: policy.yaml
