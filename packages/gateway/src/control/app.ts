@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { isIP } from "node:net";
 import { isCountersignError } from "@countersign/core";
 import type { ReplaceResult } from "@countersign/policy";
 import { FailedTries } from "../access/failed-tries.js";
@@ -30,6 +31,8 @@ export type ControlOptions = {
   /** The page of metrics. */
   metrics(): Promise<string>;
   readonly isMetricsPublic: boolean;
+  /** Where the control plane listens, as the configuration has it. */
+  readonly host: string;
   /** What `/v1/status` tells. */
   status(): Promise<object>;
 };
@@ -53,7 +56,10 @@ export function createControlApp(options: ControlOptions): Hono {
   const tries = new FailedTries(clock);
 
   app.use("*", async (context, next) => {
-    const isOpen = context.req.path === "/metrics" && options.isMetricsPublic;
+    const isOpen =
+      context.req.path === "/metrics" &&
+      options.isMetricsPublic &&
+      isOurName(context, options.host);
     if (isOpen || isAdmin(context, admin)) return next();
     if (tries.isTooMany()) {
       context.header("retry-after", "60");
@@ -92,6 +98,16 @@ export function createControlApp(options: ControlOptions): Hono {
   addReceiptRoutes(app, receipts);
   addPolicyRoutes(app, policy, options.reloadPolicy);
   return app;
+}
+
+/**
+ * Whether a request without a token names us as no stranger can. A page whose name now leads to this machine may read
+ * what we answer (DNS rebinding); nobody outside can make an address, or a name without a dot, lead here.
+ */
+function isOurName(context: Context, ours: string): boolean {
+  const host = (context.req.header("host") ?? "").toLowerCase();
+  const name = host.replace(/:\d*$/u, "").replace(/^\[(.*)\]$/u, "$1");
+  return isIP(name) !== 0 || !name.includes(".") || name === ours.toLowerCase();
 }
 
 function isAdmin(context: Context, admin: AdminToken): boolean {

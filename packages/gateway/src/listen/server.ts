@@ -21,19 +21,24 @@ export function createListener(
   limits: ListenLimits,
   handle: (question: HttpQuestion, answer: HttpAnswer) => void,
 ): Server {
-  const checkMs = Math.min(CHECK_MS, Math.ceil(limits.headersTimeoutMs / 2));
-  const timers = {
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: Math.max(limits.requestTimeoutMs, limits.headersTimeoutMs),
-    keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: checkMs,
-  };
+  const timers = timersOf(limits);
   const server: Server =
     tls === undefined
       ? createServer({ ...timers, maxHeaderSize: limits.headerBytes, noDelay: true }, handle)
       : createTlsServer(tls, limits, timers, handle);
   server.maxConnections = limits.connections;
   return server;
+}
+
+/** How long a connection may take over what it sends, in the words of Node's HTTP server. */
+export function timersOf(limits: ListenLimits) {
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveMs } = limits;
+  return {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: Math.max(requestTimeoutMs, headersTimeoutMs),
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(headersTimeoutMs / 2)),
+  };
 }
 
 function createTlsServer(

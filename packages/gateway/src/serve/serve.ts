@@ -8,6 +8,7 @@ import type { GatewayConfig } from "../config/config.js";
 import { createControlApp } from "../control/app.js";
 import { createGateway, SILENT } from "../gateway.js";
 import type { Gateway } from "../gateway.js";
+import { timersOf } from "../listen/server.js";
 import { openAdminToken } from "../keys/key-directory.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import type { Journal } from "../runs/surroundings.js";
@@ -106,6 +107,7 @@ export async function startGateway(
     reloadPolicy: () => reloadPolicy(policy, journal, "api"),
     metrics: () => writeMetrics(telemetry, sources),
     isMetricsPublic: config.metrics.isPublic,
+    host: config.control.host,
     status: () =>
       readStatus({
         ...parts,
@@ -114,7 +116,10 @@ export async function startGateway(
         listeners: () => ({ data: listeners.data(), control: listeners.control() }),
       }),
   });
-  const control = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
+  const control = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { ...timersOf(config.limits), maxHeaderSize: config.limits.headerBytes },
+  }) as HttpServer;
   const files = followFiles(parts, config.revocationFile);
   const close = async (): Promise<void> => {
     files.stop();
