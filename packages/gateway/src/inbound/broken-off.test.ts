@@ -7,7 +7,7 @@ import { createMemoryLedger } from "../ledger/memory-ledger.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import { ThreadDesk } from "../runs/thread-desk.js";
 import { call, text } from "../testing/events.js";
-import { createDice } from "../testing/random-run.js";
+import { createDice, RandomAgent } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";
 
 const POLICY = compilePolicy(loadPolicy('hushspec: "0.1.0"\nrules: {}\n'));
@@ -230,6 +230,27 @@ test("a client that went away may hold what it had at any moment, and no mixture
     { seed: 20_261_116, numRuns: Number(process.env["HISTORY_RUNS"] ?? 60) },
   );
   expect(Math.min(tried.held, tried.refused)).toBeGreaterThan(100);
+});
+
+test("a client that went away before, between or behind message lists is not refused", async () => {
+  let lists = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), async (seed) => {
+      const agent = new RandomAgent(createDice(seed), { subagents: true, interrupts: false });
+      const run = agent.run({ threadId: "t", runId: "r1", messages: [U] });
+      const events = run
+        .filter(({ type }) => !type.startsWith("RUN_"))
+        .map((event) => ({ ...event, metadata: undefined }));
+      lists += events.filter(({ type }) => type === "MESSAGES_SNAPSHOT").length;
+      const { judge, states } = await breakOff(events, "hang-up");
+      for (const state of states) {
+        const sent = state.filter(({ role }) => role !== "activity");
+        expect(await judge([...sent, GO]), nameOf(sent)).toEqual([]);
+      }
+    }),
+    { seed: 20_261_116, numRuns: Number(process.env["HISTORY_RUNS"] ?? 60) },
+  );
+  expect(lists).toBeGreaterThan(10);
 });
 
 test("after a kill a client holds what was opened first, in its order, and finished messages whole", async () => {

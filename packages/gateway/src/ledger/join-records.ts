@@ -17,7 +17,16 @@ export function joinRecords(earlier: MessageRecord, later: MessageRecord): Messa
     [later.content, later.at ?? []],
   );
   const calls = joinCalls(earlier.calls ?? [], later.calls ?? []);
-  return { ...later, content, from, at, ...(calls.length === 0 ? {} : { calls }) };
+  // A message list may lose what came with the events; a client has the one or the other, or lost it as well.
+  const fields = { ...earlier.fields, ...later.fields };
+  return {
+    ...later,
+    content,
+    from,
+    at,
+    ...(Object.keys(fields).length === 0 ? {} : { fields }),
+    ...(calls.length === 0 ? {} : { calls }),
+  };
 }
 
 function joinCalls(earlier: readonly CallRecord[], later: readonly CallRecord[]): CallRecord[] {
@@ -30,7 +39,14 @@ function joinCalls(earlier: readonly CallRecord[], later: readonly CallRecord[])
       [before.arguments, before.at ?? []],
       [call.arguments, call.at ?? []],
     );
-    return { ...call, arguments: texts, from: before.from ?? 0, at };
+    const fields = { ...before.fields, ...call.fields };
+    return {
+      ...call,
+      arguments: texts,
+      from: before.from ?? 0,
+      at,
+      ...(Object.keys(fields).length === 0 ? {} : { fields }),
+    };
   });
 }
 

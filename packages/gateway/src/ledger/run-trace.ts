@@ -40,7 +40,7 @@ export class RunTrace {
   #moment = 0;
   /** When each message of this run began, and when one was taken back. */
   readonly #began = new SmallMap<string, number>();
-  readonly #gone = new SmallMap<string, number>();
+  readonly #gone = new SmallMap<string, { at: number; behind: string | undefined }>();
   /** Whether the agent said how the run ended. */
   isOver = false;
 
@@ -128,15 +128,18 @@ export class RunTrace {
     for (const [id, record] of records) {
       const gone = this.#gone.get(id);
       if (gone !== undefined) record.content.push("");
-      if (gone !== undefined) record.at?.push(gone);
+      if (gone !== undefined) record.at?.push(gone.at);
       this.#putRow(rowOf("message", id, record));
     }
     const ids = this.#behindHistory(this.#ids());
+    for (const [id, { behind }] of this.#gone) {
+      const place = behind === undefined ? -1 : ids.lastIndexOf(behind);
+      ids.splice(place === -1 ? ids.length : place + 1, 0, id);
+    }
     this.#putOrder(ids);
-    this.#forgetOthers(
-      new Set([...ids, ...records.keys()]),
-      ({ run }) => run !== undefined && run !== this.#runId,
-    );
+    // What the client sent it may still have, although a message list that was on its way left it out.
+    const kept = new Set([...ids, ...records.keys(), ...this.#before.keys()]);
+    this.#forgetOthers(kept, ({ run }) => run !== undefined && run !== this.#runId);
     return this.take() ?? { rows: [], removed: [] };
   }
 
@@ -261,6 +264,7 @@ export class RunTrace {
 
   #restate(event: EventOf<"MESSAGES_SNAPSHOT">): void {
     this.#begin();
+    const held = this.#ids();
     const { messages } = event;
     const hasReasoning = messages.some(({ role }) => role === "reasoning");
     const fresh = messages.filter(
@@ -284,9 +288,9 @@ export class RunTrace {
       this.#put(message, this.#isOld && role === "reasoning");
       for (const call of message.calls) this.#putCall(call);
     }
-    for (const { id } of this.#written.keys()) {
-      if (this.#conversation.has(id) || !this.#began.has(id) || this.#gone.has(id)) continue;
-      this.#gone.set(id, this.#moment);
+    for (const [index, id] of held.entries()) {
+      if (this.#conversation.has(id) || !this.#began.has(id)) continue;
+      this.#gone.set(id, { at: this.#moment, behind: held[index - 1] });
       this.#forget(id);
     }
     this.#putOrder(this.#ids());
@@ -399,6 +403,8 @@ export class RunTrace {
     if (this.#isFresh(id)) {
       if (!this.#written.has(message)) message.since = this.#moment;
       if (!this.#began.has(id)) this.#began.set(id, this.#moment);
+      // It came back: there was a time in between at which it was missing.
+      if (this.#gone.has(id)) this.#began.set(id, 0);
       this.#gone.delete(id);
     }
     this.#written.set(message, true);
