@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { KEY_FILES, openKey, openKeyHistory, writeLogKey } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { isThere } from "../../files/is-there.js";
 import { giveToFolderOwner, makeFolder } from "../../files/owner.js";
 import { printLine } from "../../output/print.js";
 import "../errors.js";
@@ -78,7 +78,7 @@ function addApiVerb(group: Command): void {
 }
 
 async function makeKeys(place: Place): Promise<void> {
-  if (existsSync(join(place.keyDirectory, "receipts.pem"))) {
+  if (isThere(join(place.keyDirectory, "receipts.pem"))) {
     throw new CountersignError(
       "ERR_CLI_KEYS_EXIST",
       `${place.keyDirectory} has keys already; \`keys new --rotate\` replaces the receipt key`,

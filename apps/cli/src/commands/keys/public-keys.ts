@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
@@ -6,6 +5,7 @@ import { KEY_FILES } from "@countersign/gateway";
 import { parseKeyHistory } from "@countersign/receipts";
 import type { KeyRecord } from "@countersign/receipts";
 import pc from "picocolors";
+import { isThere } from "../../files/is-there.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
 import type { Place } from "../receipts/place.js";
@@ -14,7 +14,7 @@ import type { Place } from "../receipts/place.js";
 export async function printPublicKeys(place: Place, json: boolean): Promise<void> {
   const historyFile = join(place.keyDirectory, KEY_FILES.history);
   const vkeyFile = join(place.keyDirectory, KEY_FILES.vkey);
-  if (!existsSync(historyFile) || !existsSync(vkeyFile)) throw noKeys(place);
+  if (!isThere(historyFile) || !isThere(vkeyFile)) throw noKeys(place);
   const records = parseKeyHistory(await readFile(historyFile, "utf8"));
   const [first] = records;
   const last = records.at(-1);

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { copyFile, constants, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError, isCountersignError } from "@countersign/core";
@@ -8,6 +7,7 @@ import { handOverKey, KEY_FILES } from "@countersign/gateway";
 import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import "../errors.js";
+import { isThere } from "../../files/is-there.js";
 import { giveToFolderOwner } from "../../files/owner.js";
 import { isStoreDirectory, logSize, storeDirectory } from "../receipts/place.js";
 import type { Place } from "../receipts/place.js";
@@ -20,7 +20,7 @@ import { noKeys } from "./public-keys.js";
 export async function rotateKey(place: Place, now: number): Promise<string> {
   const inUse = join(place.keyDirectory, "receipts.pem");
   const history = join(place.keyDirectory, KEY_FILES.history);
-  if (!existsSync(inUse) || !existsSync(history)) throw noKeys(place);
+  if (!isThere(inUse) || !isThere(history)) throw noKeys(place);
   return whileStopped(place, async (size) => {
     const old = importPrivateKey(await readFile(inUse, "utf8"));
     const nextFile = join(place.keyDirectory, "receipts-next.pem");
@@ -31,7 +31,7 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
       giveToFolderOwner(history);
     }
     const retired = join(place.keyDirectory, `receipts-retired-${last?.number ?? 0}.pem`);
-    if (!existsSync(retired)) {
+    if (!isThere(retired)) {
       await copyFile(inUse, retired, constants.COPYFILE_EXCL);
       giveToFolderOwner(retired);
     }
@@ -42,7 +42,7 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
 }
 
 async function nextKey(file: string): Promise<Ed25519Key> {
-  if (existsSync(file)) return importPrivateKey(await readFile(file, "utf8"));
+  if (isThere(file)) return importPrivateKey(await readFile(file, "utf8"));
   const key = generateKey();
   await writeFile(file, exportPrivateKeyPem(key), { mode: 0o600, flag: "wx", flush: true });
   return key;

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
@@ -11,6 +10,7 @@ import {
   verifyExportDirectory,
   verifyReceiptLines,
 } from "@countersign/receipts/verify-node";
+import { isThere } from "../../files/is-there.js";
 import { createProgress } from "../../output/progress.js";
 import "../errors.js";
 import { exportStore } from "./export.js";
@@ -29,7 +29,7 @@ const EXPORT_MARKS = ["checkpoint", "tile", "receipts.jsonl"];
 
 /** Verifies an export directory, on all cores. */
 export async function checkExport(directory: string, trust: Trust): Promise<Verification> {
-  if (!EXPORT_MARKS.some((name) => existsSync(join(directory, name)))) {
+  if (!EXPORT_MARKS.some((name) => isThere(join(directory, name)))) {
     throw new CountersignError(
       "ERR_CLI_NO_EXPORT",
       `${directory} holds no export; \`countersign receipts export\` writes one`,
@@ -101,11 +101,8 @@ export async function checkFile(
 
 /** Whether a path is a directory, and of which kind. */
 export async function kindOf(path: string): Promise<"store" | "directory" | "file"> {
-  try {
-    if (!(await stat(path)).isDirectory()) return "file";
-  } catch {
-    throw missing(path);
-  }
+  if (!isThere(path)) throw missing(path);
+  if (!(await stat(path)).isDirectory()) return "file";
   return isStoreDirectory(path) ? "store" : "directory";
 }
 

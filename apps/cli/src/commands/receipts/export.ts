@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
@@ -9,6 +8,7 @@ import type { ReceiptStore } from "@countersign/receipts/log";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { isThere } from "../../files/is-there.js";
 import { createProgress } from "../../output/progress.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
@@ -114,7 +114,7 @@ export async function exportStore(
 
 async function readKeyFile(place: Place, name: string): Promise<string> {
   const file = join(place.keyDirectory, name);
-  if (existsSync(file)) return readFile(file, "utf8");
+  if (isThere(file)) return readFile(file, "utf8");
   throw new CountersignError(
     "ERR_CLI_NO_KEYS",
     `${file} is not there; name the gateway's key directory with --keys`,

@@ -1,19 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { CountersignError } from "@countersign/core";
+import { isThere } from "../../files/is-there.js";
+import { withPath } from "../../files/read-file.js";
 import "../errors.js";
 
 /** The text of a file named on the command line. */
 export async function readInput(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch {
-    throw missing(file);
-  }
+  if (!isThere(file)) throw missing(file);
+  return readFile(file, "utf8").catch((error: unknown) => {
+    throw withPath(error, file);
+  });
 }
 
 /** A file named on the command line is not there. */
 export function missing(file: string): CountersignError {
-  return new CountersignError("ERR_CLI_NO_FILE", `${file} is not there or cannot be read`, {
+  return new CountersignError("ERR_CLI_NO_FILE", `${file} is not there`, {
     file,
   });
 }

@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CountersignError, isCountersignError } from "@countersign/core";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { Command } from "commander";
+import { isThere } from "../../files/is-there.js";
 import { CONFIG_FILE, readConfiguration } from "../configuration.js";
 import "../errors.js";
 
@@ -52,7 +52,7 @@ export function storeDirectory(place: Place): string | undefined {
 
 /** Whether a directory is an embedded store. */
 export function isStoreDirectory(directory: string): boolean {
-  return existsSync(join(directory, "segments"));
+  return isThere(join(directory, "segments"));
 }
 
 /** Opens the store for reading; a gateway may have it open at the same time. */

@@ -1,0 +1,68 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeFailure } from "../output/failure.js";
+import { isThere } from "./is-there.js";
+import { readText } from "./read-file.js";
+
+const BIN = new URL("../../bin/countersign.js", import.meta.url).pathname;
+const isBuilt = existsSync(new URL("../../dist/files/read-file.js", import.meta.url));
+const NOBODY = 65_534;
+let home = "";
+const path = (name: string): string => join(home, name);
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "countersign-files-"));
+  chmodSync(home, 0o755);
+  for (const name of ["closed/keys", "closed/receipts/segments"]) {
+    mkdirSync(path(name), { recursive: true });
+  }
+  chmodSync(path("closed"), 0o700);
+  symlinkSync("loop", path("loop"));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+test("only what is not there is not there: every other cause is told", () => {
+  expect([isThere(home), isThere(path("absent")), isThere(path("absent/too"))]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(() => isThere(path("loop"))).toThrow("ELOOP");
+});
+
+test("a folder where a file is needed is named", () => {
+  const read = (): unknown => {
+    try {
+      return readText(home);
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(describeFailure(read())).toEqual({
+    code: "EISDIR",
+    message: `${home} is a folder where a file is needed`,
+  });
+});
+
+const canBecomeNobody =
+  process.getuid?.() === 0 &&
+  isBuilt &&
+  spawnSync(process.execPath, [BIN, "--version"], { uid: NOBODY, gid: NOBODY }).status === 0;
+
+test.runIf(canBecomeNobody).each([
+  ["receipts", "list"],
+  ["receipts", "export", "out"],
+  ["receipts", "verify"],
+  ["keys", "show"],
+])("a user without rights is told so, not that nothing is there: %s %s", (...verb) => {
+  const place = ["--store", `sqlite:${path("closed/receipts")}`, "--keys", path("closed/keys")];
+  const { status, stderr } = spawnSync(process.execPath, [BIN, ...verb, ...place], {
+    uid: NOBODY,
+    gid: NOBODY,
+    encoding: "utf8",
+  });
+  expect(stderr).toMatch(/closed\S+ may not be read or written by this user \(EACCES\)/);
+  expect(status).toBe(2);
+});
