@@ -1,4 +1,5 @@
 import { compilePolicy, loadPolicy } from "@countersign/policy";
+import type { CompiledPolicy } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { createReducer } from "@countersign/wire/reduce";
 import * as fc from "fast-check";
@@ -25,8 +26,9 @@ type Judge = (messages: readonly Message[]) => Promise<string[]>;
 /** A thread with one question and a run that delivered these events and broke off; codes of refusals of what comes next. */
 async function breakOff(
   events: readonly object[],
-  end: End,
-): Promise<{ judge: Judge; say: Judge; states: Message[][] }> {
+  end: End | "finished",
+  policy = POLICY,
+): Promise<{ judge: Judge; say: Judge; remarks: Judge; states: Message[][] }> {
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
   let desk = new ThreadDesk(ledger, SYSTEM_CLOCK);
   let runs = 0;
@@ -35,7 +37,7 @@ async function breakOff(
       agent: "a",
       scope: "",
       principal: { id: "somebody" },
-      policy: POLICY,
+      policy,
       input: {
         threadId: "t",
         runId: `r${(runs += 1)}`,
@@ -56,7 +58,11 @@ async function breakOff(
   }
   // A killed gateway puts nothing away.
   if (end === "kill") desk = new ThreadDesk(ledger, SYSTEM_CLOCK);
-  else await visit.end(end === "truncation");
+  else {
+    const over = { type: "RUN_FINISHED", threadId: "t", runId: "r1" };
+    if (end === "finished") await follow([over as AgUiEvent]);
+    await visit.end(end !== "hang-up");
+  }
   const codesOf = async (messages: readonly Message[], isSaid: boolean): Promise<string[]> => {
     const next = await ask(messages);
     const codes = next.findings.filter(({ isRemark }) => isRemark !== true).map(({ code }) => code);
@@ -70,6 +76,11 @@ async function breakOff(
   return {
     judge: (messages) => codesOf(messages, false),
     say: (messages) => codesOf(messages, true),
+    remarks: async (messages) => {
+      const next = await ask(messages);
+      await next.abandon(false);
+      return next.findings.filter(({ isRemark }) => isRemark === true).map(({ code }) => code);
+    },
     states,
   };
 }
@@ -120,6 +131,26 @@ test.each(ENDS)("after a %s what was said once is final, in however many steps",
   expect(await none.judge([U, M1, GO, M2])).not.toEqual([]);
   expect(await none.judge([U, M1, M2, GO])).not.toEqual([]);
   expect(await none.judge([U, M1, GO, user("z")])).toEqual([]);
+});
+
+test("a question in front of an answer that was there before it is remarked upon, or refused", async () => {
+  const asked = [U, M1, user("q", "May I transfer 5 EUR?"), M2];
+  const setting = (interleaved: string): CompiledPolicy =>
+    compilePolicy(
+      loadPolicy(
+        `hushspec: "0.1.0"\nrules:\n  ag_ui_request: { history: { interleaved: ${interleaved} } }\n`,
+      ),
+    );
+  for (const end of ["finished", ...ENDS] as const) {
+    const accepting = await breakOff(REFUSAL, end, setting("accept"));
+    expect(await accepting.judge(asked)).toEqual([]);
+    expect(await accepting.remarks(asked)).toEqual(["ERR_HISTORY_INTERLEAVED"]);
+    expect(await accepting.remarks([U, M1, M2, GO])).toEqual([]);
+    const refusing = await breakOff(REFUSAL, end, setting("refuse"));
+    expect(await refusing.judge(asked)).toEqual(["ERR_HISTORY_INTERLEAVED"]);
+    expect(await refusing.judge([U, user("q"), M1, M2])).toEqual(["ERR_HISTORY_INTERLEAVED"]);
+    expect(await refusing.judge([U, M1, M2, GO])).toEqual([]);
+  }
 });
 
 /** Messages, thoughts, calls and answers, several of them open at once. */

@@ -16,6 +16,8 @@ declare module "@countersign/core" {
     ERR_HISTORY_DROPPED: None;
     /** A message whose end nobody saw, because the gateway was killed. */
     ERR_HISTORY_UNFINISHED: None;
+    /** A new message in front of one that was delivered before. */
+    ERR_HISTORY_INTERLEAVED: None;
     /** An answer to a call that was not delivered on this thread. */
     ERR_TOOL_RESULT_UNKNOWN: None;
     /** A second answer to one call. */

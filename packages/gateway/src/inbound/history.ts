@@ -66,7 +66,28 @@ export function reviewHistory(
     : orderProblem(input, state, settings);
   const reason = order ?? beginningProblem(input.messages, state, settings);
   if (reason !== undefined) find("ERR_HISTORY_DROPPED", reason);
+  else if (isInterleaved(input.messages, state)) {
+    const isAccepted = settings.interleaved === "accept";
+    // Answers are claimed only of requests without findings; a remark must not cost them that.
+    const isAnswering = review.fresh.some(({ role }) => role === "tool") || hasResume(input);
+    const told = "a new message stands in front of one that was delivered before";
+    if (!isAccepted || !isAnswering) {
+      find("ERR_HISTORY_INTERLEAVED", told, isAccepted ? true : undefined);
+    }
+  }
   return review;
+}
+
+function hasResume({ resume }: RunAgentInput): boolean {
+  return resume !== undefined && resume.length > 0;
+}
+
+/** Whether something new is said in front of what was delivered before: an answer could seem to be one to it. */
+function isInterleaved(messages: readonly Message[], { messages: known }: ThreadState): boolean {
+  const first = messages.findIndex(({ id, role }) => role !== "tool" && !known.has(id));
+  return (
+    first !== -1 && messages.slice(first).some(({ id, role }) => role !== "user" && known.has(id))
+  );
 }
 
 /**

@@ -10,7 +10,12 @@ const settingsOf = (block: string, header = "") =>
 test("without the block every check is enforced with its safe default", () => {
   const settings = settingsOf("");
   for (const check of REQUEST_CHECKS) expect(settings.mode(check)).toBe("enforce");
-  expect(settings.history).toMatchObject({ accept: "any", rollback: false, unfinished: "accept" });
+  expect(settings.history).toMatchObject({
+    accept: "any",
+    rollback: false,
+    unfinished: "accept",
+    interleaved: "accept",
+  });
   expect([...settings.history.newRoles]).toEqual(["user", "tool"]);
   expect(settings.forwardedProps.allowsKey("anything")).toBe(false);
   expect(settings.state.allowsKey("anything")).toBe(true);

@@ -29,6 +29,7 @@ export type RequestSettings = {
     readonly newRoles: ReadonlySet<string>;
     readonly rollback: boolean;
     readonly unfinished: "accept" | "refuse";
+    readonly interleaved: "accept" | "refuse";
   };
   readonly tools: {
     /** SHA-256 (hex) of each tool that may be declared; `undefined` pins none. */
@@ -56,6 +57,7 @@ export function compileRequestSettings(document: PolicyDocument): RequestSetting
       newRoles: new Set(history?.new_roles ?? ["user", "tool"]),
       rollback: history?.rollback ?? false,
       unfinished: history?.unfinished ?? "accept",
+      interleaved: history?.interleaved ?? "accept",
     },
     tools: {
       pinned: tools?.pinned === undefined ? undefined : new Map(Object.entries(tools.pinned)),

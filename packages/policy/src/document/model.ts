@@ -125,6 +125,7 @@ export type RequestBlock = BlockHeader & {
     new_roles?: ("user" | "tool" | "system" | "developer")[];
     rollback?: boolean;
     unfinished?: "accept" | "refuse";
+    interleaved?: "accept" | "refuse";
   };
   tool_results?: RequestCheck;
   resume?: RequestCheck;

@@ -40,6 +40,10 @@ export const AG_UI_REQUEST: JsonSchema = closed(
         "A message that was open when the gateway was killed: accept its text once, as the client holds it, with a remark on record; or refuse it.",
         ["accept", "refuse"],
       ),
+      interleaved: choice(
+        "A new message that stands among those of the latest run, as it does when a person writes while an answer arrives: accept it, with a remark on record; or refuse it, since the answer behind it was not to it.",
+        ["accept", "refuse"],
+      ),
     }),
     tool_results: check("Answers only to calls of client tools delivered on the thread, once."),
     resume: check(
