@@ -4,6 +4,7 @@ import { registerCapture } from "./commands/capture/index.js";
 import { registerConfig } from "./commands/config.js";
 import { registerDemo } from "./commands/demo.js";
 import { registerDoctor } from "./commands/doctor/index.js";
+import { registerHelp } from "./commands/help.js";
 import { registerInit } from "./commands/init.js";
 import { registerKeys } from "./commands/keys/index.js";
 import { registerPolicy } from "./commands/policy/index.js";
@@ -29,6 +30,7 @@ export function createProgram(): Command {
     .showHelpAfterError("(run with --help for the options and an example)")
     .addHelpText("after", EXAMPLE)
     .exitOverride()
+    .helpCommand(false)
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true });
   registerDemo(program);
   registerInit(program);
@@ -42,5 +44,6 @@ export function createProgram(): Command {
   registerDoctor(program);
   registerCapture(program);
   registerReplay(program);
+  registerHelp(program);
   return program;
 }

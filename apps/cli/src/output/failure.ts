@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { isCountersignError } from "@countersign/core";
 import { CommanderError } from "commander";
 import pc from "picocolors";
@@ -7,8 +9,12 @@ export const EXIT = { ok: 0, negative: 1, failed: 2 } as const;
 
 /** Prints what went wrong, with its code and the next step; returns the exit code. */
 export function reportFailure(error: unknown, json: boolean): number {
-  // Commander has already printed its own message (help, version, a wrong option).
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.failed;
+  if (error instanceof CommanderError) {
+    // Commander has already printed its own message for people (help, version, a wrong option).
+    if (error.exitCode === 0) return EXIT.ok;
+    if (json) process.stdout.write(`${JSON.stringify({ error: describeUsage(error) })}\n`);
+    return EXIT.failed;
+  }
   if (json) {
     process.stdout.write(`${JSON.stringify({ error: describeFailure(error) })}\n`);
     return EXIT.failed;
@@ -16,6 +22,12 @@ export function reportFailure(error: unknown, json: boolean): number {
   const { code, message } = describeFailure(error);
   process.stderr.write(`${pc.red("error")} ${message}${code === undefined ? "" : ` (${code})`}\n`);
   return EXIT.failed;
+}
+
+function describeUsage({ code, message }: CommanderError): { code: string; message: string } {
+  // Commander's stand-in where it shows the help because a verb is missing.
+  const isHelp = code === "commander.help";
+  return { code, message: isHelp ? "a command is missing" : message.replace(/^error: /, "") };
 }
 
 /** What to do next, for codes whose message cannot know it. */
@@ -81,5 +93,8 @@ function describeSystem(error: unknown): { code: string; message: string } | und
     : SYSTEM_FAILURES.get(code ?? "");
   const what = path ?? (address === undefined ? undefined : `${address}:${String(port)}`);
   if (code === undefined || words === undefined || what === undefined) return undefined;
+  if (code === "ENOENT" && path !== undefined && !existsSync(dirname(path))) {
+    return { code, message: `${path}: the folder ${dirname(path)} is not there` };
+  }
   return { code, message: `${what} ${words}` };
 }

@@ -1,5 +1,4 @@
-import { createReadStream, readFileSync, statSync, writeFileSync } from "node:fs";
-import { parseJson } from "@countersign/core";
+import { createReadStream, statSync, writeFileSync } from "node:fs";
 import type { JsonValue } from "@countersign/core";
 import {
   defaultInput,
@@ -20,10 +19,13 @@ import type {
 } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
+import { isThere } from "../../files/is-there.js";
+import { requireFolder } from "../../files/require-folder.js";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
 import { formatReport } from "./print-report.js";
 import { collectHeader } from "../capture/arguments.js";
+import { readJson } from "../policy/read-json.js";
 
 const EXAMPLE = `
 The target is an address (http, https, ws, wss), a recording (.agui.jsonl, events as JSON lines, or the
@@ -38,12 +40,12 @@ Example:
 `;
 
 type Flags = {
-  header: Record<string, string>;
+  header?: Record<string, string>;
   input?: string;
   message?: string;
   timeout: number;
   failOn: Severity | "never";
-  severity: Map<RuleId, SeverityOverride>;
+  severity?: Map<RuleId, SeverityOverride>;
   get?: boolean;
   proto?: boolean;
   origin?: string;
@@ -61,12 +63,7 @@ export function registerDoctor(program: Command): void {
     .command("doctor")
     .description("check an AG-UI endpoint or a recording, layer by layer")
     .argument("<target>", "address, file, or - for standard input")
-    .option(
-      "-H, --header <line>",
-      'header to send, "Name: value"; may be repeated',
-      collectHeader,
-      {},
-    )
+    .option("-H, --header <line>", 'header to send, "Name: value"; may be repeated', collectHeader)
     .option("--input <file>", "RunAgentInput to send, as JSON")
     .option("--message <text>", "user message to send instead of a greeting")
     .option("--timeout <seconds>", "for the whole check", readSeconds, 60)
@@ -75,7 +72,6 @@ export function registerDoctor(program: Command): void {
       "--severity <rule=severity>",
       "error, warning, note or off for one rule; may be repeated",
       collectSeverity,
-      new Map(),
     )
     .option("--get", "send GET as an EventSource does")
     .option("--proto", "ask for protobuf")
@@ -94,6 +90,9 @@ export function registerDoctor(program: Command): void {
 }
 
 async function doctor(target: string, flags: Flags): Promise<void> {
+  for (const format of ["html", "sarif", "junit"] as const) {
+    requireFolder(`--${format}`, flags[format]);
+  }
   const report = await examineTarget(target, flags);
   const failed = failing(report, flags.failOn);
   if (failed.length > 0) process.exitCode = EXIT.negative;
@@ -119,15 +118,20 @@ function emit(place: string | true | undefined, write: () => string): boolean {
 }
 
 function examineTarget(target: string, flags: Flags): Promise<DoctorReport> {
-  const severities = flags.severity;
+  const severities = flags.severity ?? new Map();
   if (target === "-") return examineRecording("standard input", process.stdin, { severities });
   if (!/^(?:https?|wss?):\/\//i.test(target)) {
+    if (/^(?:localhost|[\w.-]+:\d+)(?:[/:?]|$)/i.test(target) && !isThere(target)) {
+      throw new TypeError(
+        `there is no file ${target}; an address begins with http:// or ws://, as in http://${target}`,
+      );
+    }
     // A directory opens and fails only when it is read; say it before anything is printed.
     if (!statSync(target).isFile()) throw new TypeError(`${target} is not a file`);
     return examineRecording(target, createReadStream(target), { severities });
   }
   const options: DoctorOptions = {
-    headers: flags.header,
+    headers: flags.header ?? {},
     input: readInput(flags),
     timeoutMs: flags.timeout * 1000,
     severities,
@@ -141,13 +145,13 @@ function examineTarget(target: string, flags: Flags): Promise<DoctorReport> {
 }
 
 function readInput({ input, message }: Flags): JsonValue {
-  if (input !== undefined) return parseJson(readFileSync(input === "-" ? 0 : input));
+  if (input !== undefined) return readJson(input);
   return defaultInput(message);
 }
 
 function collectSeverity(
   text: string,
-  before: Map<RuleId, SeverityOverride>,
+  before: Map<RuleId, SeverityOverride> = new Map(),
 ): Map<RuleId, SeverityOverride> {
   const [rule = "", severity = ""] = text.split("=");
   if (!isRuleId(rule)) throw new InvalidArgumentError(`there is no rule ${rule}; see docs/rules/`);

@@ -57,7 +57,7 @@ function explain(flags: Flags): void {
     direction: flags.inbound === true ? "inbound" : "outbound",
     ...(flags.clientTool === undefined ? {} : { clientTools: new Set(flags.clientTool) }),
   });
-  if (subject === undefined) throw new TypeError(problem);
+  if (subject === undefined) throw new TypeError(`${flags.event}: ${problem}`);
   const capability: CapabilityFacts | undefined =
     flags.scope === undefined
       ? undefined

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { compilePolicy, formatIssue, readPolicy } from "@countersign/policy";
 import type { CompiledPolicy, LoadResult, PolicyReader } from "@countersign/policy";
+import { readText } from "../../files/read-file.js";
 
 /** Finds the file an `extends` names beside the file it stands in. */
 const readBeside: PolicyReader = (reference, from) => {
@@ -16,7 +17,7 @@ const readBeside: PolicyReader = (reference, from) => {
 
 /** Reads a policy and everything it extends; problems are values. */
 export function readPolicyFile(file: string): LoadResult {
-  return readPolicy(readFileSync(file, "utf8"), { file, reader: readBeside });
+  return readPolicy(readText(file), { file, reader: readBeside });
 }
 
 /** Reads and compiles a policy, for verbs that cannot go on without one. */

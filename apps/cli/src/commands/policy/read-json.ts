@@ -1,15 +1,22 @@
-import { readFileSync } from "node:fs";
-import { parseJson } from "@countersign/core";
+import { isCountersignError, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
+import { readBytes, readText } from "../../files/read-file.js";
 
 /** Reads one JSON document from a file, or from standard input for `-`. */
 export function readJson(file: string): JsonValue {
-  return parseJson(readFileSync(file === "-" ? 0 : file));
+  const bytes = readBytes(file);
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    const name = file === "-" ? "standard input" : file;
+    if (isCountersignError(error)) error.message = `${name}: ${error.message}`;
+    throw error;
+  }
 }
 
 /** Reads JSON lines; a line that is not JSON is `undefined`. */
 export function readJsonLines(file: string): (JsonValue | undefined)[] {
-  return readFileSync(file === "-" ? 0 : file, "utf8")
+  return readText(file)
     .split("\n")
     .filter((line) => line.trim() !== "")
     .map((line) => {

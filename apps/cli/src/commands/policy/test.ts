@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { formatIssue } from "@countersign/policy";
@@ -7,6 +7,7 @@ import type { CaseFile, CaseReport } from "@countersign/policy/cases";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../../output/failure.js";
+import { readText } from "../../files/read-file.js";
 import { printJson, printLine } from "../../output/print.js";
 import { compilePolicyFile } from "./policy-file.js";
 
@@ -45,7 +46,7 @@ function test(files: readonly string[], flags: Flags): void {
 }
 
 function readCases(file: string): CaseFile {
-  const { file: cases, issues } = readCaseFile(readFileSync(file, "utf8"), file);
+  const { file: cases, issues } = readCaseFile(readText(file), file);
   if (cases !== undefined) return cases;
   throw new CountersignError(
     "ERR_POLICY_INVALID",

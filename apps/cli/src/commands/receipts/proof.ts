@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { CountersignError } from "@countersign/core";
 import { proveEntry } from "@countersign/receipts/log";
 import type { Command } from "commander";
+import { requireFolder } from "../../files/require-folder.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
 import { findEntry, newestCheckpoint } from "./find.js";
@@ -33,6 +34,7 @@ export function registerProof(group: Command): void {
 }
 
 async function prove(which: string, flags: Flags): Promise<void> {
+  requireFolder("--output", flags.output);
   const { seq, size, proof } = await withStore(findPlace(flags), async (store) => {
     const checkpoint = await newestCheckpoint(store);
     const entry = await findEntry(store, which);

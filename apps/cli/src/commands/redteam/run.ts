@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { parseJson } from "@countersign/core";
+import { writeFileSync } from "node:fs";
 import {
   compareWithBaseline,
   isRegression,
@@ -18,11 +17,13 @@ import {
 import type { RunningAgent } from "@countersign/redteam/agents";
 import { Option } from "commander";
 import type { Command } from "commander";
+import { requireFolder } from "../../files/require-folder.js";
 import { EXIT } from "../../output/failure.js";
 import { printJson } from "../../output/print.js";
 import { createProgress } from "../../output/progress.js";
 import { VERSION } from "../../version.js";
 import { readAddress } from "../capture/arguments.js";
+import { readJson } from "../policy/read-json.js";
 import { readCount, readHeader, readSeconds } from "./flags.js";
 import { printComparison, printEntry, printSummary } from "./present.js";
 import { openResumeFile } from "./resume.js";
@@ -111,8 +112,10 @@ async function run(paths: readonly string[], flags: Flags): Promise<void> {
   const documents = loadDocuments(paths, flags.filter);
   if (documents.length === 0)
     throw new TypeError("no document is left; change --filter or the paths");
-  const baseline =
-    flags.baseline === undefined ? undefined : parseJson(readFileSync(flags.baseline, "utf8"));
+  for (const option of ["junit", "sarif", "html", "resume"] as const) {
+    requireFolder(`--${option}`, flags[option]);
+  }
+  const baseline = flags.baseline === undefined ? undefined : readJson(flags.baseline);
   const demo = await startDemoAgent(flags);
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();

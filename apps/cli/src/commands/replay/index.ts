@@ -1,5 +1,8 @@
 import { createReadStream, statSync } from "node:fs";
-import { startReplay } from "@countersign/inspect";
+import { CountersignError } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { readRecording, startReplay } from "@countersign/inspect";
+import type { OpenRecording } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { requireFreePort } from "../../network/free-port.js";
@@ -42,6 +45,7 @@ export function registerReplay(program: Command): void {
 async function replay(file: string, flags: Flags): Promise<void> {
   if (!statSync(file).isFile()) throw new TypeError(`${file} is not a file`);
   const open = (): AsyncIterable<Uint8Array> => createReadStream(file);
+  await requireRecording(file, open);
   if (flags.step === true) {
     await showSteps(open, flags.json === true);
     return;
@@ -67,6 +71,24 @@ async function replay(file: string, flags: Flags): Promise<void> {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => done());
   });
   await running.close();
+}
+
+/** Anything has lines; a recording has its own first line, or an event among them. */
+async function requireRecording(file: string, open: OpenRecording): Promise<void> {
+  for await (const line of readRecording(open())) {
+    if (line.kind === "header") return;
+    if (line.kind === "event" && isEvent(line.event)) return;
+  }
+  throw new CountersignError(
+    "ERR_INSPECT_RECORDING_EMPTY",
+    `${file} is no recording: it holds no event of AG-UI; \`countersign capture\` makes one`,
+    {},
+  );
+}
+
+function isEvent(value: JsonValue): boolean {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject && Object.hasOwn(value, "type") && typeof value["type"] === "string";
 }
 
 function readSpeed(text: string): number {
