@@ -25,7 +25,7 @@ type Judge = (messages: readonly Message[]) => Promise<string[]>;
 
 /** A thread with one question and a run that delivered these events and broke off; codes of refusals of what comes next. */
 async function breakOff(
-  events: readonly object[],
+  events: readonly (object | readonly object[])[],
   end: End | "finished",
   policy = POLICY,
 ): Promise<{ judge: Judge; say: Judge; remarks: Judge; states: Message[][] }> {
@@ -52,8 +52,9 @@ async function breakOff(
   const reducer = createReducer({ messages: [U] });
   const states: Message[][] = [[U]];
   for (const event of [{ type: "RUN_STARTED", threadId: "t", runId: "r1" }, ...events]) {
-    await follow([event as AgUiEvent]);
-    reducer.push(event as AgUiEvent);
+    const together = [event].flat() as AgUiEvent[];
+    await follow(together);
+    for (const each of together) reducer.push(each);
     states.push(structuredClone([...reducer.snapshot().messages]));
   }
   // A killed gateway puts nothing away.
@@ -282,6 +283,16 @@ test("a client that went away before, between or behind message lists is not ref
     { seed: 20_261_116, numRuns: Number(process.env["HISTORY_RUNS"] ?? 60) },
   );
   expect(lists).toBeGreaterThan(10);
+});
+
+test("a message that is taken back and comes again at once is there", async () => {
+  const list = (...messages: Message[]): object => ({ type: "MESSAGES_SNAPSHOT", messages });
+  const events = [...text("m1", "yes"), list(U), list(U, said("m1", "yes"))];
+  for (const end of ["finished", ...ENDS] as const) {
+    const { judge } = await breakOff([events], end);
+    expect([end, await judge([U, said("m1", "yes"), GO])]).toEqual([end, []]);
+    expect([end, await judge([U, said("m1", "no"), GO])]).not.toEqual([end, []]);
+  }
 });
 
 test("after a kill a client holds what was opened first, in its order, and finished messages whole", async () => {

@@ -305,7 +305,6 @@ export class RunTrace {
     for (const interrupt of outcome?.type === "interrupt" ? outcome.interrupts : []) {
       const shown = this.#interruptState(interrupt);
       this.#state.interrupts.set(interrupt.id, shown);
-      this.#removed = this.#removed.filter(({ id }) => id !== interrupt.id);
       this.#putRow(rowOf("interrupt", interrupt.id, shown));
     }
     this.#over();
@@ -439,6 +438,10 @@ export class RunTrace {
   }
 
   #putRow(row: LedgerRow): void {
+    // What was taken back comes again, before anybody wrote that it was.
+    if (this.#removed.length > 0) {
+      this.#removed = this.#removed.filter(({ kind, id }) => kind !== row.kind || id !== row.id);
+    }
     this.#rows.set(`${row.kind}\n${row.id}`, row);
   }
 }
