@@ -42,6 +42,7 @@ const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
 const SYSTEM_FAILURES: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "is not there"],
   ["EACCES", "may not be read or written by this user"],
+  ["EPERM", "may not be read or written by this user"],
   ["EISDIR", "is a folder where a file is needed"],
   ["EROFS", "lies on a file system that is read-only"],
   ["EEXIST", "is there already, and is not what was expected"],
