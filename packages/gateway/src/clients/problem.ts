@@ -8,6 +8,8 @@ export type Problem = {
   detail?: string;
   /** The receipt of the decision behind the refusal, where there is one. */
   receipt?: string;
+  /** Ids of interrupts that wait for an answer: a page that was loaded anew can cancel them. */
+  interrupts?: readonly string[];
 };
 
 /** When a client that was told to come back may do so: another gateway or the same store should be there by then. */
@@ -19,7 +21,7 @@ export function sendProblem(
   problem: Problem,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const { status, code, title, detail, receipt } = problem;
+  const { status, code, title, detail, receipt, interrupts } = problem;
   const body = JSON.stringify({
     type: `urn:countersign:problem:${code}`,
     title,
@@ -27,6 +29,7 @@ export function sendProblem(
     code,
     ...(detail === undefined ? {} : { detail }),
     ...(receipt === undefined ? {} : { receipt }),
+    ...(interrupts === undefined ? {} : { interrupts }),
   });
   answer.writeHead(status, {
     ...headers,

@@ -57,7 +57,8 @@ export function problemOf(error: unknown): Problem {
       : MEDIATED.test(error.code)
         ? NOT_SAYABLE
         : BAD_REQUEST);
-  const problem = { status, title, code: error.code, detail: error.message };
+  const problem: Problem = { status, title, code: error.code, detail: error.message };
+  if (isCountersignError(error, "ERR_RESUME_INCOMPLETE")) problem.interrupts = error.facts.open;
   const receipt = isCountersignError(error, "ERR_INBOUND_BLOCKED")
     ? error.facts.receipt
     : receiptOf(error);

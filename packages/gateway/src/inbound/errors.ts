@@ -27,7 +27,7 @@ declare module "@countersign/core" {
     /** An answer to an interrupt that is not open on this thread. */
     ERR_RESUME_UNKNOWN: None;
     /** Not every open interrupt is answered. */
-    ERR_RESUME_INCOMPLETE: None;
+    ERR_RESUME_INCOMPLETE: { open: readonly string[] };
     /** The interrupt's time is over. */
     ERR_RESUME_EXPIRED: None;
     /** The answer does not fit the interrupt's schema. */

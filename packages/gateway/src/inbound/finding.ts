@@ -36,6 +36,8 @@ export type Finding = {
   readonly code: FindingCode;
   /** A sentence without anything the client chose but ids' places. */
   readonly reason: string;
+  /** Interrupts that are open and were not answered. */
+  readonly open?: readonly string[];
   /** Put on record, but never refused. */
   readonly isRemark?: true;
 };
@@ -79,6 +81,7 @@ export function denialOf(finding: Finding): Denial {
 }
 
 /** The error a refused client gets. */
-export function errorOf({ code, reason }: Finding): CountersignError {
+export function errorOf({ code, reason, open = [] }: Finding): CountersignError {
+  if (code === "ERR_RESUME_INCOMPLETE") return new CountersignError(code, reason, { open });
   return new CountersignError(code, reason, {});
 }

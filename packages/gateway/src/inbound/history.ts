@@ -68,18 +68,10 @@ export function reviewHistory(
   if (reason !== undefined) find("ERR_HISTORY_DROPPED", reason);
   else if (isInterleaved(input.messages, state)) {
     const isAccepted = settings.interleaved === "accept";
-    // Answers are claimed only of requests without findings; a remark must not cost them that.
-    const isAnswering = review.fresh.some(({ role }) => role === "tool") || hasResume(input);
     const told = "a new message stands in front of one that was delivered before";
-    if (!isAccepted || !isAnswering) {
-      find("ERR_HISTORY_INTERLEAVED", told, isAccepted ? true : undefined);
-    }
+    find("ERR_HISTORY_INTERLEAVED", told, isAccepted ? true : undefined);
   }
   return review;
-}
-
-function hasResume({ resume }: RunAgentInput): boolean {
-  return resume !== undefined && resume.length > 0;
 }
 
 /** Whether something new is said in front of what was delivered before: an answer could seem to be one to it. */

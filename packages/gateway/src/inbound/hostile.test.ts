@@ -309,7 +309,9 @@ test("18: answers to interrupts are held against what was asked", async () => {
   const ok = { interruptId: "i1", status: "resolved", payload: { ok: true } };
   const no = { interruptId: "i2", status: "cancelled" };
   const resume = (...entries: object[]) => send({ messages: HISTORY, resume: entries });
-  expect((await resume(ok)).code).toBe("ERR_RESUME_INCOMPLETE");
+  const incomplete = await resume(ok);
+  expect(incomplete.code).toBe("ERR_RESUME_INCOMPLETE");
+  expect(JSON.parse(incomplete.text)).toMatchObject({ interrupts: ["i2"] });
   expect((await resume({ ...ok, payload: { ok: "yes" } }, no)).code).toBe("ERR_RESUME_MISMATCH");
   expect((await resume({ ...ok, payload: undefined }, no)).code).toBe("ERR_RESUME_MISMATCH");
   expect((await resume(ok, no, no)).code).toBe("ERR_RESUME_ANSWERED");

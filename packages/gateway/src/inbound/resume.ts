@@ -66,7 +66,9 @@ export function reviewResume(
   }
   const passed = [...interrupts].filter(([id]) => !covered.has(id));
   if (passed.length > 0 && (resume.length > 0 || protocolVersion !== undefined)) {
-    find("ERR_RESUME_INCOMPLETE", "an open interrupt is not answered");
+    const reason = "an open interrupt is not answered";
+    const open = passed.map(([id]) => id);
+    findings.push({ check: "resume", code: "ERR_RESUME_INCOMPLETE", reason, open });
   }
   for (const [, interrupt] of passed) {
     const call = askedCall(interrupt);

@@ -101,7 +101,8 @@ export class ThreadDesk {
       const reason = "this run id was used before";
       findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason });
     }
-    const claimed = findings.length === 0 ? await this.#claim(key, review, findings) : [];
+    const isSound = findings.every(({ isRemark }) => isRemark === true);
+    const claimed = isSound ? await this.#claim(key, review, findings) : [];
     if (used === undefined) claimed.push(run);
     return new ThreadVisit({
       ledger: this.#ledger,
