@@ -76,3 +76,15 @@ test("a store of an unknown kind, a hash of another form and an empty file are t
   );
   expect(load("")).toThrow("c.yaml:1:1: the document must be a mapping of keys to values");
 });
+
+test("one port for both listeners is refused, free ones and other addresses are fine", () => {
+  const agents = "agents: { a: { url: 'http://h/' } }\n";
+  expect(() => load(`${agents}listen: { port: 9000 }\ncontrol: { port: 9000 }\n`)).toThrow(
+    /countersign\.yaml:3:18: listen and control both want port 9000; give each its own/,
+  );
+  expect(() => load(`${agents}listen: { port: 8081 }\n`)).toThrow(/:2:17: .*both want port 8081/);
+  expect(() => load(`${agents}control: { host: localhost, port: 8080 }\n`)).toThrow(/port 8080/);
+  expect(() => load(`${agents}listen: { port: 0 }\ncontrol: { port: 0 }\n`)).not.toThrow();
+  const apart = `${agents}listen: { host: 127.0.0.2, port: 9 }\ncontrol: { port: 9 }\n`;
+  expect(() => load(apart)).not.toThrow();
+});

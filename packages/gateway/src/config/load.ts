@@ -65,6 +65,8 @@ type ConfigDocument = {
 };
 
 const LOOPBACK = "127.0.0.1";
+const DATA_PORT = 8080;
+const CONTROL_PORT = 8081;
 const DATA_DIRECTORY = ".countersign";
 
 /** Reads `countersign.yaml`; every problem is told with file, line and column. */
@@ -130,6 +132,20 @@ function checkListeners(
   checkOrigins(origins, issue);
   const inClear = control?.i_understand_that_the_admin_token_travels_in_clear === true;
   checkControl(control?.host ?? LOOPBACK, inClear, issue);
+  const data = { host: LOOPBACK, port: DATA_PORT, ...listen };
+  const operators = { host: LOOPBACK, port: CONTROL_PORT, ...control };
+  if (data.port !== 0 && data.port === operators.port && overlap(data.host, operators.host)) {
+    issue(
+      control?.port === undefined ? "/listen/port" : "/control/port",
+      `listen and control both want port ${data.port}; give each its own`,
+    );
+  }
+}
+
+/** Whether two listeners could get in each other's way on one port. */
+function overlap(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((host) => (host === "localhost" ? LOOPBACK : host));
+  return first === second || [one, other].some((host) => host === "0.0.0.0" || host === "::");
 }
 
 function schemeOf(address: string): string {
@@ -150,13 +166,13 @@ function resolveConfig(document: ConfigDocument, options: Reading): GatewayConfi
     file: options.file,
     listen: {
       host: listen?.host ?? LOOPBACK,
-      port: listen?.port ?? 8080,
+      port: listen?.port ?? DATA_PORT,
       ...(listen?.heartbeat === undefined ? {} : { heartbeatMs: listen.heartbeat * 1000 }),
       ...(listen?.tls === undefined
         ? {}
         : { tls: { cert: path(listen.tls.cert), key: path(listen.tls.key) } }),
     },
-    control: { host: control?.host ?? LOOPBACK, port: control?.port ?? 8081 },
+    control: { host: control?.host ?? LOOPBACK, port: control?.port ?? CONTROL_PORT },
     agents: names.map((name) => targetOf(name, document.agents[name] as AgentBlock, options)),
     defaultAgent: document.default_agent ?? (names[0] as string),
     policyFile: document.policy === undefined ? undefined : path(document.policy),
