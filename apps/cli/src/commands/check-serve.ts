@@ -12,6 +12,7 @@ import { compilePolicyFile } from "./policy/policy-file.js";
 /** One thing that was looked at. */
 export type Finding = { readonly part: string; readonly ok: boolean; readonly says: string };
 
+const EMBEDDED = "sqlite:";
 const KEYS = ["receipts", "checkpoint", "issuer"] as const;
 
 /** Looks at everything a start would need, without making, writing or locking anything. */
@@ -25,6 +26,19 @@ export async function checkServe(config: GatewayConfig): Promise<Finding[]> {
     await look("listen", () => checkPort(config.listen.host, config.listen.port)),
     await look("control", () => checkPort(config.control.host, config.control.port)),
   ];
+}
+
+/** Says which folder cannot be made, and why: of a read-only disk, making one says that it is not there. */
+export function assertPlaces({ keyDirectory, receipts }: GatewayConfig): void {
+  assertPlace(keyDirectory);
+  if (receipts.store.startsWith(EMBEDDED)) assertPlace(receipts.store.slice(EMBEDDED.length));
+}
+
+/** Whether the folder is still to be made; throws when it could not be. */
+function assertPlace(directory: string): boolean {
+  if (existsSync(directory)) return false;
+  accessSync(nearestFolder(directory), constants.W_OK);
+  return true;
 }
 
 async function look(part: string, work: () => string | Promise<string>): Promise<Finding> {
@@ -42,10 +56,7 @@ function checkPolicy(file: string | undefined): string {
 }
 
 async function checkKeys(directory: string): Promise<string> {
-  if (!existsSync(directory)) {
-    accessSync(nearestFolder(directory), constants.W_OK);
-    return `${directory} will be made at the first start`;
-  }
+  if (assertPlace(directory)) return `${directory} will be made at the first start`;
   assertFolder(directory);
   const found = KEYS.map((name) => join(directory, `${name}.pem`)).filter(existsSync);
   for (const file of found) await readKey(file);
@@ -54,14 +65,11 @@ async function checkKeys(directory: string): Promise<string> {
 
 async function checkStore({ receipts }: GatewayConfig): Promise<string> {
   const { store: address, origin } = receipts;
-  if (!address.startsWith("sqlite:")) {
+  if (!address.startsWith(EMBEDDED)) {
     return checkPostgres(address, origin);
   }
-  const directory = address.slice("sqlite:".length);
-  if (!existsSync(directory)) {
-    accessSync(nearestFolder(directory), constants.W_OK);
-    return `${directory} will be made at the first start`;
-  }
+  const directory = address.slice(EMBEDDED.length);
+  if (assertPlace(directory)) return `${directory} will be made at the first start`;
   assertFolder(directory);
   const store = await openSqliteStore({ directory, readOnly: true });
   try {

@@ -79,6 +79,24 @@ test("--check shows an agent's address without its password and its query", asyn
   }
 });
 
+test.runIf(existsSync("/proc/1"))(
+  "a folder that cannot be made is told at the start as --check tells it, by the folder that is there",
+  async () => {
+    const file = join(home, "unmakeable.yaml");
+    // Nobody, not even root, may write to a directory of this kind.
+    const place = "/proc/1/fdinfo";
+    await writeFile(
+      file,
+      `${config()}keys: { directory: ${place}/deep/keys }\nreceipts: { store: "sqlite:${place}/deep/r" }\n`,
+    );
+    // Looked at, not tried: what making a folder says depends on the disk.
+    await expect(runProgram("serve", "--config", file)).rejects.toMatchObject({
+      syscall: "access",
+      path: expect.stringMatching(/^\/proc\/1/u) as string,
+    });
+  },
+);
+
 test("config schema prints the grammar of the configuration", async () => {
   const { out } = await runProgram("config", "schema");
   expect(JSON.parse(out)).toMatchObject({ title: "countersign.yaml" });
@@ -113,7 +131,7 @@ test.runIf(isBuilt)(
     const { child, output, exit } = start(file);
     await expect.poll(() => output.out, { timeout: 20_000 }).toContain('"msg":"listening ');
     const { data } = JSON.parse(output.out.split("\n")[0] ?? "") as { data: string };
-    expect(output.err).toMatch(/admin token, shown once: \S{43}/u);
+    await expect.poll(() => output.err).toMatch(/admin token, shown once: \S{43}/u);
     expect(output.out).not.toContain(/once: (\S+)/u.exec(output.err)?.[1] ?? "?");
     const response = await fetch(`${data}/agents/a`, {
       method: "POST",

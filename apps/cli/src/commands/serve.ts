@@ -8,7 +8,7 @@ import pc from "picocolors";
 import { EXIT } from "../output/failure.js";
 import { printJson, printLine } from "../output/print.js";
 import { VERSION } from "../version.js";
-import { checkServe } from "./check-serve.js";
+import { assertPlaces, checkServe } from "./check-serve.js";
 import { compilePolicyFile } from "./policy/policy-file.js";
 import "./errors.js";
 
@@ -52,6 +52,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   });
   if (flags.check === true) return check(config, flags);
   checkPolicy(config.policyFile);
+  assertPlaces(config);
   tuneMemory();
   const journal = createJournal(config.log);
   // Whoever reads what is said here may go away before we do.
