@@ -93,8 +93,16 @@ export function registerRun(group: Command): void {
     .option("-f, --filter <words>", "only documents with one of these words")
     .option("--repeat <n>", "run each document n times; the worst outcome counts", readCount, 1)
     .option("--concurrency <n>", "documents at the same time", readCount, 4)
-    .option("--timeout <seconds>", "for one document", readSeconds, 300_000)
-    .option("--idle <seconds>", "silence on a stream before it is given up", readSeconds, 60_000)
+    .addOption(
+      new Option("--timeout <seconds>", "for one document")
+        .argParser(readSeconds)
+        .default(300_000, "300"),
+    )
+    .addOption(
+      new Option("--idle <seconds>", "silence on a stream before it is given up")
+        .argParser(readSeconds)
+        .default(60_000, "60"),
+    )
     .option("--strict", "judge single events only, never the joined text of a run")
     .option("--reveal", "show matched text in evidence; it may hold secrets")
     .option("--trace", "with --json: include what was sent and received")
