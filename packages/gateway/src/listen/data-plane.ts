@@ -98,7 +98,7 @@ async function serve(
   }
   const { origin, host, ":authority": authority } = question.headers;
   if (!isAllowedOrigin(origin, host ?? asText(authority), options.origins)) {
-    return sendProblem(answer, FOREIGN_PAGE);
+    return turnAway(around, answer, FOREIGN_PAGE, { origin: origin?.slice(0, TOLD_ORIGIN) });
   }
   allowOrigin(question, answer, options.origins);
   if (question.method === "OPTIONS") return answerPreflight(question, answer, url.pathname);
@@ -114,13 +114,13 @@ async function serve(
       if (upstream === undefined) {
         // Which agents there are is for those who may speak to them.
         await door.access.authenticate(bearerOf(question));
-        return unknownAgent(answer);
+        return turnAway(around, answer, UNKNOWN_AGENT);
       }
       if (
         route.kind === "stream" &&
         (await isRebound(options, question, url, () => bearerOf(question)))
       ) {
-        return sendProblem(answer, FOREIGN_PAGE);
+        return turnAway(around, answer, FOREIGN_PAGE);
       }
       return ROUTES[route.kind](around, door, upstream, question, answer, url);
     }
@@ -182,12 +182,25 @@ function findAgent(around: Surroundings, name: string | null): Upstream | undefi
   return name === null ? around.agents.fallback : around.agents.find(name);
 }
 
-function unknownAgent(answer: HttpAnswer): void {
-  sendProblem(answer, {
-    status: 404,
-    code: "AGENT_UNKNOWN",
-    title: "No agent of that name is configured",
-  });
+const UNKNOWN_AGENT: Problem = {
+  status: 404,
+  code: "AGENT_UNKNOWN",
+  title: "No agent of that name is configured",
+};
+
+/** Characters of a refused origin that the log shows: enough to find it in a list that it is missing from. */
+const TOLD_ORIGIN = 200;
+
+/** Refuses a request before anything of it is read; a browser shows its page no more than that it failed. */
+function turnAway(
+  { telemetry, journal }: Surroundings,
+  answer: HttpAnswer,
+  problem: Problem,
+  facts: { readonly origin?: string | undefined } = {},
+): void {
+  telemetry.refusals.add(problem.code);
+  journal.warn({ code: problem.code, ...facts }, "refused");
+  sendProblem(answer, problem);
 }
 
 function sendJson(answer: HttpAnswer, status: number, value: object): void {

@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { assertWithin, CountersignError } from "@countersign/core";
 import { readBody } from "../clients/body.js";
 import type { HttpQuestion } from "./run-route.js";
 import "./errors.js";
@@ -13,6 +13,9 @@ export async function receiveBody(
   question: HttpQuestion,
   bounds: { readonly maxBytes: number; readonly timeoutMs: number },
 ): Promise<Uint8Array> {
+  // What says of itself that it is too long is not waited for.
+  const announced = Number(question.headers["content-length"] ?? 0);
+  assertWithin("maxInputBytes", announced, bounds.maxBytes);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

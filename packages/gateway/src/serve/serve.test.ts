@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sseFrame } from "@countersign/testkit";
@@ -243,6 +245,37 @@ test("a file behind swapped symbolic links, as Kubernetes mounts them, is notice
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(changes).toBe(1);
   watch.stop();
+  await served.stop();
+});
+
+test("a page of a foreign origin and an agent that is not there leave a line and a count", async () => {
+  const served = await startServed(() => ({ pieces: [] }));
+  const { dataUrl } = served.running;
+  const headers = { origin: `https://evil.example/${"x".repeat(500)}` };
+  expect((await fetch(`${dataUrl}/agents/support`, { method: "OPTIONS", headers })).status).toBe(
+    403,
+  );
+  expect((await fetch(`${dataUrl}/agents/nobody`, { method: "POST" })).status).toBe(404);
+  const refused = served.lines.filter(({ msg }) => msg === "refused");
+  expect(refused).toMatchObject([{ code: "ORIGIN_NOT_ALLOWED" }, { code: "AGENT_UNKNOWN" }]);
+  expect(String(refused[0]?.["origin"])).toHaveLength(200);
+  const scrape = readScrape(await (await served.control("/metrics")).text());
+  expect(
+    valueOf(scrape, "countersign_inbound_refusals_total", { code: "ORIGIN_NOT_ALLOWED" }),
+  ).toBe(1);
+  await served.stop();
+});
+
+test("a body that says of itself that it is too long is refused at once", async () => {
+  const served = await startServed(() => ({ pieces: [] }));
+  const { hostname, port } = new URL(served.running.dataUrl);
+  const socket = connect(Number(port), hostname);
+  const head =
+    "POST /agents/support HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99000000\r\n\r\n";
+  socket.write(head);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /u);
+  socket.destroy();
   await served.stop();
 });
 
