@@ -1,8 +1,9 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { isCountersignError } from "@countersign/core";
-import { inspectAccess, readKey, readTls } from "@countersign/gateway";
+import { parseRevocations } from "@countersign/capability";
+import { assertRememberedIn, inspectAccess, readKey, readTls } from "@countersign/gateway";
 import type { GatewayConfig } from "@countersign/gateway";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
@@ -21,7 +22,8 @@ export async function checkServe(config: GatewayConfig): Promise<Finding[]> {
     await look("policy", () => checkPolicy(config.policyFile)),
     await look("keys", () => checkKeys(config.keyDirectory)),
     await look("store", () => checkStore(config)),
-    await look("access", () => inspectAccess(config.access)),
+    await look("revocations", () => checkRevocations(config.revocationFile)),
+    await look("access", () => checkAccess(config)),
     await look("tls", () => checkTls(config.listen.tls)),
     await look("listen", () => checkPort(config.listen.host, config.listen.port)),
     await look("control", () => checkPort(config.control.host, config.control.port)),
@@ -63,16 +65,36 @@ async function checkKeys(directory: string): Promise<string> {
   return `${directory}, ${found.length} of ${KEYS.length} keys are there`;
 }
 
-async function checkStore({ receipts }: GatewayConfig): Promise<string> {
+/** An issuer that is out of reach does not keep a gateway from starting, so it is told and no failure. */
+async function checkAccess({ access }: GatewayConfig): Promise<string> {
+  const { said, away } = await inspectAccess(access);
+  return [...said, ...away.map((problem) => `for now out of reach: ${problem}`)].join(", ");
+}
+
+function checkRevocations(file: string | undefined): string {
+  if (file === undefined) return "none are kept";
+  if (!existsSync(file)) return `${file} will be made with the first one`;
+  try {
+    return `${file}, ${parseRevocations(readFileSync(file, "utf8")).length} revocations`;
+  } catch (error) {
+    throw new TypeError(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function checkStore({ receipts, keyDirectory }: GatewayConfig): Promise<string> {
   const { store: address, origin } = receipts;
   if (!address.startsWith(EMBEDDED)) {
     return checkPostgres(address, origin);
   }
   const directory = address.slice(EMBEDDED.length);
-  if (assertPlace(directory)) return `${directory} will be made at the first start`;
+  if (assertPlace(directory)) {
+    await assertRememberedIn(keyDirectory, origin, undefined);
+    return `${directory} will be made at the first start`;
+  }
   assertFolder(directory);
   const store = await openSqliteStore({ directory, readOnly: true });
   try {
+    await assertRememberedIn(keyDirectory, origin, store);
     return `${directory}, ${(await store.head()).size} entries`;
   } finally {
     await store.close();

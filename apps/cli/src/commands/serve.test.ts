@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { loadConfig, startGateway } from "@countersign/gateway";
 import { sseFrame, startFakeAgent } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../testing/run-program.js";
@@ -30,6 +31,7 @@ test("--check looks at everything and makes nothing", async () => {
     "policy",
     "keys",
     "store",
+    "revocations",
     "access",
     "tls",
     "listen",
@@ -66,6 +68,36 @@ test("--check tries what a start would use: keys, certificate, key sets and key 
   expect(out).toContain("junk.pem cannot be used: it is not PEM");
   expect(out).toContain("junk.pem is not a directory");
   expect(out).toMatch(/no access: the key set of i at .*no-such-set\.json: ENOENT/u);
+});
+
+test("--check fails where a start would: a store without what was signed for, revocations that cannot be read", async () => {
+  const folder = join(home, "lost");
+  const file = join(folder, "countersign.yaml");
+  await mkdir(folder);
+  const text = `${config()}capabilities: { revocations: revoked.jsonl }\n`;
+  await writeFile(file, text);
+  const running = await startGateway(loadConfig(text, { file, environment: {} }));
+  // A refusal is on record too.
+  await fetch(`${running.dataUrl}/agents/a`, { method: "POST", body: "{" });
+  await running.close();
+  expect((await runProgram("serve", "--config", file, "--check")).code).toBe(0);
+  await rm(join(folder, ".countersign", "receipts"), { recursive: true });
+  await writeFile(join(folder, "revoked.jsonl"), "junk\n");
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(1);
+  expect(out).toMatch(/no store: the store does not hold the \d+ entries/u);
+  expect(out).toMatch(/no revocations: .*revoked\.jsonl: line 1 /u);
+});
+
+test("--check tells an issuer that is out of reach, for which no start waits", async () => {
+  const file = join(home, "away.yaml");
+  const jwt = "{ issuer: i, audience: a, jwks: https://127.0.0.1:9/jwks.json }";
+  await writeFile(file, `${config()}access: { mode: jwt, jwt: ${jwt} }\n`);
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(0);
+  expect(out).toContain(
+    "for now out of reach: the key set of i at https://127.0.0.1:9/jwks.json: ",
+  );
 });
 
 test("--check shows an agent's address without its password and its query", async () => {

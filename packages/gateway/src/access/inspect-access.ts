@@ -4,20 +4,24 @@ import { parseKeyFile } from "./key-file.js";
 import { readKeySet } from "./key-set.js";
 import { fetchKeySet, readKeySetFile } from "./key-set-source.js";
 
+/** What people are known by, and the issuers that are out of reach. */
+export type AccessReport = { readonly said: readonly string[]; readonly away: readonly string[] };
+
 /**
- * Looks whether everything is there that people are known by, and says it in a line.
+ * Looks whether everything is there that people are known by.
  *
- * A start does not wait for an issuer, because it may come up later than we do; whoever asks for a check
- * wants to hear that it is not there.
+ * A start does not wait for an issuer, because it may come up later than we do; whoever asks wants to hear
+ * that it is not there. A file that is not there is a mistake.
  */
-export async function inspectAccess(config: AccessConfig): Promise<string> {
+export async function inspectAccess(config: AccessConfig): Promise<AccessReport> {
   const said: string[] = [];
+  const away: string[] = [];
   for (const mode of config.modes) {
     if (mode === "none") said.push("none");
     else if (mode === "keys") said.push(`keys (${countKeys(config)})`);
-    else for (const issuer of config.issuers) said.push(await inspectIssuer(issuer));
+    else for (const issuer of config.issuers) await inspectIssuer(issuer, said, away);
   }
-  return said.join(", ");
+  return { said, away };
 }
 
 function countKeys({ keys, keyFile }: AccessConfig): number {
@@ -25,16 +29,20 @@ function countKeys({ keys, keyFile }: AccessConfig): number {
   return keys.length + parseKeyFile(readFileSync(keyFile, "utf8"), keyFile).length;
 }
 
-async function inspectIssuer({ issuer, jwks }: AccessConfig["issuers"][number]): Promise<string> {
-  const place = typeof jwks === "string" ? jwks : jwks.href;
+async function inspectIssuer(
+  { issuer, jwks }: AccessConfig["issuers"][number],
+  said: string[],
+  away: string[],
+): Promise<void> {
+  const isFile = typeof jwks === "string";
   try {
-    readKeySet(typeof jwks === "string" ? await readKeySetFile(jwks) : await fetchKeySet(jwks));
+    readKeySet(isFile ? await readKeySetFile(jwks) : await fetchKeySet(jwks));
+    said.push(`jwt (${issuer})`);
   } catch (error) {
-    throw new TypeError(`the key set of ${issuer} at ${place}: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    const problem = `the key set of ${issuer} at ${isFile ? jwks : jwks.href}: ${reasonOf(error)}`;
+    if (isFile) throw new TypeError(problem, { cause: error });
+    away.push(problem);
   }
-  return `jwt (${issuer})`;
 }
 
 function reasonOf(error: unknown): string {

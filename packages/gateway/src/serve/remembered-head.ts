@@ -13,8 +13,18 @@ import {
 } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import "../keys/errors.js";
+import { readKey } from "../keys/key-directory.js";
 
 const FILE = "last-checkpoint";
+
+/** What is asked of a store here. */
+type Holding = Pick<ReceiptStore, "head" | "readTile">;
+
+/** A store that is not there. */
+const NOTHING: Holding = {
+  head: async () => ({ size: 0, hashes: [] }),
+  readTile: async () => new Uint8Array(),
+};
 
 /**
  * Refuses a store that does not hold what this gateway signed for last.
@@ -26,7 +36,7 @@ export async function assertRemembered(
   directory: string,
   origin: string,
   key: Ed25519Key,
-  store: ReceiptStore,
+  store: Holding,
 ): Promise<void> {
   const file = join(directory, FILE);
   if (!existsSync(file)) return;
@@ -43,6 +53,17 @@ export async function assertRemembered(
   }
 }
 
+/** The same for a check, which opens no key: without a store nothing that was signed for is held. */
+export async function assertRememberedIn(
+  directory: string,
+  origin: string,
+  store: Holding | undefined,
+): Promise<void> {
+  if (!existsSync(join(directory, FILE))) return;
+  const key = await readKey(join(directory, "checkpoint.pem"));
+  await assertRemembered(directory, origin, key, store ?? NOTHING);
+}
+
 /** The same store, with every checkpoint it takes also kept beside the keys. */
 export function rememberCheckpoints(store: ReceiptStore, directory: string): ReceiptStore {
   const file = join(directory, FILE);
@@ -56,7 +77,7 @@ export function rememberCheckpoints(store: ReceiptStore, directory: string): Rec
   };
 }
 
-function rootAt(store: ReceiptStore, size: number): Promise<Uint8Array> {
+function rootAt(store: Holding, size: number): Promise<Uint8Array> {
   if (size === 0) return Promise.resolve(EMPTY_ROOT);
   return rootFromNodes(
     size,

@@ -143,8 +143,11 @@ export async function startGateway(
     throw error;
   }
   // An issuer may come up later than we do: a start does not fail for it, but it says so.
-  inspectAccess(config.access).catch((error: unknown) =>
-    journal.warn({ reason: (error as Error).message }, "who may connect cannot be checked for now"),
+  const warn = (reason: string): void =>
+    journal.warn({ reason }, "who may connect cannot be checked for now");
+  inspectAccess(config.access).then(
+    ({ away }) => away.forEach(warn),
+    (error: unknown) => warn((error as Error).message),
   );
   return {
     gateway,
