@@ -63,6 +63,11 @@ export function recordOf(message: Message): MessageRecord {
   };
 }
 
+/** Whether two messages would be one and the same to the ledger. */
+export function isSameRecord(one: Message, other: Message): boolean {
+  return JSON.stringify(recordOf(one)) === JSON.stringify(recordOf(other));
+}
+
 function recordOfCall(call: ToolCall): CallRecord {
   const fields = fieldsOf(call as unknown as Fields, FIELDS);
   return {

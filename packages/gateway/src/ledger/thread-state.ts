@@ -1,5 +1,6 @@
 import { SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
+import type { Interrupt } from "@countersign/wire";
 import { digestOf } from "./digest.js";
 import type { LedgerRow } from "./ledger.js";
 import { decodeRecord } from "./message-record.js";
@@ -29,6 +30,24 @@ export type InterruptState = {
   /** Digest of the answer that a run was started with; the same may be said again if that run broke off. */
   answer?: string;
 };
+
+/** An interrupt as the person is shown it, with the call it is about as they saw that. */
+export function interruptShown(
+  { toolCallId, responseSchema, expiresAt }: Interrupt,
+  runId: string,
+  calls: ThreadState["calls"],
+): InterruptState {
+  const call = toolCallId === undefined ? undefined : calls.get(toolCallId);
+  return {
+    runId,
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(call?.arguments === undefined
+      ? {}
+      : { call: { name: call.name, arguments: call.arguments } }),
+    ...(responseSchema === undefined ? {} : { responseSchema: responseSchema as JsonObject }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
 
 /** A call that a person was asked about: what they saw of it, or, where they saw nothing yet, its id. */
 export type AskedCall =
