@@ -23,6 +23,8 @@ export type Question = {
   readonly isContinuation?: boolean;
   /** A part of an event that was counted itself: no new one for the rate per second. */
   readonly isPart?: boolean;
+  /** Another event of a unit that is judged by one of them: it costs nothing, neither a count nor a token. */
+  readonly isBeside?: boolean;
   readonly violation?: ViolationFacts | undefined;
   /** A token that came with this very event. */
   readonly presented?: JsonValue | undefined;
@@ -67,8 +69,9 @@ class Judge {
   judge(question: Question): Judgement {
     const { policy, book, keys, capabilities, clock } = this.#bench;
     const now = clock.now();
-    const counted = book.peek(question.facts, keys, now, question.isPart !== true);
-    const continues = question.isContinuation === true;
+    const isBeside = question.isBeside === true;
+    const counted = book.peek(question.facts, keys, now, question.isPart !== true && !isBeside);
+    const continues = question.isContinuation === true || isBeside;
     const judgement = this.#decide(
       question,
       continues
@@ -78,7 +81,7 @@ class Judge {
           }
         : counted,
     );
-    if (judgement.decision.allow) {
+    if (judgement.decision.allow && !isBeside) {
       if (!continues) book.commit(question.facts, keys, now);
       if (judgement.capability !== undefined) capabilities.spend(judgement.capability.id);
     }

@@ -10,6 +10,7 @@ import type { MessageJudge } from "../withhold/messages.js";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { UnitKey } from "../withhold/unit.js";
 import { callKey, foreignKey, messageKey, resultKey } from "../withhold/unit.js";
+import { askArguments } from "./ask-earlier.js";
 import { messageIntrusion } from "./intrusion.js";
 import type { Known } from "./known.js";
 import { observing, ownDenial } from "./structure.js";
@@ -61,6 +62,15 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     return decision.allow;
   };
 
+  /** A listed call is asked about as the events that would have brought it: its start, and its arguments. */
+  const judge = (event: AgUiEvent, facts: EventFacts, call: ToolCall | undefined): Judged => {
+    const remark = call === undefined ? undefined : askArguments(run, facts, call);
+    if (remark?.allow === false) return { decision: remark };
+    const judged = run.judge({ facts, isPart: true, event: event as unknown as JsonObject });
+    const isClean = judged.decision.allow && judged.decision.observed === undefined;
+    return isClean && remark !== undefined ? { ...judged, decision: remark } : judged;
+  };
+
   const allows = (event: AgUiEvent, key: UnitKey, call?: ToolCall): boolean => {
     const toolNames = new Map<string, string>();
     if (event.type === "TOOL_CALL_RESULT") {
@@ -78,9 +88,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     const intrusion = messageIntrusion(event, known, run.policy.onBlock);
     const own = intrusion?.denial ?? around.ownRule(event);
     const judged =
-      own === undefined
-        ? run.judge({ facts, isPart: true, event: event as unknown as JsonObject })
-        : { decision: observing(run.policy, own) };
+      own === undefined ? judge(event, facts, call) : { decision: observing(run.policy, own) };
     return settle(event, facts, judged, intrusion?.key ?? key);
   };
 
@@ -160,7 +168,12 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
         const denial = ownDenial("gateway/renamed", "a tool call keeps its name");
         return settle(event, facts, { decision: observing(run.policy, denial) }, callKey(id));
       }
-      if (known.callName(id) !== undefined && !run.policy.needsArguments(name)) return true;
+      if (known.callName(id) !== undefined && !run.policy.needsArguments(name)) {
+        // Its start was judged when it came; a list may have put other arguments under it.
+        const facts = classifyEvent(event, { refinements: run.policy.refinements, clientTools });
+        const decision = askArguments(run, facts, call);
+        return decision === undefined || settle(event, facts, { decision }, callKey(id));
+      }
       return allows(event, callKey(id), call);
     },
   };

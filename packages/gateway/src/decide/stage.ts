@@ -12,6 +12,7 @@ import { WithheldRegister } from "../withhold/register.js";
 import type { Withheld } from "../withhold/register.js";
 import { callKey, keysOf, unitPlaceOf } from "../withhold/unit.js";
 import type { UnitPlace } from "../withhold/unit.js";
+import { askEarlier } from "./ask-earlier.js";
 import { HeldCalls } from "./held-calls.js";
 import { intrudingPlace, intrusionOf } from "./intrusion.js";
 import { Known } from "./known.js";
@@ -160,7 +161,7 @@ class Decider implements Step, OwnRuleFacts {
     const key = callKey(toolCallId);
     // What is wrong with the start is wrong with the call.
     if (start?.violation !== undefined) end.violation ??= start.violation;
-    this.#decide(end, { key, openKey: key, phase: "open" });
+    this.#decide(end, { key, openKey: key, phase: "open" }, held);
     for (const passage of [...held, end]) {
       const { event } = passage;
       if (event?.type === "TOOL_CALL_RESULT" && end.decision?.allow === true) {
@@ -178,7 +179,7 @@ class Decider implements Step, OwnRuleFacts {
     }
   }
 
-  #decide(passage: Passage, place: UnitPlace | undefined): void {
+  #decide(passage: Passage, place: UnitPlace | undefined, held: readonly Passage[] = []): void {
     const { event, facts, violation, claim } = passage;
     if (event === undefined || facts === undefined) return;
     const { policy } = this.#run;
@@ -187,6 +188,11 @@ class Decider implements Step, OwnRuleFacts {
     if (own !== undefined) {
       const decision = observing(policy, own);
       passage.decision = !decision.allow && this.#units.mustClose(place) ? CLOSE : decision;
+      return;
+    }
+    const remark = askEarlier(this.#run, facts, held);
+    if (remark?.allow === false) {
+      passage.decision = remark;
       return;
     }
     const { decision, capability } = this.#run.judge({
@@ -200,7 +206,12 @@ class Decider implements Step, OwnRuleFacts {
           ? { payload: event as unknown as JsonObject }
           : { id: claim.envelope.event_id, payload: claim.envelope.payload },
     });
-    passage.decision = !decision.allow && this.#units.mustClose(place) ? CLOSE : decision;
+    passage.decision =
+      !decision.allow && this.#units.mustClose(place)
+        ? CLOSE
+        : decision.allow && decision.observed === undefined
+          ? (remark ?? decision)
+          : decision;
     if (capability !== undefined) passage.capabilityId = capability.id;
   }
 

@@ -1,0 +1,44 @@
+import type { JsonObject } from "@countersign/core";
+import type { Decision, EventFacts } from "@countersign/policy";
+import type { AgUiEvent, ToolCall } from "@countersign/wire";
+import type { Passage } from "../pipeline/passage.js";
+import type { Run } from "../pipeline/run.js";
+
+/**
+ * What conditions say about the start and the arguments of a call that is judged whole: a block or a remark.
+ *
+ * The verdict of a held call is that of its end. A condition that looks at another of its events (the name in
+ * its start, a word in its arguments) would never be asked, only because some other rule wants the call held.
+ */
+export function askEarlier(
+  run: Run,
+  facts: EventFacts,
+  held: readonly Passage[],
+): Decision | undefined {
+  const events = held.flatMap(({ event }) =>
+    event?.type === "TOOL_CALL_START" || event?.type === "TOOL_CALL_ARGS" ? [event] : [],
+  );
+  return ask(run, facts, events);
+}
+
+/** The same for the arguments of a call in a message list, whose start is judged by itself. */
+export function askArguments(run: Run, facts: EventFacts, call: ToolCall): Decision | undefined {
+  const { id: toolCallId, function: called } = call;
+  if (called.arguments === "") return undefined;
+  return ask(run, facts, [{ type: "TOOL_CALL_ARGS", toolCallId, delta: called.arguments }]);
+}
+
+function ask(run: Run, facts: EventFacts, events: readonly AgUiEvent[]): Decision | undefined {
+  if (events.length === 0 || run.policy.document.rules.ag_ui_conditions === undefined) return;
+  // What is known of the call is what is known of it whole; that it is looked at here opens nothing.
+  const known: EventFacts = { ...facts, source: "TOOL_CALL_ARGS" };
+  let remark: Decision | undefined;
+  for (const event of events) {
+    const payload = event as unknown as JsonObject;
+    const question = { facts: known, isBeside: true, event: payload, subject: { payload } };
+    const { decision } = run.judge(question);
+    if (!decision.allow) return decision;
+    if (decision.observed !== undefined) remark ??= decision;
+  }
+  return remark;
+}

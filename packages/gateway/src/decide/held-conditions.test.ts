@@ -1,0 +1,84 @@
+import type { RunAgentInput } from "@countersign/wire";
+import { expect, test } from "vitest";
+import { call, inRun } from "../testing/events.js";
+import { OPEN_POLICY } from "../testing/fixture.js";
+import { createInProcess, frames } from "../testing/in-process.js";
+
+const IDS = { threadId: "t", runId: "r" };
+const INPUT = { ...IDS, messages: [], tools: [], context: [], state: {} } as RunAgentInput;
+
+const policyOf = (rules: readonly string[]): string => `${OPEN_POLICY}  ag_ui_conditions:
+    rules:
+${rules.map((rule) => `      - ${rule}\n`).join("")}`;
+
+type Heard = { shown: string; remarks: string[] };
+
+/** What a person gets of these events under a policy, and what only observing let through. */
+async function heard(policy: string, events: readonly object[]): Promise<Heard> {
+  const gateway = createInProcess(policy);
+  const { delivered, passages } = await gateway.run(INPUT, frames(inRun(IDS, events)));
+  await gateway.close();
+  expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
+  const remarks = passages.flatMap(({ decision }) =>
+    decision?.allow === true && decision.observed !== undefined ? [decision.observed.rule] : [],
+  );
+  return { shown: JSON.stringify(delivered), remarks };
+}
+
+const through = async (rules: readonly string[], events: readonly object[]): Promise<string> =>
+  (await heard(policyOf(rules), events)).shown;
+
+const HOLDS = "{ id: big, match: { tool: pay }, when: 'event.tools[0].arguments.amount > 10' }";
+const STARTS = `{ id: start, when: 'has(event.toolCallName) && event.toolCallName == "pay"' }`;
+const WORD = `{ id: word, when: 'has(event.delta) && event.delta.contains("secret")' }`;
+const listed = (args: string): object => ({
+  type: "MESSAGES_SNAPSHOT",
+  messages: [
+    {
+      id: "m",
+      role: "assistant",
+      content: "hi",
+      toolCalls: [{ id: "c", type: "function", function: { name: "pay", arguments: args } }],
+    },
+  ],
+});
+
+test.each([
+  ["alone", [STARTS]],
+  ["beside one that holds the call", [HOLDS, STARTS]],
+])("a condition about the start of a call is asked, %s", async (_name, rules) => {
+  expect(await through(rules, call("c", "pay", '{"amount":1}'))).not.toContain("pay");
+  expect(await through(rules, [listed('{"amount":1}')])).not.toContain("pay");
+});
+
+test.each([
+  ["alone", [WORD]],
+  ["beside one that holds the call", [HOLDS, WORD]],
+])("a condition about the arguments' text is asked, %s", async (_name, rules) => {
+  const args = '{"amount":1,"to":"secret"}';
+  expect(await through(rules, call("c", "pay", args))).not.toContain("secret");
+  expect(await through(rules, [listed(args)])).not.toContain("secret");
+  const rewritten = [...call("c", "pay", '{"amount":1}'), listed(args)];
+  expect(await through(rules, rewritten)).not.toContain("secret");
+  expect(await through(rules, call("c", "pay", '{"amount":1}'))).toContain("pay");
+  expect(await through(rules, [listed('{"amount":1}')])).toContain("pay");
+});
+
+test("a condition that only observes leaves its remark on a held call and on a listed one", async () => {
+  const observing = WORD.replace("{ id: word", "{ id: word, mode: observe");
+  const args = '{"amount":1,"to":"secret"}';
+  for (const events of [call("c", "pay", args), [listed(args)]]) {
+    const { shown, remarks } = await heard(policyOf([HOLDS, observing]), events);
+    expect(shown).toContain("secret");
+    expect(remarks).toContain("ag_ui_conditions.word");
+  }
+});
+
+test("what is asked beside a held call is counted once", async () => {
+  const policy = `${policyOf([HOLDS])}  velocity:
+    - { scope: session, match: { event_type: lifecycle }, max_invocations: 4, window_seconds: 60 }
+`;
+  const pay = (id: string): object[] => call(id, "pay", '{"amount":1}');
+  const { shown } = await heard(policy, [...pay("c"), ...pay("d")]);
+  expect(shown.match(/TOOL_CALL_START/g)).toHaveLength(2);
+});
