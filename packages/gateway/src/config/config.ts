@@ -67,5 +67,7 @@ export type GatewayConfig = {
         readonly headers: Readonly<Record<string, string>>;
       }
     | undefined;
+  /** How long a thread nobody writes to is remembered. */
+  readonly threads: { readonly keepMs: number };
   readonly shutdown: { readonly delayMs: number; readonly drainTimeoutMs: number };
 };

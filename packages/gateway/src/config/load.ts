@@ -61,6 +61,7 @@ type ConfigDocument = {
   log?: Partial<GatewayConfig["log"]>;
   metrics?: { public?: boolean };
   tracing?: { endpoint: string; service?: string; headers?: Record<string, string> };
+  threads?: { keep_days?: number };
   shutdown?: { delay?: number; drain_timeout?: number };
 };
 
@@ -68,6 +69,7 @@ const LOOPBACK = "127.0.0.1";
 const DATA_PORT = 8080;
 const CONTROL_PORT = 8081;
 const DATA_DIRECTORY = ".countersign";
+const DAY_MS = 86_400_000;
 
 /** Reads `countersign.yaml`; every problem is told with file, line and column. */
 export function loadConfig(text: string, options: ConfigOptions): GatewayConfig {
@@ -192,6 +194,7 @@ function resolveConfig(document: ConfigDocument, options: Reading): GatewayConfi
     log: { level: document.log?.level ?? "info", format: document.log?.format ?? "auto" },
     metrics: { isPublic: document.metrics?.public ?? false },
     tracing: tracingOf(document.tracing, options),
+    threads: { keepMs: (document.threads?.keep_days ?? 30) * DAY_MS },
     shutdown: {
       delayMs: (document.shutdown?.delay ?? 0) * 1000,
       drainTimeoutMs: (document.shutdown?.drain_timeout ?? 30) * 1000,

@@ -8,11 +8,12 @@ const AGENT = "agents:\n  a:\n    url: http://h/\n";
 const load = (text: string, environment: Record<string, string> = {}) =>
   loadConfig(AGENT + text, { file: "/srv/countersign.yaml", environment });
 
-test("without a word the log is at info, metrics need the token, traces are off and runs get 30 seconds", () => {
+test("without a word the log is at info, metrics need the token, traces are off, threads are kept 30 days and runs get 30 seconds", () => {
   expect(load("")).toMatchObject({
     log: { level: "info", format: "auto" },
     metrics: { isPublic: false },
     tracing: undefined,
+    threads: { keepMs: 30 * 86_400_000 },
     shutdown: { delayMs: 0, drainTimeoutMs: 30_000 },
   });
 });
@@ -39,4 +40,9 @@ test("a collector that is no web address is refused with its place", () => {
   expect(() => load("tracing: { endpoint: collector:4317 }\n")).toThrow(
     /countersign\.yaml:4:22: endpoint must start with http/u,
   );
+});
+
+test("threads are kept for whole days, at least one", () => {
+  expect(load("threads: { keep_days: 400 }\n").threads.keepMs).toBe(400 * 86_400_000);
+  expect(() => load("threads: { keep_days: 0 }\n")).toThrow(/countersign\.yaml:4:\d+/u);
 });

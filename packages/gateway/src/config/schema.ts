@@ -127,6 +127,15 @@ export const CONFIG_SCHEMA: JsonSchema = {
         },
         ["endpoint"],
       ),
+      threads: closed("What is remembered of conversations", {
+        keep_days: {
+          type: "integer",
+          description:
+            "Days a thread that nobody writes to is remembered; then its id is anybody's",
+          minimum: 1,
+          maximum: 3650,
+        },
+      }),
       shutdown: closed("How the gateway stops", {
         delay: wait("Seconds between not being ready and refusing new runs"),
         drain_timeout: wait("Seconds that open runs get to end by themselves"),

@@ -30,9 +30,9 @@ const write = (thread: string): Promise<void> =>
   ledger.write(thread, [{ kind: "thread", id: "", value: { owner: "alice" } }]);
 const isKnown = async (thread: string): Promise<boolean> =>
   (await rowsOf(ledger, thread)).length > 0;
-const lookAt = (time: number): Promise<number> => {
+const lookAt = (time: number, keepMs = 30 * DAY): Promise<number> => {
   clock.time = time;
-  return forgetOld(ledger, time);
+  return forgetOld(ledger, time, keepMs);
 };
 
 test("a thread is forgotten when it was old at a look a day ago, also over restarts", async () => {
@@ -80,4 +80,12 @@ test("a thread that is written to between the looks stays", async () => {
   await write("t");
   expect(await lookAt(old + 2 * DAY)).toBe(0);
   expect(await isKnown("t")).toBe(true);
+});
+
+test("how long a thread is kept is the operator's choice", async () => {
+  await write("t");
+  expect(await lookAt(TODAY + 3 * DAY, 2 * DAY)).toBe(0);
+  expect(await lookAt(TODAY + 4 * DAY, 4 * DAY)).toBe(0);
+  expect(await lookAt(TODAY + 5 * DAY, 2 * DAY)).toBe(1);
+  expect(await isKnown("t")).toBe(false);
 });

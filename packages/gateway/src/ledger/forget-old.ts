@@ -1,26 +1,29 @@
 import type { ThreadLedger } from "./ledger.js";
 
 const DAY_MS = 86_400_000;
-/** How long a thread nobody writes to is remembered; its run ids as long as it. */
-const RETENTION_MS = 30 * DAY_MS;
 /** How long it takes until a look at the clock is believed. */
 const SECOND_LOOK_MS = DAY_MS;
 /** Where the look is kept; a thread's own key is a JSON array. */
 const LOOKS = "looks";
 
 /**
- * Forgets the threads that were old at the last look, if that was a day ago or more, and then looks again.
+ * Forgets the threads that nobody had written to for `keepMs` at the last look, with their run ids, if that look was
+ * a day ago or more, and then looks again.
  *
  * A thread that is forgotten is anybody's, so the clock is not believed at once: one that is ahead, at a start
  * or between, is found out when it is mended within a day, and nothing was forgotten by it. One that went
  * back makes the earlier look void. The look is in the ledger, since a gateway may never run for a day.
  */
-export async function forgetOld(ledger: ThreadLedger, now: number): Promise<number> {
+export async function forgetOld(
+  ledger: ThreadLedger,
+  now: number,
+  keepMs: number,
+): Promise<number> {
   const { rows } = await ledger.claim([], LOOKS);
   const look = rows.find(({ kind }) => kind === "look");
   const at = Number(look?.value["at"] ?? Number.NaN);
   const isRecent = at <= now && now - at < SECOND_LOOK_MS;
   if (isRecent) return 0;
   await ledger.write(LOOKS, [{ kind: "look", id: "", value: { at: now } }]);
-  return at <= now ? ledger.forget(at - RETENTION_MS) : 0;
+  return at <= now ? ledger.forget(at - keepMs) : 0;
 }

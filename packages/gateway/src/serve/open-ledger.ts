@@ -20,7 +20,7 @@ export async function openLedger(config: GatewayConfig, clock: Clock): Promise<T
     : await openPostgresLedger({ url: store, name: origin, clock });
   const forget = (): void => {
     // What is old today is still old in an hour.
-    void forgetOld(ledger, clock.now()).catch(() => undefined);
+    void forgetOld(ledger, clock.now(), config.threads.keepMs).catch(() => undefined);
   };
   forget();
   const timer = setInterval(forget, HOUR_MS);
