@@ -26,6 +26,8 @@ export type Question = {
   /** Another event of a unit that is judged by one of them: it costs nothing, neither a count nor a token. */
   readonly isBeside?: boolean;
   readonly violation?: ViolationFacts | undefined;
+  /** The arguments of a call in a message list, as they stand there. */
+  readonly listedArguments?: string;
   /** A token that came with this very event. */
   readonly presented?: JsonValue | undefined;
   /** The event itself, for conditions. */

@@ -66,7 +66,12 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   const judge = (event: AgUiEvent, facts: EventFacts, call: ToolCall | undefined): Judged => {
     const remark = call === undefined ? undefined : askArguments(run, facts, call);
     if (remark?.allow === false) return { decision: remark };
-    const judged = run.judge({ facts, isPart: true, event: event as unknown as JsonObject });
+    const judged = run.judge({
+      facts,
+      isPart: true,
+      event: event as unknown as JsonObject,
+      ...(call === undefined ? {} : { listedArguments: call.function.arguments }),
+    });
     const isClean = judged.decision.allow && judged.decision.observed === undefined;
     return isClean && remark !== undefined ? { ...judged, decision: remark } : judged;
   };

@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import type { CompiledPolicy, Denial } from "@countersign/policy";
 import type { Judgement, Question } from "../decide/judge.js";
 import { ownDenial } from "../decide/structure.js";
-import { digestOfValue } from "../ledger/digest.js";
+import { digestOfValue, meaningOf } from "../ledger/digest.js";
 import type { AskedCall, ThreadState } from "../ledger/thread-state.js";
 import { isSameCall } from "./resume.js";
 import type { Approval } from "./resume.js";
@@ -68,7 +68,7 @@ class Answers {
   }
 
   /** Why a call may not be made; nothing when it may, which uses an approval up. */
-  against({ facts, event }: Question): string | undefined {
+  against({ facts, event, listedArguments }: Question): string | undefined {
     const { source } = facts;
     if (source !== "TOOL_CALL_START" && source !== "TOOL_CALL_END") return undefined;
     const [call] = facts.toolCalls ?? [];
@@ -81,9 +81,9 @@ class Answers {
     if (call.state === "partial" && source === "TOOL_CALL_START") return undefined;
     const digest = call.state === "whole" ? digestOfValue(call.arguments ?? {}) : undefined;
     // A message list repeats what was delivered before the person answered; a stream would open it again.
-    if (id !== undefined && source === "TOOL_CALL_START" && this.#earlier.has(id)) {
-      const before = this.#earlier.get(id);
-      if (before === undefined || digest === undefined || before === digest) return undefined;
+    // What was never whole, or is no JSON to us, is told by its text: a client may read other arguments in it.
+    if (id !== undefined && listedArguments !== undefined && this.#earlier.has(id)) {
+      if (this.#earlier.get(id) === meaningOf(listedArguments)) return undefined;
     }
     const matches =
       digest === undefined ? [] : this.#matches({ name: call.name, arguments: digest });
