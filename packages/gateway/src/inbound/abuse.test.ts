@@ -143,7 +143,7 @@ test("where threads are only observed, they are shared, and have one run at a ti
       input: { threadId: "t", runId, messages: [] },
     });
   await begin(answering);
-  await (await visit("alice", "r1")).accept();
+  await (await visit("alice", "r1")).claim();
   const codes = (await visit("bob", "r2")).findings.map(({ code }) => code);
   expect(codes).toEqual(["ERR_THREAD_OWNER", "ERR_RUN_ACTIVE"]);
 });

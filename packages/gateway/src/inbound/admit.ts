@@ -29,6 +29,10 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
       findings.push(...((await request.review?.(assertInput(request))) ?? []));
     } else if (stage.name === "decide") {
       decideBy(request, findings);
+      const late = request.decision?.allow === true ? await request.claim?.() : undefined;
+      if (late === undefined) continue;
+      findings.push(late);
+      decideBy(request, findings);
     }
   }
 }

@@ -29,6 +29,11 @@ export type InboundRequest = {
   readonly assertNewRun: (input: RunAgentInput) => void;
   /** Holds the input against its thread; only where a run is asked for. */
   readonly review?: ((input: RunAgentInput) => Promise<readonly Finding[]>) | undefined;
+  /**
+   * Makes the input's thread its sender's, when nothing else speaks against it; what somebody else was faster
+   * with is found before the receipt.
+   */
+  readonly claim?: (() => Promise<Finding | undefined>) | undefined;
   /** Told when the decision about it is on record. */
   readonly recorded?: ((request: InboundRequest) => void) | undefined;
   /** Before decode: the body or frame as it came. */

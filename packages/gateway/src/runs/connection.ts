@@ -1,5 +1,4 @@
 import type { CompiledPolicy } from "@countersign/policy";
-import type { RunAgentInput } from "@countersign/wire";
 import type { ReceiptTransport } from "../clients/sink.js";
 import { inboundItemOf } from "../control/feed-item.js";
 import { createJudge } from "../decide/judge.js";
@@ -18,6 +17,9 @@ export type ConnectionFacts = {
   readonly transport: ReceiptTransport;
 };
 
+/** What is asked about a request on its way, by whoever received it. */
+export type InboundHooks = Partial<Pick<InboundRequest, "assertNewRun" | "review" | "claim">>;
+
 /** One connection of one session: the policy pinned for it, its tokens and its judge. */
 export type Connection = {
   readonly session: Session;
@@ -28,8 +30,7 @@ export type Connection = {
   inbound(
     kind: InboundRequest["kind"],
     bytes: Uint8Array | string,
-    assertNewRun?: (input: RunAgentInput) => void,
-    review?: InboundRequest["review"],
+    hooks?: InboundHooks,
   ): InboundRequest;
 };
 
@@ -54,7 +55,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
     policy,
     capabilities,
     judge,
-    inbound: (kind, bytes, assertNewRun = () => {}, review = undefined) => ({
+    inbound: (kind, bytes, { assertNewRun = () => {}, review, claim } = {}) => ({
       kind,
       agent,
       agentDialect,
@@ -71,6 +72,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
       agentTakesMessages: upstream.target.transport === "websocket",
       assertNewRun,
       review,
+      claim,
       recorded: (request) => around.feed.publish(inboundItemOf(request)),
     }),
   };

@@ -98,9 +98,13 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     assertTakingRuns(around.drain);
     if (gone.aborted) leave();
     gone.addEventListener("abort", leave, { once: true });
-    question = inbound("input", request.bytes, enter, async (input) => {
-      visit = await around.desk.visit({ agent, scope, principal, input, policy });
-      return visit.findings;
+    question = inbound("input", request.bytes, {
+      assertNewRun: enter,
+      review: async (input) => {
+        visit = await around.desk.visit({ agent, scope, principal, input, policy });
+        return visit.findings;
+      },
+      claim: async () => visit?.claim(),
     });
     await admitRequest(question);
     countObserved(around.telemetry, question);

@@ -114,7 +114,6 @@ export class ThreadDesk {
       review,
       claimed,
       owning: owned === undefined ? owning : undefined,
-      policy,
     });
   }
 

@@ -21,12 +21,12 @@ function createVisitor(): (
   };
 }
 
-test("of two principals who find a thread to be nobody's, the second to be accepted is refused", async () => {
+test("of two principals who find a thread to be nobody's, the second to claim it is told", async () => {
   const visit = createVisitor();
   const [alice, bob] = await Promise.all([visit("alice", "r1"), visit("bob", "r2")]);
   expect([...alice.findings, ...bob.findings]).toEqual([]);
-  await bob.accept();
-  await expect(alice.accept()).rejects.toMatchObject({ code: "ERR_THREAD_OWNER" });
+  expect(await bob.claim()).toBeUndefined();
+  expect(await alice.claim()).toMatchObject({ code: "ERR_THREAD_OWNER" });
   await Promise.all([alice.abandon(false), bob.end(true)]);
   expect((await visit("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
   expect((await visit("bob", "r4")).findings).toEqual([]);
@@ -36,6 +36,7 @@ test("a refused request takes nothing from the accepted one of the same principa
   const visit = createVisitor();
   const refused = await visit("bob", "r1");
   const accepted = await visit("bob", "r2");
+  await accepted.claim();
   await accepted.accept();
   await refused.abandon(false);
   await accepted.end(true);

@@ -1,7 +1,6 @@
-import type { CompiledPolicy } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
-import { errorOf, FOREIGN } from "../inbound/finding.js";
+import { FOREIGN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
@@ -26,7 +25,6 @@ export type VisitFacts = {
   readonly claimed: readonly LedgerName[];
   /** Makes the thread the principal's, while it is nobody's. */
   readonly owning: LedgerClaim | undefined;
-  readonly policy: CompiledPolicy;
 };
 
 const NOTHING: TraceWrite = { rows: [], removed: [] };
@@ -42,7 +40,6 @@ export class ThreadVisit {
   readonly #open: OpenThread;
   readonly #input: RunAgentInput;
   readonly #owning: LedgerClaim | undefined;
-  readonly #policy: CompiledPolicy;
   /** What the request says that is new. */
   #said: readonly LedgerRow[];
   /** What takes back all that the request has done so far. */
@@ -59,31 +56,29 @@ export class ThreadVisit {
     this.#open = open;
     this.#input = input;
     this.#owning = facts.owning;
-    this.#policy = facts.policy;
     this.#said = review.rows;
     this.#undo = { rows: [], removed: [...claimed] };
   }
 
+  /**
+   * Makes the thread the principal's, if nobody was faster; asked when nothing else speaks against the request
+   * and before its receipt, which could not be taken back. For good: another request of the same principal may
+   * rest on it by the time this one fails.
+   */
+  async claim(): Promise<Finding | undefined> {
+    if (this.#owning === undefined) return undefined;
+    const { known } = await this.#ledger.claim([this.#owning]);
+    const mine = this.#owning.row.value["owner"];
+    return (known[0]?.["owner"] ?? mine) === mine ? undefined : FOREIGN;
+  }
+
   /** The request is admitted: what it says is part of the thread from now on. */
   async accept(): Promise<void> {
-    await this.#own();
     if (this.#said.length === 0) return;
     const { rows, removed } = undoOf(this.state, this.#said);
     await this.#ledger.write(this.#key, this.#said);
     apply(this.state, this.#said);
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
-  }
-
-  /**
-   * Only now, and for good: a refused request opens no thread, and nothing is ever taken back that another
-   * request of the same principal may rest on by then. Of two that come together, one is refused here.
-   */
-  async #own(): Promise<void> {
-    if (this.#owning === undefined) return;
-    const { known } = await this.#ledger.claim([this.#owning]);
-    const owner = known[0]?.["owner"] ?? this.#owning.row.value["owner"];
-    if (owner === this.#owning.row.value["owner"]) return;
-    if (this.#policy.request.mode(FOREIGN.check) === "enforce") throw errorOf(FOREIGN);
   }
 
   /** The run begins: what is delivered is remembered before it is. */
