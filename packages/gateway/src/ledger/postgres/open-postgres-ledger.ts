@@ -1,11 +1,11 @@
 import { CountersignError, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { Pool } from "pg";
 import type { PoolClient } from "pg";
 import type { Clock } from "../../ports.js";
 import "../errors.js";
 import type { LedgerKind, LedgerRow, ThreadLedger } from "../ledger.js";
 import { decodeText, encodeText } from "../text.js";
+import { connect } from "./connect.js";
 
 /** Options of {@link openPostgresLedger}. */
 export type PostgresLedgerOptions = {
@@ -49,33 +49,11 @@ const READ =
 /** The shared ledger: many gateways know the same threads. */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<ThreadLedger> {
   const { name, clock } = options;
-  const pool = new Pool({
-    connectionString: options.url,
-    max: options.connections ?? 4,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
+  const { inTransaction, close } = connect({
+    url: options.url,
+    connections: options.connections ?? 4,
+    failure: unavailable,
   });
-  // An idle connection that breaks is replaced by the pool; the next call meets the cause itself.
-  pool.on("error", () => undefined);
-  pool.on("connect", (client) => client.on("error", () => undefined));
-
-  const inTransaction = async <Value>(
-    work: (client: PoolClient) => Promise<Value>,
-  ): Promise<Value> => {
-    let client: PoolClient | undefined;
-    try {
-      client = await pool.connect();
-      await client.query("BEGIN");
-      const value = await work(client);
-      await client.query("COMMIT");
-      client.release();
-      return value;
-    } catch {
-      // Whatever the transaction's state is, ending the connection settles it on the server.
-      client?.release(true);
-      throw unavailable();
-    }
-  };
 
   const readRows = async (client: PoolClient, thread: string): Promise<LedgerRow[]> => {
     const { rows } = await client.query(READ, [name, encodeText(thread)]);
@@ -92,7 +70,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
       await client.query(SCHEMA);
     });
   } catch (error) {
-    await pool.end();
+    await close();
     throw error;
   }
 
@@ -165,7 +143,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
         await client.query(sql, [name, threads]);
         return threads.length;
       }),
-    close: () => pool.end(),
+    close,
   };
 }
 
