@@ -3,6 +3,8 @@ export { createApiKey } from "./access/new-api-key.js";
 export type { NewApiKey } from "./access/new-api-key.js";
 export { inspectAccess } from "./access/inspect-access.js";
 export type { Principal } from "./access/principal.js";
+export { openSharedRevocations } from "./capabilities/shared-revocations.js";
+export type { SharedRevocations } from "./capabilities/shared-revocations.js";
 export type { GatewayConfig } from "./config/config.js";
 export { loadConfig } from "./config/load.js";
 export type { ConfigOptions } from "./config/load.js";

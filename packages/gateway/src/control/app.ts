@@ -40,7 +40,7 @@ export type ControlOptions = {
 /** Largest body of a request to the control plane. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/u;
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG|REVOCATIONS)_/u;
 
 /** What is not in the log yet is missing, not broken: clients that mirror it ask for whole tiles first. */
 function statusOf(code: string): 400 | 404 | 503 {

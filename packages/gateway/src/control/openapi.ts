@@ -80,7 +80,12 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "post /v1/capabilities/revoke": {
     summary: "Revoke a token, effective for the next event of every open stream",
     body: "Revoke",
-    answers: { 200: json("Revoked", "Revoked"), 400: BAD, 413: refused("Too large") },
+    answers: {
+      200: json("Revoked", "Revoked, and kept"),
+      400: BAD,
+      413: refused("Too large"),
+      503: refused("It counts at this gateway, but could not be kept for the others"),
+    },
   },
   "get /v1/events": {
     summary:

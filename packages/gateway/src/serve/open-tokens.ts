@@ -6,12 +6,17 @@ import {
   formatRevocation,
   parseRevocations,
 } from "@countersign/capability";
+import type { RevocationList } from "@countersign/capability";
 import { createCapabilityIssuer } from "@countersign/capability/issue";
 import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/issue";
+import { followRevocations } from "../capabilities/follow-revocations.js";
+import type { FollowedRevocations } from "../capabilities/follow-revocations.js";
+import { openSharedRevocations } from "../capabilities/shared-revocations.js";
+import type { SharedRevocations } from "../capabilities/shared-revocations.js";
 import type { GatewayConfig } from "../config/config.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock } from "../ports.js";
-import type { TokenVerifier } from "../runs/surroundings.js";
+import type { Journal, TokenVerifier } from "../runs/surroundings.js";
 
 /** The gateway's tokens: it verifies those of trusted issuers, itself among them. */
 export type OpenTokens = {
@@ -19,15 +24,24 @@ export type OpenTokens = {
   /** The name under which this gateway issues. */
   readonly issuer: string;
   issue(grant: CapabilityGrant): Promise<IssuedCapability>;
-  /** Effective for the next event of every open stream, and kept in the revocation file. */
+  /**
+   * Effective for the next event of every open stream. Resolves when it is kept: in the revocation file, if there is
+   * one, and in the database, if gateways share one.
+   */
   revoke(id: string): Promise<void>;
   /** Takes over what was added to the revocation file; `false` when it cannot be read, and what is known stays. */
   reread(): Promise<boolean>;
   readonly revocations: { readonly count: number; readonly isStale: boolean };
+  /** Stops looking for what other gateways revoke. */
+  close(): Promise<void>;
 };
 
 /** Opens the issuer key, the list of trusted issuers and the list of revoked tokens. */
-export async function openTokens(config: GatewayConfig, clock: Clock): Promise<OpenTokens> {
+export async function openTokens(
+  config: GatewayConfig,
+  clock: Clock,
+  journal: Journal,
+): Promise<OpenTokens> {
   const key = await openKey(config.keyDirectory, "issuer");
   const issuer = createCapabilityIssuer({ key });
   const { revocationFile } = config;
@@ -41,11 +55,15 @@ export async function openTokens(config: GatewayConfig, clock: Clock): Promise<O
     revocations,
     clock,
   });
+  const shared = await openShared(config, revocations, journal);
   let isStale = false;
   return {
     issuer: issuer.issuer,
     get revocations() {
-      return { count: revocations.list().length, isStale };
+      return {
+        count: revocations.list().length,
+        isStale: isStale || shared?.followed.isStale === true,
+      };
     },
     reread: async () => {
       if (revocationFile === undefined) return true;
@@ -73,9 +91,48 @@ export async function openTokens(config: GatewayConfig, clock: Clock): Promise<O
     issue: (grant) => issuer.issue(grant),
     revoke: async (id) => {
       const revocation = { capability_id: id, revoked_at: Math.floor(clock.now() / 1000) };
+      // Here at once, even when it cannot be kept: who asked for it wants the token dead.
       revocations.revoke(revocation);
-      if (revocationFile !== undefined)
-        await appendFile(revocationFile, formatRevocation(revocation));
+      const kept = await Promise.allSettled([
+        shared?.store.revoke([revocation]),
+        revocationFile === undefined
+          ? undefined
+          : appendFile(revocationFile, formatRevocation(revocation)),
+      ]);
+      for (const result of kept) if (result.status === "rejected") throw result.reason;
+    },
+    close: async () => {
+      await shared?.followed.stop();
+      await shared?.store.close();
     },
   };
+}
+
+type Shared = { readonly store: SharedRevocations; readonly followed: FollowedRevocations };
+
+/** Where gateways share a database: all that was revoked before is known when this resolves. */
+async function openShared(
+  { receipts }: GatewayConfig,
+  list: RevocationList,
+  journal: Journal,
+): Promise<Shared | undefined> {
+  if (receipts.store.startsWith("sqlite:")) return undefined;
+  const store = await openSharedRevocations({ url: receipts.store, name: receipts.origin });
+  try {
+    const followed = await followRevocations(store, {
+      onRevoked: (revocation) => list.revoke(revocation),
+      onStale: (isStale) => {
+        if (isStale) {
+          journal.error(
+            { code: "REVOCATIONS_KEPT" },
+            "the database of revocations does not answer; what is known stays",
+          );
+        } else journal.info({ revoked: list.list().length }, "revocations are heard again");
+      },
+    });
+    return { store, followed };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

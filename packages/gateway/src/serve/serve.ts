@@ -66,9 +66,13 @@ export async function startGateway(
   // Before anything is made or locked.
   const secure = tls === undefined ? undefined : readTls(tls);
   const admin = await openAdminToken(config.keyDirectory);
-  const tokens = await openTokens(config, SYSTEM_CLOCK);
-  const receipts = await openReceipts(config, telemetry);
+  const tokens = await openTokens(config, SYSTEM_CLOCK, journal);
+  const receipts = await openReceipts(config, telemetry).catch(async (error: unknown) => {
+    await tokens.close();
+    throw error;
+  });
   const ledger = await openLedger(config, SYSTEM_CLOCK).catch(async (error: unknown) => {
+    await tokens.close();
     await receipts.log.close();
     throw error;
   });
@@ -129,6 +133,7 @@ export async function startGateway(
       control.close(() => resolve());
     });
     await gateway.close();
+    await tokens.close();
     await ledger.close();
     await receipts.log.close();
     await telemetry.tracer?.close();

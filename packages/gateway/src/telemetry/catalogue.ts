@@ -78,7 +78,9 @@ export const METRICS = {
     "1 while the newest policy text does not load and the last good one decides",
   ),
   countersign_revocations: gauge("Revoked capability tokens known"),
-  countersign_revocations_stale: gauge("1 while the revocation file cannot be read again"),
+  countersign_revocations_stale: gauge(
+    "1 while the revocation file cannot be read again, or the database of revocations does not answer",
+  ),
   countersign_log_lines_suppressed_total: counter(
     "Log lines kept back because the same had been said often",
   ),

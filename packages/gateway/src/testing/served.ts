@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFakeAgent } from "@countersign/testkit";
@@ -13,6 +13,7 @@ import { OPEN_POLICY } from "./fixture.js";
 export type Served = {
   readonly running: RunningGateway;
   readonly folder: string;
+  readonly adminToken: string;
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly agentRequests: readonly FakeRequest[];
   /** Asks the control plane, with the admin token. */
@@ -23,9 +24,19 @@ export type Served = {
 /** Starts one in front of a scripted agent. */
 export async function startServed(
   script: FakeScript,
-  options: { config?: string; policy?: string } = {},
+  options: {
+    config?: string;
+    policy?: string;
+    /** Another one of the same log: it has the same keys, and the same admin token. */
+    beside?: Served;
+  } = {},
 ): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-served-"));
+  const { beside } = options;
+  if (beside !== undefined) {
+    const keys = join(".countersign", "keys");
+    await cp(join(beside.folder, keys), join(folder, keys), { recursive: true });
+  }
   const agent = await startFakeAgent(script);
   await writeFile(join(folder, "policy.yaml"), options.policy ?? OPEN_POLICY);
   const config = loadConfig(
@@ -38,11 +49,12 @@ export async function startServed(
     destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   });
   const running = await startGateway(config, { journal });
-  const token = running.freshAdminToken ?? "";
+  const token = running.freshAdminToken ?? beside?.adminToken ?? "";
   let closed = false;
   return {
     running,
     folder,
+    adminToken: token,
     lines,
     agentRequests: agent.requests,
     control: (path, init = {}) =>

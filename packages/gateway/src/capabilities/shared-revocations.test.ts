@@ -1,0 +1,75 @@
+import type { RunningPostgres } from "@countersign/testkit";
+import { startPostgres } from "@countersign/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSharedRevocations, PAGE } from "./shared-revocations.js";
+import type { SharedRevocations } from "./shared-revocations.js";
+
+let server: RunningPostgres;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+const open = (name: string): Promise<SharedRevocations> =>
+  openSharedRevocations({ url: server.url, name });
+const revocation = (id: string, at = 1) => ({ capability_id: id, revoked_at: at });
+const idsAfter = async (store: SharedRevocations, serial = 0): Promise<string[]> =>
+  (await store.readAfter(serial)).map(({ revocation: { capability_id: id } }) => id);
+
+test("what one revokes the other reads, for its own log alone, and the first time stays", async () => {
+  const [one, other, stranger] = await Promise.all([open("log"), open("log"), open("elsewhere")]);
+  await one.revoke([revocation("cap %00 ü", 5), revocation("cap-2", 6)]);
+  await other.revoke([revocation("cap-2", 99)]);
+  const rows = await other.readAfter(0);
+  expect(rows.map(({ revocation: row }) => row)).toEqual([
+    revocation("cap %00 ü", 5),
+    revocation("cap-2", 6),
+  ]);
+  expect(await other.readAfter(rows.at(-1)?.serial ?? 0)).toEqual([]);
+  expect(await idsAfter(stranger)).toEqual([]);
+  await Promise.all([one.close(), other.close(), stranger.close()]);
+});
+
+test("a reader that asks for what is new misses none of those that are revoked at the same time", async () => {
+  const [one, other] = await Promise.all([open("race"), open("race")]);
+  const heard: string[] = [];
+  let last = 0;
+  let isOver = false;
+  const reading = (async () => {
+    for (;;) {
+      const wasOver = isOver;
+      for (const row of await other.readAfter(last)) {
+        heard.push(row.revocation.capability_id);
+        last = row.serial;
+      }
+      if (wasOver) return;
+    }
+  })();
+  const ids = Array.from({ length: 60 }, (_, index) => `cap-${index}`);
+  await Promise.all(
+    ids.map((id, index) => (index % 2 === 0 ? one : other).revoke([revocation(id)])),
+  );
+  isOver = true;
+  await reading;
+  expect(heard.toSorted()).toEqual(ids.toSorted());
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("one read is bounded: at the bound, and one over", async () => {
+  const store = await open("many");
+  const ids = Array.from({ length: PAGE }, (_, index) => revocation(`cap-${index}`));
+  await store.revoke(ids);
+  expect(await idsAfter(store)).toHaveLength(PAGE);
+  await store.revoke([revocation("one more")]);
+  const first = await store.readAfter(0);
+  expect(first).toHaveLength(PAGE);
+  expect(await idsAfter(store, first.at(-1)?.serial)).toEqual(["one more"]);
+  await store.close();
+});
+
+test("a database that is not there is told with a code and without its address", async () => {
+  const url = "postgres://somebody:secret@127.0.0.1:1/nowhere";
+  const failure = openSharedRevocations({ url, name: "log" });
+  await expect(failure).rejects.toMatchObject({ code: "ERR_REVOCATIONS_UNAVAILABLE" });
+  await expect(failure).rejects.not.toThrow(/secret|127/);
+});
