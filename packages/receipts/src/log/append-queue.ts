@@ -1,0 +1,160 @@
+import type { GroupSigner } from "../sign/group-signer.js";
+import type { SignMode } from "../sign/group.js";
+import type { Durability, ReceiptStore } from "../store/store.js";
+import type { AppendedEntry } from "./appended-entry.js";
+import type { EntryDraft } from "./draft.js";
+import { FlushQueue } from "./flush-queue.js";
+import { PendingGroup } from "./pending-group.js";
+
+/** What an {@link AppendQueue} needs. */
+export type AppendQueueOptions = {
+  readonly store: ReceiptStore;
+  readonly signer: GroupSigner;
+  readonly durability: Durability;
+  readonly mode: SignMode;
+  /** Receipts signed by one message to a thread, at most. */
+  readonly groupSize: number;
+  /** Entries made durable by one flush, at most. */
+  readonly flushSize: number;
+  /** Entries in the log when it was opened. */
+  readonly size: number;
+};
+
+/** Entries that wait for no further company. */
+const ENOUGH = 32;
+
+/** The way of drafts into the store: gathered into groups, signed, and flushed in their order. */
+export class AppendQueue {
+  readonly #options: AppendQueueOptions;
+  readonly #flushes: FlushQueue;
+  #collecting = new PendingGroup();
+  /** Full groups that wait for a free signing thread. */
+  readonly #waiting: PendingGroup[] = [];
+  #signing = 0;
+  #pending = 0;
+  #isGathering = false;
+  #gathered = 0;
+
+  constructor(options: AppendQueueOptions) {
+    this.#options = options;
+    const { store, durability, flushSize, size } = options;
+    this.#flushes = new FlushQueue({
+      store,
+      durability,
+      flushSize,
+      size,
+      settled: (count) => {
+        this.#pending -= count;
+      },
+      // Whoever is told now goes first, and what has come meanwhile joins the next group.
+      idle: () => this.#gatherSoon(),
+    });
+  }
+
+  /** Entries not settled yet. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Entries of the log that are as durable as it promises. */
+  get size(): number {
+    return this.#flushes.size;
+  }
+
+  /** Adds drafts that belong together, or throws because one of them cannot be an entry. */
+  add(drafts: readonly EntryDraft[], now: number): Promise<readonly AppendedEntry[]> {
+    const { store, groupSize } = this.#options;
+    const group = this.#collecting;
+    const appended =
+      store.readsDrafts === true ? group.addKept(drafts, now) : group.add(drafts, now);
+    this.#pending += drafts.length;
+    if (group.count >= groupSize) {
+      this.#waiting.push(group);
+      this.#collecting = new PendingGroup();
+      this.#dispatch();
+    } else this.#gatherSoon();
+    return appended;
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settle(): Promise<void> {
+    while (this.#pending > 0) {
+      this.#dispatch();
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1);
+      });
+    }
+  }
+
+  #gatherSoon(): void {
+    if (this.#isGathering || this.#isBusy()) return;
+    this.#isGathering = true;
+    this.#gathered = 0;
+    setImmediate(this.#gather);
+  }
+
+  // What comes a moment apart shares a signature and a flush: the event loop goes round until a round brings no more.
+  readonly #gather = (): void => {
+    const { count } = this.#collecting;
+    if (count > this.#gathered && count < ENOUGH) {
+      this.#gathered = count;
+      setImmediate(this.#gather);
+      return;
+    }
+    this.#isGathering = false;
+    this.#dispatch();
+  };
+
+  /** Signs what can be signed now. */
+  #dispatch(): void {
+    while (this.#signing < this.#options.signer.parallel) {
+      const group = this.#waiting.shift() ?? this.#takeCollected();
+      if (group === undefined) return;
+      this.#sign(group);
+    }
+  }
+
+  /**
+   * While something is signed or flushed, a part of a group waits for company: a message to a thread, a root's
+   * signature and a flush cost the same for one entry as for a hundred.
+   */
+  #takeCollected(): PendingGroup | undefined {
+    const group = this.#collecting;
+    if (group.count === 0 || this.#isBusy()) return undefined;
+    this.#collecting = new PendingGroup();
+    return group;
+  }
+
+  #isBusy(): boolean {
+    return this.#signing > 0 || this.#flushes.isFlushing;
+  }
+
+  #sign(group: PendingGroup): void {
+    const { signer, mode } = this.#options;
+    const flushes = this.#flushes;
+    const request = group.request(mode, flushes.enter(group));
+    try {
+      group.signed = signer.signSmall(request);
+    } catch (error) {
+      flushes.fail(group, error);
+    }
+    if (group.failed || group.signed !== undefined) {
+      void flushes.flush();
+      return;
+    }
+    this.#signing += 1;
+    signer
+      .sign(request)
+      .then(
+        (signed) => {
+          group.signed = signed;
+        },
+        (error: unknown) => flushes.fail(group, error),
+      )
+      .finally(() => {
+        this.#signing -= 1;
+        void flushes.flush();
+        this.#dispatch();
+      });
+  }
+}

@@ -1,0 +1,72 @@
+import type { MessageSigner } from "../note/sign-note.js";
+import type { ReceiptStore } from "../store/store.js";
+import { createTileCache } from "../tiles/tile-cache.js";
+import { makeCheckpoint } from "./checkpoints.js";
+import { proveEntry } from "./prove-entry.js";
+
+/** What a {@link CheckpointKeeper} needs. */
+export type CheckpointKeeperOptions = {
+  readonly store: ReceiptStore;
+  readonly origin: string;
+  readonly signer: MessageSigner;
+  /** Entries that the newest checkpoint of the store covers; -1 without one. */
+  readonly covered: number;
+  /** Entries in the log now. */
+  size(): number;
+  /** Milliseconds between checkpoints while the log grows; 0 for none. */
+  readonly interval: number;
+  readonly onError?: ((error: unknown) => void) | undefined;
+};
+
+/** Signs checkpoints while the log grows, and proves entries against the newest. */
+export class CheckpointKeeper {
+  readonly #options: CheckpointKeeperOptions;
+  readonly #tiles = createTileCache();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #newest: { size: number; text: string } | undefined;
+  #covered: number;
+  #underWay: Promise<unknown> = Promise.resolve();
+
+  constructor(options: CheckpointKeeperOptions) {
+    this.#options = options;
+    this.#covered = options.covered;
+    const { interval } = options;
+    if (interval === 0) return;
+    this.#timer = setInterval(() => this.#look(), interval);
+    this.#timer.unref();
+  }
+
+  /** Signs a checkpoint of everything acknowledged, at once. */
+  async checkpoint(): Promise<string> {
+    const { store, origin, signer } = this.#options;
+    const { checkpoint, text } = await makeCheckpoint(store, origin, signer);
+    const { size } = checkpoint;
+    if (this.#newest === undefined || size >= this.#newest.size) this.#newest = { size, text };
+    this.#covered = Math.max(this.#covered, size);
+    return text;
+  }
+
+  /** Proof of one entry against the newest checkpoint, made now if none covers it. */
+  async prove(seq: number): Promise<string> {
+    if (this.#newest === undefined || this.#newest.size <= seq) await this.checkpoint();
+    return proveEntry(this.#options.store, seq, this.#newest?.text ?? "", this.#tiles);
+  }
+
+  /** No more checkpoints by time; the last one covers everything. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#underWay;
+    if (!this.#isCovered()) await this.checkpoint();
+  }
+
+  #look(): void {
+    if (this.#isCovered()) return;
+    this.#underWay = this.#underWay
+      .then(() => (this.#isCovered() ? undefined : this.checkpoint()))
+      .catch((error: unknown) => this.#options.onError?.(error));
+  }
+
+  #isCovered(): boolean {
+    return this.#options.size() === this.#covered;
+  }
+}
