@@ -1,6 +1,6 @@
 import type { RunAgentInput } from "@countersign/wire";
 import { expect, test } from "vitest";
-import { call, inRun } from "../testing/events.js";
+import { call, inRun, text } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { createInProcess, frames } from "../testing/in-process.js";
 
@@ -81,4 +81,43 @@ test("what is asked beside a held call is counted once", async () => {
   const pay = (id: string): object[] => call(id, "pay", '{"amount":1}');
   const { shown } = await heard(policy, [...pay("c"), ...pay("d")]);
   expect(shown.match(/TOOL_CALL_START/g)).toHaveLength(2);
+});
+
+const WORN: readonly (readonly [string, object, string])[] = [
+  ["a name", { name: "SECRET" }, 'has(event.name) && event.name == "SECRET"'],
+  ["metadata", { metadata: { a: "SECRET" } }, "has(event.metadata)"],
+  ["an encrypted value", { encryptedValue: "SECRET" }, "has(event.encryptedValue)"],
+  ["a subagent", { subagentRunId: "SECRET" }, "has(event.subagentRunId)"],
+];
+
+test.each(WORN)(
+  "a condition sees %s of a listed message, known or not",
+  async (_name, worn, when) => {
+    const rule = `{ id: worn, when: '${when}' }`;
+    const message = { id: "m", role: "assistant", content: "hi", ...worn };
+    for (const before of [[], text("m", "hi")]) {
+      const events = [...before, { type: "MESSAGES_SNAPSHOT", messages: [message] }];
+      expect(await through([rule], events)).not.toContain("SECRET");
+    }
+  },
+);
+
+test("a condition sees the error of a listed answer and what a listed call has on it", async () => {
+  const word = `{ id: word, when: 'has(event.content) && event.content.contains("SECRET")' }`;
+  const answer = { id: "r", role: "tool", toolCallId: "c", content: "no", error: "SECRET" };
+  const asked = call("c", "look", "{}");
+  const events = [...asked, { type: "MESSAGES_SNAPSHOT", messages: [answer] }];
+  expect(await through([word], events)).not.toContain("SECRET");
+  const called = { id: "c", type: "function", function: { name: "look", arguments: "{}" } };
+  for (const [when, worn] of [
+    ["has(event.metadata)", { metadata: { a: "SECRET" } }],
+    ["has(event.encryptedValue)", { encryptedValue: "SECRET" }],
+  ] as const) {
+    const message = { id: "c", role: "assistant", toolCalls: [{ ...called, ...worn }] };
+    const list = { type: "MESSAGES_SNAPSHOT", messages: [message] };
+    for (const before of [[], asked]) {
+      const shown = await through([`{ id: worn, when: '${when}' }`], [...before, list]);
+      expect(shown).not.toContain("SECRET");
+    }
+  }
 });

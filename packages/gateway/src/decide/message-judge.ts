@@ -2,7 +2,7 @@ import { canonicalJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
 import type { Decision, Denial, EventFacts } from "@countersign/policy";
-import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
+import type { AgUiEvent, Message, ToolCall, ToolMessage } from "@countersign/wire";
 import { createPassage } from "../pipeline/passage.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -10,9 +10,10 @@ import type { MessageJudge } from "../withhold/messages.js";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { UnitKey } from "../withhold/unit.js";
 import { callKey, foreignKey, messageKey, resultKey } from "../withhold/unit.js";
-import { askArguments } from "./ask-earlier.js";
+import { askBeside } from "./ask-beside.js";
 import { messageIntrusion } from "./intrusion.js";
 import type { Known } from "./known.js";
+import { argumentsOf, asStreamed, wornBy, wornByCall } from "./listed.js";
 import { observing, ownDenial } from "./structure.js";
 
 /** What the judge of a message list needs from the stage around it. */
@@ -64,7 +65,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
 
   /** A listed call is asked about as the events that would have brought it: its start, and its arguments. */
   const judge = (event: AgUiEvent, facts: EventFacts, call: ToolCall | undefined): Judged => {
-    const remark = call === undefined ? undefined : askArguments(run, facts, call);
+    const remark = call === undefined ? undefined : askBeside(run, facts, argumentsOf(call));
     if (remark?.allow === false) return { decision: remark };
     const judged = run.judge({
       facts,
@@ -76,20 +77,21 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     return isClean && remark !== undefined ? { ...judged, decision: remark } : judged;
   };
 
-  const allows = (event: AgUiEvent, key: UnitKey, call?: ToolCall): boolean => {
-    const toolNames = new Map<string, string>();
-    if (event.type === "TOOL_CALL_RESULT") {
-      const name = nameOf(event.toolCallId);
-      if (name !== undefined) toolNames.set(event.toolCallId, name);
-    }
-    const facts = classifyEvent(event, {
+  const factsOf = (event: AgUiEvent, call?: ToolCall): EventFacts => {
+    const id = "toolCallId" in event ? event.toolCallId : undefined;
+    const name = id === undefined ? undefined : nameOf(id);
+    return classifyEvent(event, {
       refinements: run.policy.refinements,
       clientTools,
-      toolNames,
+      toolNames: new Map(id === undefined || name === undefined ? [] : [[id, name]]),
       ...(call === undefined
         ? {}
         : { toolArguments: new Map([[call.id, call.function.arguments]]) }),
     });
+  };
+
+  const allows = (event: AgUiEvent, key: UnitKey, call?: ToolCall): boolean => {
+    const facts = factsOf(event, call);
     const intrusion = messageIntrusion(event, known, run.policy.onBlock);
     const own = intrusion?.denial ?? around.ownRule(event);
     const judged =
@@ -100,9 +102,8 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   /** Puts a changed saying on record; it is not shown either way. */
   const blame = (message: Message, event: AgUiEvent): void => {
     const denial = ownDenial("gateway/rewritten", "what was said or answered stays as it was");
-    const facts = classifyEvent(event, { refinements: run.policy.refinements, clientTools });
     const judged = { decision: observing(run.policy, denial) };
-    settle(event, facts, judged, foreignKey(messageKey(message.id)));
+    settle(event, factsOf(event), judged, foreignKey(messageKey(message.id)));
   };
 
   const allowsText = (message: Message, key: UnitKey): boolean => {
@@ -131,6 +132,27 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     );
   };
 
+  /** What a message has on it beside its words came without them, or would have; conditions may look at it. */
+  const allowsWorn = (events: readonly AgUiEvent[], key: UnitKey): boolean =>
+    events.every((event) => {
+      const facts = factsOf(event);
+      const decision = askBeside(run, facts, [event]);
+      return decision === undefined || settle(event, facts, { decision }, key);
+    });
+
+  const allowsAnswer = (message: ToolMessage): boolean => {
+    const { id, toolCallId } = message;
+    // An answer shows nothing before the call it answers is judged.
+    if (around.isHeld(toolCallId)) return false;
+    if (known.hasAnswer(message)) return true;
+    const answered = known.answeredCall(id);
+    if (answered !== undefined && answered !== toolCallId) {
+      blame(message, asStreamed(message));
+      return false;
+    }
+    return allows(asStreamed(message), resultKey(toolCallId));
+  };
+
   return {
     restore: (message) => {
       const original = known.original(message.id);
@@ -142,23 +164,14 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       return original;
     },
     allowsMessage: (message) => {
-      const { id } = message;
-      if (message.role === "tool") {
-        const { toolCallId } = message;
-        // An answer shows nothing before the call it answers is judged.
-        if (around.isHeld(toolCallId)) return false;
-        if (known.hasAnswer(message)) return true;
-        const answered = known.answeredCall(id);
-        if (answered !== undefined && answered !== toolCallId) {
-          blame(message, asStreamed(message));
-          return false;
-        }
-        return allows(asStreamed(message), resultKey(toolCallId));
-      }
-      if (message.role === "activity") {
-        return allows(asStreamed(message), messageKey(id));
-      }
-      return allowsText(message, messageKey(id));
+      const isTool = message.role === "tool";
+      const key = isTool ? resultKey(message.toolCallId) : messageKey(message.id);
+      const isAllowed = isTool
+        ? allowsAnswer(message)
+        : message.role === "activity"
+          ? allows(asStreamed(message), key)
+          : allowsText(message, key);
+      return isAllowed && allowsWorn(wornBy(message), key);
     },
     allowsCall: (call) => {
       const { id } = call;
@@ -169,38 +182,21 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       names.set(id, before ?? name);
       const event: AgUiEvent = { type: "TOOL_CALL_START", toolCallId: id, toolCallName: name };
       if (before !== undefined && before !== name) {
-        const facts = classifyEvent(event, { refinements: run.policy.refinements, clientTools });
         const denial = ownDenial("gateway/renamed", "a tool call keeps its name");
-        return settle(event, facts, { decision: observing(run.policy, denial) }, callKey(id));
+        return settle(
+          event,
+          factsOf(event),
+          { decision: observing(run.policy, denial) },
+          callKey(id),
+        );
       }
       if (known.callName(id) !== undefined && !run.policy.needsArguments(name)) {
         // Its start was judged when it came; a list may have put other arguments under it.
-        const facts = classifyEvent(event, { refinements: run.policy.refinements, clientTools });
-        const decision = askArguments(run, facts, call);
-        return decision === undefined || settle(event, facts, { decision }, callKey(id));
+        return allowsWorn([...argumentsOf(call), ...wornByCall(call)], callKey(id));
       }
-      return allows(event, callKey(id), call);
+      return allows(event, callKey(id), call) && allowsWorn(wornByCall(call), callKey(id));
     },
   };
-}
-
-/** The event that would have brought a message, or opened it. */
-function asStreamed(message: Message): AgUiEvent {
-  const { id: messageId, role } = message;
-  switch (role) {
-    case "tool": {
-      const { toolCallId, content } = message;
-      return { type: "TOOL_CALL_RESULT", messageId, toolCallId, content };
-    }
-    case "activity": {
-      const { activityType, content } = message;
-      return { type: "ACTIVITY_SNAPSHOT", messageId, activityType, content };
-    }
-    case "reasoning":
-      return { type: "REASONING_MESSAGE_START", messageId, role };
-    default:
-      return { type: "TEXT_MESSAGE_START", messageId, role };
-  }
 }
 
 function saysTheSame(message: Message, original: Message): boolean {

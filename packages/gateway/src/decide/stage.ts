@@ -12,7 +12,7 @@ import { WithheldRegister } from "../withhold/register.js";
 import type { Withheld } from "../withhold/register.js";
 import { callKey, keysOf, unitPlaceOf } from "../withhold/unit.js";
 import type { UnitPlace } from "../withhold/unit.js";
-import { askEarlier } from "./ask-earlier.js";
+import { askEarlier } from "./ask-beside.js";
 import { HeldCalls } from "./held-calls.js";
 import { intrudingPlace, intrusionOf } from "./intrusion.js";
 import { Known } from "./known.js";
@@ -35,10 +35,7 @@ export const decide: Stage = {
         ? assertInput(request)
         : message.envelope) as unknown as JsonObject,
     });
-    request.decision =
-      message === undefined || request.agentTakesMessages || !decision.allow
-        ? decision
-        : ownDenial("gateway/one-way", "the agent takes no messages on its transport");
+    request.decision = decision;
     if (capability !== undefined) request.capabilityId = capability.id;
   },
 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import type { Decision, EventFacts } from "@countersign/policy";
-import type { AgUiEvent, ToolCall } from "@countersign/wire";
+import type { AgUiEvent } from "@countersign/wire";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 
@@ -18,17 +18,15 @@ export function askEarlier(
   const events = held.flatMap(({ event }) =>
     event?.type === "TOOL_CALL_START" || event?.type === "TOOL_CALL_ARGS" ? [event] : [],
   );
-  return ask(run, facts, events);
+  return askBeside(run, facts, events);
 }
 
-/** The same for the arguments of a call in a message list, whose start is judged by itself. */
-export function askArguments(run: Run, facts: EventFacts, call: ToolCall): Decision | undefined {
-  const { id: toolCallId, function: called } = call;
-  if (called.arguments === "") return undefined;
-  return ask(run, facts, [{ type: "TOOL_CALL_ARGS", toolCallId, delta: called.arguments }]);
-}
-
-function ask(run: Run, facts: EventFacts, events: readonly AgUiEvent[]): Decision | undefined {
+/** What conditions say about events that come with one that is judged itself; nothing of it is counted twice. */
+export function askBeside(
+  run: Run,
+  facts: EventFacts,
+  events: readonly AgUiEvent[],
+): Decision | undefined {
   if (events.length === 0 || run.policy.document.rules.ag_ui_conditions === undefined) return;
   // What is known of the call is what is known of it whole; that it is looked at here opens nothing.
   const known: EventFacts = { ...facts, source: "TOOL_CALL_ARGS" };
