@@ -22,7 +22,7 @@ export async function checkServe(config: GatewayConfig): Promise<Finding[]> {
     await look("policy", () => checkPolicy(config.policyFile)),
     await look("keys", () => checkKeys(config.keyDirectory)),
     await look("store", () => checkStore(config)),
-    await look("revocations", () => checkRevocations(config.revocationFile)),
+    await look("revocations", () => checkRevocations(config)),
     await look("access", () => checkAccess(config)),
     await look("tls", () => checkTls(config.listen.tls)),
     await look("listen", () => checkPort(config.listen.host, config.listen.port)),
@@ -71,8 +71,10 @@ async function checkAccess({ access }: GatewayConfig): Promise<string> {
   return [...said, ...away.map((problem) => `for now out of reach: ${problem}`)].join(", ");
 }
 
-function checkRevocations(file: string | undefined): string {
-  if (file === undefined) return "none are kept";
+function checkRevocations({ revocationFile: file, receipts }: GatewayConfig): string {
+  if (file === undefined) {
+    return receipts.store.startsWith(EMBEDDED) ? "none are kept" : "in the database of the store";
+  }
   if (!existsSync(file)) return `${file} will be made with the first one`;
   try {
     return `${file}, ${parseRevocations(readFileSync(file, "utf8")).length} revocations`;

@@ -18,8 +18,9 @@ const idsAfter = async (store: SharedRevocations, serial = 0): Promise<string[]>
 
 test("what one revokes the other reads, for its own log alone, and the first time stays", async () => {
   const [one, other, stranger] = await Promise.all([open("log"), open("log"), open("elsewhere")]);
-  await one.revoke([revocation("cap %00 ü", 5), revocation("cap-2", 6)]);
-  await other.revoke([revocation("cap-2", 99)]);
+  const both = await one.revoke([revocation("cap %00 ü", 5), revocation("cap-2", 6)]);
+  expect(both).toEqual(["cap %00 ü", "cap-2"]);
+  expect(await other.revoke([revocation("cap-2", 99)])).toEqual([]);
   const rows = await other.readAfter(0);
   expect(rows.map(({ revocation: row }) => row)).toEqual([
     revocation("cap %00 ü", 5),

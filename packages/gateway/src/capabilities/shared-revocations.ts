@@ -8,8 +8,11 @@ export type NumberedRevocation = { readonly serial: number; readonly revocation:
 
 /** Revocations that many gateways know. */
 export type SharedRevocations = {
-  /** Resolves when they are durable; the first time a token was revoked stays. */
-  revoke(revocations: readonly Revocation[]): Promise<void>;
+  /**
+   * Resolves when they are durable, with the ids that were not revoked before; the first time a token was revoked
+   * stays.
+   */
+  revoke(revocations: readonly Revocation[]): Promise<string[]>;
   /** What came behind this place, oldest first, at most {@link PAGE}; 0 is before the first. */
   readAfter(serial: number): Promise<NumberedRevocation[]>;
   close(): Promise<void>;
@@ -38,7 +41,8 @@ CREATE TABLE IF NOT EXISTS countersign_revocations (
 CREATE INDEX IF NOT EXISTS countersign_revocations_by_serial ON countersign_revocations (log, serial);
 `;
 const REVOKE = `INSERT INTO countersign_revocations (log, capability_id, revoked_at)
-  SELECT $1, id, at FROM unnest($2::text[], $3::bigint[]) AS row(id, at) ON CONFLICT DO NOTHING`;
+  SELECT $1, id, at FROM unnest($2::text[], $3::bigint[]) AS row(id, at)
+  ON CONFLICT DO NOTHING RETURNING capability_id`;
 const READ = `SELECT serial, capability_id, revoked_at FROM countersign_revocations
   WHERE log = $1 AND serial > $2 ORDER BY serial LIMIT ${PAGE}`;
 
@@ -70,11 +74,12 @@ export async function openSharedRevocations({
         // Whatever the server's default is: who is told "revoked" must find it revoked after a crash.
         await client.query("SET LOCAL synchronous_commit = on");
         await client.query(`SELECT pg_advisory_xact_lock(${ORDER_LOCK})`);
-        await client.query(REVOKE, [
+        const { rows } = await client.query(REVOKE, [
           name,
           revocations.map(({ capability_id: id }) => id),
           revocations.map(({ revoked_at: at }) => at),
         ]);
+        return (rows as Pick<Row, "capability_id">[]).map(({ capability_id: id }) => id);
       }),
     readAfter: async (serial) => {
       const rows = await database.query<Row>(READ, [name, serial]);

@@ -84,7 +84,6 @@ const ROUTES: Readonly<Record<string, Route>> = {
       200: json("Revoked", "Revoked, and kept"),
       400: BAD,
       413: refused("Too large"),
-      503: refused("It counts at this gateway, but could not be kept for the others"),
     },
   },
   "get /v1/events": {

@@ -14,6 +14,8 @@ import { stripVTControlCharacters } from "node:util";
 import { keyName, toJwk } from "@countersign/capability";
 import { exportPrivateKeyPem, generateKey } from "@countersign/core/sign";
 import { exportPublicKeyPem } from "@countersign/core/verify";
+import { openSharedRevocations } from "@countersign/gateway";
+import { startPostgres } from "@countersign/testkit";
 import { Command } from "commander";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { runProgram } from "../../testing/run-program.js";
@@ -140,6 +142,34 @@ test("revoke writes where the configuration says that the gateway reads", async 
   expect(readFileSync(file, "utf8")).toContain("cap-7");
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
+
+test("revoke reaches the database that gateways share, beside the file if one is named", async () => {
+  const server = await startPostgres();
+  try {
+    const lines = [
+      "agents: { main: { url: 'http://127.0.0.1:8000/' } }",
+      `receipts: { store: "${server.url}" }`,
+    ];
+    const config = path("shared.yaml");
+    writeFileSync(config, lines.join("\n"));
+    const first = await run("revoke", "cap-1", "cap-2", "--config", config, "--json");
+    expect(JSON.parse(first.out)).toEqual({
+      database: "countersign.local/log",
+      revoked: ["cap-1", "cap-2"],
+      already: [],
+    });
+    writeFileSync(config, [...lines, "capabilities: { revocations: shared.jsonl }"].join("\n"));
+    const second = await run("revoke", "cap-2", "--config", config);
+    expect(second.out).toContain("every gateway");
+    expect(readFileSync(path("shared.jsonl"), "utf8")).toContain("cap-2");
+    expect((await run("revoke", "cap-2", "--config", config)).out).toContain("already revoked");
+    const store = await openSharedRevocations({ url: server.url, name: "countersign.local/log" });
+    expect(await store.readAfter(0)).toHaveLength(2);
+    await store.close();
+  } finally {
+    await server.stop();
+  }
+}, 30_000);
 
 test.runIf(process.getuid?.() === 0)(
   "a revocation file that root begins belongs to the owner of its folder",

@@ -6,7 +6,9 @@ import {
   formatRevocation,
   parseRevocations,
 } from "@countersign/capability";
+import type { Revocation } from "@countersign/capability";
 import { CountersignError } from "@countersign/core";
+import { openSharedRevocations } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { isThere } from "../../files/is-there.js";
@@ -17,8 +19,9 @@ import "../errors.js";
 import { nowInSeconds } from "./inputs.js";
 
 const EXAMPLE = `
-Ends a token and everything narrowed from it. It is written to the file that the gateway's configuration names
-(capabilities.revocations), unless --file names another. Revoking through a running gateway's control API takes effect at once.
+Ends a token and everything narrowed from it. It is written where the gateway's configuration says: to the file of
+capabilities.revocations, and where receipts.store is PostgreSQL to that database, so that every gateway on it hears
+within a second. --file names a file instead of both.
 
 Example:
   $ countersign capability revoke cap_x2Jd0Yw8
@@ -31,47 +34,99 @@ type Flags = { config: string; file?: string; json?: boolean };
 export function registerRevoke(group: Command): void {
   group
     .command("revoke")
-    .description("write tokens to the revocation file")
+    .description("write tokens to the revocation file, or to the database gateways share")
     .argument("<tokens...>", "ids, or the tokens themselves")
-    .option("-c, --config <file>", "configuration that names the revocation file", CONFIG_FILE)
-    .option("-f, --file <file>", "revocation file, instead of the configuration's")
+    .option("-c, --config <file>", "configuration that says where", CONFIG_FILE)
+    .option("-f, --file <file>", "revocation file, instead of what the configuration says")
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(revoke);
 }
 
-function revoke(tokens: readonly string[], flags: Flags): void {
-  const ids = tokens.map((token) => (isToken(token) ? describeCapability(token).id : token));
-  const file = flags.file ?? configuredFile(flags.config);
+async function revoke(tokens: readonly string[], flags: Flags): Promise<void> {
+  const named = tokens.map((token) => (isToken(token) ? describeCapability(token).id : token));
+  const ids = [...new Set(named)];
+  const places = placesOf(flags);
+  const revokedAt = nowInSeconds();
+  const revocations = ids.map((id) => ({ capability_id: id, revoked_at: revokedAt }));
+  // Before anything is written: what cannot be read again is refused whole.
+  for (const revocation of revocations) formatRevocation(revocation);
+  const fresh = new Set<string>();
+  const says: string[] = [];
+  if (places.database !== undefined) {
+    const store = await openSharedRevocations(places.database);
+    try {
+      for (const id of await store.revoke(revocations)) fresh.add(id);
+    } finally {
+      await store.close();
+    }
+    says.push("every gateway on the database of receipts.store hears of it within a second");
+  }
+  if (places.file !== undefined) {
+    const { added, count } = appendTo(places.file, revocations, flags.file === undefined);
+    for (const id of added) fresh.add(id);
+    says.push(`${places.file} holds ${count} revocations`);
+  }
+  const already = ids.filter((id) => !fresh.has(id));
+  if (flags.json === true) {
+    const { file, database } = places;
+    printJson({
+      ...(file === undefined ? {} : { file }),
+      ...(database === undefined ? {} : { database: database.name }),
+      revoked: ids.filter((id) => fresh.has(id)),
+      already,
+    });
+    return;
+  }
+  for (const id of ids) {
+    printLine(
+      fresh.has(id) ? `${pc.green("revoked")}  ${id}` : `${pc.dim("already revoked")}  ${id}`,
+    );
+  }
+  for (const line of says) printLine(line);
+}
+
+/** Adds what the file does not have yet. */
+function appendTo(
+  file: string,
+  revocations: readonly Revocation[],
+  makesFolder: boolean,
+): { added: string[]; count: number } {
   const isNew = !isThere(file);
   const before = isNew ? "" : readFileSync(file, "utf8");
   const list = createRevocationList(parseRevocations(before));
-  const revokedAt = nowInSeconds();
-  const revoked = [...new Set(ids)].filter((id) => !list.isRevoked(id));
-  const lines = revoked.map((id) => formatRevocation({ capability_id: id, revoked_at: revokedAt }));
+  const missing = revocations.filter(({ capability_id: id }) => !list.isRevoked(id));
   const separator = before === "" || before.endsWith("\n") ? "" : "\n";
-  if (lines.length > 0) {
+  if (missing.length > 0) {
     // A gateway that has not started yet has made no folder either.
-    if (flags.file === undefined) makeFolder(dirname(file));
-    appendFileSync(file, separator + lines.join(""), { mode: 0o600 });
+    if (makesFolder) makeFolder(dirname(file));
+    appendFileSync(file, separator + missing.map(formatRevocation).join(""), { mode: 0o600 });
     if (isNew) giveToFolderOwner(file);
   }
-  if (flags.json === true) {
-    printJson({ file, revoked, already: ids.filter((id) => list.isRevoked(id)) });
-    return;
-  }
-  for (const id of new Set(ids)) {
-    printLine(
-      list.isRevoked(id) ? `${pc.dim("already revoked")}  ${id}` : `${pc.green("revoked")}  ${id}`,
-    );
-  }
-  printLine(`${file} holds ${list.list().length + revoked.length} revocations`);
+  return {
+    added: missing.map(({ capability_id: id }) => id),
+    count: list.list().length + missing.length,
+  };
 }
 
+type Places = {
+  readonly file?: string;
+  readonly database?: { readonly url: string; readonly name: string };
+};
+
 /** Where the gateway looks: a revocation written elsewhere would be reported and never count. */
-function configuredFile(config: string): string {
+function placesOf({ file: named, config }: Flags): Places {
+  if (named !== undefined) return { file: named };
   const configuration = readConfiguration(config);
-  if (configuration?.revocationFile !== undefined) return configuration.revocationFile;
+  const file = configuration?.revocationFile;
+  const { store = EMBEDDED, origin: name = "" } = configuration?.receipts ?? {};
+  const isShared = !store.startsWith(EMBEDDED);
+  if (file !== undefined || isShared) {
+    return {
+      ...(file === undefined ? {} : { file }),
+      ...(isShared ? { database: { url: store, name } } : {}),
+    };
+  }
   const why =
     configuration === undefined
       ? `${config} is not there: name the gateway's configuration with --config`
@@ -82,6 +137,8 @@ function configuredFile(config: string): string {
     { config },
   );
 }
+
+const EMBEDDED = "sqlite:";
 
 // Ids have dots too, but none is as long as the shortest token.
 function isToken(text: string): boolean {
