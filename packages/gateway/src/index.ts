@@ -7,7 +7,7 @@ export { openSharedRevocations } from "./capabilities/shared-revocations.js";
 export type { SharedRevocations } from "./capabilities/shared-revocations.js";
 export type { GatewayConfig } from "./config/config.js";
 export { loadConfig } from "./config/load.js";
-export type { ConfigOptions } from "./config/load.js";
+export type { ConfigOptions } from "./config/reading.js";
 export { CONFIG_SCHEMA } from "./config/schema.js";
 export type { FeedItem } from "./control/feed-item.js";
 export { createGateway } from "./gateway.js";

@@ -1,0 +1,51 @@
+import type { UpstreamTarget } from "../upstream/upstream.js";
+import type { AccessBlock } from "./access.js";
+import type { GatewayConfig } from "./config.js";
+import type { LimitsBlock } from "./listen-limits.js";
+
+/** An agent as the file writes it. */
+export type AgentBlock = {
+  url: string;
+  transport?: UpstreamTarget["transport"];
+  frames?: UpstreamTarget["frames"];
+  dialect?: "auto" | "1.0" | "0.0" | "0.1.0" | "envelope";
+  headers?: Record<string, string>;
+  forward_authorization?: boolean;
+  answer_timeout?: number;
+  idle_timeout?: number;
+};
+
+/** `countersign.yaml` as it is written, after its grammar was checked. */
+export type ConfigDocument = {
+  listen?: {
+    host?: string;
+    port?: number;
+    heartbeat?: number;
+    tls?: { cert: string; key: string };
+  };
+  control?: {
+    host?: string;
+    port?: number;
+    i_understand_that_the_admin_token_travels_in_clear?: boolean;
+  };
+  agents: Record<string, AgentBlock>;
+  default_agent?: string;
+  policy?: string;
+  origins?: string[];
+  access?: AccessBlock;
+  limits?: LimitsBlock;
+  receipts?: Partial<GatewayConfig["receipts"]>;
+  keys?: { directory?: string };
+  capabilities?: { issuers?: string[]; revocations?: string };
+  log?: Partial<GatewayConfig["log"]>;
+  metrics?: { public?: boolean };
+  tracing?: { endpoint: string; service?: string; headers?: Record<string, string> };
+  threads?: { keep_days?: number };
+  shutdown?: { delay?: number; drain_timeout?: number };
+};
+
+/** Where listeners bind when the file does not say. */
+export const LISTENERS = {
+  data: { host: "127.0.0.1", port: 8080 },
+  control: { host: "127.0.0.1", port: 8081 },
+} as const;

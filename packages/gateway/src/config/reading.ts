@@ -1,0 +1,74 @@
+import { CountersignError } from "@countersign/core";
+import { formatIssue } from "@countersign/policy/yaml";
+import type { DocumentIssue } from "@countersign/policy/yaml";
+import { existsSync, readFileSync } from "node:fs";
+import "./errors.js";
+import { headerProblem } from "./headers.js";
+
+/** What loading needs beside the text. */
+export type ConfigOptions = {
+  /** The file's path: messages name it and relative paths start from its folder. */
+  readonly file: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** How the document is read, and where in it something stands. */
+export type Reading = ConfigOptions & {
+  readonly issue: (pointer: string, message: string) => DocumentIssue;
+};
+
+/**
+ * Secrets stay out of the file: `${NAME}` is taken from the environment, or from the file that `NAME_FILE`
+ * names there, as orchestrators mount them. It must be set.
+ */
+export function expand(
+  value: string,
+  { file, environment, issue }: Reading,
+  pointer: string,
+): string {
+  return value.replaceAll(/\$\{([A-Za-z_]\w*)\}/g, (_match, name: string) => {
+    const found = environment[name] ?? readSecret(environment[`${name}_FILE`]);
+    if (found === undefined) {
+      const place = issue(pointer, `the environment variable ${name}, used here, is not set`);
+      throw new CountersignError("ERR_CONFIG_VARIABLE", formatIssue(place), {
+        file,
+        line: place.line,
+        column: place.column,
+        variable: name,
+      });
+    }
+    return found;
+  });
+}
+
+function readSecret(file: string | undefined): string | undefined {
+  return file === undefined || !existsSync(file) ? undefined : readFileSync(file, "utf8").trimEnd();
+}
+
+/** Headers with their secrets; one that could not be sent as it stands is refused. */
+export function expandHeaders(
+  headers: Readonly<Record<string, string>> = {},
+  options: Reading,
+  pointer: string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, written]) => {
+      const at = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const value = expand(written, options, at);
+      const problem = headerProblem(name, value);
+      if (problem !== undefined) throw invalid(options.file, [options.issue(at, problem)]);
+      return [name.toLowerCase(), value];
+    }),
+  );
+}
+
+/** A file that does not load, told by the first of its problems. */
+export function invalid(file: string, issues: readonly DocumentIssue[]): CountersignError {
+  const [first] = issues;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  return new CountersignError(
+    "ERR_CONFIG_INVALID",
+    first === undefined ? `${file} does not load` : `${formatIssue(first)}${more}`,
+    { file, issues },
+  );
+}

@@ -1,0 +1,100 @@
+import { dirname, resolve } from "node:path";
+import type { UpstreamTarget } from "../upstream/upstream.js";
+import { resolveAccess } from "./access.js";
+import type { GatewayConfig } from "./config.js";
+import { LISTENERS } from "./document.js";
+import type { AgentBlock, ConfigDocument } from "./document.js";
+import { resolveListenLimits } from "./listen-limits.js";
+import { expand, expandHeaders, invalid } from "./reading.js";
+import type { Reading } from "./reading.js";
+
+const DATA_DIRECTORY = ".countersign";
+const DAY_MS = 86_400_000;
+
+/** The configuration that a sound document stands for: defaults filled in, paths and secrets resolved. */
+export function resolveConfig(document: ConfigDocument, options: Reading): GatewayConfig {
+  const folder = dirname(resolve(options.file));
+  const path = (value: string): string => resolve(folder, value);
+  const { listen, control, receipts, capabilities } = document;
+  const names = Object.keys(document.agents);
+  return {
+    file: options.file,
+    listen: {
+      host: listen?.host ?? LISTENERS.data.host,
+      port: listen?.port ?? LISTENERS.data.port,
+      ...(listen?.heartbeat === undefined ? {} : { heartbeatMs: listen.heartbeat * 1000 }),
+      ...(listen?.tls === undefined
+        ? {}
+        : { tls: { cert: path(listen.tls.cert), key: path(listen.tls.key) } }),
+    },
+    control: {
+      host: control?.host ?? LISTENERS.control.host,
+      port: control?.port ?? LISTENERS.control.port,
+    },
+    agents: names.map((name) => targetOf(name, document.agents[name] as AgentBlock, options)),
+    defaultAgent: document.default_agent ?? (names[0] as string),
+    policyFile: document.policy === undefined ? undefined : path(document.policy),
+    origins: document.origins ?? [],
+    access: resolveAccess(document.access, path),
+    limits: resolveListenLimits(document.limits),
+    receipts: {
+      store: storeOf(receipts?.store, path, options),
+      durability: receipts?.durability ?? "strict",
+      sign: receipts?.sign ?? "each",
+      origin: receipts?.origin ?? "countersign.local/log",
+    },
+    keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),
+    issuers: capabilities?.issuers ?? [],
+    revocationFile:
+      capabilities?.revocations === undefined ? undefined : path(capabilities.revocations),
+    log: { level: document.log?.level ?? "info", format: document.log?.format ?? "auto" },
+    metrics: { isPublic: document.metrics?.public ?? false },
+    tracing: tracingOf(document.tracing, options),
+    threads: { keepMs: (document.threads?.keep_days ?? 30) * DAY_MS },
+    shutdown: {
+      delayMs: (document.shutdown?.delay ?? 0) * 1000,
+      drainTimeoutMs: (document.shutdown?.drain_timeout ?? 30) * 1000,
+    },
+  };
+}
+
+function storeOf(
+  written: string | undefined,
+  path: (value: string) => string,
+  options: Reading,
+): string {
+  if (written === undefined) return `sqlite:${path(`${DATA_DIRECTORY}/receipts`)}`;
+  const store = expand(written, options, "/receipts/store");
+  if (store.startsWith("sqlite:")) return `sqlite:${path(store.slice("sqlite:".length))}`;
+  if (/^postgres(?:ql)?:\/\//u.test(store)) return store;
+  const place = options.issue(
+    "/receipts/store",
+    "store is sqlite:DIRECTORY or a postgres:// address",
+  );
+  throw invalid(options.file, [place]);
+}
+
+function tracingOf(block: ConfigDocument["tracing"], options: Reading): GatewayConfig["tracing"] {
+  if (block === undefined) return undefined;
+  return {
+    endpoint: new URL(block.endpoint),
+    service: block.service ?? "countersign",
+    headers: expandHeaders(block.headers, options, "/tracing/headers"),
+  };
+}
+
+function targetOf(name: string, block: AgentBlock, options: Reading): UpstreamTarget {
+  const headers = expandHeaders(block.headers, options, `/agents/${name}/headers`);
+  const dialect = block.dialect ?? "auto";
+  return {
+    name,
+    url: new URL(block.url),
+    transport: block.transport ?? "post-sse",
+    headers,
+    frames: block.frames ?? "json",
+    dialect: dialect === "envelope" ? "chio" : dialect,
+    forwardAuthorization: block.forward_authorization ?? false,
+    answerTimeoutMs: (block.answer_timeout ?? 30) * 1000,
+    idleTimeoutMs: (block.idle_timeout ?? 120) * 1000,
+  };
+}
