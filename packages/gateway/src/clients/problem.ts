@@ -15,14 +15,10 @@ export type Problem = {
 /** When a client that was told to come back may do so: another gateway or the same store should be there by then. */
 const RETRY_AFTER_SECONDS = "5";
 
-/** Answers with a problem document. */
-export function sendProblem(
-  answer: HttpAnswer,
-  problem: Problem,
-  headers: Readonly<Record<string, string>> = {},
-): void {
+/** The document that tells a problem. */
+export function documentOf(problem: Problem): object {
   const { status, code, title, detail, receipt, interrupts } = problem;
-  const body = JSON.stringify({
+  return {
     type: `urn:countersign:problem:${code}`,
     title,
     status,
@@ -30,7 +26,17 @@ export function sendProblem(
     ...(detail === undefined ? {} : { detail }),
     ...(receipt === undefined ? {} : { receipt }),
     ...(interrupts === undefined ? {} : { interrupts }),
-  });
+  };
+}
+
+/** Answers with a problem document. */
+export function sendProblem(
+  answer: HttpAnswer,
+  problem: Problem,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const { status } = problem;
+  const body = JSON.stringify(documentOf(problem));
   answer.writeHead(status, {
     ...headers,
     "content-type": "application/problem+json",

@@ -2,6 +2,8 @@ import type { JsonValue } from "@countersign/core";
 import { STAGES } from "../pipeline/pipeline.js";
 import { denialOf, errorOf, weigh } from "./finding.js";
 import type { Finding } from "./finding.js";
+import { obstacleDenial, obstacleError } from "./obstacle.js";
+import type { Obstacle } from "./obstacle.js";
 import { attachReceipt } from "./refusal-log.js";
 import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";
@@ -16,12 +18,17 @@ import { reviewKeys } from "./strict-keys.js";
  */
 export async function admitRequest(request: InboundRequest): Promise<void> {
   const findings: Finding[] = [];
+  let obstacle: Obstacle | undefined;
   for (const stage of STAGES) {
     const raw = request.value;
-    if (stage.name === "deliver") assertAdmitted(request, findings);
+    if (stage.name === "deliver") assertAdmitted(request, findings, obstacle);
     await stage.admit(request);
-    if (request.kind !== "input") continue;
-    if (stage.name === "translate") {
+    if (request.kind === "message") {
+      if (stage.name === "decide" && request.decision?.allow === true) {
+        obstacle = request.obstacle?.();
+        if (obstacle !== undefined) request.decision = obstacleDenial(obstacle);
+      }
+    } else if (stage.name === "translate") {
       findings.push(...reviewKeys(raw as JsonValue, request.value as JsonValue));
       const { refusing } = weigh(findings, request.policy);
       if (refusing !== undefined) throw errorOf(refusing);
@@ -48,10 +55,14 @@ function decideBy(request: InboundRequest, findings: readonly Finding[]): void {
 }
 
 /** A refusal of our own keeps its code; it is on record by now. */
-function assertAdmitted(request: InboundRequest, findings: readonly Finding[]): void {
+function assertAdmitted(
+  request: InboundRequest,
+  findings: readonly Finding[],
+  obstacle: Obstacle | undefined,
+): void {
   const { refusing } = weigh(findings, request.policy);
-  if (refusing === undefined) return;
-  const error = errorOf(refusing);
+  if (refusing === undefined && obstacle === undefined) return;
+  const error = refusing === undefined ? obstacleError(obstacle as Obstacle) : errorOf(refusing);
   if (request.receiptId !== undefined) attachReceipt(error, request.receiptId);
   throw error;
 }

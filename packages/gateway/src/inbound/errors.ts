@@ -6,6 +6,10 @@ declare module "@countersign/core" {
   interface ErrorFacts {
     /** A request has a key that AG-UI does not define. */
     ERR_INBOUND_UNKNOWN_KEY: None;
+    /** A message on a socket without a run that could take it. */
+    ERR_MESSAGE_NO_RUN: None;
+    /** A message to an agent whose transport takes none. */
+    ERR_MESSAGE_ONE_WAY: None;
     /** A thread belongs to somebody else. */
     ERR_THREAD_OWNER: None;
     /** A message that the gateway never delivered, in a role that is not the client's. */

@@ -40,6 +40,8 @@ export type Finding = {
   readonly open?: readonly string[];
   /** Put on record, but never refused. */
   readonly isRemark?: true;
+  /** Refused whatever a policy's mode: it cannot be done. */
+  readonly isFirm?: true;
 };
 
 /** The thread is another principal's. */
@@ -47,6 +49,14 @@ export const FOREIGN: Finding = {
   check: "threads",
   code: "ERR_THREAD_OWNER",
   reason: "the thread belongs to somebody else",
+};
+
+/** A socket carries one run at a time: the frames of two could not be told apart. */
+export const SECOND_RUN: Finding = {
+  check: "runs",
+  code: "ERR_RUN_ACTIVE",
+  reason: "a run is still going on this socket",
+  isFirm: true,
 };
 
 /** Something that is said once, whichever gateway hears it: the row that the first one puts. */
@@ -62,9 +72,12 @@ export function weigh(
   findings: readonly Finding[],
   { request }: CompiledPolicy,
 ): { refusing: Finding | undefined; noted: Finding | undefined } {
-  const counted = findings.filter(({ check }) => request.mode(check) !== "off");
+  const counted = findings.filter(
+    ({ check, isFirm }) => isFirm === true || request.mode(check) !== "off",
+  );
   const refusing = counted.find(
-    ({ check, isRemark }) => isRemark !== true && request.mode(check) === "enforce",
+    ({ check, isRemark, isFirm }) =>
+      isFirm === true || (isRemark !== true && request.mode(check) === "enforce"),
   );
   return { refusing, noted: counted[0] };
 }

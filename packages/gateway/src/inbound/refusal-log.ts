@@ -11,7 +11,10 @@ const PER_SECOND = 10;
 
 /** Signs for requests that were refused before anybody could decide about them. */
 export type RefusalLog = {
-  /** Leaves a receipt with the code and nothing of the request, as far as the rate allows. */
+  /**
+   * Leaves a receipt with the code and nothing of the request, as far as the rate allows; nothing where the
+   * decision has one.
+   */
   record(request: InboundRequest, error: unknown): Promise<void>;
 };
 
@@ -37,7 +40,7 @@ export function createRefusalLog(recorder: Recorder, clock: Clock): RefusalLog {
   let leftOut = 0;
   return {
     record: async (request, error) => {
-      if (!isCountersignError(error)) return;
+      if (request.receiptId !== undefined || !isCountersignError(error)) return;
       const now = clock.now();
       tokens = Math.min(BURST, tokens + (Math.max(0, now - filledAt) / 1000) * PER_SECOND);
       filledAt = now;

@@ -7,6 +7,7 @@ import type { Judgement, Question } from "../decide/judge.js";
 import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";
 import type { Finding } from "./finding.js";
+import type { Obstacle } from "./obstacle.js";
 
 /** One request of a browser on its way to the agent; each stage fills in what it finds out. */
 export type InboundRequest = {
@@ -23,8 +24,8 @@ export type InboundRequest = {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly mintId: MintId;
-  /** Whether the agent's transport can take a message while a run is open. */
-  readonly agentTakesMessages: boolean;
+  /** Why a message cannot go up at the moment it is decided about. */
+  readonly obstacle?: (() => Obstacle | undefined) | undefined;
   /** Throws when the input's thread has a run open, or its run id was used before. */
   readonly assertNewRun: (input: RunAgentInput) => void;
   /** Holds the input against its thread; only where a run is asked for. */

@@ -23,6 +23,7 @@ import { attachSockets } from "./socket-route.js";
 import { serveStop } from "./stop-route.js";
 import { serveStream } from "./stream-route.js";
 import { serveTicket } from "./ticket-route.js";
+import { FOREIGN_PAGE, noteTurnedAway, UNKNOWN_AGENT } from "./turned-away.js";
 
 export type { TlsOptions } from "./server.js";
 
@@ -98,7 +99,7 @@ async function serve(
   }
   const { origin, host, ":authority": authority } = question.headers;
   if (!isAllowedOrigin(origin, host ?? asText(authority), options.origins)) {
-    return turnAway(around, answer, FOREIGN_PAGE, { origin: origin?.slice(0, TOLD_ORIGIN) });
+    return turnAway(around, answer, FOREIGN_PAGE, origin);
   }
   allowOrigin(question, answer, options.origins);
   if (question.method === "OPTIONS") return answerPreflight(question, answer, url.pathname);
@@ -152,12 +153,6 @@ async function serve(
   }
 }
 
-const FOREIGN_PAGE: Problem = {
-  status: 403,
-  code: "ORIGIN_NOT_ALLOWED",
-  title: "Pages of this origin may not call the gateway; list it under origins",
-};
-
 /** Whether a stream is asked for by nobody we know, under a name that is not ours. */
 async function isRebound(
   { door, origins }: DataPlaneOptions,
@@ -182,24 +177,14 @@ function findAgent(around: Surroundings, name: string | null): Upstream | undefi
   return name === null ? around.agents.fallback : around.agents.find(name);
 }
 
-const UNKNOWN_AGENT: Problem = {
-  status: 404,
-  code: "AGENT_UNKNOWN",
-  title: "No agent of that name is configured",
-};
-
-/** Characters of a refused origin that the log shows: enough to find it in a list that it is missing from. */
-const TOLD_ORIGIN = 200;
-
-/** Refuses a request before anything of it is read; a browser shows its page no more than that it failed. */
+/** Refuses a request before anything of it is read. */
 function turnAway(
-  { telemetry, journal }: Surroundings,
+  around: Surroundings,
   answer: HttpAnswer,
   problem: Problem,
-  facts: { readonly origin?: string | undefined } = {},
+  origin?: string,
 ): void {
-  telemetry.refusals.add(problem.code);
-  journal.warn({ code: problem.code, ...facts }, "refused");
+  noteTurnedAway(around, problem, origin);
   sendProblem(answer, problem);
 }
 

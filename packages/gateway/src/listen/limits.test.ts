@@ -227,7 +227,7 @@ test("messages at twice the rate at once are taken, one more ends the socket", a
   expect(socket.readyState).toBe(WebSocket.OPEN);
   for (let times = 0; times < 2; times++) socket.send('{"type":"STOP"}');
   expect((await closed)[0]).toBe(1008);
-  expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "GATEWAY_LIMIT" });
+  expect(events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "ERR_SOCKET_RATE" });
 });
 
 test("a socket that is not used is closed; one with a run open is not, however silent", async () => {

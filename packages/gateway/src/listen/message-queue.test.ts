@@ -57,7 +57,7 @@ test("nothing of a client that is gone is handled any more", async () => {
   expect(port.handled).toEqual(["a"]);
 });
 
-test("messages that wait when their socket closes are neither signed for nor sent", async () => {
+test("messages that wait when their socket closes are neither signed for nor sent, and the one being signed for is told not to have gone up", async () => {
   const agent = await startEnvelopeAgent(() => {});
   const memory = createMemoryRecorder();
   let release: (() => void) | undefined;
@@ -92,5 +92,12 @@ test("messages that wait when their socket closes are neither signed for nor sen
   await new Promise((resolve) => setTimeout(resolve, 20));
   await fixture.stop();
   await agent.stop();
-  expect(asked).toHaveLength(2);
+  expect(agent.received).toEqual([]);
+  const [, first, second] = memory.drafts;
+  expect(memory.drafts).toHaveLength(3);
+  expect(first?.receipt.allowed).toBe(true);
+  expect(second).toMatchObject({ rule: "gateway/no-run", receipt: { allowed: false } });
+  expect(second?.receipt.denial_reason).toContain(`agui-${first?.receipt.event_id}`);
+  expect(second?.receipt.event_id).not.toBe(first?.receipt.event_id);
+  expect(second?.receipt.payload_hash).toBe(first?.receipt.payload_hash);
 });

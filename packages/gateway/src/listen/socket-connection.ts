@@ -1,29 +1,30 @@
-import { isCountersignError, parseJson } from "@countersign/core";
-import type { JsonObject, JsonValue } from "@countersign/core";
-import { decodeTextFrame } from "@countersign/wire/websocket";
+import { CountersignError } from "@countersign/core";
 import type { WebSocket } from "ws";
 import type { Grant } from "../access/access.js";
 import type { Door } from "../access/door.js";
 import { createSocketSink } from "../clients/socket-sink.js";
 import { ACCESS_EXPIRED } from "../deliver/run-error.js";
-import type { Failure } from "../deliver/run-error.js";
 import { admitRequest } from "../inbound/admit.js";
+import { SECOND_RUN } from "../inbound/finding.js";
+import type { Finding } from "../inbound/finding.js";
+import type { InboundRequest } from "../inbound/request.js";
 import type { ClientDialect } from "../pipeline/run.js";
 import { openConnection } from "../runs/connection.js";
+import type { ConnectionFacts } from "../runs/connection.js";
 import type { StartedRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
 import { LightSignal } from "../signal.js";
-import { countObserved } from "../telemetry/count-passage.js";
-import { noteRefusal } from "../telemetry/run-watch.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { authorizationFor } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
 import { createMessageQueue } from "./message-queue.js";
 import { createMessageRate } from "./message-rate.js";
-import { tokenIn } from "./socket-greeting.js";
+import { frameError, readFrame } from "./socket-frame.js";
+import type { SocketFrame } from "./socket-frame.js";
 import type { SocketMessage } from "./socket-greeting.js";
-import { answerRefusal, CLOSE, refuse } from "./socket-refusal.js";
+import { createMessagePath } from "./socket-messages.js";
+import { answerRefusal, CLOSE } from "./socket-refusal.js";
 
 /** What a socket was opened for. */
 export type SocketFacts = {
@@ -54,29 +55,34 @@ export function serveSocket(
   let { grant, token } = facts;
   // What is open asks the socket, not the first credential: a fresh one may take its place.
   const held: Grant = { principal: grant.principal, isValid: () => grant.isValid() };
-  const isWithinRate = createMessageRate(door.limits.messagesPerSecond, around.clock);
-  const connectionId = around.mintId("run");
+  const { messagesPerSecond } = door.limits;
+  const isWithinRate = createMessageRate(messagesPerSecond, around.clock);
+  const connection: ConnectionFacts = {
+    upstream,
+    sessionId,
+    connectionId: around.mintId("run"),
+    transport: "websocket",
+  };
   const gone = new LightSignal();
   let handle: RunHandle | undefined;
   let started: StartedRun | undefined;
+  let opening: Promise<void> = Promise.resolve();
   let busy = false;
   let isExpired = false;
+  /** A refusal that ends the socket is on its way to the log: nothing more is taken. */
+  let isRefusing = false;
+
+  const answer = (error: unknown): void =>
+    answerRefusal(around, socket, error, upstream.target.name);
 
   const start = async (text: string, isOwn: boolean): Promise<void> => {
-    if (busy) {
-      refuse(socket, RUN_ACTIVE, CLOSE.policy);
-      return;
-    }
     busy = true;
     try {
-      started = await startGrantedRun(around, door, held, {
-        upstream,
+      const run = startGrantedRun(around, door, held, {
+        ...connection,
         bytes: text,
         authorization: authorizationFor(upstream, token),
         traceparent: facts.traceparent,
-        sessionId,
-        connectionId,
-        transport: "websocket",
         clientDialect: facts.clientDialect ?? (isOwn ? undefined : "as-sent"),
         gone,
         onStarting: (entered) => {
@@ -84,11 +90,18 @@ export function serveSocket(
         },
         openSink: () => createSocketSink(socket, gone),
       });
-      await started.done;
+      opening = run.then(
+        (opened) => {
+          started = opened;
+        },
+        () => {},
+      );
+      const { done } = await run;
+      await done;
       // A stream that the socket itself asked for is all there was to it.
       if (!isOwn) socket.close(CLOSE.done);
     } catch (error) {
-      answerRefusal(around, socket, error);
+      answer(error);
     } finally {
       busy = false;
       handle = undefined;
@@ -96,42 +109,39 @@ export function serveSocket(
     }
   };
 
-  /** A browser's envelope: judged and signed for like everything else, then sent up. */
-  const pass = async (text: string): Promise<void> => {
-    const connection = openConnection(around, {
-      upstream,
-      sessionId,
-      connectionId,
-      transport: "websocket",
-    });
-    const request = connection.inbound("message", text);
+  /** Signs for what ends the socket, then tells it; `reject` throws why. */
+  const refuse = async (
+    text: string,
+    reject: (request: InboundRequest) => Promise<void>,
+  ): Promise<void> => {
+    isRefusing = true;
+    const review = async (): Promise<Finding[]> => [SECOND_RUN];
+    const request = openConnection(around, connection).inbound("input", text, { review });
     try {
-      await admitRequest(request);
-      countObserved(around.telemetry, request);
-      connection.session.counters.forwarded += 1;
-      started?.send?.(request.body ?? "");
+      await reject(request);
     } catch (error) {
-      connection.session.counters.blocked += 1;
-      noteRefusal(around, error, upstream.target.name);
-      const { decision } = request;
-      const isQuiet =
-        isCountersignError(error, "ERR_INBOUND_BLOCKED") &&
-        decision?.allow === false &&
-        decision.onBlock !== "end";
-      if (!isQuiet) answerRefusal(around, socket, error);
+      await around.refusals.record(request, error);
+      around.sessions.forgetEmpty(sessionId);
+      answer(error);
+    } finally {
+      isRefusing = false;
     }
   };
+  const refuseFrame = (error: unknown): void =>
+    void refuse("", async () => {
+      throw error;
+    });
 
   // One after the other: the agent gets them in the order they were sent.
   const enqueue = createMessageQueue(
     {
-      handle: async (text) => {
-        try {
-          await pass(text);
-        } catch (error) {
-          answerRefusal(around, socket, error);
-        }
-      },
+      handle: createMessagePath(around, connection, {
+        settled: () => opening,
+        run: () => started,
+        isBusy: () => busy,
+        isGone: () => gone.aborted,
+        refuse: answer,
+      }),
       waits: (change) => {
         around.telemetry.sockets.queued += change;
       },
@@ -146,13 +156,12 @@ export function serveSocket(
     try {
       const renewed = await door.access.authenticate(fresh);
       if (renewed.principal.id !== held.principal.id) {
-        refuse(socket, OTHER_PRINCIPAL, CLOSE.policy);
-        return;
+        throw new CountersignError("ERR_ACCESS_SESSION", "a socket stays with who opened it", {});
       }
       grant = renewed;
       token = fresh;
     } catch (error) {
-      answerRefusal(around, socket, error);
+      answer(error);
     }
   };
 
@@ -166,78 +175,54 @@ export function serveSocket(
     setTimeout(() => socket.terminate(), EXPIRY_GRACE_MS).unref();
   };
 
-  const receive = (data: { toString(): string }, isBinary: boolean): void => {
+  const receive = (message: SocketMessage): void => {
     // Between our goodbye and the client's there is nothing more to say.
-    if (socket.readyState !== socket.OPEN) return;
-    if (!isWithinRate()) return refuse(socket, TOO_FAST, CLOSE.policy);
-    if (isBinary) return refuse(socket, BINARY, CLOSE.unreadable);
-    let text: string;
-    let value: JsonValue;
+    if (socket.readyState !== socket.OPEN || isRefusing) return;
+    let frame: SocketFrame;
     try {
-      text = decodeTextFrame(data.toString())[0] ?? "";
-      const { maxDepth, maxInputValues: maxValues } = around.limits;
-      value = parseJson(text, { maxDepth, maxValues });
+      if (!isWithinRate()) throw rateError(messagesPerSecond);
+      frame = readFrame(message, around.limits);
     } catch (error) {
-      return answerRefusal(around, socket, error);
+      return refuseFrame(error);
     }
-    const fresh = tokenIn(value);
-    if (fresh !== undefined) return void renew(fresh);
+    if (frame.kind === "token") return void renew(frame.token);
     // The lease is looked at twice a second; nothing more is taken until then.
     if (isExpired || !held.isValid()) return expire();
-    if (isStop(value)) return handle?.stop("stop was asked for");
-    if (!looksLikeMessage(value)) return void start(text, true);
-    return enqueue(text);
+    if (frame.kind === "stop") return handle?.stop("stop was asked for");
+    if (frame.kind === "message") return enqueue(frame.text);
+    if (busy) return void refuse(frame.text, admitRequest);
+    return void start(frame.text, true);
   };
 
-  socket.on("error", () => socket.terminate());
+  socket.on("error", (error: NodeJS.ErrnoException) => {
+    const { code = "" } = error;
+    // The library has said goodbye with the code that the protocol of sockets has for it.
+    if (code.startsWith("WS_ERR_")) {
+      refuseFrame(frameError("the frame breaks the protocol of sockets", code));
+    }
+    socket.terminate();
+  });
   const lease = { grant: held, end: expire };
   door.leases.add(lease);
   socket.on("close", () => {
     door.leases.remove(lease);
     gone.abort();
   });
-  socket.on("message", receive);
+  socket.on("message", (data, isBinary) => receive({ data, isBinary }));
   // Agents that only stream need no input: the session itself asks for the stream.
   const { dialect, transport } = upstream.target;
   if (facts.isSessionStream && (dialect === "chio" || transport === "get-sse")) {
     const input = { threadId: sessionId, runId: around.mintId("run"), protocolVersion: "1.0" };
     void start(JSON.stringify({ ...input, messages: [] }), false);
   }
-  for (const { data, isBinary } of facts.early) receive(data, isBinary);
+  for (const message of facts.early) receive(message);
   return { isBusy: () => busy };
 }
 
 /** Time for a client to answer our goodbye before it is cut. */
 const EXPIRY_GRACE_MS = 2000;
 
-const RUN_ACTIVE: Failure = {
-  code: "ERR_RUN_ACTIVE",
-  message: "a run is still going on this socket",
-};
-const TOO_FAST: Failure = { code: "GATEWAY_LIMIT", message: "too many messages a second" };
-const OTHER_PRINCIPAL: Failure = {
-  code: "ERR_ACCESS_SESSION",
-  message: "a socket stays with who opened it",
-};
-const BINARY: Failure = { code: "FRAME_BINARY", message: "text frames only" };
-
-/** A stop is `{"type":"STOP"}`, in any case: the button that the first protocol document asked for. */
-function isStop(value: JsonValue): boolean {
-  if (!isObject(value)) return false;
-  const { type } = value as { type?: JsonValue };
-  return typeof type === "string" && type.toUpperCase() === "STOP";
-}
-
-/** Part of an envelope, which names what it does; an input names a thread or has messages. */
-function looksLikeMessage(value: JsonValue): boolean {
-  if (!isObject(value)) return false;
-  const has = (name: string): boolean => Object.hasOwn(value, name);
-  return (
-    ["event_type", "payload", "classification", "event_id"].some(has) &&
-    !["type", "messages", "threadId", "thread_id", "message"].some(has)
-  );
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function rateError(perSecond: number): CountersignError {
+  const message = `more than ${perSecond} frames a second`;
+  return new CountersignError("ERR_SOCKET_RATE", message, { perSecond });
 }

@@ -1,5 +1,8 @@
-import { CountersignError, isCountersignError } from "@countersign/core";
+import { isCountersignError } from "@countersign/core";
+import type { ErrorCode } from "@countersign/core";
 import type { WebSocket } from "ws";
+import { documentOf } from "../clients/problem.js";
+import type { Problem } from "../clients/problem.js";
 import { problemOf } from "../clients/refusal.js";
 import { failureOf } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
@@ -12,28 +15,57 @@ export const CLOSE = { done: 1000, unreadable: 1003, policy: 1008, unauthorized:
 const CLOSES: ReadonlyMap<number, number> = new Map([
   [401, CLOSE.unauthorized],
   [403, CLOSE.policy],
+  [404, CLOSE.policy],
   [409, CLOSE.policy],
 ]);
 
+/** Refusals whose status alone would not tell how the socket goes on. */
+const OWN_CLOSES: Partial<Record<ErrorCode, number | "stays">> = {
+  // Who sends that fast is not waited for.
+  ERR_SOCKET_RATE: CLOSE.policy,
+  ERR_RUN_STOPPED: "stays",
+  // A run may end while its client writes: nobody did anything wrong.
+  ERR_MESSAGE_NO_RUN: "stays",
+  ERR_MESSAGE_ONE_WAY: "stays",
+};
+
 /** An agent or a store that is down ends this run only; a bad request or a policy's no ends the socket. */
-export function answerRefusal(around: Surroundings, socket: WebSocket, error: unknown): void {
-  noteRefusal(around, error);
-  const { code, title, status } = problemOf(error);
-  const isAgents = error instanceof CountersignError && error.code.startsWith("ERR_UPSTREAM_");
-  const failure = isAgents ? failureOf(error) : { code, message: title };
-  if (status >= 500 || status === 429 || isCountersignError(error, "ERR_RUN_STOPPED"))
-    tell(socket, failure);
-  else refuse(socket, failure, CLOSES.get(status) ?? CLOSE.unreadable);
+export function answerRefusal(
+  around: Surroundings,
+  socket: WebSocket,
+  error: unknown,
+  agent?: string,
+): void {
+  noteRefusal(around, error, agent);
+  const problem = problemOf(error);
+  const { code, title: message } = problem;
+  const isAgents = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
+  const failure = isAgents ? failureOf(error) : { code, message };
+  tell(socket, failure, problem);
+  const close = closeOf(error, problem);
+  if (close !== "stays") socket.close(close, failure.code);
 }
 
-function tell(socket: WebSocket, { code, message }: Failure): void {
-  if (socket.readyState === socket.OPEN) {
-    socket.send(JSON.stringify({ type: "RUN_ERROR", message, code }));
-  }
+/** Tells somebody who is turned away before anything is read of them, and says goodbye. */
+export function closeWith(socket: WebSocket, problem: Problem): void {
+  const { code, title: message, status } = problem;
+  tell(socket, { code, message }, problem);
+  socket.close(CLOSES.get(status) ?? CLOSE.unreadable, code);
 }
 
-/** Tells why and says goodbye. */
-export function refuse(socket: WebSocket, failure: Failure, close: number): void {
-  tell(socket, failure);
-  socket.close(close, failure.code);
+function closeOf(error: unknown, { status }: Problem): number | "stays" {
+  const own = isCountersignError(error) ? OWN_CLOSES[error.code] : undefined;
+  if (own !== undefined) return own;
+  if (status >= 500 || status === 429) return "stays";
+  return CLOSES.get(status) ?? CLOSE.unreadable;
+}
+
+/**
+ * A socket has no status and no body beside its events, so the problem that a request would be answered with rides
+ * in the metadata of the error, under our own name. Not in `rawEvent`: no client may act on that.
+ */
+function tell(socket: WebSocket, { code, message }: Failure, problem: Problem): void {
+  if (socket.readyState !== socket.OPEN) return;
+  const metadata = { countersign: { problem: documentOf(problem) } };
+  socket.send(JSON.stringify({ type: "RUN_ERROR", message, code, metadata }));
 }

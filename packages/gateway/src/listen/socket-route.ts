@@ -7,7 +7,6 @@ import type { WebSocket } from "ws";
 import type { Grant } from "../access/access.js";
 import type { Door } from "../access/door.js";
 import { problemOf } from "../clients/refusal.js";
-import type { Failure } from "../deliver/run-error.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { AddressBook } from "./address-book.js";
@@ -23,8 +22,9 @@ import { serveSocket } from "./socket-connection.js";
 import type { SocketFacts } from "./socket-connection.js";
 import { awaitGreeting, MAX_GREETING_BYTES } from "./socket-greeting.js";
 import { noteRefusal } from "../telemetry/run-watch.js";
-import { answerRefusal, CLOSE, refuse } from "./socket-refusal.js";
+import { answerRefusal, closeWith } from "./socket-refusal.js";
 import { createSocketWatch } from "./socket-watch.js";
+import { FOREIGN_PAGE, noteTurnedAway, UNKNOWN_AGENT } from "./turned-away.js";
 
 /** The sockets of a listener. */
 export type Sockets = {
@@ -78,7 +78,8 @@ export function attachSockets(
       const grant = await door.access.authenticate(greeting?.token);
       const { upstream } = upgrade;
       if (upstream === undefined) {
-        refuse(socket, AGENT_UNKNOWN, CLOSE.policy);
+        noteTurnedAway(around, UNKNOWN_AGENT);
+        closeWith(socket, UNKNOWN_AGENT);
         cutSoon(socket, connection);
       } else {
         door.owners.claim(upgrade.sessionId, grant.principal);
@@ -106,6 +107,7 @@ export function attachSockets(
     const upstream = name === null ? around.agents.fallback : around.agents.find(name);
     if (route.kind === "unknown") return refuseUpgrade(connection, "404 Not Found");
     if (!isAllowedOrigin(origin, host, origins)) {
+      noteTurnedAway(around, FOREIGN_PAGE, origin);
       return refuseUpgrade(connection, "403 Forbidden");
     }
     let grant: Grant | undefined;
@@ -121,7 +123,10 @@ export function attachSockets(
     // Whoever brings nothing, and needs something, says in the first frame who they are.
     if (token !== undefined || door.access.allowsAnonymous) {
       grant = await door.access.authenticate(token);
-      if (upstream === undefined) return refuseUpgrade(connection, "404 Not Found");
+      if (upstream === undefined) {
+        noteTurnedAway(around, UNKNOWN_AGENT);
+        return refuseUpgrade(connection, "404 Not Found");
+      }
       door.owners.claim(upgrade.sessionId, grant.principal);
     }
     if (connection.destroyed) return undefined;
@@ -150,11 +155,6 @@ export function attachSockets(
     },
   };
 }
-
-const AGENT_UNKNOWN: Failure = {
-  code: "AGENT_UNKNOWN",
-  message: "No agent of that name is configured",
-};
 
 /** Bytes that are still read of somebody who was told goodbye, and how long they may take to answer it. */
 const LAST_BYTES = 4 * MAX_GREETING_BYTES;

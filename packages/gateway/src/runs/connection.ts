@@ -18,7 +18,9 @@ export type ConnectionFacts = {
 };
 
 /** What is asked about a request on its way, by whoever received it. */
-export type InboundHooks = Partial<Pick<InboundRequest, "assertNewRun" | "review" | "claim">>;
+export type InboundHooks = Partial<
+  Pick<InboundRequest, "assertNewRun" | "review" | "claim" | "obstacle">
+>;
 
 /** One connection of one session: the policy pinned for it, its tokens and its judge. */
 export type Connection = {
@@ -55,7 +57,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
     policy,
     capabilities,
     judge,
-    inbound: (kind, bytes, { assertNewRun = () => {}, review, claim } = {}) => ({
+    inbound: (kind, bytes, { assertNewRun = () => {}, review, claim, obstacle } = {}) => ({
       kind,
       agent,
       agentDialect,
@@ -69,10 +71,10 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
       clock: around.clock,
       mintId: around.mintId,
       bytes,
-      agentTakesMessages: upstream.target.transport === "websocket",
       assertNewRun,
       review,
       claim,
+      obstacle,
       recorded: (request) => around.feed.publish(inboundItemOf(request)),
     }),
   };

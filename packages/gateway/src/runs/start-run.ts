@@ -57,8 +57,8 @@ export type RunRequest = {
 export type StartedRun = {
   readonly handle: RunHandle;
   readonly done: Promise<void>;
-  /** Sends a judged message of the client up; only where the agent is on a socket. */
-  readonly send: ((text: string) => void) | undefined;
+  /** Sends a judged message of the client up, only where the agent is on a socket; false when it did not go. */
+  readonly send: ((text: string) => boolean) | undefined;
 };
 
 /** The header in which an agent's answer may bring a token. */
@@ -173,9 +173,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
     around.sessions.forgetEmpty(sessionId);
     await (visit as ThreadVisit | undefined)?.abandon(wasSent).catch(() => undefined);
-    if (question !== undefined && question.receiptId === undefined) {
-      await around.refusals.record(question, error);
-    }
+    if (question !== undefined) await around.refusals.record(question, error);
     throw error;
   }
 }

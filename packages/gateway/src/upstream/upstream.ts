@@ -63,8 +63,8 @@ export type UpstreamStream = {
   pieces: UpstreamPieces;
   /** Whether the end of the run ends the stream; a socket stays open for the next run. */
   endsByItself: boolean;
-  /** Sends a message of the client up; only where the transport is a WebSocket. */
-  send?(text: string): void;
+  /** Sends a message of the client up, only where the transport is a WebSocket; false when it is not open any more. */
+  send?(text: string): boolean;
 };
 
 /** Opens streams to one agent. */

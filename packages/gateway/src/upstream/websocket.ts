@@ -17,8 +17,11 @@ export async function openWebSocketStream(
   // Listening before the handshake is over: an agent may speak in the same breath as it answers.
   const pieces = createFrameQueue(target, socket, request.signal);
   await opened(target, socket, request.signal);
-  const send = (text: string): void =>
+  const send = (text: string): boolean => {
+    if (socket.readyState !== WebSocket.OPEN) return false;
     socket.send(target.frames === "data" ? `data: ${text}\n\n` : text);
+    return true;
+  };
   // An agent of envelopes streams by itself; it knows no input.
   if (target.dialect !== "chio") send(request.body);
   return { headers: {}, pieces, endsByItself: false, send };
