@@ -32,6 +32,10 @@ export type {
   ViolationFacts,
 } from "./compile/facts.js";
 export type { VelocityLimit, VelocityScope } from "./compile/velocity-rules.js";
+export type { ContentKind } from "./content/finding.js";
+export { createContentReader } from "./content/reader.js";
+export type { ContentReader } from "./content/reader.js";
+export type { ContentSettings } from "./content/settings.js";
 export { createCounterBook } from "./counters/book.js";
 export type {
   CounterBook,

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type {
   CapabilityFacts,
   CompiledPolicy,
+  ContentKind,
   CounterBook,
   CounterKeys,
   Decision,
@@ -30,6 +31,8 @@ export type Question = {
   readonly listedArguments?: string;
   /** A token that came with this very event. */
   readonly presented?: JsonValue | undefined;
+  /** What was found in the message so far; left out, the event is read by itself. */
+  readonly content?: ContentKind | null | undefined;
   /** The event itself, for conditions. */
   readonly event?: JsonObject;
   /** What a token's constraints may look into. */
@@ -115,6 +118,7 @@ class Judge {
       counters,
       capability: token,
       violations: question.violation === undefined ? undefined : [question.violation],
+      content: question.content,
       variables: question.event === undefined ? { session } : { event: question.event, session },
     });
   }

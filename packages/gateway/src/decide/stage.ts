@@ -13,6 +13,7 @@ import type { Withheld } from "../withhold/register.js";
 import { callKey, keysOf, unitPlaceOf } from "../withhold/unit.js";
 import type { UnitPlace } from "../withhold/unit.js";
 import { askEarlier } from "./ask-beside.js";
+import { openContent } from "./content.js";
 import { HeldCalls } from "./held-calls.js";
 import { intrudingPlace, intrusionOf } from "./intrusion.js";
 import { Known } from "./known.js";
@@ -48,6 +49,8 @@ class Decider implements Step, OwnRuleFacts {
   readonly #units: OpenUnits;
   readonly #held = new HeldCalls();
   readonly #known: Known;
+  /** Only where the policy reads text. */
+  readonly #readContent: ReturnType<typeof openContent>;
   readonly clientTools: ReadonlySet<string>;
   /** Made with the first call: most runs have none. */
   #toolNames: Map<string, string> | undefined;
@@ -60,6 +63,7 @@ class Decider implements Step, OwnRuleFacts {
     this.#register = observes ? new WithheldRegister() : run.withheld;
     this.#units = new OpenUnits(this.#register, observes);
     this.#known = new Known(run.input);
+    this.#readContent = openContent(run);
     this.clientTools = clientToolsOf(run.input);
   }
 
@@ -197,6 +201,7 @@ class Decider implements Step, OwnRuleFacts {
       isContinuation: place?.phase === "continue" || place?.phase === "close",
       violation,
       presented: claim?.capability,
+      content: this.#readContent?.(passage),
       event: event as unknown as JsonObject,
       subject:
         claim === undefined

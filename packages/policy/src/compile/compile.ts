@@ -1,5 +1,7 @@
 import type { Refinements } from "../classify/refinement.js";
 import { compileRefinements } from "../classify/refinement.js";
+import { compileContentSettings } from "../content/settings.js";
+import type { ContentSettings } from "../content/settings.js";
 import type { LoadedPolicy } from "../document/load.js";
 import { hashDocument } from "../document/load.js";
 import type { AgUiBlock, OnBlock, PolicyDocument, PolicyMode } from "../document/model.js";
@@ -10,6 +12,7 @@ import type { RequestSettings } from "./request-settings.js";
 import { compileCapabilityRules } from "./capability-rules.js";
 import { compileComponentRule } from "./component-rule.js";
 import { compileConditionRules } from "./condition-rules.js";
+import { compileContentRule } from "./content-rule.js";
 import type { Decision, Denial } from "./decision.js";
 import { ALLOW, observed } from "./decision.js";
 import { compileExactScopeRule } from "./exact-scope-rule.js";
@@ -42,6 +45,8 @@ export type CompiledPolicy = {
   readonly limits: PolicyCounterLimits;
   /** What a browser may say in a request, with every default filled in. */
   readonly request: RequestSettings;
+  /** What text is read for; `undefined` where the policy does not ask. */
+  readonly content: ContentSettings | undefined;
   /** Ids of all rules, in the order they are asked. */
   readonly rules: readonly string[];
   evaluate(facts: DecisionFacts): Decision;
@@ -82,6 +87,7 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
       velocity: velocity.limits,
     },
     request: compileRequestSettings(document),
+    content: compileContentSettings(document),
     rules: rules.map((rule) => rule.id),
     evaluate,
     explain: (facts) => explainRules(rules, facts, evaluate(facts)),
@@ -113,6 +119,7 @@ function compileRules(
     ...compileExactScopeRule(document, block),
     ...velocity,
     ...tools,
+    ...compileContentRule(document),
     ...compileConditionRules(document),
   ];
 }

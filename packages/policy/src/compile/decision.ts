@@ -33,6 +33,7 @@ export type ReasonCode =
   | "tool_arguments_incomplete"
   | "tool_arguments_unparsable"
   | "tool_arguments_invalid"
+  | "content_refused"
   | "condition"
   | "condition_failed"
   | "evaluation_failed";

@@ -1,3 +1,4 @@
+import type { ContentKind } from "../content/finding.js";
 import type { JsonObject } from "@countersign/core";
 import type { Aspect, EventFacts } from "../classify/facts.js";
 import type { PolicyMode } from "../document/model.js";
@@ -52,6 +53,8 @@ export type DecisionFacts = {
   readonly violations?: readonly ViolationFacts[] | undefined;
   /** `observe` turns every block of this decision into a remark; `enforce` changes nothing. */
   readonly mode?: PolicyMode | undefined;
+  /** What was found in the text so far (`ag_ui_content`), `null` for nothing; left out, the event is read by itself. */
+  readonly content?: ContentKind | null | undefined;
   /** Values for conditions. */
   readonly variables?: ConditionValues | undefined;
 };

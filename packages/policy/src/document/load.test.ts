@@ -44,8 +44,8 @@ test.each([
     "p.yaml:2:26: ag_ui.max_events_per_second must be at least 1",
   ],
   [
-    "ag_ui_content:\n  links: block\n",
-    'p.yaml:1:1: "ag_ui_content" is reserved for a later version and not understood yet',
+    "ag_ui_state:\n  links: block\n",
+    'p.yaml:1:1: "ag_ui_state" is reserved for a later version and not understood yet',
   ],
   ['hushspec: "0.2.0"\nrules: {}\n', "p.yaml:1:11: unsupported hushspec version: 0.2.0"],
   ["rules: {}\n", 'p.yaml:1:1: the document needs the key "hushspec" (0.1.0)'],

@@ -105,6 +105,17 @@ export type ToolsBlock = BlockHeader & {
   arguments?: { [tool: string]: JsonValue };
 };
 
+/** `rules.ag_ui_content`: what text may not carry; each key blocks unless it says allow. */
+export type ContentBlock = BlockHeader & {
+  images?: DefaultAction;
+  image_hosts?: string[];
+  links?: DefaultAction;
+  markup?: DefaultAction;
+  hidden?: DefaultAction;
+  sources?: DefaultAction;
+  max_characters?: number;
+};
+
 /** `rules.ag_ui_order`: what a violation of the protocol's order does. */
 export type OrderBlock = BlockHeader & {
   on_error?: DefaultAction;
@@ -159,6 +170,7 @@ export type PolicyRules = {
   ag_ui_classify?: ClassifyBlock;
   ag_ui_conditions?: ConditionsBlock;
   ag_ui_tools?: ToolsBlock;
+  ag_ui_content?: ContentBlock;
   ag_ui_order?: OrderBlock;
   ag_ui_request?: RequestBlock;
   velocity?: VelocityRule | VelocityRule[];

@@ -1,4 +1,5 @@
 import { AG_UI, AG_UI_COMPONENTS, AG_UI_INBOUND, AG_UI_ORDER, VELOCITY } from "./ag-ui.js";
+import { AG_UI_CONTENT } from "./content.js";
 import { AG_UI_CLASSIFY, AG_UI_CONDITIONS, AG_UI_TOOLS } from "./countersign.js";
 import { EXTENSIONS, HUSHSPEC_BLOCKS, METADATA } from "./hushspec.js";
 import type { JsonSchema } from "./json-schema.js";
@@ -6,7 +7,7 @@ import { choice, closed, text } from "./json-schema.js";
 import { AG_UI_REQUEST } from "./request.js";
 import { SHARED_DEFINITIONS } from "./shared.js";
 
-/** Blocks that decide about AG-UI events. A block to come (content, state) is one more line here. */
+/** Blocks that decide about AG-UI events. A block to come (state) is one more line here. */
 export const AG_UI_BLOCKS = {
   ag_ui: AG_UI,
   ag_ui_components: AG_UI_COMPONENTS,
@@ -14,13 +15,14 @@ export const AG_UI_BLOCKS = {
   ag_ui_classify: AG_UI_CLASSIFY,
   ag_ui_conditions: AG_UI_CONDITIONS,
   ag_ui_tools: AG_UI_TOOLS,
+  ag_ui_content: AG_UI_CONTENT,
   ag_ui_order: AG_UI_ORDER,
   ag_ui_request: AG_UI_REQUEST,
   velocity: VELOCITY,
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
 /** Names kept free for blocks to come; a policy that uses them today is refused, not half obeyed. */
-export const RESERVED_BLOCKS: ReadonlySet<string> = new Set(["ag_ui_content", "ag_ui_state"]);
+export const RESERVED_BLOCKS: ReadonlySet<string> = new Set(["ag_ui_state"]);
 
 /** Every block a document may have, under `rules` or, in a fragment, at the top level. */
 export const BLOCK_SCHEMAS: Readonly<Record<string, JsonSchema>> = {

@@ -1,0 +1,131 @@
+import { Destination } from "./destination.js";
+import type { AddressKind } from "./destination.js";
+import type { ContentKind } from "./finding.js";
+import type { ContentSettings } from "./settings.js";
+
+/** Brackets remembered at once; deeper ones are no longer told apart, which only makes more of them images. */
+const DEEPEST = 64;
+
+const codeOf = (character: string): number => character.charCodeAt(0);
+const LINE_FEED = codeOf("\n");
+const SPACE = codeOf(" ");
+const EXCLAMATION = codeOf("!");
+const PARENTHESIS = codeOf("(");
+const COLON = codeOf(":");
+const LESS = codeOf("<");
+const OPEN = codeOf("[");
+const BACKSLASH = codeOf("\\");
+const CLOSE = codeOf("]");
+
+type Use = "image" | "link" | "definition" | "autolink";
+type Reading = { readonly use: Use; readonly reader: Destination };
+
+/** Prose has `<xs:element>` and `[Owner]: R&D`: there only what is certain counts. */
+const BAD_LINKS: Readonly<Record<Exclude<Use, "image">, ReadonlySet<AddressKind>>> = {
+  link: new Set(["script", "foreign", "disguised"]),
+  definition: new Set(["script"]),
+  autolink: new Set(["script"]),
+};
+
+/**
+ * Finds Markdown images of other hosts, inline and by reference, and links that run code.
+ *
+ * A renderer loads an image without being asked, so its address carries data away. The beginning of an address
+ * is withheld with the rest: what is found is found before its host is out.
+ */
+export class Addresses {
+  readonly #settings: ContentSettings;
+  /** Open brackets of the paragraph; `true` opened an image. */
+  #brackets: boolean[] = [];
+  /** Images of the paragraph that have no address yet. */
+  #openImages = 0;
+  #sawImage = false;
+  #sawOutsideDefinition = false;
+  #before = 0;
+  #isEscaped = false;
+  #lineIsBlank = true;
+  #closedImage = false;
+  #destination: Reading | undefined;
+
+  constructor(settings: ContentSettings) {
+    this.#settings = settings;
+  }
+
+  /** What is certain with this code unit. */
+  feed(code: number): ContentKind | undefined {
+    const before = this.#before;
+    this.#before = code;
+    if (code === LINE_FEED) this.#endLine();
+    else if (code > SPACE) this.#lineIsBlank = false;
+    if (this.#destination !== undefined) {
+      const found = this.#read(this.#destination, String.fromCharCode(code));
+      if (found !== undefined) return found;
+    }
+    if (this.#isEscaped) {
+      this.#isEscaped = false;
+      this.#before = 0;
+      return undefined;
+    }
+    switch (code) {
+      case BACKSLASH:
+        this.#isEscaped = true;
+        return undefined;
+      case OPEN:
+        return this.#open(before === EXCLAMATION);
+      case CLOSE:
+        this.#closedImage = this.#brackets.pop() ?? false;
+        return undefined;
+      case PARENTHESIS:
+        if (before === CLOSE) this.#begin(this.#openImages > 0 ? "image" : "link");
+        return undefined;
+      case COLON:
+        if (before === CLOSE) this.#begin("definition");
+        return undefined;
+      case LESS:
+        if (this.#destination === undefined) this.#begin("autolink");
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #open(isImage: boolean): ContentKind | undefined {
+    if (this.#brackets.length < DEEPEST) this.#brackets.push(isImage);
+    if (!isImage) return undefined;
+    this.#openImages += 1;
+    this.#sawImage = true;
+    return this.#sawOutsideDefinition && this.#settings.images ? "images" : undefined;
+  }
+
+  #begin(use: Use): void {
+    if (use === "image" && (this.#closedImage || this.#brackets.length === 0))
+      this.#openImages -= 1;
+    this.#destination = { use, reader: new Destination(this.#settings) };
+  }
+
+  #read({ use, reader }: Reading, character: string): ContentKind | undefined {
+    const kind = reader.feed(character);
+    if (kind === undefined) return undefined;
+    this.#destination = undefined;
+    return this.#judge(use, kind);
+  }
+
+  #judge(use: Use, kind: AddressKind): ContentKind | undefined {
+    if (kind === "own" || kind === "picture") return undefined;
+    const { images, links } = this.#settings;
+    if (use === "image") return images ? "images" : undefined;
+    if (links && BAD_LINKS[use].has(kind)) return "links";
+    if (use !== "definition" || kind === "foreign") return undefined;
+    this.#sawOutsideDefinition = true;
+    return this.#sawImage && images ? "images" : undefined;
+  }
+
+  /** An empty line ends a paragraph, and with it every bracket. */
+  #endLine(): void {
+    if (this.#lineIsBlank) {
+      this.#brackets = [];
+      this.#openImages = 0;
+    }
+    this.#lineIsBlank = true;
+  }
+}

@@ -1,0 +1,172 @@
+/** Elements that load, run, cover or ask for something once they have an attribute. */
+const ACTIVE: ReadonlySet<string> = new Set(
+  (
+    "a applet area audio base body button details dialog embed form frame frameset head html iframe image img " +
+    "input link map math meta object picture portal script select source style svg template textarea track video"
+  ).split(" "),
+);
+/** Elements that do so as they are. */
+const ACTIVE_BARE: ReadonlySet<string> = new Set(["math", "script", "style", "svg", "template"]);
+const LONGEST_NAME = 16;
+
+const LESS = 0x3c;
+const GREATER = 0x3e;
+const EQUALS = 0x3d;
+const SLASH = 0x2f;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+
+type Place = "text" | "name" | "attributes";
+
+/**
+ * Finds HTML that does something: an active element, or any element with a value in an attribute.
+ *
+ * What stands in a fenced code block is shown as text by every Markdown renderer. A block of raw HTML would
+ * swallow the fence, so after a line that begins with a tag fences no longer count.
+ */
+export class Markup {
+  readonly #fence = new Fence();
+  #place: Place = "text";
+  #name = "";
+  #hasValue = false;
+  #sawHtmlLine = false;
+
+  /** Whether active markup is certain with this code unit. */
+  feed(code: number): boolean {
+    const inCode = this.#fence.feed(code) && !this.#sawHtmlLine;
+    if (inCode) {
+      this.#place = "text";
+      return false;
+    }
+    switch (this.#place) {
+      case "text":
+        if (code === LESS) {
+          this.#place = "name";
+          this.#name = "";
+          if (this.#fence.atLineStart) this.#sawHtmlLine = true;
+        }
+        return false;
+      case "name":
+        return this.#feedName(code);
+      case "attributes":
+        return this.#feedAttributes(code);
+    }
+  }
+
+  #feedName(code: number): boolean {
+    if (isNameCharacter(code, this.#name === "")) {
+      if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code);
+      return false;
+    }
+    const name = this.#name.toLowerCase();
+    this.#place = code === LESS ? "name" : "text";
+    this.#name = "";
+    if (name === "") return false;
+    if (code === GREATER) return ACTIVE_BARE.has(name);
+    if (code !== SLASH && !isSpace(code)) return false;
+    if (ACTIVE.has(name)) return true;
+    this.#place = "attributes";
+    this.#hasValue = false;
+    return false;
+  }
+
+  #feedAttributes(code: number): boolean {
+    if (code === EQUALS) this.#hasValue = true;
+    if (code !== GREATER) return false;
+    this.#place = "text";
+    return this.#hasValue;
+  }
+}
+
+function isNameCharacter(code: number, isFirst: boolean): boolean {
+  const lower = code | 0x20;
+  if (lower >= 0x61 && lower <= 0x7a) return true;
+  return !isFirst && ((code >= 0x30 && code <= 0x39) || code === 0x2d);
+}
+
+function isSpace(code: number): boolean {
+  return code === SPACE || (code >= 0x09 && code <= 0x0d);
+}
+
+/** Follows fenced code blocks as CommonMark defines them, but only those that begin in the first column. */
+class Fence {
+  /** The fence's character and length while one is open. */
+  #character = 0;
+  #length = 0;
+  /** The current line so far: indentation, a run of one fence character, what follows it. */
+  #indent = 0;
+  #run = 0;
+  #runOf = 0;
+  #rest: "none" | "space" | "text" | "tick" = "none";
+  #hasText = false;
+
+  /** Nothing but white space and marks of lists and quotes stands before the current character. */
+  get atLineStart(): boolean {
+    return !this.#hasText;
+  }
+
+  /** Takes the next character; whether it stands inside a code block. */
+  feed(code: number): boolean {
+    const inside = this.#length > 0;
+    if (code === LINE_FEED || code === CARRIAGE_RETURN) this.#endLine();
+    else this.#addToLine(code);
+    return inside;
+  }
+
+  #endLine(): void {
+    const isRun = this.#run >= 3 && this.#indent <= 3;
+    if (this.#length === 0) {
+      // Indented it could belong to a list, and end with it. An info string after backticks holds no
+      // backtick: that would be code within a line.
+      if (isRun && this.#indent === 0 && !(this.#runOf === 0x60 && this.#rest === "tick")) {
+        this.#character = this.#runOf;
+        this.#length = this.#run;
+      }
+    } else if (isRun && this.#runOf === this.#character && this.#run >= this.#length) {
+      if (this.#rest === "none" || this.#rest === "space") this.#length = 0;
+    }
+    this.#indent = this.#run = this.#runOf = 0;
+    this.#rest = "none";
+    this.#hasText = false;
+  }
+
+  #addToLine(code: number): void {
+    const isFenceCharacter = code === 0x60 || code === 0x7e;
+    if (this.#rest === "none" && isFenceCharacter && (this.#run === 0 || code === this.#runOf)) {
+      if (!this.#hasText || this.#run > 0) {
+        this.#runOf = code;
+        this.#run += 1;
+        this.#hasText = true;
+        return;
+      }
+    }
+    if (this.#run === 0 && !this.#hasText && isSpace(code)) {
+      // A tab is at least as wide as what makes an indented block.
+      this.#indent += code === SPACE ? 1 : 4;
+      return;
+    }
+    if (this.#run > 0) {
+      if (code === 0x60) this.#rest = "tick";
+      else if (this.#rest !== "tick") {
+        this.#rest = isSpace(code) && this.#rest !== "text" ? "space" : "text";
+      }
+    }
+    // A mark of a list or quote may stand before a block of HTML, but not before a fence at the top level.
+    if (isMark(code)) this.#indent += 4;
+    else if (code !== LESS) this.#hasText = true;
+  }
+}
+
+/** Characters of quotes, bullets and numbers. */
+function isMark(code: number): boolean {
+  return (
+    (code >= 0x30 && code <= 0x39) ||
+    code === GREATER ||
+    code === 0x2a ||
+    code === 0x2b ||
+    code === 0x2d ||
+    code === 0x2e ||
+    code === 0x29
+  );
+}

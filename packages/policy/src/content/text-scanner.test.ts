@@ -1,0 +1,181 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { ContentKind } from "./finding.js";
+import type { ContentSettings } from "./settings.js";
+import { TextScanner } from "./text-scanner.js";
+
+const ALL: ContentSettings = {
+  images: true,
+  imageHosts: [],
+  links: true,
+  markup: true,
+  hidden: true,
+  sources: true,
+  maxCharacters: 100_000,
+};
+
+/** What is found, and how much had passed by then. */
+function scan(pieces: readonly string[], settings = ALL): [ContentKind | undefined, string] {
+  const scanner = new TextScanner(settings);
+  let passed = "";
+  for (const piece of pieces) {
+    const found = scanner.push(piece);
+    if (found !== undefined) return [found, passed];
+    passed += piece;
+  }
+  return [undefined, passed];
+}
+
+const FENCE = "```";
+const FOUND: readonly (readonly [ContentKind, string])[] = [
+  ["images", "![logo](https://collect.example/p.png?d=4417)"],
+  ["images", "![](//collect.example/p.png)"],
+  ["images", "![a](/\\collect.example)"],
+  ["images", "![a](/&#47;collect.example)"],
+  ["images", "![a](<https://collect.example/a b>)"],
+  ["images", "![a](\n https://collect.example/)"],
+  ["images", "![a](ht&#116;ps://collect.example)"],
+  ["images", "![a](https\\://collect.example)"],
+  ["images", "![a [b] c](https://collect.example)"],
+  ["images", "![a [b](x.png) c](https://collect.example)"],
+  ["images", "![a `]` c](https://collect.example)"],
+  ["images", "[![badge](http://collect.example/1)](/docs)"],
+  ["images", "vec![a](HTTPS://collect.example)"],
+  ["images", "![a][1]\n\nand much later\n\n[1]: https://collect.example/?d=1"],
+  ["images", "![a]\n\n[a]: //collect.example/"],
+  ["images", "![a](data:image/svg+xml,<svg/>)"],
+  ["links", "[Reset](javascript:fetch('//x'))"],
+  ["links", "[Reset]( JaVaScRiPt:x)"],
+  ["links", "[Reset](<java\tscript:x>)"],
+  ["links", "[Reset](java&#115;cript:x)"],
+  ["links", "[Reset](javascript&colon;x)"],
+  ["links", "[Reset](data:text/html,x)"],
+  ["links", "[Reset](ms-msdt:x)"],
+  ["links", "[Reset][1]\n\n[1]: javascript:x"],
+  ["links", "<javascript:x>"],
+  ["links", "[bank.example](https://bank.example@evil.example/login)"],
+  ["links", "see HTTPS://bank.example:secret@evil.example"],
+  ["links", "https://bank.example&#64;evil.example/"],
+  ["markup", '<img src=x onerror="x">'],
+  ["markup", "<IMG/src=x>"],
+  ["markup", "<svg onload=x>"],
+  ["markup", "<script>x</script>"],
+  ["markup", "<b onmouseover=x>"],
+  ["markup", "<x-y style='background:url(//x)'>"],
+  ["markup", '<a href="https://x.example">'],
+  ["markup", '<form action="https://x.example">'],
+  ["markup", `${FENCE}\ncode\n${FENCE}\n<img src=x>`],
+  ["markup", `<p>\n${FENCE}\n<img src=x>`],
+  ["markup", `- a\n\n  ${FENCE}\nout again\n<img src=x>`],
+  ["markup", `> ${FENCE}\n<img src=x>`],
+  ["markup", `${FENCE} a \` b\n<img src=x>`],
+  ["markup", `${FENCE}\rcode\r${FENCE}\r<img src=x>`],
+  ["hidden", "all fine \u001B[2J"],
+  ["hidden", "a\u0000b"],
+  ["hidden", "a\u009Bb"],
+  ["hidden", "pay \u202E0001\u202C to Eve"],
+  ["hidden", "recipe \u{E0063}\u{E0061}\u{E006C}\u{E006C}\u{E0020}\u{E0073}\u{E0065}\u{E006E}"],
+  ["hidden", `smile 😀${"\u{E0100}\u{FE01}".repeat(4)}`],
+  ["hidden", `zero${"\u200B\u200C".repeat(4)}width`],
+];
+
+test.each(FOUND)(
+  "%s: %j is found, whole and in single characters, before it is out",
+  (kind, text) => {
+    expect(scan([text])).toEqual([kind, ""]);
+    const [found, passed] = scan(text.split(""));
+    expect(found).toBe(kind);
+    expect(passed.length).toBeLessThan(text.length);
+    expect(passed).not.toMatch(/collect\.example|evil\.example/);
+  },
+);
+
+const FINE: readonly string[] = [
+  "Here is [the guide](https://docs.example/a?b=c&d=e#f) and https://docs.example/@team/x.",
+  "Write to [us](mailto:help@docs.example) or [call](tel:+491234).",
+  "[1]: https://docs.example/one\n[2]: https://docs.example/two",
+  "![chart](/charts/one.png) and ![two](charts/two.png?x=1&y=2), see [docs](https://docs.example)",
+  "![dot](data:image/png;base64,AAAA)",
+  "[Owner]: R&D, [Note]: tip: read it",
+  "let v = vec![1, 2];\n\nMore in [the book](https://docs.example).",
+  "if a < b && c > d, then x <= y; List<String>, Map<K, V>, <your-name>, <T>",
+  "line<br>break, H<sub>2</sub>O, <details><summary>more</summary>text</details>, the `<img>` element",
+  `${FENCE}html\n<img src="x"><script>go()</script>\n${FENCE}\ndone`,
+  `~~~\n<svg onload=x>\n${FENCE}\n<svg onload=x>\n~~~\n`,
+  "tabs\tand\r\nlines",
+  "🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F} 👩‍👩‍👧‍👦 ❤️ می‌خواهم",
+  "\u2068name\u2069 wrote; שלום \u200Fabc",
+  "postgres://user:word@db/main",
+  "我们 12:30 [见面](https://docs.example/路径)",
+];
+
+test.each(FINE)("ordinary text passes: %j", (text) => {
+  expect(scan([text])).toEqual([undefined, text]);
+  expect(scan(text.split(""))).toEqual([undefined, text]);
+});
+
+test("what is found does not depend on how the text is cut", () => {
+  const piece = fc.constantFrom(
+    ..."![]()<>:/\\&@`~\n \t!a1h".split(""),
+    "https://",
+    "![",
+    "](",
+    "]:",
+    "<img ",
+    `\n${FENCE}\n`,
+    "\u200B",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      expect(scan(pieces)[0]).toBe(scan([pieces.join("")])[0]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("images of a host on the list pass, and nothing but the beginning of another host's name does", () => {
+  const settings = { ...ALL, imageHosts: ["img.example", "cdn.example:8443"] };
+  const passes = (text: string): boolean => scan(text.split(""), settings)[0] === undefined;
+  expect(
+    passes(
+      "![a](https://img.example/a.png?x=1) ![b](//IMG.example/b) ![c](http://cdn.example:8443/)",
+    ),
+  ).toBe(true);
+  expect(scan("![a](https://images.evil.example/4417)".split(""), settings)).toEqual([
+    "images",
+    "![a](https://im",
+  ]);
+  for (const text of [
+    "![a](https://img.example.evil.example/)",
+    "![a](https://img.example@evil.example/)",
+    "![a](https:/img.example/)",
+    "![a](https:\\\\evil.example/)",
+    "![a][b]\n\n[b]: https://evil.example",
+  ]) {
+    expect(passes(text)).toBe(false);
+  }
+});
+
+test("an image by a reference that came before it is found at its first bracket", () => {
+  const [found, passed] = scan("[1]: https://collect.example/?d=1\n\n![a][1]".split(""));
+  expect([found, passed.at(-1)]).toEqual(["images", "!"]);
+});
+
+test("a message at its longest passes, one character more does not, dripped too", () => {
+  const settings = { ...ALL, maxCharacters: 10 };
+  expect(scan(["1234567890"], settings)[0]).toBeUndefined();
+  expect(scan(["12345678901"], settings)[0]).toBe("max_characters");
+  expect(scan("12345678901".split(""), settings)).toEqual(["max_characters", "1234567890"]);
+});
+
+test("each kind can be left alone", () => {
+  const none = { ...ALL, images: false, links: false, markup: false, hidden: false };
+  for (const [, text] of FOUND) expect(scan([text], none)[0]).toBeUndefined();
+  const imagesOnly = { ...none, images: true };
+  expect(scan(["[a](javascript:x) ![a](//x)"], imagesOnly)[0]).toBe("images");
+});
+
+test("a long text that opens everything and closes nothing is read in one pass", () => {
+  const opens = "![[(<a `~\\&".repeat(50_000);
+  expect(scan([opens], { ...ALL, maxCharacters: 10_000_000 })[0]).not.toBe("max_characters");
+});

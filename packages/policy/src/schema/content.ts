@@ -1,0 +1,37 @@
+import type { JsonSchema } from "./json-schema.js";
+import { choice, closed, list } from "./json-schema.js";
+import { BLOCK_HEADER } from "./shared.js";
+
+const ACTIONS = ["allow", "block"] as const;
+const action = (description: string): JsonSchema => ({
+  ...choice(description, ACTIONS),
+  default: "block",
+});
+
+/** `ag_ui_content`: what text may not carry. */
+export const AG_UI_CONTENT: JsonSchema = closed(
+  "What text may not carry, however it is cut into deltas. Each key blocks unless it says allow.",
+  {
+    ...BLOCK_HEADER,
+    images: action("Markdown images of other hosts, which a renderer loads without being asked."),
+    image_hosts: list(
+      "Hosts from which images may come, by their whole name.",
+      { type: "string", description: "A host.", pattern: "^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$" },
+      1000,
+    ),
+    links: action(
+      "Addresses that run code or open other programs, and those with a name before the host.",
+    ),
+    markup: action("HTML that loads, runs or asks for something, outside of code blocks."),
+    hidden: action(
+      "Control characters, reversed text and sentences in invisible characters; of a client only the last.",
+    ),
+    sources: action("Content parts of a client whose address lies inside the agent's network."),
+    max_characters: {
+      type: "integer",
+      description: "Characters of one message at most.",
+      minimum: 1,
+      maximum: 100_000_000,
+    },
+  },
+);
