@@ -42,6 +42,8 @@ export type GatewayOptions = {
   readonly tokens?: TokenVerifier;
   /** Who may connect; everybody when left out. */
   readonly access?: Access;
+  /** 32 secret bytes that gateways have in common which take each other's tickets; fresh ones when left out. */
+  readonly ticketKey?: Uint8Array;
   /** Bounds of the listener; what is left out has its default. */
   readonly listenLimits?: Partial<ListenLimits>;
   readonly origins?: readonly string[];
@@ -121,6 +123,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const door = createDoor({
     clock,
+    ledger,
+    ticketKey: options.ticketKey,
     access: options.access,
     limits: options.listenLimits,
     onRefused: (error) => noteRefusal(surroundings, error),

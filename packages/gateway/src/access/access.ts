@@ -3,9 +3,19 @@ import type { TokenFault } from "./errors.js";
 import { ANONYMOUS } from "./principal.js";
 import type { Principal } from "./principal.js";
 
+/** What stands for a grant in a ticket, so that any gateway can have it again. It is worth nothing by itself. */
+export type GrantName = {
+  /** How somebody was known and what was asked of them: a gateway that asks for something else does not restore it. */
+  readonly way: string;
+  readonly principal: string;
+  readonly expiresAt?: number;
+};
+
 /** What a credential was good for when it was shown. */
 export type Grant = {
   readonly principal: Principal;
+  /** Without a name no ticket can be had for it. */
+  readonly name?: GrantName;
   /** Whether it would still be accepted; asked again while what it opened is open. */
   isValid(): boolean;
 };
@@ -17,6 +27,8 @@ export type Authenticator = {
    * Throws when it is of this kind and does not count.
    */
   authenticate(token: string): Promise<Grant | undefined>;
+  /** The grant of that name; `undefined` when it is none of this kind, or counts no longer. */
+  restore?(name: GrantName): Grant | undefined;
 };
 
 /** Decides who somebody is by what they show. */
@@ -24,17 +36,26 @@ export type Access = {
   /** Whether somebody who shows nothing comes in. */
   readonly allowsAnonymous: boolean;
   authenticate(token: string | undefined): Promise<Grant>;
+  /** The grant that a ticket was issued on, here or elsewhere; `undefined` when it does not count here. */
+  restore?(name: GrantName): Grant | undefined;
 };
 
 /** Longest credential that is looked at; a token of the field has about 1,100 characters. */
 export const MAX_TOKEN_LENGTH = 8192;
 
-const NOBODY: Grant = { principal: ANONYMOUS, isValid: () => true };
+const NOBODY: Grant = {
+  principal: ANONYMOUS,
+  name: { way: "none", principal: ANONYMOUS.id },
+  isValid: () => true,
+};
+const restoreNobody = ({ way, principal }: GrantName): Grant | undefined =>
+  way === "none" && principal === ANONYMOUS.id ? NOBODY : undefined;
 
 /** Lets everybody in; what they show is not looked at. */
 export const OPEN_ACCESS: Access = {
   allowsAnonymous: true,
   authenticate: () => Promise.resolve(NOBODY),
+  restore: restoreNobody,
 };
 
 /**
@@ -60,6 +81,13 @@ export function createAccess(
         if (grant !== undefined) return grant;
       }
       throw tokenError("unknown");
+    },
+    restore: (name) => {
+      for (const authenticator of authenticators) {
+        const grant = authenticator.restore?.(name);
+        if (grant !== undefined) return grant;
+      }
+      return options.allowAnonymous === true ? restoreNobody(name) : undefined;
     },
   };
 }

@@ -1,6 +1,6 @@
-import { decodeHex, sha256 } from "@countersign/core";
+import { decodeHex, sha256, sha256Hex } from "@countersign/core";
 import { timingSafeEqual } from "node:crypto";
-import type { Authenticator } from "./access.js";
+import type { Authenticator, Grant } from "./access.js";
 
 /** A key as the configuration knows it: who holds it, and the SHA-256 of it. */
 export type ApiKeyEntry = { readonly name: string; readonly hash: string };
@@ -26,6 +26,14 @@ export function createKeyAuthenticator(list: ApiKeyList): Authenticator {
     }
     return decoded;
   };
+  const grantOf = (entry: ApiKeyEntry): Grant => ({
+    principal: { id: `key:${entry.name}` },
+    // Made when it is asked for: most credentials open no ticket.
+    get name() {
+      return { way: wayOf(entry), principal: `key:${entry.name}` };
+    },
+    isValid: () => list().some(({ name, hash }) => name === entry.name && hash === entry.hash),
+  });
   return {
     authenticate: (token) => {
       const shown = sha256(token);
@@ -35,11 +43,17 @@ export function createKeyAuthenticator(list: ApiKeyList): Authenticator {
         if (timingSafeEqual(hash, shown)) found = index;
       });
       const entry = entries[found];
-      if (entry === undefined) return Promise.resolve(undefined);
-      return Promise.resolve({
-        principal: { id: `key:${entry.name}` },
-        isValid: () => list().some(({ name, hash }) => name === entry.name && hash === entry.hash),
-      });
+      return Promise.resolve(entry === undefined ? undefined : grantOf(entry));
+    },
+    // The very key: one that was taken out of this gateway's list, or exchanged, opens nothing here.
+    restore: ({ way, principal }) => {
+      const entry = list().find((one) => `key:${one.name}` === principal && wayOf(one) === way);
+      return entry === undefined ? undefined : grantOf(entry);
     },
   };
+}
+
+/** Hashed once more: what the list keeps is for the list alone. */
+function wayOf({ name, hash }: ApiKeyEntry): string {
+  return `key ${sha256Hex(`${name} ${hash}`)}`;
 }

@@ -7,58 +7,10 @@ import { createLeases } from "./leases.js";
 import { ANONYMOUS } from "./principal.js";
 import { RunSlots } from "./run-slots.js";
 import { SessionOwners } from "./session-owners.js";
-import { TICKET_LIFE_MS, Tickets } from "./tickets.js";
 
 const grant = (id: string, isValid: () => boolean = () => true): Grant => ({
   principal: { id },
   isValid,
-});
-const PURPOSE = { sessionId: "s", agent: "a" };
-
-test("a ticket opens its stream once, and only its own session and agent", () => {
-  const tickets = new Tickets(createFakeClock());
-  const { ticket } = tickets.issue(grant("alice"), PURPOSE);
-  expect(tickets.redeem(ticket, PURPOSE).principal.id).toBe("alice");
-  expect(() => tickets.redeem(ticket, PURPOSE)).toThrow(/ticket/);
-  for (const other of [
-    { ...PURPOSE, sessionId: "t" },
-    { ...PURPOSE, agent: "b" },
-  ]) {
-    const second = tickets.issue(grant("alice"), PURPOSE).ticket;
-    expect(() => tickets.redeem(second, other)).toThrow(/ticket/);
-    // A wrong try uses it up.
-    expect(() => tickets.redeem(second, PURPOSE)).toThrow(/ticket/);
-  }
-});
-
-test("a ticket lives half a minute, and not longer than what it was issued on", () => {
-  const clock = createFakeClock();
-  const tickets = new Tickets(clock);
-  let good = true;
-  const first = tickets.issue(grant("a"), PURPOSE).ticket;
-  const second = tickets.issue(grant("a"), PURPOSE).ticket;
-  const third = tickets.issue(
-    grant("a", () => good),
-    PURPOSE,
-  ).ticket;
-  clock.advance(TICKET_LIFE_MS - 1);
-  tickets.redeem(first, PURPOSE);
-  good = false;
-  expect(() => tickets.redeem(third, PURPOSE)).toThrow(/ticket/);
-  clock.advance(1);
-  expect(() => tickets.redeem(second, PURPOSE)).toThrow(/ticket/);
-});
-
-test("tickets are bounded for one and for all, and room comes back with time", () => {
-  const clock = createFakeClock();
-  const tickets = new Tickets(clock, { total: 3, each: 2 });
-  tickets.issue(grant("a"), PURPOSE);
-  tickets.issue(grant("a"), PURPOSE);
-  expect(() => tickets.issue(grant("a"), PURPOSE)).toThrow(/too many/);
-  tickets.issue(grant("b"), PURPOSE);
-  expect(() => tickets.issue(grant("c"), PURPOSE)).toThrow(/too many/);
-  clock.advance(TICKET_LIFE_MS);
-  tickets.issue(grant("c"), PURPOSE);
 });
 
 test("a session is its first user's; many sessions push out one's own, not another's", () => {

@@ -1,5 +1,6 @@
 import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
 import type { ListenLimits } from "../listen/limits.js";
+import type { ThreadLedger } from "../ledger/ledger.js";
 import type { Clock } from "../ports.js";
 import { OPEN_ACCESS } from "./access.js";
 import type { Access } from "./access.js";
@@ -24,6 +25,10 @@ export type Door = {
 /** What a door is made of. */
 export type DoorOptions = {
   readonly clock: Clock;
+  /** Where it is kept which tickets were used; gateways that share it take each other's. */
+  readonly ledger: ThreadLedger;
+  /** 32 bytes under which tickets are sealed, the same wherever they shall be taken; fresh ones when left out. */
+  readonly ticketKey?: Uint8Array | undefined;
   readonly access?: Access | undefined;
   readonly limits?: Partial<ListenLimits> | undefined;
   /** Told of every credential that was refused; the error names none. */
@@ -43,12 +48,13 @@ export function createDoor(options: DoorOptions): Door {
           options.onRefused?.(error);
           throw error;
         }),
+      restore: (name) => access.restore?.(name),
     },
     limits: resolved,
     leases,
     owners: new SessionOwners(),
     runs: new RunSlots(resolved.runsPerPrincipal),
-    tickets: new Tickets(clock),
+    tickets: new Tickets({ clock, access, ledger: options.ledger, key: options.ticketKey }),
     close: () => leases.stop(),
   };
 }

@@ -1,15 +1,17 @@
 import {
+  canonicalJson,
   CountersignError,
   decodeBase64Url,
   isCountersignError,
   parseJson,
+  sha256Hex,
 } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
 import type { Clock } from "../ports.js";
 import { tokenError } from "./access.js";
-import type { Authenticator, Grant } from "./access.js";
+import type { Authenticator, Grant, GrantName } from "./access.js";
 import type { TokenFault } from "./errors.js";
 import type { KeyOf } from "./key-set.js";
 
@@ -59,7 +61,15 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticator {
   if (audience.length + clientIds.length === 0) {
     throw new TypeError("tokens need an audience or client ids");
   }
+  const way = wayOf(options);
+  const grantOf = (name: GrantName & { readonly expiresAt: number }): Grant => ({
+    principal: { id: name.principal, expiresAt: name.expiresAt },
+    name,
+    isValid: () => options.clock.now() < name.expiresAt,
+  });
   return {
+    restore: ({ way: other, principal, expiresAt }) =>
+      other === way && expiresAt !== undefined ? grantOf({ way, principal, expiresAt }) : undefined,
     authenticate: async (token) => {
       if (!JWT.test(token) || claimedIssuer(token) !== options.issuer) return undefined;
       try {
@@ -71,7 +81,7 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticator {
           currentDate: new Date(options.clock.now()),
           requiredClaims: ["exp", options.principalClaim],
         });
-        return grantOf(payload, options);
+        return grantOf({ way, ...holderOf(payload, options) });
       } catch (error) {
         if (isCountersignError(error)) throw error;
         throw tokenError(faultOf(error));
@@ -80,7 +90,17 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticator {
   };
 }
 
-function grantOf(payload: JWTPayload, options: JwtOptions): Grant {
+/** Everything that is asked of a token: with one thing changed, what was granted before is not granted again. */
+function wayOf(options: JwtOptions): string {
+  const { issuer, audience, clientIds = [], algorithms, principalClaim, scopes } = options;
+  const asked = { issuer, audience, clientIds, algorithms, principalClaim, scopes };
+  return `jwt ${sha256Hex(canonicalJson(asked as unknown as JsonValue))}`;
+}
+
+function holderOf(
+  payload: JWTPayload,
+  options: JwtOptions,
+): { principal: string; expiresAt: number } {
   const { clientIds = [] } = options;
   const clientId = payload["client_id"];
   if (clientIds.length > 0 && !(typeof clientId === "string" && clientIds.includes(clientId))) {
@@ -95,11 +115,8 @@ function grantOf(payload: JWTPayload, options: JwtOptions): Grant {
     });
   }
   const expiresAt = (payload.exp as number) * 1000 + options.toleranceMs;
-  return {
-    // An issuer has no space in its name, so the first one ends it and two issuers never share an id.
-    principal: { id: `jwt:${options.issuer} ${subject}`, expiresAt },
-    isValid: () => options.clock.now() < expiresAt,
-  };
+  // An issuer has no space in its name, so the first one ends it and two issuers never share an id.
+  return { principal: `jwt:${options.issuer} ${subject}`, expiresAt };
 }
 
 /** `scope` is a text with spaces (RFC 8693 §4.2); some issuers write `scp`, as a text or a list. */

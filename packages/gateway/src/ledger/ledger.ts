@@ -10,7 +10,8 @@ export type LedgerKind =
   | "declined"
   | "answer"
   | "run"
-  | "look";
+  | "look"
+  | "ticket";
 
 /** One fact about a thread. */
 export type LedgerRow = {

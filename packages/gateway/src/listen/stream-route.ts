@@ -44,7 +44,7 @@ export async function serveStream(
     const grant: Grant =
       ticket === null
         ? await door.access.authenticate(token)
-        : door.tickets.redeem(ticket, { sessionId, agent: upstream.target.name });
+        : await door.tickets.redeem(ticket, { sessionId, agent: upstream.target.name });
     door.owners.check(sessionId, grant.principal);
     const runId = url.searchParams.get("run") ?? `stream-${sessionId}`;
     const session = around.sessions.find(sessionId);

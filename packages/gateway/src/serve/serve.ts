@@ -1,15 +1,17 @@
 import { createAdaptorServer } from "@hono/node-server";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
+import { exportPrivateKeyPem } from "@countersign/core/sign";
 import type { ReplaceResult } from "@countersign/policy";
 import { inspectAccess } from "../access/inspect-access.js";
 import { openAccess } from "../access/open-access.js";
+import { deriveTicketKey } from "../access/ticket-seal.js";
 import type { GatewayConfig } from "../config/config.js";
 import { createControlApp } from "../control/app.js";
 import { createGateway, SILENT } from "../gateway.js";
 import type { Gateway } from "../gateway.js";
 import { timersOf } from "../listen/server.js";
-import { openAdminToken } from "../keys/key-directory.js";
+import { openAdminToken, openKey } from "../keys/key-directory.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import type { Journal } from "../runs/surroundings.js";
 import { writeMetrics } from "../telemetry/metrics.js";
@@ -66,6 +68,10 @@ export async function startGateway(
   // Before anything is made or locked.
   const secure = tls === undefined ? undefined : readTls(tls);
   const admin = await openAdminToken(config.keyDirectory);
+  // Gateways of one log have one set of keys, and so take each other's tickets.
+  const ticketKey = deriveTicketKey(
+    exportPrivateKeyPem(await openKey(config.keyDirectory, "issuer")),
+  );
   const tokens = await openTokens(config, SYSTEM_CLOCK, journal);
   const receipts = await openReceipts(config, telemetry).catch(async (error: unknown) => {
     await tokens.close();
@@ -88,6 +94,7 @@ export async function startGateway(
     ledger,
     origins: config.origins,
     access: openAccess(config.access, SYSTEM_CLOCK, journal),
+    ticketKey,
     listenLimits: config.limits,
     journal,
     telemetry,

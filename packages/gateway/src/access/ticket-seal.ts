@@ -1,0 +1,50 @@
+import { decodeBase64Url, encodeBase64Url, parseJson } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+
+/** Bytes of the key that tickets are sealed under. */
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = "aes-256-gcm";
+/** Longest text that is looked at: a principal may take 1,300 bytes, in base64 and with the rest. */
+export const MAX_TICKET_LENGTH = 4096;
+
+/** Closes and opens what a ticket says: whoever reads an address learns nothing, and nobody makes one up. */
+export type TicketSeal = {
+  seal(content: JsonObject): string;
+  /** `undefined` for anything that was not sealed under this key. */
+  open(ticket: string): JsonObject | undefined;
+};
+
+/** A seal under one key; AES-256-GCM with random nonces, good for 2³² tickets. */
+export function createTicketSeal(key: Uint8Array = randomBytes(KEY_BYTES)): TicketSeal {
+  if (key.byteLength !== KEY_BYTES) throw new TypeError("a ticket key has 32 bytes");
+  return {
+    seal: (content) => {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce);
+      const body = [cipher.update(JSON.stringify(content), "utf8"), cipher.final()];
+      return encodeBase64Url(Buffer.concat([nonce, ...body, cipher.getAuthTag()]));
+    },
+    open: (ticket) => {
+      if (ticket.length > MAX_TICKET_LENGTH) return undefined;
+      try {
+        const bytes = decodeBase64Url(ticket);
+        const nonce = bytes.subarray(0, NONCE_BYTES);
+        const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+        decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+        const body = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+        return parseJson(Buffer.concat([body, decipher.final()])) as JsonObject;
+      } catch {
+        // What is wrong with it is nobody's business.
+        return undefined;
+      }
+    },
+  };
+}
+
+/** The ticket key of gateways that have a private key in common; nothing leads back from it. */
+export function deriveTicketKey(privateKey: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", privateKey, "", "countersign tickets 1", KEY_BYTES));
+}

@@ -1,0 +1,191 @@
+import { CountersignError, sha256Hex } from "@countersign/core";
+import { createFakeClock } from "@countersign/testkit";
+import type { FakeClock } from "@countersign/testkit";
+import { expect, test, vi } from "vitest";
+import type { ThreadLedger } from "../ledger/ledger.js";
+import { createMemoryLedger } from "../ledger/memory-ledger.js";
+import { rowsOf } from "../testing/ledger-contract.js";
+import type { Access, Grant } from "./access.js";
+import "../ledger/errors.js";
+import { createTicketSeal, deriveTicketKey, MAX_TICKET_LENGTH } from "./ticket-seal.js";
+import { TICKET_KEEP_MS, TICKET_LIFE_MS, TICKET_SKEW_MS, Tickets } from "./tickets.js";
+import type { TicketOptions } from "./tickets.js";
+
+const PURPOSE = { sessionId: "s", agent: "a" };
+const KEY = deriveTicketKey("a private key");
+const USED = JSON.stringify(["", "", "tickets"]);
+
+/** Knows everybody but those in the set. */
+function createPeople(): { access: Pick<Access, "restore">; gone: Set<string> } {
+  const gone = new Set<string>();
+  const restore: NonNullable<Access["restore"]> = ({ way, principal }) =>
+    way === "test" ? grant(principal, () => !gone.has(principal)) : undefined;
+  return { access: { restore }, gone };
+}
+const grant = (id: string, isValid: () => boolean = () => true): Grant => ({
+  principal: { id },
+  name: { way: "test", principal: id },
+  isValid,
+});
+
+type Options = Partial<TicketOptions> & { clock?: FakeClock };
+const open = ({ clock = createFakeClock(), ...rest }: Options = {}): Tickets =>
+  new Tickets({ clock, ledger: createMemoryLedger(clock), ...createPeople(), key: KEY, ...rest });
+const refused = async (redeemed: Promise<Grant>): Promise<void> =>
+  expect(redeemed).rejects.toMatchObject({ code: "ERR_ACCESS_TOKEN", facts: { reason: "ticket" } });
+
+test("a ticket opens its stream once, and only its own session and agent", async () => {
+  const tickets = open();
+  const { ticket } = tickets.issue(grant("alice"), PURPOSE);
+  expect((await tickets.redeem(ticket, PURPOSE)).principal.id).toBe("alice");
+  await refused(tickets.redeem(ticket, PURPOSE));
+  for (const other of [
+    { ...PURPOSE, sessionId: "t" },
+    { ...PURPOSE, agent: "b" },
+  ]) {
+    const second = tickets.issue(grant("alice"), PURPOSE).ticket;
+    await refused(tickets.redeem(second, other));
+    // A wrong try uses it up.
+    await refused(tickets.redeem(second, PURPOSE));
+  }
+});
+
+test("a ticket lives half a minute, and not longer than what it was issued on", async () => {
+  const clock = createFakeClock();
+  const { access, gone } = createPeople();
+  const tickets = open({ clock, access });
+  const [first, second, third] = ["a", "b", "c"].map(
+    (id) => tickets.issue(grant(id), PURPOSE).ticket,
+  ) as [string, string, string];
+  clock.advance(TICKET_LIFE_MS - 1);
+  expect((await tickets.redeem(first, PURPOSE)).principal.id).toBe("a");
+  gone.add("c");
+  await refused(tickets.redeem(third, PURPOSE));
+  clock.advance(1);
+  await refused(tickets.redeem(second, PURPOSE));
+});
+
+test("tickets are bounded for one and for all, and room comes back with time and with use", async () => {
+  const clock = createFakeClock();
+  const tickets = open({ clock, limits: { total: 3, each: 2 } });
+  const { ticket } = tickets.issue(grant("a"), PURPOSE);
+  tickets.issue(grant("a"), PURPOSE);
+  expect(() => tickets.issue(grant("a"), PURPOSE)).toThrow(/too many/);
+  await tickets.redeem(ticket, PURPOSE);
+  tickets.issue(grant("a"), PURPOSE);
+  tickets.issue(grant("b"), PURPOSE);
+  expect(() => tickets.issue(grant("c"), PURPOSE)).toThrow(/too many/);
+  clock.advance(TICKET_LIFE_MS);
+  tickets.issue(grant("c"), PURPOSE);
+});
+
+test("gateways with one key and one ledger take each other's tickets, one of any number of tries", async () => {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  const [one, other, third] = [
+    open({ clock, ledger }),
+    open({ clock, ledger }),
+    open({ clock, ledger }),
+  ];
+  const { ticket } = one.issue(grant("alice"), PURPOSE);
+  const tries = await Promise.allSettled(
+    Array.from({ length: 30 }, (_, index) =>
+      ([one, other, third][index % 3] as Tickets).redeem(ticket, PURPOSE),
+    ),
+  );
+  expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("of a ticket only the hash is kept, and its text tells nothing", async () => {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  const tickets = open({ clock, ledger });
+  const { ticket } = tickets.issue(grant("alice"), { sessionId: "my-session", agent: "a" });
+  expect(Buffer.from(ticket, "base64url").toString("latin1")).not.toMatch(/alice|my-session/);
+  await refused(tickets.redeem(ticket, PURPOSE));
+  expect(await rowsOf(ledger, USED)).toEqual([
+    { kind: "ticket", id: sha256Hex(ticket), value: { at: clock.now() } },
+  ]);
+});
+
+test("what nobody sealed costs the ledger nothing: made up, changed, cut, too long, or under another key", async () => {
+  const clock = createFakeClock();
+  const claim = vi.fn<ThreadLedger["claim"]>();
+  const tickets = open({ clock, ledger: { ...createMemoryLedger(clock), claim } });
+  const { ticket } = tickets.issue(grant("alice"), PURPOSE);
+  const changed = `${ticket.slice(0, 30)}${ticket[30] === "A" ? "B" : "A"}${ticket.slice(31)}`;
+  const foreign = open({ clock, key: deriveTicketKey("another") }).issue(grant("alice"), PURPOSE);
+  for (const text of [
+    "",
+    "A",
+    "A".repeat(20),
+    "A".repeat(MAX_TICKET_LENGTH + 1),
+    `${ticket}=`,
+    ticket.slice(0, -1),
+    ticket.slice(4),
+    changed,
+    foreign.ticket,
+    createTicketSeal(KEY).seal({}),
+    createTicketSeal(KEY).seal({ grant: "x", purpose: "y", expiresAt: clock.now() + 1 }),
+  ]) {
+    await refused(tickets.redeem(text, PURPOSE));
+  }
+  expect(claim).not.toHaveBeenCalled();
+});
+
+test("a grant that this gateway cannot restore, or one without a name, opens nothing", async () => {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  const one = open({ clock, ledger });
+  for (const access of [{}, { restore: () => undefined }]) {
+    const other = open({ clock, ledger, access });
+    await refused(other.redeem(one.issue(grant("alice"), PURPOSE).ticket, PURPOSE));
+  }
+  const nameless = { principal: { id: "alice" }, isValid: () => true };
+  expect(() => one.issue(nameless, PURPOSE)).toThrow(/ticket/);
+});
+
+test("while the ledger is down every ticket is refused with the ledger's own code", async () => {
+  const clock = createFakeClock();
+  const ledger: ThreadLedger = {
+    ...createMemoryLedger(clock),
+    claim: async () => {
+      throw new CountersignError("ERR_LEDGER_UNAVAILABLE", "down", {});
+    },
+  };
+  const tickets = open({ clock, ledger });
+  const { ticket } = tickets.issue(grant("alice"), PURPOSE);
+  await expect(tickets.redeem(ticket, PURPOSE)).rejects.toMatchObject({
+    code: "ERR_LEDGER_UNAVAILABLE",
+  });
+});
+
+test("clocks of gateways may differ, but a ticket from far ahead is refused", async () => {
+  const [ahead, behind] = [createFakeClock(), createFakeClock()];
+  const ledger = createMemoryLedger(behind);
+  const [one, other] = [open({ clock: ahead, ledger }), open({ clock: behind, ledger })];
+  ahead.advance(TICKET_SKEW_MS);
+  const near = one.issue(grant("a"), PURPOSE).ticket;
+  expect((await other.redeem(near, PURPOSE)).principal.id).toBe("a");
+  ahead.advance(1);
+  await refused(other.redeem(one.issue(grant("a"), PURPOSE).ticket, PURPOSE));
+});
+
+test("used tickets do not pile up: whoever takes one later removes the old ones, also another's", async () => {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  const use = async (tickets: Tickets): Promise<string> => {
+    const { ticket } = tickets.issue(grant("a"), PURPOSE);
+    await tickets.redeem(ticket, PURPOSE);
+    return ticket;
+  };
+  const [one, other] = [open({ clock, ledger }), open({ clock, ledger })];
+  for (let count = 0; count < 90; count++) await use(one);
+  clock.advance(TICKET_KEEP_MS);
+  const recent = await use(other);
+  expect(await rowsOf(ledger, USED)).toHaveLength(91);
+  await refused(one.redeem(recent, PURPOSE));
+  clock.advance(TICKET_KEEP_MS);
+  await use(other);
+  await vi.waitFor(async () => expect(await rowsOf(ledger, USED)).toHaveLength(2));
+});
