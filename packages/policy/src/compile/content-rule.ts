@@ -15,6 +15,7 @@ const REASONS: Readonly<Record<Exclude<ContentKind, "max_characters">, string>> 
   links: "text holds an address that runs code or hides where it leads",
   markup: "text holds active markup",
   hidden: "text holds characters that a person cannot see",
+  words: "text holds a word that is never shown",
   sources: "a content part points into the agent's network",
 };
 
@@ -31,6 +32,7 @@ export function compileContentRule(document: PolicyDocument): Rule[] {
     links: denialFor("links", REASONS.links),
     markup: denialFor("markup", REASONS.markup),
     hidden: denialFor("hidden", REASONS.hidden),
+    words: denialFor("words", REASONS.words),
     sources: denialFor("sources", REASONS.sources),
     max_characters: denialFor("max_characters", tooLong),
   };

@@ -4,6 +4,7 @@ export const CONTENT_KINDS = [
   "links",
   "markup",
   "hidden",
+  "words",
   "max_characters",
   "sources",
 ] as const;

@@ -132,6 +132,8 @@ class Fence {
   }
 
   #addToLine(code: number): void {
+    // Most of a line: nothing behind its first word changes what the line is.
+    if (this.#hasText && this.#run === 0) return;
     const isFenceCharacter = code === 0x60 || code === 0x7e;
     if (this.#rest === "none" && isFenceCharacter && (this.#run === 0 || code === this.#runOf)) {
       if (!this.#hasText || this.#run > 0) {
@@ -153,7 +155,7 @@ class Fence {
       }
     }
     // A mark of a list or quote may stand before a block of HTML, but not before a fence at the top level.
-    if (isMark(code)) this.#indent += 4;
+    if (this.#run === 0 && isMark(code)) this.#indent += 4;
     else if (code !== LESS) this.#hasText = true;
   }
 }

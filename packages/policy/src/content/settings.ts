@@ -9,6 +9,8 @@ export type ContentSettings = {
   readonly markup: boolean;
   readonly hidden: boolean;
   readonly sources: boolean;
+  /** Never shown. */
+  readonly words: readonly string[];
   /** Characters of one message at most; infinite without a limit. */
   readonly maxCharacters: number;
 };
@@ -24,6 +26,7 @@ export function compileContentSettings({ rules }: PolicyDocument): ContentSettin
     markup: block.markup !== "allow",
     hidden: block.hidden !== "allow",
     sources: block.sources !== "allow",
+    words: block.words ?? [],
     maxCharacters: block.max_characters ?? Number.POSITIVE_INFINITY,
   };
 }

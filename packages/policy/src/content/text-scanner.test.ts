@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ContentKind } from "./finding.js";
 import type { ContentSettings } from "./settings.js";
@@ -11,6 +11,7 @@ const ALL: ContentSettings = {
   markup: true,
   hidden: true,
   sources: true,
+  words: [],
   maxCharacters: 100_000,
 };
 
@@ -101,6 +102,7 @@ const FINE: readonly string[] = [
   "if a < b && c > d, then x <= y; List<String>, Map<K, V>, <your-name>, <T>",
   "line<br>break, H<sub>2</sub>O, <details><summary>more</summary>text</details>, the `<img>` element",
   `${FENCE}html\n<img src="x"><script>go()</script>\n${FENCE}\ndone`,
+  `${FENCE}c++ 11\n<img src="x">\n${FENCE}\n`,
   `~~~\n<svg onload=x>\n${FENCE}\n<svg onload=x>\n~~~\n`,
   "tabs\tand\r\nlines",
   "🏴\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F} 👩‍👩‍👧‍👦 ❤️ می‌خواهم",
@@ -166,6 +168,14 @@ test("a message at its longest passes, one character more does not, dripped too"
   expect(scan(["1234567890"], settings)[0]).toBeUndefined();
   expect(scan(["12345678901"], settings)[0]).toBe("max_characters");
   expect(scan("12345678901".split(""), settings)).toEqual(["max_characters", "1234567890"]);
+});
+
+test("a word that is never shown is found where it ends, however it is cut", () => {
+  const settings = { ...ALL, words: ["CANARY-1", "marker"] };
+  expect(scan(["see CANARY-1."], settings)[0]).toBe("words");
+  expect(scan("see CANARY-1.".split(""), settings)).toEqual(["words", "see CANARY-"]);
+  expect(scan(["mar", "ke", "r"], settings)[0]).toBe("words");
+  expect(scan(["CANARY-2 mark er"], settings)[0]).toBeUndefined();
 });
 
 test("each kind can be left alone", () => {

@@ -4,6 +4,7 @@ import type { ContentKind } from "./finding.js";
 import { HiddenText } from "./hidden-text.js";
 import { Markup } from "./markup.js";
 import type { ContentSettings } from "./settings.js";
+import { Words } from "./words.js";
 
 /**
  * Reads one message as it grows, so that nothing passes because it was cut in two.
@@ -16,6 +17,7 @@ export class TextScanner {
   readonly #markup: Markup | undefined;
   readonly #user: UserBeforeHost | undefined;
   readonly #addresses: Addresses | undefined;
+  readonly #words: Words | undefined;
   #characters = 0;
 
   constructor(settings: ContentSettings) {
@@ -23,6 +25,7 @@ export class TextScanner {
     if (settings.hidden) this.#hidden = new HiddenText();
     if (settings.markup) this.#markup = new Markup();
     if (settings.links) this.#user = new UserBeforeHost();
+    if (settings.words.length > 0) this.#words = new Words(settings.words);
     if (settings.links || settings.images) this.#addresses = new Addresses(settings);
   }
 
@@ -31,6 +34,7 @@ export class TextScanner {
     this.#characters += text.length;
     let found: ContentKind | undefined;
     if (this.#characters > this.#maxCharacters) found = "max_characters";
+    if (this.#words?.push(text) === true) found ??= "words";
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (this.#hidden?.feed(code) === true) found ??= "hidden";

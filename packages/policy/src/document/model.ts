@@ -113,6 +113,7 @@ export type ContentBlock = BlockHeader & {
   markup?: DefaultAction;
   hidden?: DefaultAction;
   sources?: DefaultAction;
+  words?: string[];
   max_characters?: number;
 };
 

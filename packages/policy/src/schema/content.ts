@@ -27,6 +27,11 @@ export const AG_UI_CONTENT: JsonSchema = closed(
       "Control characters, reversed text and sentences in invisible characters; of a client only the last.",
     ),
     sources: action("Content parts of a client whose address lies inside the agent's network."),
+    words: list(
+      "Words that are never shown, such as a mark in the system prompt that no answer has a reason to repeat.",
+      { type: "string", description: "As it is written.", minLength: 4, maxLength: 200 },
+      100,
+    ),
     max_characters: {
       type: "integer",
       description: "Characters of one message at most.",

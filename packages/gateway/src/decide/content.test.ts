@@ -1,0 +1,88 @@
+import { sseFrame } from "@countersign/testkit";
+import { afterEach, expect, test } from "vitest";
+import { runClient } from "../testing/client.js";
+import { envelope } from "../testing/envelopes.js";
+import { idsOf, inRun } from "../testing/events.js";
+import { startFixture } from "../testing/fixture.js";
+import type { Fixture } from "../testing/fixture.js";
+import { sseEvents } from "../testing/transports.js";
+
+let fixture: Fixture | undefined;
+afterEach(async () => {
+  await fixture?.stop();
+  fixture = undefined;
+});
+
+const POLICY = `hushspec: "0.1.0"
+rules:
+  ag_ui: { allow_display_without_capability: true, restricted_classifications: [submit] }
+  ag_ui_inbound: { default: allow }
+  ag_ui_content: { max_characters: 100 }
+`;
+
+async function start(events: readonly object[], policy = POLICY): Promise<string> {
+  fixture = await startFixture(
+    (request) => ({ pieces: inRun(idsOf(request.body), events).map(sseFrame) }),
+    { policy },
+  );
+  return `${fixture.url}/agents/support`;
+}
+
+const said = (messageId: string, text: string): object[] => [
+  { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
+  ...text.split("").map((delta) => ({ type: "TEXT_MESSAGE_CONTENT", messageId, delta })),
+  { type: "TEXT_MESSAGE_END", messageId },
+];
+const IMAGE = "See ![x](https://evil.example/?d=1) now";
+const answers = ({ messages }: Awaited<ReturnType<typeof runClient>>): unknown[] =>
+  messages.filter(({ role }) => role === "assistant").map(({ content }) => content);
+const blockedBy = (rule: string): number =>
+  fixture?.recorder.drafts.filter((draft) => draft.rule === rule).length ?? 0;
+
+test("an image that comes in single characters is withheld before its host, and its message ends", async () => {
+  const client = await runClient(await start([...said("m1", IMAGE), ...said("m2", "Bye")]));
+  expect(answers(client)).toEqual(["See ![x](https", "Bye"]);
+  expect(blockedBy("ag_ui_content.images")).toBeGreaterThan(0);
+});
+
+test("a message that is opened again goes on where it ended", async () => {
+  const [first, second] = ["See ![x](", "https://evil.example/"];
+  const client = await runClient(await start([...said("m1", first), ...said("m1", second)]));
+  expect(answers(client)).toEqual(["See ![x](https"]);
+});
+
+test("a message list does not bring back what was withheld, nor bring it first", async () => {
+  const messages = [
+    { id: "m1", role: "assistant", content: IMAGE },
+    { id: "m2", role: "assistant", content: "fine" },
+  ];
+  const client = await runClient(await start([{ type: "MESSAGES_SNAPSHOT", messages }]));
+  expect(answers(client)).toContain("fine");
+  expect(JSON.stringify(client.messages)).not.toContain("evil");
+});
+
+test("envelopes are one text, however many carry it", async () => {
+  const [first, second] = ["See ![x](htt", "ps://evil.example/"].map((text, index) =>
+    envelope(`evt_${index}`, { payload: { text } }),
+  );
+  fixture = await startFixture(
+    () => ({ pieces: [first, second].map((one) => sseFrame(one ?? {})) }),
+    {
+      policy: POLICY,
+      target: { transport: "get-sse" },
+    },
+  );
+  const body = await (await fetch(`${fixture.url}/ag-ui/stream?session=s`)).text();
+  expect(sseEvents(body)).toEqual([first]);
+  expect(blockedBy("ag_ui_content.images")).toBe(1);
+});
+
+test("a message at its longest passes, and one more character does not", async () => {
+  const client = await runClient(await start(said("m1", "x".repeat(101))));
+  expect(answers(client)).toEqual(["x".repeat(100)]);
+});
+
+test("a policy that observes delivers all of it and puts it on record", async () => {
+  const client = await runClient(await start(said("m1", IMAGE), `mode: observe\n${POLICY}`));
+  expect(answers(client)).toEqual([IMAGE]);
+});
