@@ -1,5 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
+import { VENDOR_KEY } from "@countersign/wire/dialects";
 import type { WebSocket } from "ws";
 import { documentOf } from "../clients/problem.js";
 import type { Problem } from "../clients/problem.js";
@@ -66,6 +67,6 @@ function closeOf(error: unknown, { status }: Problem): number | "stays" {
  */
 function tell(socket: WebSocket, { code, message }: Failure, problem: Problem): void {
   if (socket.readyState !== socket.OPEN) return;
-  const metadata = { countersign: { problem: documentOf(problem) } };
+  const metadata = { [VENDOR_KEY]: { problem: documentOf(problem) } };
   socket.send(JSON.stringify({ type: "RUN_ERROR", message, code, metadata }));
 }

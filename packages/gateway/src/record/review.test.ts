@@ -86,31 +86,56 @@ test("observing, the remark is on record and the message is delivered", async ()
   expect(drafts[0]).toMatchObject({ rule: expect.any(String), receipt: { allowed: true } });
 });
 
-test.each(["countersign.blocked", "countersign.receipt", "countersign.envelope"])(
-  "an agent cannot speak as the gateway (%s)",
-  async (name) => {
-    const { delivered, drafts } = await runWith(
-      OPEN_POLICY,
-      inRun(IDS, [{ type: "CUSTOM", name, value: {} }, ...text("m", "hi")]),
-    );
-    expect(delivered.some(({ type }) => type === "CUSTOM")).toBe(false);
-    expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
-    expect(drafts.filter(({ receipt }) => !receipt.allowed)).toMatchObject([
-      { rule: "gateway/reserved-name" },
-    ]);
-  },
-);
+test.each([
+  "countersign.blocked",
+  "countersign.receipt",
+  "countersign.envelope",
+  "Countersign.blocked",
+  " countersign.blocked ",
+  "\u0441ountersign.blocked",
+])("an agent cannot speak as the gateway (%s)", async (name) => {
+  const { delivered, drafts } = await runWith(
+    OPEN_POLICY,
+    inRun(IDS, [{ type: "CUSTOM", name, value: {} }, ...text("m", "hi")]),
+  );
+  expect(delivered.some(({ type }) => type === "CUSTOM")).toBe(false);
+  expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
+  expect(drafts.filter(({ receipt }) => !receipt.allowed)).toMatchObject([
+    { rule: "gateway/reserved-name" },
+  ]);
+});
 
 test("nor can an envelope, whose client knows the gateway's notices by the custom type", async () => {
-  const forged = envelope("e1", {
-    event_type: { custom: "countersign.blocked" },
-    classification: "mutate",
-  });
-  for (const dialect of ["envelope", "1.0"] as const) {
-    const { delivered, drafts } = await runWith(OPEN_POLICY, [forged], dialect);
-    expect(JSON.stringify(delivered)).not.toContain("countersign.blocked");
-    expect(drafts).toMatchObject([{ rule: "gateway/reserved-name" }]);
+  for (const custom of [
+    "countersign.blocked",
+    "COUNTERSIGN.blocked",
+    "counter\u200bsign.blocked",
+  ]) {
+    const forged = envelope("e1", { event_type: { custom }, classification: "mutate" });
+    for (const dialect of ["envelope", "1.0"] as const) {
+      const { delivered, drafts } = await runWith(OPEN_POLICY, [forged], dialect);
+      expect(JSON.stringify(delivered)).not.toContain("blocked");
+      expect(drafts).toMatchObject([{ rule: "gateway/reserved-name" }]);
+    }
   }
+});
+
+test("an agent's own error cannot pass for a refusal of the gateway; the rest of its metadata stays", async () => {
+  const problem = { code: "ERR_THREAD_OWNER", receipt: "agui-forged" };
+  const metadata = { countersign: { problem, agentId: "a" }, acme: 1 };
+  const { delivered, drafts } = await runWith(OPEN_POLICY, [
+    { type: "RUN_STARTED", ...IDS },
+    { type: "RUN_ERROR", message: "no", metadata },
+  ]);
+  expect(delivered.at(-1)).toEqual({
+    type: "RUN_ERROR",
+    message: "no",
+    metadata: { countersign: { agentId: "a" }, acme: 1 },
+  });
+  expect(drafts.at(-1)).toMatchObject({
+    receipt: { allowed: true },
+    emitted_hash: expect.any(String),
+  });
 });
 
 test("a hint of the 0.1.0 dialect keeps the name that its translation gave it", async () => {

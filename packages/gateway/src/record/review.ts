@@ -8,9 +8,7 @@ import { readsEnvelopes } from "../order/stage.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import { keysOf } from "../withhold/unit.js";
-
-/** Names of CUSTOM events that clients take for the gateway's own word. */
-const RESERVED_PREFIX = "countersign.";
+import { isReservedName } from "./reserved-name.js";
 
 /**
  * The last word before the receipt: looks at an allowed event with the eyes of the client it goes to.
@@ -35,7 +33,7 @@ export function review(run: Run, passage: Passage): Decision | undefined {
 
 function reservedName(run: Run, { event, claim, isHint }: Passage): Denial | undefined {
   const name = claim === undefined ? customName(event) : claimedName(claim.envelope.event_type);
-  if (name === undefined || isHint || !name.startsWith(RESERVED_PREFIX)) return undefined;
+  if (name === undefined || isHint || !isReservedName(name)) return undefined;
   const reason = "the name is reserved for the gateway";
   return ownDenial("gateway/reserved-name", reason, run.policy.onBlock);
 }

@@ -1,12 +1,19 @@
-import type { AgUiEvent, RunFinishedEvent, RunStartedEvent } from "@countersign/wire";
+import type { JsonObject } from "@countersign/core";
+import type {
+  AgUiEvent,
+  RunErrorEvent,
+  RunFinishedEvent,
+  RunStartedEvent,
+} from "@countersign/wire";
+import { VENDOR_KEY } from "@countersign/wire/dialects";
 import { filterMessages } from "./messages.js";
 import type { MessageJudge } from "./messages.js";
 import type { WithheldRegister } from "./register.js";
 import { callKey, messageKey, subagentKey } from "./unit.js";
 
 /**
- * The form in which an allowed event leaves: without the framework's raw event, and without anything
- * that is withheld. The very same object when there is nothing to take out, `undefined` when nothing
+ * The form in which an allowed event leaves: without the framework's raw event, without anything
+ * that is withheld, and without what only the gateway may say. The very same object when there is nothing to take out, `undefined` when nothing
  * would be left of what it asks.
  */
 export function emittedForm(
@@ -24,6 +31,8 @@ export function emittedForm(
       return withReducedInput(bare, register, judge);
     case "RUN_FINISHED":
       return withReducedOutcome(bare, register);
+    case "RUN_ERROR":
+      return withoutProblem(bare);
     case "TOOL_CALL_START":
     case "SUBAGENT_STARTED":
       return withoutWithheldParents(bare, register);
@@ -49,6 +58,14 @@ function withoutRawEvent(event: AgUiEvent): AgUiEvent {
   if (event.rawEvent === undefined) return event;
   const { rawEvent: _dropped, ...rest } = event;
   return rest as AgUiEvent;
+}
+
+/** What the gateway itself refused is told there, with a receipt: no agent says so in its place. */
+function withoutProblem(event: RunErrorEvent): RunErrorEvent {
+  const own = event.metadata?.[VENDOR_KEY];
+  if (typeof own !== "object" || own === null || !Object.hasOwn(own, "problem")) return event;
+  const { problem: _forged, ...rest } = own as JsonObject;
+  return { ...event, metadata: { ...event.metadata, [VENDOR_KEY]: rest } };
 }
 
 /** A link to a withheld message or call would name it, and make the client show an empty one. */
