@@ -36,10 +36,13 @@ export type Replay = {
 
 const LOCAL = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 const MAX_BODY = 10 * 1024 * 1024;
+/** The close code for a defect on the server's side. */
+const UNREADABLE = 1011;
 
 /**
  * Serves a recording as an agent, over SSE and WebSocket: the first request gets the first recorded
  * connection, the next one the second, and after the last it begins again. Nothing is held in memory.
+ * Rejects with the system's error, which names address and port, when it cannot listen there.
  *
  * @throws CountersignError `ERR_INSPECT_RECORDING_EMPTY` when there is nothing to replay
  */
@@ -54,17 +57,24 @@ export async function startReplay(options: ReplayOptions): Promise<Replay> {
     options.onServe?.(connId);
     return connId;
   };
-  const server = createServer((request, response) => void answer(request, response, options, next));
+  const server = createServer((request, response) => {
+    // Who hangs up in the middle, or a recording that cannot be read any more, ends this connection alone.
+    answer(request, response, options, next).catch(() => response.destroy());
+  });
   const sockets = new WebSocketServer({
     server,
     verifyClient: ({ origin }: { origin?: string }) => isLocal(origin),
   });
   sockets.on("connection", (socket) => {
-    socket.on("message", (data) => void sendFrames(socket, String(data), options, next()));
+    socket.on("message", (data) => {
+      sendFrames(socket, String(data), options, next()).catch(() => socket.close(UNREADABLE));
+    });
     socket.on("error", () => {});
   });
   await new Promise<void>((done, failed) => {
-    server.once("error", failed);
+    // The server's errors are handed on to the sockets' server, and one that nobody listens to ends the process: of
+    // a port that is taken, and later of a connection that could not be accepted.
+    sockets.on("error", failed);
     server.listen(options.port ?? 0, options.host ?? "127.0.0.1", done);
   });
   const place = `${options.host ?? "127.0.0.1"}:${(server.address() as AddressInfo).port}/`;

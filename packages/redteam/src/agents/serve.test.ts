@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { documentOf, HELLO } from "../runner/testing/scripted.js";
 import { runDocument } from "../runner/run-document.js";
 import { createHardenedAgent } from "./hardened/agent.js";
@@ -34,5 +35,34 @@ test("a body over the limit is refused", async () => {
   const body = JSON.stringify({ x: "y".repeat(1_100_000) });
   const response = await fetch(agent.url, { method: "POST", body });
   expect(response.status).toBe(413);
+  await agent.close();
+});
+
+test("a port that is taken is the system's error, told once, and the agent that has it goes on", async () => {
+  const agent = await serveAgent(createHardenedAgent());
+  const port = Number(new URL(agent.url).port);
+  await expect(serveAgent(createHardenedAgent(), port)).rejects.toMatchObject({
+    code: "EADDRINUSE",
+    address: "127.0.0.1",
+    port,
+  });
+  expect((await fetch(agent.url, { method: "POST", body: "{" })).status).toBe(415);
+  await agent.close();
+});
+
+test("a frame that breaks the protocol ends its socket alone", async () => {
+  const agent = await serveAgent(createHardenedAgent());
+  for (const [bytes, code] of [
+    [new Uint8Array([0xff]), 1007],
+    [new Uint8Array(1_100_000), 1009],
+  ] as const) {
+    const socket = new WebSocket(agent.webSocketUrl);
+    socket.on("error", () => {});
+    const closed = new Promise((resolve) => socket.on("close", resolve));
+    await new Promise((resolve) => socket.once("open", resolve));
+    socket.send(bytes, { binary: false });
+    expect(await closed).toBe(code);
+  }
+  expect((await fetch(agent.url, { method: "POST", body: "{" })).status).toBe(415);
   await agent.close();
 });

@@ -16,7 +16,11 @@ export type RunningAgent = {
 
 const MOST_OF_A_BODY = 1_048_576;
 
-/** Serves an agent on the loopback interface: POST, GET with `input` in the query, and WebSocket. */
+/**
+ * Serves an agent on the loopback interface: POST, GET with `input` in the query, and WebSocket.
+ *
+ * Rejects with the system's error, which names address and port, when it cannot listen there.
+ */
 export async function serveAgent(logic: AgentLogic, port = 0): Promise<RunningAgent> {
   const server = createServer((request, response) => {
     answerHttp(logic, request, response).catch(() => response.destroy());
@@ -31,7 +35,9 @@ export async function serveAgent(logic: AgentLogic, port = 0): Promise<RunningAg
     socket.on("error", () => socket.terminate());
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    // The server's errors are handed on to the sockets' server, and one that nobody listens to ends the process: of
+    // a port that is taken, and later of a connection that could not be accepted.
+    sockets.on("error", reject);
     server.listen(port, "127.0.0.1", resolve);
   });
   const address = server.address() as AddressInfo;

@@ -4,7 +4,6 @@ import {
   serveAgent,
 } from "@countersign/redteam/agents";
 import type { Command } from "commander";
-import { requireFreePort } from "../../network/free-port.js";
 import { printJson, printLine } from "../../output/print.js";
 import { readPort } from "../capture/arguments.js";
 
@@ -33,7 +32,6 @@ export function registerAgent(group: Command): void {
 async function agent(flags: Flags): Promise<void> {
   const kind = flags.hardened === true ? "hardened" : "vulnerable";
   const logic = kind === "hardened" ? createHardenedAgent() : createVulnerableAgent();
-  await requireFreePort(flags.port);
   const running = await serveAgent(logic, flags.port);
   const { url, webSocketUrl } = running;
   if (flags.json === true) printJson({ kind, url, webSocketUrl });

@@ -5,7 +5,6 @@ import { readRecording, startReplay } from "@countersign/inspect";
 import type { OpenRecording } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { requireFreePort } from "../../network/free-port.js";
 import { printLine } from "../../output/print.js";
 import { showSteps } from "./step.js";
 import { readPort } from "../capture/arguments.js";
@@ -50,7 +49,6 @@ async function replay(file: string, flags: Flags): Promise<void> {
     await showSteps(open, flags.json === true);
     return;
   }
-  await requireFreePort(flags.port);
   const running = await startReplay({
     open,
     port: flags.port,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeFailure } from "../output/failure.js";
+import { describeFailure } from "./failure.js";
 import { runProgram } from "../testing/run-program.js";
 
 const taken = createServer();
