@@ -3,7 +3,7 @@ import type { JsonObject } from "@countersign/core";
 import type { PoolClient } from "pg";
 import type { Clock } from "../../ports.js";
 import "../errors.js";
-import type { LedgerKind, LedgerRow, ThreadLedger } from "../ledger.js";
+import type { LedgerClaim, LedgerKind, LedgerRow, ThreadLedger } from "../ledger.js";
 import { decodeText, encodeText } from "../text.js";
 import { connect } from "./connect.js";
 
@@ -30,6 +30,10 @@ CREATE TABLE IF NOT EXISTS countersign_facts (
 const TOUCH = `INSERT INTO countersign_threads VALUES ($1, $2, $3)
   ON CONFLICT (ledger, thread) DO UPDATE
   SET written_at = greatest(countersign_threads.written_at, excluded.written_at)`;
+const TOUCH_ALL = `INSERT INTO countersign_threads
+  SELECT $1, thread, $3 FROM unnest($2::text[]) AS row(thread) ORDER BY thread
+  ON CONFLICT (ledger, thread) DO UPDATE
+  SET written_at = greatest(countersign_threads.written_at, excluded.written_at)`;
 const PUT = `INSERT INTO countersign_facts
   SELECT $1, $2, kind, id, value FROM unnest($3::text[], $4::text[], $5::text[]) AS row(kind, id, value)
   ON CONFLICT (ledger, thread, kind, id) DO UPDATE SET value = excluded.value`;
@@ -41,8 +45,9 @@ const CLAIM = `INSERT INTO countersign_facts
   SELECT $1, thread, kind, id, value FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
   AS row(thread, kind, id, value) ORDER BY thread, kind, id
   ON CONFLICT DO NOTHING RETURNING thread, kind, id`;
-const FIND =
-  "SELECT value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind = $3 AND id = $4";
+const FIND = `SELECT thread, kind, id, value FROM countersign_facts
+  JOIN unnest($2::text[], $3::text[], $4::text[]) AS asked(thread, kind, id) USING (thread, kind, id)
+  WHERE ledger = $1`;
 const READ =
   "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
 
@@ -55,9 +60,19 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     failure: unavailable,
   });
 
-  const readRows = async (client: PoolClient, thread: string): Promise<LedgerRow[]> => {
-    const { rows } = await client.query(READ, [name, encodeText(thread)]);
-    return (rows as { kind: LedgerKind; id: string; value: string }[]).map((row) => ({
+  /** A question of this ledger, where there is something to ask. */
+  const ask = async <Row>(
+    client: PoolClient,
+    isNeeded: boolean,
+    sql: string,
+    values: readonly unknown[],
+  ): Promise<Row[]> =>
+    isNeeded ? ((await client.query(sql, [name, ...values])).rows as Row[]) : [];
+  type Fact = { readonly kind: LedgerKind; readonly id: string; readonly value: string };
+  const readRows = async (client: PoolClient, thread: string | undefined): Promise<LedgerRow[]> => {
+    const isNeeded = thread !== undefined;
+    const rows = await ask<Fact>(client, isNeeded, READ, [encodeText(thread ?? "")]);
+    return rows.map((row) => ({
       kind: row.kind,
       id: decodeText(row.id),
       value: decodeValue(row.value),
@@ -95,41 +110,28 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
       }),
     claim: async (claims, reading) =>
       inTransaction(async (client) => {
-        const rows = reading === undefined ? [] : await readRows(client, reading);
-        const keys = claims.map(({ thread, row }) => [
-          encodeText(thread),
-          row.kind as string,
-          encodeText(row.id),
+        const rows = await readRows(client, reading);
+        const keys = claims.map(keyOf);
+        const wanted = claims.filter(({ isQuestion }) => isQuestion !== true);
+        const inserted = await ask<Key>(client, wanted.length > 0, CLAIM, [
+          ...columnsOf(wanted.map(keyOf)),
+          wanted.map(({ row }) => encodeText(JSON.stringify(row.value))),
         ]);
-        const wanted = keys.filter((_, index) => claims[index]?.isQuestion !== true);
-        const column = (at: number): string[] => wanted.map((key) => key[at] as string);
-        const values = claims
-          .filter(({ isQuestion }) => isQuestion !== true)
-          .map(({ row }) => encodeText(JSON.stringify(row.value)));
-        const { rows: inserted } = await client.query(CLAIM, [
-          name,
-          column(0),
-          column(1),
-          column(2),
-          values,
-        ]);
-        const free = new Set(
-          (inserted as { thread: string; kind: string; id: string }[]).map((row) =>
-            JSON.stringify([row.thread, row.kind, row.id]),
-          ),
-        );
-        const known: (JsonObject | undefined)[] = [];
-        for (const key of keys) {
-          if (free.delete(JSON.stringify(key))) {
-            await client.query(TOUCH, [name, key[0], clock.now()]);
-            known.push(undefined);
-          } else {
-            const { rows: found } = await client.query(FIND, [name, ...key]);
-            const [there] = found as { value: string }[];
-            const isQuestion = !wanted.includes(key);
-            known.push(there === undefined && isQuestion ? undefined : valueOf(there));
-          }
-        }
+        const free = new Set(inserted.map(nameOf));
+        const touched = [...new Set(inserted.map(({ thread }) => thread))];
+        await ask(client, touched.length > 0, TOUCH_ALL, [touched, clock.now()]);
+        // One question for all: each is a journey of its own, while others wait for this transaction's rows.
+        const isNew = free.size === claims.length;
+        const found = await ask<Key & { value: string }>(client, !isNew, FIND, columnsOf(keys));
+        const there = new Map(found.map((row) => [nameOf(row), row.value]));
+        const known = claims.map((claim, index): JsonObject | undefined => {
+          const key = nameOf(keys[index] as Key);
+          // Of two claims of one name in one go, the first was the first.
+          if (claim.isQuestion !== true && free.delete(key)) return undefined;
+          const value = there.get(key);
+          if (value !== undefined) return decodeValue(value);
+          return claim.isQuestion === true ? undefined : {};
+        });
         return { known, rows };
       }),
     forget: async (before) =>
@@ -152,8 +154,23 @@ function unavailable(): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
   return new CountersignError("ERR_LEDGER_UNAVAILABLE", message, {});
 }
 
-function valueOf(row: { value: string } | undefined): JsonObject {
-  return decodeValue(row?.value ?? "{}");
+/** A row's name as the database has it. */
+type Key = { readonly thread: string; readonly kind: string; readonly id: string };
+
+function keyOf({ thread, row }: LedgerClaim): Key {
+  return { thread: encodeText(thread), kind: row.kind, id: encodeText(row.id) };
+}
+
+function nameOf({ thread, kind, id }: Key): string {
+  return JSON.stringify([thread, kind, id]);
+}
+
+function columnsOf(keys: readonly Key[]): [string[], string[], string[]] {
+  return [
+    keys.map(({ thread }) => thread),
+    keys.map(({ kind }) => kind),
+    keys.map(({ id }) => id),
+  ];
 }
 
 function decodeValue(text: string): JsonObject {
