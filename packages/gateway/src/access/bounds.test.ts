@@ -6,26 +6,10 @@ import { FailedTries } from "./failed-tries.js";
 import { createLeases } from "./leases.js";
 import { ANONYMOUS } from "./principal.js";
 import { RunSlots } from "./run-slots.js";
-import { SessionOwners } from "./session-owners.js";
 
 const grant = (id: string, isValid: () => boolean = () => true): Grant => ({
   principal: { id },
   isValid,
-});
-
-test("a session is its first user's; many sessions push out one's own, not another's", () => {
-  const owners = new SessionOwners({ total: 5, each: 2 });
-  const [alice, bob] = [{ id: "alice" }, { id: "bob" }];
-  owners.claim("s1", alice);
-  expect(() => owners.claim("s1", bob)).toThrow(/not yours/);
-  expect(() => owners.claim("s1", ANONYMOUS)).toThrow(/not yours/);
-  for (let index = 0; index < 10; index++) owners.claim(`b${index}`, bob);
-  expect(() => owners.claim("s1", bob)).toThrow(/not yours/);
-  owners.claim("b0", alice);
-  owners.claim("free", ANONYMOUS);
-  owners.claim("free", bob);
-  for (let index = 0; index < 5; index++) owners.claim(`c${index}`, { id: `c${index}` });
-  owners.claim("s1", bob);
 });
 
 test("runs of a principal: at the bound, one over, and again after one ended, once", () => {

@@ -25,7 +25,7 @@ export type Door = {
 /** What a door is made of. */
 export type DoorOptions = {
   readonly clock: Clock;
-  /** Where it is kept which tickets were used; gateways that share it take each other's. */
+  /** Where it is kept which tickets were used, and whose sessions are whose, for all gateways that share it. */
   readonly ledger: ThreadLedger;
   /** 32 bytes under which tickets are sealed, the same wherever they shall be taken; fresh ones when left out. */
   readonly ticketKey?: Uint8Array | undefined;
@@ -52,7 +52,7 @@ export function createDoor(options: DoorOptions): Door {
     },
     limits: resolved,
     leases,
-    owners: new SessionOwners(),
+    owners: new SessionOwners({ clock, ledger: options.ledger }),
     runs: new RunSlots(resolved.runsPerPrincipal),
     tickets: new Tickets({ clock, access, ledger: options.ledger, key: options.ticketKey }),
     close: () => leases.stop(),

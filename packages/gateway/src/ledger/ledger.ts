@@ -11,7 +11,8 @@ export type LedgerKind =
   | "answer"
   | "run"
   | "look"
-  | "ticket";
+  | "ticket"
+  | "session";
 
 /** One fact about a thread. */
 export type LedgerRow = {

@@ -13,16 +13,22 @@ export async function startGrantedRun(
   around: Surroundings,
   door: Door,
   grant: Grant,
-  request: Omit<RunRequest, "principal" | "lease">,
+  request: Omit<RunRequest, "principal" | "lease" | "owning"> & {
+    /** Whether the session's id is the client's choice. */
+    readonly isNamed: boolean;
+  },
 ): Promise<StartedRun> {
   // A body may take its time; the credential was looked at before it.
   if (!grant.isValid()) throw tokenError("expired");
-  door.owners.claim(request.sessionId, grant.principal);
+  const { sessionId, isNamed } = request;
+  const owning = isNamed ? door.owners.ask(sessionId, grant.principal) : undefined;
+  if (!isNamed) door.owners.claim(sessionId, grant.principal);
   const granted = new GrantedRun(door, grant);
   try {
     return await startRun(around, {
       ...request,
       principal: grant.principal,
+      owning,
       lease: granted,
       onStarting: (handle) => {
         request.onStarting?.(handle);

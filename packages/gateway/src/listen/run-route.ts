@@ -46,6 +46,7 @@ export async function serveRun(
       sessionId,
       // A client without a session gets a new one each time; its threads must outlive that.
       ...(named === undefined ? { threadOwner: ownerOf(grant.principal.id) } : {}),
+      isNamed: named !== undefined,
       connectionId: around.mintId("run"),
       transport: "sse",
       clientDialect: clientDialectOf(question, url),

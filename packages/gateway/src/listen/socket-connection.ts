@@ -30,6 +30,8 @@ import { answerRefusal, CLOSE } from "./socket-refusal.js";
 export type SocketFacts = {
   readonly upstream: Upstream;
   readonly sessionId: string;
+  /** Whether the session's id is the client's choice. */
+  readonly isNamed: boolean;
   readonly clientDialect: ClientDialect | undefined;
   readonly traceparent: string | undefined;
   /** On what ground it is open, and the credential behind it. */
@@ -80,6 +82,7 @@ export function serveSocket(
     try {
       const run = startGrantedRun(around, door, held, {
         ...connection,
+        isNamed: facts.isNamed,
         bytes: text,
         authorization: authorizationFor(upstream, token),
         traceparent: facts.traceparent,

@@ -82,7 +82,7 @@ export function attachSockets(
         closeWith(socket, UNKNOWN_AGENT);
         cutSoon(socket, connection);
       } else {
-        door.owners.claim(upgrade.sessionId, grant.principal);
+        await takeSession(door, upgrade, grant);
         const early = greeting?.early ?? [];
         open(socket, { ...upgrade, upstream, grant, token: greeting?.token, early });
       }
@@ -111,9 +111,11 @@ export function attachSockets(
       return refuseUpgrade(connection, "403 Forbidden");
     }
     let grant: Grant | undefined;
+    const named = sessionOf(request, url);
     const upgrade: Upgrade = {
       upstream,
-      sessionId: sessionOf(request, url) ?? around.mintId("session"),
+      sessionId: named ?? around.mintId("session"),
+      isNamed: named !== undefined,
       clientDialect: clientDialectOf(request, url),
       traceparent: traceparentOf(request),
       isSessionStream: url.pathname === "/ag-ui",
@@ -127,7 +129,7 @@ export function attachSockets(
         noteTurnedAway(around, UNKNOWN_AGENT);
         return refuseUpgrade(connection, "404 Not Found");
       }
-      door.owners.claim(upgrade.sessionId, grant.principal);
+      await takeSession(door, upgrade, grant);
     }
     if (connection.destroyed) return undefined;
     return sockets.handleUpgrade(request, connection, head, (socket) => {
@@ -154,6 +156,15 @@ export function attachSockets(
       }
     },
   };
+}
+
+async function takeSession(
+  { owners }: Door,
+  { sessionId, isNamed }: Upgrade,
+  { principal }: Grant,
+): Promise<void> {
+  if (isNamed) await owners.own(sessionId, principal);
+  else owners.claim(sessionId, principal);
 }
 
 /** Bytes that are still read of somebody who was told goodbye, and how long they may take to answer it. */

@@ -59,6 +59,7 @@ export async function serveStream(
       bytes: JSON.stringify(input),
       authorization: authorizationFor(upstream, token),
       sessionId,
+      isNamed: true,
       connectionId: around.mintId("run"),
       transport: "sse",
       clientDialect: clientDialectOf(question, url) ?? "as-sent",

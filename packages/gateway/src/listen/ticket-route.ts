@@ -18,8 +18,10 @@ export async function serveTicket(
 ): Promise<void> {
   try {
     const grant = await door.access.authenticate(bearerOf(question));
-    const session = sessionOf(question, url) ?? around.mintId("session");
-    door.owners.claim(session, grant.principal);
+    const named = sessionOf(question, url);
+    const session = named ?? around.mintId("session");
+    if (named === undefined) door.owners.claim(session, grant.principal);
+    else await door.owners.own(named, grant.principal);
     const agent = upstream.target.name;
     const { ticket, expiresAt } = door.tickets.issue(grant, { sessionId: session, agent });
     const query = new URLSearchParams({ session, agent, ticket });

@@ -2,6 +2,7 @@ import { CountersignError, isCountersignError } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
+import type { SessionQuestion } from "../access/session-owners.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
 import { admitRequest } from "../inbound/admit.js";
 import { bindApprovals } from "../inbound/approval.js";
@@ -32,6 +33,8 @@ export type RunRequest = {
   readonly sessionId: string;
   /** Who asks; anonymous when left out. */
   readonly principal?: Principal;
+  /** Asks whose session it is, in one go with what is asked about the thread. */
+  readonly owning?: SessionQuestion | undefined;
   /** Let go when the run is over. */
   readonly lease?: { close(): void };
   /** The client's own `Authorization`, only for agents that are configured to get it. */
@@ -70,7 +73,7 @@ const CAPABILITY_HEADER = "countersign-capability";
  * Throws while nothing has been sent: the listener answers that with an HTTP error or a close code.
  */
 export async function startRun(around: Surroundings, request: RunRequest): Promise<StartedRun> {
-  const { upstream, sessionId, gone } = request;
+  const { upstream, sessionId, owning, gone } = request;
   const agent = upstream.target.name;
   const stop = new LightSignal();
   const leave = aborterOf(stop);
@@ -101,7 +104,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     question = inbound("input", request.bytes, {
       assertNewRun: enter,
       review: async (input) => {
-        visit = await around.desk.visit({ agent, scope, principal, input, policy });
+        visit = await around.desk.visit({ agent, scope, principal, owning, input, policy });
         return visit.findings;
       },
       claim: async () => visit?.claim(),

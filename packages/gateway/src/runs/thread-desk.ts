@@ -2,6 +2,7 @@ import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
+import type { SessionQuestion } from "../access/session-owners.js";
 import { FOREIGN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import { reviewInput } from "../inbound/review.js";
@@ -20,6 +21,8 @@ export type DeskQuestion = {
   /** Whose threads these are, where nobody vouches for anybody. */
   readonly scope: string;
   readonly principal: Principal;
+  /** Whose session it is, where that is still to be asked. */
+  readonly owning?: SessionQuestion | undefined;
   readonly input: RunAgentInput;
   readonly policy: CompiledPolicy;
 };
@@ -69,7 +72,7 @@ export class ThreadDesk {
   }
 
   async #review(
-    { agent, input, policy, principal }: DeskQuestion,
+    { agent, input, policy, principal, owning: session }: DeskQuestion,
     key: string,
     findings: Finding[],
     open: OpenThread,
@@ -80,10 +83,18 @@ export class ThreadDesk {
       [
         { ...owning, isQuestion: true },
         { thread: key, row: { ...run, value: { at: this.#clock.now() } } },
+        ...(session === undefined ? [] : [session.claim]),
       ],
       key,
     );
-    const [owned, used] = known;
+    const [owned, used, sessionKnown] = known;
+    try {
+      session?.settle(sessionKnown);
+    } catch (error) {
+      // Nobody uses up a run id from within another's session.
+      if (used === undefined) await this.#ledger.write(key, [], [run]);
+      throw error;
+    }
     const owner = (owned as { owner?: string } | undefined)?.owner ?? principal.id;
     const state = stateOf(rows);
     let review: InputReview = { findings: [], rows: [], claims: [], approvals: [] };
