@@ -9,6 +9,7 @@ import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { describeFailure } from "../output/failure.js";
 import { compilePolicyFile } from "./policy/policy-file.js";
+import { namesOfOneAddress } from "./same-address.js";
 
 /** One thing that was looked at. */
 export type Finding = { readonly part: string; readonly ok: boolean; readonly says: string };
@@ -19,6 +20,7 @@ const KEYS = ["receipts", "checkpoint", "issuer"] as const;
 /** Looks at everything a start would need, without making, writing or locking anything. */
 export async function checkServe(config: GatewayConfig): Promise<Finding[]> {
   return [
+    await look("agents", () => checkAgents(config)),
     await look("policy", () => checkPolicy(config.policyFile)),
     await look("keys", () => checkKeys(config.keyDirectory)),
     await look("store", () => checkStore(config)),
@@ -49,6 +51,15 @@ async function look(part: string, work: () => string | Promise<string>): Promise
   } catch (error) {
     return { part, ok: false, says: describeFailure(error).message };
   }
+}
+
+/** Nothing is wrong with two names for one agent, but who does not know what it means looks long for the reason. */
+function checkAgents({ agents }: GatewayConfig): string {
+  const shared = namesOfOneAddress(agents).map(
+    (names) =>
+      `${names.join(" and ")} have one address: their threads are separate, what one name delivered the other does not know`,
+  );
+  return [`${agents.length} configured`, ...shared].join("; ");
 }
 
 function checkPolicy(file: string | undefined): string {

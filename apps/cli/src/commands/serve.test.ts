@@ -28,6 +28,7 @@ test("--check looks at everything and makes nothing", async () => {
   const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: { part: string }[] };
   expect(ok).toBe(true);
   expect(findings.map(({ part }) => part)).toEqual([
+    "agents",
     "policy",
     "keys",
     "store",
@@ -98,6 +99,21 @@ test("--check tells an issuer that is out of reach, for which no start waits", a
   expect(out).toContain(
     "for now out of reach: the key set of i at https://127.0.0.1:9/jwks.json: ",
   );
+});
+
+test("--check remarks upon two names for one agent, whose threads are separate, and is content", async () => {
+  const file = join(home, "twice.yaml");
+  const twice = config().replace(
+    "agents: { ",
+    'agents: { b: { url: "http://u:s3cret@127.0.0.1:9" }, c: { url: "http://127.0.0.1:9/c" }, ',
+  );
+  await writeFile(file, `${twice}default_agent: a\n`);
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(0);
+  expect(out).toContain(
+    "ok agents: 3 configured; b and a have one address: their threads are separate",
+  );
+  expect(out).not.toContain("s3cret");
 });
 
 test("--check shows an agent's address without its password and its query", async () => {
