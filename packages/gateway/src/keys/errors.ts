@@ -6,6 +6,8 @@ declare module "@countersign/core" {
     ERR_KEYS_HISTORY: { file: string };
     /** A file that should hold a private key does not. */
     ERR_KEYS_UNREADABLE: { file: string };
+    /** A key, or what goes with it, could not be written; nothing was left behind. */
+    ERR_KEYS_UNWRITABLE: { file: string };
     /** The store does not hold what this gateway signed for last. */
     ERR_KEYS_LOG_CHANGED: { size: number; file: string };
   }

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError, encodeBase64Url, equalBytes, sha256 } from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import "./errors.js";
+import { writeNewFile } from "./write-new-file.js";
 
 /** The keys a gateway signs with, each for one purpose. */
 export type KeyPurpose = "receipts" | "checkpoint" | "issuer";
@@ -18,8 +19,8 @@ export async function openKey(directory: string, purpose: KeyPurpose): Promise<E
   if (existsSync(file)) return readKey(file);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const key = generateKey();
-  // `wx` fails when somebody else made the file in the meantime: two keys would split the log.
-  await writeFile(file, exportPrivateKeyPem(key), { mode: OWNER_ONLY, flag: "wx" });
+  // It fails when somebody else made the file in the meantime: two keys would split the log.
+  await writeNewFile(file, exportPrivateKeyPem(key), OWNER_ONLY);
   return key;
 }
 
@@ -52,16 +53,23 @@ export type AdminToken = {
 export async function openAdminToken(directory: string): Promise<AdminToken> {
   const file = join(directory, "admin-token.sha256");
   const fresh = existsSync(file) ? undefined : encodeBase64Url(randomBytes(32));
-  const expected =
-    fresh === undefined ? (await readFile(file, "utf8")).trim() : encodeBase64Url(sha256(fresh));
+  const expected = fresh === undefined ? await readHash(file) : encodeBase64Url(sha256(fresh));
   const bytes = new TextEncoder().encode(expected);
   return {
     fresh,
     keep: async () => {
       if (fresh === undefined) return;
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeFile(file, expected, { mode: OWNER_ONLY, flag: "wx" });
+      await writeNewFile(file, expected, OWNER_ONLY);
     },
     matches: (token) => equalBytes(new TextEncoder().encode(encodeBase64Url(sha256(token))), bytes),
   };
+}
+
+/** A hash that is cut short fits no token: told at the start, instead of as a wrong token ever after. */
+async function readHash(file: string): Promise<string> {
+  const text = (await readFile(file, "utf8")).trim();
+  if (/^[\w-]{43}$/u.test(text)) return text;
+  const message = `${file} cannot be used: it is not the hash of a token; without the file a new token is made`;
+  throw new CountersignError("ERR_KEYS_UNREADABLE", message, { file });
 }

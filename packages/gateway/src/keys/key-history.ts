@@ -14,6 +14,7 @@ import {
   startKeyHistory,
 } from "@countersign/receipts";
 import "./errors.js";
+import { writeNewFile } from "./write-new-file.js";
 
 /** Where a key directory keeps the public side: who signed when, and the log's own key. */
 export const KEY_FILES = { history: "keys.jsonl", vkey: "log.vkey" } as const;
@@ -30,7 +31,7 @@ export async function openKeyHistory(
       createdAt: facts.now,
       firstEntry: facts.firstEntry,
     });
-    await writeFile(file, `${encodeKeyRecord(record)}\n`, { flag: "wx" });
+    await writeNewFile(file, `${encodeKeyRecord(record)}\n`, 0o644);
     return;
   }
   const last = parseKeyHistory(await readFile(file, "utf8")).at(-1);
