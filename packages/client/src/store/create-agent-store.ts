@@ -7,6 +7,7 @@ import { openRoad } from "../stream/road.js";
 import { createReceiptWatch, NO_RECEIPTS } from "../view/receipts.js";
 import type { AgentSnapshot, AgentStatus, Problem } from "../view/snapshot.js";
 import { isBusy } from "../view/snapshot.js";
+import { toldProblem } from "../view/told-problem.js";
 import type { AgentStore, AgentStoreOptions } from "./agent-store.js";
 import { assertCovers, assertNoneOpen, toolMessages } from "./answers.js";
 import { DEFAULT_BACK_OFF } from "./back-off.js";
@@ -40,6 +41,8 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
   const conversation = createConversation(options);
   let status: AgentStatus = "idle";
   let problem: Problem | undefined;
+  /** Why the run failed, in the words of the other side. */
+  let told: Problem | undefined;
   let receipts = NO_RECEIPTS;
   let run: Run | undefined;
   let lastResume: readonly ResumeEntry[] | undefined;
@@ -85,8 +88,8 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     // A run that was stopped may well say so by an error.
     else if (end === "cancelled" || status === "stopping") show("stopped");
     else {
-      const { code = "RUN_ERROR", message = "" } = error ?? {};
-      show("failed", { code, message, source: "agent" });
+      const { code, message = "" } = error ?? {};
+      show("failed", told ?? { code: code ?? "RUN_ERROR", message, source: "agent" });
     }
   }
 
@@ -126,6 +129,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     // Whatever still lingers of the run before must not write into this one.
     run?.controller.abort();
     conversation.begin(added);
+    told = undefined;
     lastResume = resume;
     const controller = new AbortController();
     const current: Run = { input, controller };
@@ -156,6 +160,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
               conversation.push(event);
               watch?.push(event, input);
               options.onEvent?.(event);
+              if (event.type === "RUN_ERROR") told = toldProblem(event);
               // After the end only an error can come, and it takes the success back.
               if (event.type === "RUN_ERROR" && !isBusy(status)) showEnd();
             }

@@ -36,7 +36,7 @@ export type Problem = {
   /** For a person. The words of the other side when `source` is `agent`: show them as text, trust them as little. */
   readonly message: string;
   readonly source: "agent" | "client";
-  /** The HTTP status or WebSocket close code, when no stream began and there was an answer. */
+  /** The HTTP status, also the one that a gateway tells on a socket, or the close code; when no stream began and there was an answer. */
   readonly status?: number;
   /** The receipt of a gateway's refusal. Like the message, a claim: ask the gateway's log. */
   readonly receipt?: string;

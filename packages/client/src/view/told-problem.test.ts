@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { toldProblem } from "./told-problem.js";
+
+test("an error without a problem is told by its own code and words", () => {
+  const event = { type: "RUN_ERROR", message: "no" } as const;
+  expect(toldProblem(event)).toEqual({ code: "RUN_ERROR", message: "no", source: "agent" });
+  expect(toldProblem({ ...event, code: "X", metadata: { countersign: 1 } })).toEqual({
+    code: "X",
+    message: "no",
+    source: "agent",
+  });
+});
+
+test("of a problem only what has the right kind is taken, and the code stays the event's", () => {
+  const problem = { code: "OTHER", detail: "because", status: 403, receipt: "agui-1" };
+  const event = (told: object) =>
+    ({
+      type: "RUN_ERROR",
+      message: "no",
+      code: "X",
+      metadata: { countersign: { problem: told } },
+    }) as never;
+  expect(toldProblem(event(problem))).toEqual({
+    code: "X",
+    message: "because",
+    source: "agent",
+    status: 403,
+    receipt: "agui-1",
+  });
+  expect(toldProblem(event({ detail: 1, status: "403", receipt: {} }))).toEqual({
+    code: "X",
+    message: "no",
+    source: "agent",
+  });
+});
