@@ -42,7 +42,20 @@ test("nothing is fetched but through npm, and nothing is added from an address o
   const user = last.findIndex((line) => line.startsWith("USER "));
   expect(last.slice(user).some((line) => line.startsWith("RUN "))).toBe(false);
   for (const line of instructions.filter((one) => one.startsWith("RUN npm"))) {
-    expect(line).toMatch(/^RUN npm ci /u);
+    expect(line).toMatch(/^RUN npm (ci|ls) /u);
+  }
+});
+
+test("what npm names for the image is what the command needs, and nothing that tests it", () => {
+  const asked = /npm (ls [^|]*) \|/u.exec(dockerfile)?.[1]?.split(" ") ?? [];
+  const root = fileURLToPath(new URL("../../../../", import.meta.url));
+  const { stdout } = spawnSync("npm", asked, { cwd: root, encoding: "utf8" });
+  const named = stdout.split("\n").map((line) => line.split("/node_modules/").at(-1));
+  expect(named).toEqual(
+    expect.arrayContaining(["countersign", "@countersign/gateway", "pg", "ws"]),
+  );
+  for (const name of ["@countersign/testkit", "playwright-core", "vitest", "@ag-ui/client"]) {
+    expect(named).not.toContain(name);
   }
 });
 
