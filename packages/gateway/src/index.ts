@@ -1,4 +1,4 @@
-export type { Access, Authenticator, Grant } from "./access/access.js";
+export type { Access, Authenticator, Grant, GrantName } from "./access/access.js";
 export { createApiKey } from "./access/new-api-key.js";
 export type { NewApiKey } from "./access/new-api-key.js";
 export { inspectAccess } from "./access/inspect-access.js";

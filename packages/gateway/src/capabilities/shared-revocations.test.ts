@@ -1,6 +1,9 @@
 import type { RunningPostgres } from "@countersign/testkit";
 import { startPostgres } from "@countersign/testkit";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { followRevocations } from "./follow-revocations.js";
 import { openSharedRevocations, PAGE } from "./shared-revocations.js";
 import type { SharedRevocations } from "./shared-revocations.js";
 
@@ -67,6 +70,50 @@ test("one read is bounded: at the bound, and one over", async () => {
   expect(await idsAfter(store, first.at(-1)?.serial)).toEqual(["one more"]);
   await store.close();
 });
+
+test("a database that says nothing any more is noticed, what is known stays, and it is heard again by itself", async () => {
+  const frozen = { is: false };
+  const port = Number(new URL(server.url).port);
+  const proxy = createServer((client) => {
+    const through = connect(port, "127.0.0.1");
+    client.on("data", (chunk) => frozen.is || through.write(chunk));
+    through.on("data", (chunk) => frozen.is || client.write(chunk));
+    for (const [socket, peer] of [
+      [client, through],
+      [through, client],
+    ] as const) {
+      socket.on("error", () => peer.destroy());
+      socket.on("close", () => peer.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const url = server.url.replace(String(port), String((proxy.address() as AddressInfo).port));
+  const [direct, store] = await Promise.all([
+    open("frozen"),
+    openSharedRevocations({ url, name: "frozen", answerMs: 200 }),
+  ]);
+  const heard = new Set<string>();
+  const followed = await followRevocations(
+    store,
+    { onRevoked: ({ capability_id: id }) => void heard.add(id), onStale: () => {} },
+    10,
+  );
+  await direct.revoke([revocation("before")]);
+  await vi.waitFor(() => expect(heard).toContain("before"), 5000);
+  frozen.is = true;
+  await vi.waitFor(() => expect(followed.isStale).toBe(true), 5000);
+  await expect(store.revoke([revocation("lost")])).rejects.toMatchObject({
+    code: "ERR_REVOCATIONS_UNAVAILABLE",
+  });
+  await direct.revoke([revocation("meanwhile")]);
+  expect([...heard]).toEqual(["before"]);
+  frozen.is = false;
+  await vi.waitFor(() => expect(heard).toContain("meanwhile"), 5000);
+  await vi.waitFor(() => expect(followed.isStale).toBe(false), 5000);
+  await followed.stop();
+  await Promise.all([direct.close(), store.close()]);
+  await new Promise((resolve) => proxy.close(resolve));
+}, 30_000);
 
 test("a database that is not there is told with a code and without its address", async () => {
   const url = "postgres://somebody:secret@127.0.0.1:1/nowhere";

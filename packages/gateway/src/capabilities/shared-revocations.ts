@@ -23,12 +23,13 @@ export type SharedRevocationsOptions = {
   readonly url: string;
   /** Gateways that share their revocations give the same name: that of the log. */
   readonly name: string;
+  /** Milliseconds after which the database counts as one that does not answer; 5,000 when left out. */
+  readonly answerMs?: number;
 };
 
 /** Revocations read in one go. */
 export const PAGE = 1000;
 
-/** A database that takes longer counts as one that does not answer. */
 const ANSWER_MS = 5000;
 // Two gateways that start together must not both create the table.
 const SCHEMA_LOCK = 7_301_990_247;
@@ -56,9 +57,10 @@ type Row = {
 export async function openSharedRevocations({
   url,
   name,
+  answerMs = ANSWER_MS,
 }: SharedRevocationsOptions): Promise<SharedRevocations> {
   // One to look, one to revoke meanwhile.
-  const database = connect({ url, connections: 2, answerMs: ANSWER_MS, failure: unavailable });
+  const database = connect({ url, connections: 2, answerMs, failure: unavailable });
   try {
     await database.inTransaction(async (client) => {
       await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);

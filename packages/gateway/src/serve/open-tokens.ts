@@ -97,7 +97,7 @@ export async function openTokens(
         shared?.store.revoke([revocation]),
         revocationFile === undefined
           ? undefined
-          : appendFile(revocationFile, formatRevocation(revocation)),
+          : appendFile(revocationFile, formatRevocation(revocation), { flush: true }),
       ]);
       for (const result of kept) if (result.status === "rejected") throw result.reason;
     },
