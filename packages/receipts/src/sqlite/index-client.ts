@@ -57,15 +57,16 @@ async function startThread(
   const start = (): Promise<Worker> =>
     new Promise((resolve, reject) => {
       const fresh = new Worker(file, { workerData: { directory, log: current() } });
-      const died = (): void => {
-        const error = readFailure("ask the index", new Error("the index thread ended"));
+      const died = (cause?: unknown): void => {
+        const why = cause instanceof Error ? cause : new Error("the index thread ended");
+        const error = readFailure("ask the index", why);
         reject(error);
         if (worker === fresh) worker = undefined;
         for (const call of calls.values()) call.reject(error);
         calls.clear();
       };
       fresh.on("error", died);
-      fresh.on("exit", died);
+      fresh.on("exit", () => died());
       fresh.on("message", (answer: IndexAnswer) => {
         if (answer.id === 0) {
           fresh.unref();

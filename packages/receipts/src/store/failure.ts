@@ -1,8 +1,12 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
 import "./errors.js";
 
-/** The system's short name for what went wrong (`ENOSPC`, `57P01`); never its message. */
+/** The system's short name for what went wrong (`ENOSPC`, `57P01`, `SQLITE_FULL`); never its message. */
 function causeOf(error: unknown): string {
+  // SQLite calls all of its own by one code; what went wrong has another name.
+  if (typeof error === "object" && error !== null && "sqliteCodeName" in error) {
+    return String(error.sqliteCodeName);
+  }
   if (typeof error === "object" && error !== null && "code" in error) return String(error.code);
   return error instanceof Error ? error.name : "unknown";
 }
