@@ -27,7 +27,7 @@ test("init writes files that check and test accept, and never overwrites by itse
   expect(readFileSync(join(home, "countersign.yaml"), "utf8")).toContain("http://agent.test/x");
   expect(await run("policy", "check", join(home, "policy.yaml"))).toMatchObject({ code: 0 });
   const { code, out } = await run("policy", "test", join(home, "policy.test.yaml"));
-  expect(out).toContain("12 of 12 cases pass");
+  expect(out).toContain("20 of 20 cases pass");
   expect(code).toBe(0);
   const again = await run("init", home, "--json");
   expect(again.code).toBe(1);
