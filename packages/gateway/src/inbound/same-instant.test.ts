@@ -1,11 +1,8 @@
-import { sha256Hex } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { createAccess } from "../access/access.js";
-import { createKeyAuthenticator } from "../access/api-keys.js";
 import { openSqliteLedger } from "../ledger/sqlite/open-sqlite-ledger.js";
 import { createMemoryLedger } from "../ledger/memory-ledger.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
@@ -13,9 +10,8 @@ import { SYSTEM_CLOCK } from "../ports.js";
 import { idsOf, inRun } from "../testing/events.js";
 import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
-
-const KEYS = { alice: "a".repeat(43), bob: "b".repeat(43) };
-type Name = keyof typeof KEYS;
+import { bearer, keyAccess } from "../testing/key-holders.js";
+import type { KeyHolder } from "../testing/key-holders.js";
 
 let fixture: Fixture;
 let directory: string | undefined;
@@ -26,23 +22,23 @@ afterEach(async () => {
 });
 
 async function begin(ledger: ThreadLedger, policy = OPEN_POLICY): Promise<void> {
-  const list = Object.entries(KEYS).map(([name, key]) => ({
-    name,
-    hash: `sha256:${sha256Hex(key)}`,
-  }));
-  const access = createAccess([createKeyAuthenticator(() => list)]);
+  const access = keyAccess();
   fixture = await startFixture(({ body }) => ({ pieces: inRun(idsOf(body), []).map(sseFrame) }), {
     policy,
     gateway: { access, ledger },
   });
 }
 
-type Answer = { name: Name; status: number; code?: string; receipt?: string };
+type Answer = { name: KeyHolder; status: number; code?: string; receipt?: string };
 
-async function ask(name: Name, threadId: string, runId = `${name}-${threadId}`): Promise<Answer> {
+async function ask(
+  name: KeyHolder,
+  threadId: string,
+  runId = `${name}-${threadId}`,
+): Promise<Answer> {
   const response = await fetch(`${fixture.url}/agents/support`, {
     method: "POST",
-    headers: { authorization: `Bearer ${KEYS[name]}` },
+    headers: bearer(name),
     body: JSON.stringify({ threadId, runId, protocolVersion: "1.0", messages: [] }),
   });
   const text = await response.text();
@@ -72,7 +68,7 @@ async function race(threadId: string): Promise<void> {
   const won = answers.filter(({ status }) => status === 200);
   const lost = answers.filter(({ code }) => code === "ERR_THREAD_OWNER");
   expect({ threadId, won: won.length, lost: lost.length }).toEqual({ threadId, won: 1, lost: 1 });
-  const owner = won[0]?.name as Name;
+  const owner = won[0]?.name as KeyHolder;
   const inbound = fixture.recorder.drafts.filter(
     (draft) => draft.direction === "inbound" && draft.thread_id === threadId,
   );

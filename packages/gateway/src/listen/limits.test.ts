@@ -179,11 +179,15 @@ test("a head at the bound is read, one over is refused", async () => {
   expect(await status(2048)).toBe(431);
 });
 
-test("a body at the bound is read, one byte over is refused", async () => {
+test("a body at the bound is read, one byte over is refused and signed for as refused", async () => {
   const at = input("r1", " ".repeat(1000));
   await start({ bodyBytes: at.length });
   expect((await post(at)).status).toBe(200);
-  expect((await post(input("r2", " ".repeat(1001)))).status).toBe(413);
+  const refused = await post(input("r2", " ".repeat(1001)));
+  expect(refused.status).toBe(413);
+  const { receipt } = fixture.recorder.drafts.at(-1) ?? {};
+  expect(receipt).toMatchObject({ denial_reason: "invalid request: ERR_LIMIT_EXCEEDED" });
+  expect(await refused.json()).toMatchObject({ receipt: `agui-${receipt?.event_id}` });
 });
 
 test("a connection without a next request is closed", async () => {

@@ -5,6 +5,7 @@ import type { Door } from "../access/door.js";
 import { ANONYMOUS } from "../access/principal.js";
 import { createHttpSink, signalOfClose } from "../clients/http-sink.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
+import type { ConnectionFacts } from "../runs/connection.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
@@ -14,6 +15,7 @@ import { startGrantedRun } from "./granted-run.js";
 import { receiveBody } from "./receive-body.js";
 import { refuse } from "./refuse.js";
 import { sessionOf } from "./session-id.js";
+import { recordUnread } from "./unread.js";
 
 /** HTTP/1.1 and HTTP/2 requests share the part we use. */
 export type HttpQuestion = IncomingMessage | Http2ServerRequest;
@@ -33,22 +35,28 @@ export async function serveRun(
     const grant = await door.access.authenticate(token);
     const named = sessionOf(question, url);
     if (named !== undefined) door.owners.check(named, grant.principal);
-    const bytes = await receiveBody(question, {
-      maxBytes: door.limits.bodyBytes,
-      timeoutMs: door.limits.requestTimeoutMs,
-    });
-    const sessionId = named ?? around.mintId("session");
+    const connection: ConnectionFacts = {
+      upstream,
+      sessionId: named ?? around.mintId("session"),
+      connectionId: around.mintId("run"),
+      transport: "sse",
+    };
+    const { sessionId } = connection;
+    const { bodyBytes: maxBytes, requestTimeoutMs: timeoutMs } = door.limits;
+    const bytes = await receiveBody(question, { maxBytes, timeoutMs }).catch(
+      async (error: unknown) => {
+        await recordUnread(around, connection, error);
+        throw error;
+      },
+    );
     const encoding = acceptsProto(question.headers.accept) ? "proto" : "sse";
     const { done } = await startGrantedRun(around, door, grant, {
-      upstream,
+      ...connection,
       bytes,
       authorization: authorizationFor(upstream, token),
-      sessionId,
       // A client without a session gets a new one each time; its threads must outlive that.
       ...(named === undefined ? { threadOwner: ownerOf(grant.principal.id) } : {}),
       isNamed: named !== undefined,
-      connectionId: around.mintId("run"),
-      transport: "sse",
       clientDialect: clientDialectOf(question, url),
       traceparent: traceparentOf(question),
       gone,

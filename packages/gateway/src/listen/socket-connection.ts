@@ -7,7 +7,6 @@ import { ACCESS_EXPIRED } from "../deliver/run-error.js";
 import { admitRequest } from "../inbound/admit.js";
 import { SECOND_RUN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
-import type { InboundRequest } from "../inbound/request.js";
 import type { ClientDialect } from "../pipeline/run.js";
 import { openConnection } from "../runs/connection.js";
 import type { ConnectionFacts } from "../runs/connection.js";
@@ -25,6 +24,7 @@ import type { SocketFrame } from "./socket-frame.js";
 import type { SocketMessage } from "./socket-greeting.js";
 import { createMessagePath } from "./socket-messages.js";
 import { answerRefusal, CLOSE } from "./socket-refusal.js";
+import { recordUnread } from "./unread.js";
 
 /** What a socket was opened for. */
 export type SocketFacts = {
@@ -112,28 +112,26 @@ export function serveSocket(
     }
   };
 
-  /** Signs for what ends the socket, then tells it; `reject` throws why. */
-  const refuse = async (
-    text: string,
-    reject: (request: InboundRequest) => Promise<void>,
-  ): Promise<void> => {
+  /** What ends the socket is signed for before it is told. */
+  const refuseFrame = async (error: unknown): Promise<void> => {
+    isRefusing = true;
+    await recordUnread(around, connection, error);
+    answer(error);
+    isRefusing = false;
+  };
+
+  const refuseSecond = async (text: string): Promise<void> => {
     isRefusing = true;
     const review = async (): Promise<Finding[]> => [SECOND_RUN];
-    const request = openConnection(around, connection).inbound("input", text, { review });
+    const question = openConnection(around, connection).inbound("input", text, { review });
     try {
-      await reject(request);
+      await admitRequest(question);
     } catch (error) {
-      await around.refusals.record(request, error);
-      around.sessions.forgetEmpty(sessionId);
+      await around.refusals.record(question, error);
       answer(error);
-    } finally {
-      isRefusing = false;
     }
+    isRefusing = false;
   };
-  const refuseFrame = (error: unknown): void =>
-    void refuse("", async () => {
-      throw error;
-    });
 
   // One after the other: the agent gets them in the order they were sent.
   const enqueue = createMessageQueue(
@@ -186,14 +184,14 @@ export function serveSocket(
       if (!isWithinRate()) throw rateError(messagesPerSecond);
       frame = readFrame(message, around.limits);
     } catch (error) {
-      return refuseFrame(error);
+      return void refuseFrame(error);
     }
     if (frame.kind === "token") return void renew(frame.token);
     // The lease is looked at twice a second; nothing more is taken until then.
     if (isExpired || !held.isValid()) return expire();
     if (frame.kind === "stop") return handle?.stop("stop was asked for");
     if (frame.kind === "message") return enqueue(frame.text);
-    if (busy) return void refuse(frame.text, admitRequest);
+    if (busy) return void refuseSecond(frame.text);
     return void start(frame.text, true);
   };
 
@@ -201,7 +199,7 @@ export function serveSocket(
     const { code = "" } = error;
     // The library has said goodbye with the code that the protocol of sockets has for it.
     if (code.startsWith("WS_ERR_")) {
-      refuseFrame(frameError("the frame breaks the protocol of sockets", code));
+      void refuseFrame(frameError("the frame breaks the protocol of sockets", code));
     }
     socket.terminate();
   });

@@ -1,10 +1,8 @@
-import { sha256Hex } from "@countersign/core";
 import { afterEach, expect, test, vi } from "vitest";
-import { createAccess } from "../access/access.js";
-import { createKeyAuthenticator } from "../access/api-keys.js";
 import type { SeenEvent } from "../testing/client.js";
 import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
+import { bearer, KEYS, keyAccess } from "../testing/key-holders.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
 import { openTalk, problemIn } from "../testing/talk.js";
 import type { Talk } from "../testing/talk.js";
@@ -12,17 +10,12 @@ import type { Talk } from "../testing/talk.js";
 let fixture: Fixture;
 afterEach(() => fixture.stop());
 
-const KEYS = { alice: "a".repeat(43), bob: "b".repeat(43) };
-const ALICE = { authorization: `Bearer ${KEYS.alice}` };
+const ALICE = bearer("alice");
 
 /** Where Alice and Bob have a key each. */
 async function begin(): Promise<Line[]> {
   const [lines, journal] = listen();
-  const list = Object.entries(KEYS).map(([name, key]) => ({
-    name,
-    hash: `sha256:${sha256Hex(key)}`,
-  }));
-  const access = createAccess([createKeyAuthenticator(() => list)]);
+  const access = keyAccess();
   fixture = await startFixture(HELD_AGENT, { gateway: { access, ...journal } });
   return lines;
 }

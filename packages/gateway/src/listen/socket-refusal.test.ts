@@ -1,15 +1,14 @@
-import { sha256Hex } from "@countersign/core";
 import { sseFrame, startFakeAgent } from "@countersign/testkit";
 import type { FakeScript } from "@countersign/testkit";
 import type { HashedDraft } from "@countersign/receipts/log";
 import { afterEach, expect, test, vi } from "vitest";
-import { createAccess } from "../access/access.js";
-import { createKeyAuthenticator } from "../access/api-keys.js";
 import { CLIENTS, runClient } from "../testing/client.js";
 import type { SeenEvent } from "../testing/client.js";
 import { idsOf, inRun } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
+import { bearer, keyAccess } from "../testing/key-holders.js";
+import type { KeyHolder } from "../testing/key-holders.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
 import { openTalk, problemIn } from "../testing/talk.js";
 import type { ToldProblem } from "../testing/talk.js";
@@ -41,15 +40,8 @@ const AGENT: FakeScript = (request) => {
   return { pieces: [...inRun(ids, []).slice(0, -1), finished].map(sseFrame) };
 };
 
-const KEYS = { alice: "a".repeat(43), bob: "b".repeat(43) };
-const bearer = (name: keyof typeof KEYS) => ({ authorization: `Bearer ${KEYS[name]}` });
-
 async function begin(target: object = {}): Promise<void> {
-  const list = Object.entries(KEYS).map(([name, key]) => ({
-    name,
-    hash: `sha256:${sha256Hex(key)}`,
-  }));
-  const access = createAccess([createKeyAuthenticator(() => list)]);
+  const access = keyAccess();
   fixture = await startFixture(AGENT, { policy: POLICY, target, gateway: { access } });
 }
 
@@ -63,7 +55,7 @@ type Case = {
   readonly ask: object | string;
   /** What Alice asks before, on the same thread. */
   readonly before?: { readonly runId: string };
-  readonly as?: keyof typeof KEYS;
+  readonly as?: KeyHolder;
 };
 
 const CASES: Case[] = [
@@ -113,7 +105,7 @@ function recorded(receipt: string | undefined): object {
 const textOf = (ask: object | string): string =>
   typeof ask === "string" ? ask : JSON.stringify({ ...base, ...ask });
 
-function post(text: string, name: keyof typeof KEYS = "alice"): Promise<Response> {
+function post(text: string, name: KeyHolder = "alice"): Promise<Response> {
   const url = `${fixture.url}/agents/support`;
   return fetch(url, { method: "POST", headers: bearer(name), body: text });
 }
