@@ -1,0 +1,38 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { createAccess } from "../access/access.js";
+import { createKeyAuthenticator } from "../access/api-keys.js";
+import { createApiKey } from "../access/new-api-key.js";
+import { createMemoryLedger } from "../ledger/memory-ledger.js";
+import { SYSTEM_CLOCK } from "../ports.js";
+import { startFixture } from "../testing/fixture.js";
+import type { Fixture } from "../testing/fixture.js";
+import { HELD_AGENT } from "../testing/held-agent.js";
+
+let fixture: Fixture;
+afterEach(() => fixture.stop());
+
+test("whose session it is costs a run no question of its own, and is asked about once", async () => {
+  const { key, hash } = createApiKey();
+  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const claim = vi.spyOn(ledger, "claim");
+  const access = createAccess([createKeyAuthenticator(() => [{ name: "bot", hash }])]);
+  fixture = await startFixture(HELD_AGENT, { gateway: { access, ledger } });
+  /** What a run asked the ledger for, question by question. */
+  const questionsOf = async (runId: string, query: string): Promise<string[][]> => {
+    claim.mockClear();
+    const answer = await fetch(`${fixture.url}/agents/support${query}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify({ protocolVersion: "1.0", threadId: `t-${runId}`, runId, messages: [] }),
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    return claim.mock.calls.map(([claims]) => claims.map(({ row }) => row.kind));
+  };
+  const unnamed = await questionsOf("r1", "");
+  const first = await questionsOf("r2", "?session=s");
+  const second = await questionsOf("r3", "?session=s");
+  expect(first).toHaveLength(unnamed.length);
+  expect(first.flat().filter((kind) => kind === "session")).toHaveLength(1);
+  expect(second).toEqual(unnamed);
+});
