@@ -166,11 +166,7 @@ function nameOf({ thread, kind, id }: Key): string {
 }
 
 function columnsOf(keys: readonly Key[]): [string[], string[], string[]] {
-  return [
-    keys.map(({ thread }) => thread),
-    keys.map(({ kind }) => kind),
-    keys.map(({ id }) => id),
-  ];
+  return [keys.map(({ thread }) => thread), keys.map(({ kind }) => kind), keys.map(({ id }) => id)];
 }
 
 function decodeValue(text: string): JsonObject {
