@@ -70,6 +70,11 @@ function side(title: string, entry: ReportEntry, result: TargetResult): string {
     result.receipts.length === 0
       ? ""
       : `<p>Receipts: ${result.receipts.map((id) => `<code>${escapeMarkup(id)}</code>`).join(", ")}</p>`;
+  const refused = new Set(result.refusals.map(({ code }) => code));
+  const objections = (result.objections ?? [])
+    .filter((name) => !refused.has(name))
+    .map((name) => `<code>${escapeMarkup(name)}</code>`);
+  const named = objections.length === 0 ? "" : `<p>Blocked by: ${objections.join(", ")}</p>`;
   const refusals = result.refusals.map(
     ({ status, code }) => `<p>Refused: ${status} ${escapeMarkup(code ?? "")}</p>`,
   );
@@ -79,5 +84,5 @@ function side(title: string, entry: ReportEntry, result: TargetResult): string {
     return `<li><span class="badge ${tone}">${answer.replace("_", " ")}</span> <code>${escapeMarkup(id)}</code> ${escapeMarkup(entry.looksFor[id] ?? "")}<br><span class="soft mono">${escapeMarkup(evidence ?? "")}</span></li>`;
   });
   const heading = title === "" ? "" : `<h2>${title}</h2>`;
-  return `<section>${heading}${reason}${refusals.join("")}${receipts}<h2>Indicators</h2><ul class="plain">${indicators.join("")}</ul><h2>Timeline</h2>${timeline(result)}</section>`;
+  return `<section>${heading}${reason}${refusals.join("")}${named}${receipts}<h2>Indicators</h2><ul class="plain">${indicators.join("")}</ul><h2>Timeline</h2>${timeline(result)}</section>`;
 }

@@ -215,7 +215,9 @@ test.skipIf(findBrowser() === undefined)(
     const entries = report.entries.map((entry, index) => ({
       ...entry,
       id: index === 0 ? "LONG-".repeat(20) : entry.id,
-      ...(entry.through === undefined ? {} : { through: { ...entry.through, receipts } }),
+      ...(entry.through === undefined
+        ? {}
+        : { through: { ...entry.through, receipts, objections: receipts } }),
     }));
     const long = `https://agents.example/${"deep/".repeat(20)}agent`;
     const browser = await startBrowser();

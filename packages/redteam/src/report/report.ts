@@ -16,6 +16,8 @@ export type TargetResult = {
   readonly tier?: Tier;
   readonly indicators: readonly IndicatorVerdict[];
   readonly receipts: readonly string[];
+  /** Rules and codes named by whoever said no; absent in reports of earlier versions. */
+  readonly objections?: readonly string[];
   readonly refusals: readonly Refusal[];
   readonly actors: readonly ActorReport[];
   readonly notes: readonly RunnerNote[];

@@ -138,6 +138,7 @@ function resultOf({
     ...(verdict?.max_tier === undefined ? {} : { tier: verdict.max_tier }),
     indicators: verdict?.indicator_verdicts ?? [],
     receipts: done?.receipts ?? [],
+    objections: done?.objections ?? [],
     refusals: done?.refusals ?? [],
     actors: done?.actors ?? [],
     notes: done?.notes ?? [],

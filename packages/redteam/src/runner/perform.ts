@@ -1,4 +1,5 @@
 import { CountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
 import { parseDuration } from "../oatf/index.js";
 import type { NormalizedActor, NormalizedDocument, TraceEntry } from "../oatf/index.js";
 import { startActor } from "./actor.js";
@@ -8,7 +9,7 @@ import "./errors.js";
 import { createHttpChannel } from "./http-channel.js";
 import { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS, transportOf } from "./options.js";
 import type { RunnerOptions, TransportKind } from "./options.js";
-import { receiptOfEvent } from "./refusal.js";
+import { objectionOfEvent, receiptOfEvent } from "./refusal.js";
 import { timeoutError } from "./stopwatch.js";
 import { createTraceRecorder, WIRE } from "./trace-recorder.js";
 import { createVariables } from "./variables.js";
@@ -32,6 +33,8 @@ export type Performance = {
   readonly failures: readonly { readonly code: string; readonly message: string }[];
   /** Receipts that a gateway named in refusals, errors and notices. */
   readonly receipts: readonly string[];
+  /** Rules and codes that were named when somebody said no. */
+  readonly objections: readonly string[];
   readonly transport: TransportKind;
   readonly startedAt: string;
   readonly milliseconds: number;
@@ -111,6 +114,7 @@ export async function performDocument(
     refusals,
     failures,
     receipts: receiptsOf(recorder.entries, refusals),
+    objections: objectionsOf(recorder.entries, refusals),
     transport: transportOf(options),
     startedAt,
     milliseconds: Math.round(performance.now() - started),
@@ -155,12 +159,31 @@ async function pause(milliseconds: number, signal: AbortSignal | undefined): Pro
 }
 
 function receiptsOf(trace: readonly TraceEntry[], refusals: readonly Refusal[]): string[] {
-  const found = new Set<string>();
-  for (const { receipt } of refusals) if (receipt !== undefined) found.add(receipt);
+  return namesIn(
+    trace,
+    refusals.map(({ receipt }) => receipt),
+    receiptOfEvent,
+  );
+}
+
+function objectionsOf(trace: readonly TraceEntry[], refusals: readonly Refusal[]): string[] {
+  return namesIn(
+    trace,
+    refusals.map(({ code }) => code),
+    objectionOfEvent,
+  );
+}
+
+/** What refusals and events name, each once. */
+function namesIn(
+  trace: readonly TraceEntry[],
+  named: readonly (string | undefined)[],
+  nameIn: (event: string, content: JsonObject) => string | undefined,
+): string[] {
+  const found = new Set(named);
   for (const { protocol, direction, event, content } of trace) {
     if (protocol === WIRE || direction !== "response" || !isObject(content)) continue;
-    const receipt = receiptOfEvent(event, content);
-    if (receipt !== undefined) found.add(receipt);
+    found.add(nameIn(event, content));
   }
-  return [...found];
+  return [...found].filter((name) => name !== undefined);
 }

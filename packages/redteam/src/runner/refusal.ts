@@ -43,8 +43,28 @@ export function receiptIn(value: JsonValue): string | undefined {
 
 const NOTICE = /\.blocked$/;
 
+/** The name of what stood in the way: a rule in a notice, a code in an error or a refusal. */
+export function objectionIn(value: JsonValue): string | undefined {
+  for (const holder of [member(value, "value") ?? null, value]) {
+    for (const key of ["rule", "code"]) {
+      const found = textMember(holder, key);
+      if (found !== undefined && /^[\w/:.-]{2,128}$/.test(found)) return found;
+    }
+  }
+  return undefined;
+}
+
 /** The receipt of an event by which a gateway says that it withheld something. */
 export function receiptOfEvent(name: string, event: JsonObject): string | undefined {
-  const isNotice = name === "custom" && NOTICE.test(textMember(event, "name") ?? "");
-  return isNotice || name === "run_error" ? receiptIn(event) : undefined;
+  return saysNo(name, event) ? receiptIn(event) : undefined;
+}
+
+/** The rule or code that such an event names. */
+export function objectionOfEvent(name: string, event: JsonObject): string | undefined {
+  return saysNo(name, event) ? objectionIn(event) : undefined;
+}
+
+function saysNo(name: string, event: JsonObject): boolean {
+  if (name === "run_error") return true;
+  return name === "custom" && NOTICE.test(textMember(event, "name") ?? "");
 }

@@ -29,6 +29,7 @@ export function printEntry(entry: ReportEntry): void {
   const result = decisiveResult(entry);
   const details = [
     ...(result.reason === undefined ? [] : [result.reason]),
+    ...describeObjections(result),
     ...(result.receipts.length === 0 ? [] : [`receipt ${result.receipts.join(", ")}`]),
     ...(result.distribution === undefined ? [] : [describe(result.distribution)]),
   ];
@@ -37,6 +38,15 @@ export function printEntry(entry: ReportEntry): void {
   printLine(
     `${words}  ${visible(entry.id).padEnd(9)} ${entry.severity.padEnd(8)}  ${title}${rest}`,
   );
+}
+
+/** Who says no names a rule or a code; a gateway that only leaves something out names nothing. */
+function describeObjections({ objections = [], outcome, stopped }: TargetResult): string[] {
+  if (objections.length > 0) {
+    const verb = outcome === "not_exploited" ? "by" : "in spite of";
+    return [`${verb} ${objections.join(", ")}`];
+  }
+  return outcome === "not_exploited" && stopped ? ["left out without a word"] : [];
 }
 
 function describe(distribution: NonNullable<TargetResult["distribution"]>): string {
@@ -69,11 +79,31 @@ export function printSummary(report: SuiteReport): void {
     printLine(formatTable([title === "" ? "severity" : title, ...WORDS], rows));
     printLine("");
   }
+  if (report.gateway !== undefined) printClosing(report.entries);
   for (const remark of report.remarks) printLine(`${pc.yellow("note")} ${visible(remark)}`);
   const { entries, milliseconds, complete } = report;
   printLine(
     `${entries.length} documents in ${(milliseconds / 1000).toFixed(1)} s${complete ? "" : ", interrupted"}`,
   );
+}
+
+/** Which rules closed what the bare agent is open to, and what still works. */
+function printClosing(entries: readonly ReportEntry[]): void {
+  const exposed = entries.filter(({ direct }) => direct.outcome === "exploited");
+  const closed = exposed.flatMap(({ through }) =>
+    through?.outcome === "not_exploited" ? [through.objections?.[0] ?? "left out silently"] : [],
+  );
+  const counts = new Map<string, number>();
+  for (const name of closed) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const rows = [...counts]
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([name, count]) => [visible(name), String(count)]);
+  if (rows.length > 0) printLine(`${formatTable(["closed by", "documents"], rows)}\n`);
+  const open = exposed.filter(({ through }) => through?.outcome === "exploited");
+  if (open.length === 0) return;
+  const ids = open.map(({ id }) => visible(id)).toSorted();
+  printLine(`${pc.red("still open")} ${ids.join(", ")}`);
+  printLine(`${pc.dim("what closes them: docs/redteam/behind-the-gateway.md")}\n`);
 }
 
 /** What changed since the baseline. */

@@ -132,7 +132,37 @@ test("through a gateway both outcomes are shown, with the receipts the gateway n
   const words = ["run", "--target", agent.url, "--through", gateway.url, "--filter", "agui-001"];
   const ran = await run(...words);
   expect(ran.code).toBe(0);
-  expect(ran.out).toMatch(/exploited\s+→ \S*blocked.*rcpt_01TEST/);
+  expect(ran.out).toMatch(/exploited\s+→ \S*blocked.*by ERR_INBOUND_BLOCKED; receipt rcpt_01TEST/);
+  expect(ran.out).toMatch(/closed by\s+documents\s+ERR_INBOUND_BLOCKED\s+1/);
+  expect(ran.out).not.toContain("still open");
+  await Promise.all([agent.close(), gateway.stop()]);
+});
+
+test("what works through the gateway too is named at the end, and a notice by its rule", async () => {
+  const agent = await serveAgent(createVulnerableAgent());
+  const notice = { type: "CUSTOM", name: "countersign.blocked", value: { rule: "a.rule" } };
+  const gateway = await startFakeAgent(({ body }) => {
+    const ids = { threadId: "t", runId: "r" };
+    const fooled = [
+      { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "export_customers" },
+      { type: "TOOL_CALL_END", toolCallId: "c" },
+    ];
+    const said = body.includes("export_customers") ? fooled : [notice];
+    const events = [{ type: "RUN_STARTED", ...ids }, ...said, { type: "RUN_FINISHED", ...ids }];
+    return { pieces: events.map((event) => sseFrame(event)) };
+  });
+  const words = [
+    "run",
+    "--target",
+    agent.url,
+    "--through",
+    gateway.url,
+    "--filter",
+    "agui-017,agui-020",
+  ];
+  const ran = await run(...words);
+  expect(ran.out).toMatch(/AGUI-020 .* by a\.rule/);
+  expect(ran.out).toMatch(/still open\S* AGUI-017\n/);
   await Promise.all([agent.close(), gateway.stop()]);
 });
 
