@@ -9,6 +9,7 @@ const DEEPEST = 64;
 const codeOf = (character: string): number => character.charCodeAt(0);
 const LINE_FEED = codeOf("\n");
 const SPACE = codeOf(" ");
+const TICK = codeOf("`");
 const EXCLAMATION = codeOf("!");
 const PARENTHESIS = codeOf("(");
 const COLON = codeOf(":");
@@ -39,6 +40,8 @@ export class Addresses {
   #brackets: boolean[] = [];
   /** Images of the paragraph that have no address yet. */
   #openImages = 0;
+  /** Nothing stands in the open images that could hide a bracket from a renderer, and show it to us. */
+  #isPlain = true;
   #sawImage = false;
   #sawOutsideDefinition = false;
   #before = 0;
@@ -81,7 +84,11 @@ export class Addresses {
       case COLON:
         if (before === CLOSE) this.#begin("definition");
         return undefined;
+      case TICK:
+        this.#isPlain = false;
+        return undefined;
       case LESS:
+        this.#isPlain = false;
         if (this.#destination === undefined) this.#begin("autolink");
         return undefined;
       default:
@@ -92,14 +99,22 @@ export class Addresses {
   #open(isImage: boolean): ContentKind | undefined {
     if (this.#brackets.length < DEEPEST) this.#brackets.push(isImage);
     if (!isImage) return undefined;
+    if (this.#openImages === 0) this.#isPlain = true;
     this.#openImages += 1;
     this.#sawImage = true;
     return this.#sawOutsideDefinition && this.#settings.images ? "images" : undefined;
   }
 
+  /**
+   * An image has its address, unless what looked like its end stands in code, in an address or in a title
+   * (`![a `](/x)` b](https://…)`): then everything counts as an image to the end of the paragraph.
+   */
   #begin(use: Use): void {
-    if (use === "image" && (this.#closedImage || this.#brackets.length === 0))
-      this.#openImages -= 1;
+    if (use === "image") {
+      const isClosed = this.#closedImage || this.#brackets.length === 0;
+      if (isClosed && this.#isPlain) this.#openImages -= 1;
+      if (this.#openImages > 0) this.#isPlain = false;
+    }
     this.#destination = { use, reader: new Destination(this.#settings) };
   }
 

@@ -1,11 +1,19 @@
+import { assertWithin } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentKind } from "./finding.js";
 import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
 
+/** Messages one reader keeps apart; one that forgot would let a message go on as a new one. */
+const MAX_READ_MESSAGES = 10_000;
+
 /** Reads the text of a stream's events, each message as one. */
 export type ContentReader = {
-  /** What an event brings that the settings ask for; `null` for nothing. */
+  /**
+   * What an event brings that the settings ask for; `null` for nothing.
+   *
+   * @throws CountersignError when the stream has more messages than are kept apart
+   */
   read(event: JsonObject): ContentKind | null;
 };
 
@@ -30,6 +38,7 @@ export function createContentReader(
   const scannerOf = (messageId: string): TextScanner => {
     let scanner = scanners.get(messageId);
     if (scanner === undefined) {
+      assertWithin("maxReadMessages", scanners.size + 1, MAX_READ_MESSAGES);
       scanner = new TextScanner(settings);
       scanners.set(messageId, scanner);
       const said = earlier(messageId);

@@ -1,0 +1,54 @@
+import type { JsonObject } from "@countersign/core";
+import { expect, test } from "vitest";
+import { createContentReader } from "./reader.js";
+import type { ContentSettings } from "./settings.js";
+
+const SETTINGS: ContentSettings = {
+  images: true,
+  imageHosts: [],
+  links: true,
+  markup: true,
+  hidden: true,
+  sources: true,
+  words: [],
+  maxCharacters: 1000,
+};
+const text = (messageId: string, delta: string): JsonObject => ({
+  type: "TEXT_MESSAGE_CONTENT",
+  messageId,
+  delta,
+});
+
+test("messages that are streamed side by side are read apart", () => {
+  const { read } = createContentReader(SETTINGS);
+  expect(read(text("a", "![x]("))).toBeNull();
+  expect(read(text("b", "https://one.example/"))).toBeNull();
+  expect(read(text("a", "https://two.example/"))).toBe("images");
+});
+
+test("what a message said before the stream counts", () => {
+  const { read } = createContentReader(SETTINGS, (id) => (id === "a" ? "![x](" : undefined));
+  expect(read(text("b", "https://one.example/"))).toBeNull();
+  expect(read(text("a", "https://two.example/"))).toBe("images");
+});
+
+test("events without text are nothing to read", () => {
+  const { read } = createContentReader(SETTINGS);
+  for (const event of [
+    {},
+    { type: "TEXT_MESSAGE_START", messageId: "a" },
+    { type: "TEXT_MESSAGE_CHUNK", messageId: "a" },
+    { type: "RUN_ERROR" },
+    { type: "TOOL_CALL_RESULT", content: "<script>" },
+    { type: "CUSTOM", name: "x", value: "<script>" },
+  ]) {
+    expect(read(event)).toBeNull();
+  }
+});
+
+test("ten thousand messages are kept apart, and one more ends the stream", () => {
+  const { read } = createContentReader(SETTINGS);
+  for (let count = 0; count < 10_000; count += 1) read(text(`m${count}`, "x"));
+  expect(read(text("m1", "y"))).toBeNull();
+  expect(() => read(text("one more", "x"))).toThrow("maxReadMessages");
+});
