@@ -61,6 +61,24 @@ test("a message list does not bring back what was withheld, nor bring it first",
   expect(JSON.stringify(client.messages)).not.toContain("evil");
 });
 
+test("a message that a list brought, or changed, goes on where the list ended", async () => {
+  const list = (content: string): object => ({
+    type: "MESSAGES_SNAPSHOT",
+    messages: [{ id: "m1", role: "assistant", content }],
+  });
+  const second = said("m1", "https://evil.example/");
+  for (const events of [
+    [list("See ![x]("), ...second],
+    [...said("m1", "See"), list("See ![x]("), ...second],
+  ]) {
+    const client = await runClient(await start(events));
+    expect(answers(client)).toEqual(["See ![x](https"]);
+    await fixture?.stop();
+  }
+  const mended = [...said("m1", "See ![x]("), list("See"), ...said("m1", " https://fine.example/")];
+  expect(answers(await runClient(await start(mended)))).toEqual(["See https://fine.example/"]);
+});
+
 test("envelopes are one text, however many carry it", async () => {
   const [first, second] = ["See ![x](htt", "ps://evil.example/"].map((text, index) =>
     envelope(`evt_${index}`, { payload: { text } }),

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import { createContentReader } from "@countersign/policy";
 import type { ContentKind } from "@countersign/policy";
-import type { Message } from "@countersign/wire";
+import type { AgUiEvent, Message } from "@countersign/wire";
 import { upgradeEnvelope } from "@countersign/wire/dialects";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -10,19 +10,36 @@ import type { Run } from "../pipeline/run.js";
 const ENVELOPES = "\n";
 
 /** Reads the text of a run for what its policy asks, each message as one however it is cut. */
-export function openContent({
-  policy,
-  input,
-}: Run): ((passage: Passage) => ContentKind | null) | undefined {
+export type ContentWatch = {
+  /** What an event brings that the policy asks for. */
+  read(passage: Passage): ContentKind | null;
+  /** Takes note of the messages in a list that leaves for the person: what they say there is what they say. */
+  see(event: AgUiEvent): void;
+};
+
+/** Opens the watch over one run; none where its policy asks for nothing. */
+export function openContent({ policy, input }: Run): ContentWatch | undefined {
   if (policy.content === undefined) return undefined;
-  const reader = createContentReader(policy.content, (id) => textOf(input.messages, id));
-  return ({ event, claim }) => {
-    if (claim === undefined) return reader.read(event as unknown as JsonObject);
-    let found: ContentKind | null = null;
-    for (const part of upgradeEnvelope(claim.envelope)) {
-      found ??= reader.read({ ...part, messageId: ENVELOPES });
-    }
-    return found;
+  let listed: readonly Message[] = [];
+  let echoed: readonly Message[] = [];
+  const earlier = (id: string): string | undefined =>
+    textOf(listed, id) ?? textOf(input.messages, id) ?? textOf(echoed, id);
+  const reader = createContentReader(policy.content, earlier);
+  return {
+    read: ({ event, claim }) => {
+      if (claim === undefined) return reader.read(event as unknown as JsonObject);
+      let found: ContentKind | null = null;
+      for (const part of upgradeEnvelope(claim.envelope)) {
+        found ??= reader.read({ ...part, messageId: ENVELOPES });
+      }
+      return found;
+    },
+    see: (event) => {
+      if (event.type === "RUN_STARTED") echoed = event.input?.messages ?? echoed;
+      if (event.type !== "MESSAGES_SNAPSHOT") return;
+      listed = event.messages;
+      for (const { id } of listed) reader.forget(id);
+    },
   };
 }
 

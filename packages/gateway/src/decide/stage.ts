@@ -14,6 +14,7 @@ import { callKey, keysOf, unitPlaceOf } from "../withhold/unit.js";
 import type { UnitPlace } from "../withhold/unit.js";
 import { askEarlier } from "./ask-beside.js";
 import { openContent } from "./content.js";
+import type { ContentWatch } from "./content.js";
 import { HeldCalls } from "./held-calls.js";
 import { intrudingPlace, intrusionOf } from "./intrusion.js";
 import { Known } from "./known.js";
@@ -50,7 +51,7 @@ class Decider implements Step, OwnRuleFacts {
   readonly #held = new HeldCalls();
   readonly #known: Known;
   /** Only where the policy reads text. */
-  readonly #readContent: ReturnType<typeof openContent>;
+  readonly #content: ContentWatch | undefined;
   readonly clientTools: ReadonlySet<string>;
   /** Made with the first call: most runs have none. */
   #toolNames: Map<string, string> | undefined;
@@ -63,7 +64,7 @@ class Decider implements Step, OwnRuleFacts {
     this.#register = observes ? new WithheldRegister() : run.withheld;
     this.#units = new OpenUnits(this.#register, observes);
     this.#known = new Known(run.input);
-    this.#readContent = openContent(run);
+    this.#content = openContent(run);
     this.clientTools = clientToolsOf(run.input);
   }
 
@@ -201,7 +202,7 @@ class Decider implements Step, OwnRuleFacts {
       isContinuation: place?.phase === "continue" || place?.phase === "close",
       violation,
       presented: claim?.capability,
-      content: this.#readContent?.(passage),
+      content: this.#content?.read(passage),
       event: event as unknown as JsonObject,
       subject:
         claim === undefined
@@ -247,6 +248,7 @@ class Decider implements Step, OwnRuleFacts {
       return;
     }
     if (emitted !== event && policy.mode !== "observe") passage.emitted = emitted;
+    this.#content?.see(emitted);
     // Known is what enforcing would have shown, so that a remark is followed by the same remarks.
     const { decision } = passage;
     const isRemark = decision?.allow === true && decision.observed !== undefined;

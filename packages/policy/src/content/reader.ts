@@ -15,6 +15,8 @@ export type ContentReader = {
    * @throws CountersignError when the stream has more messages than are kept apart
    */
   read(event: JsonObject): ContentKind | null;
+  /** Forgets what a message said: a list of messages has replaced it, and `earlier` is asked anew. */
+  forget(messageId: string): void;
 };
 
 /** Events whose `delta` is text for a person. */
@@ -27,8 +29,8 @@ const DELTAS: ReadonlySet<JsonValue> = new Set([
 const FAILURES: ReadonlySet<JsonValue> = new Set(["RUN_ERROR", "SUBAGENT_ERROR"]);
 
 /**
- * A reader for one stream. `earlier` tells what a message said before the stream began: a message that is
- * opened again goes on where it ended.
+ * A reader for one stream. `earlier` tells what a message said before the stream spoke in it, in the
+ * request or in a list of messages: a message that is opened again goes on where it ended.
  */
 export function createContentReader(
   settings: ContentSettings,
@@ -61,5 +63,6 @@ export function createContentReader(
       if (typeof delta !== "string") return null;
       return scannerOf(typeof messageId === "string" ? messageId : "").push(delta) ?? null;
     },
+    forget: (messageId) => void scanners.delete(messageId),
   };
 }
