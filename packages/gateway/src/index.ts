@@ -12,7 +12,7 @@ export { CONFIG_SCHEMA } from "./config/schema.js";
 export type { FeedItem } from "./control/feed-item.js";
 export { createGateway } from "./gateway.js";
 export type { Gateway, GatewayOptions } from "./gateway.js";
-export { assertRememberedIn } from "./serve/remembered-head.js";
+export { assertOwnLogIn } from "./serve/own-log.js";
 export { openAdminToken, openKey, readKey } from "./keys/key-directory.js";
 export type { AdminToken, KeyPurpose } from "./keys/key-directory.js";
 export { handOverKey, KEY_FILES, openKeyHistory, writeLogKey } from "./keys/key-history.js";

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { isCountersignError } from "@countersign/core";
 import { parseRevocations } from "@countersign/capability";
-import { assertRememberedIn, inspectAccess, readKey, readTls } from "@countersign/gateway";
+import { assertOwnLogIn, inspectAccess, readKey, readTls } from "@countersign/gateway";
 import type { GatewayConfig } from "@countersign/gateway";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
@@ -97,33 +97,35 @@ function checkRevocations({ revocationFile: file, receipts }: GatewayConfig): st
 async function checkStore({ receipts, keyDirectory }: GatewayConfig): Promise<string> {
   const { store: address, origin } = receipts;
   if (!address.startsWith(EMBEDDED)) {
-    return checkPostgres(address, origin);
+    return checkPostgres(address, origin, keyDirectory);
   }
   const directory = address.slice(EMBEDDED.length);
   if (assertPlace(directory)) {
-    await assertRememberedIn(keyDirectory, origin, undefined);
+    await assertOwnLogIn(keyDirectory, origin, undefined);
     return `${directory} will be made at the first start`;
   }
   assertFolder(directory);
   const store = await openSqliteStore({ directory, readOnly: true });
   try {
-    await assertRememberedIn(keyDirectory, origin, store);
+    await assertOwnLogIn(keyDirectory, origin, store);
     return `${directory}, ${(await store.head()).size} entries`;
   } finally {
     await store.close();
   }
 }
 
-async function checkPostgres(url: string, log: string): Promise<string> {
+async function checkPostgres(url: string, log: string, keys: string): Promise<string> {
   try {
     const store = await openPostgresStore({ url, log, readOnly: true, connections: 1 });
     try {
+      await assertOwnLogIn(keys, log, store);
       return `PostgreSQL answers, ${(await store.head()).size} entries`;
     } finally {
       await store.close();
     }
   } catch (error) {
     if (isCountersignError(error, "ERR_STORE_ABSENT")) {
+      await assertOwnLogIn(keys, log, undefined);
       return "PostgreSQL answers; the log will be made at the first start";
     }
     throw error;

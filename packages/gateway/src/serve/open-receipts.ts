@@ -10,7 +10,8 @@ import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchStore } from "../telemetry/watched-store.js";
-import { assertRemembered, rememberCheckpoints } from "./remembered-head.js";
+import { assertOwnLog } from "./own-log.js";
+import { rememberCheckpoints } from "./remembered-head.js";
 
 /** The log receipts are appended to, and the store that answers questions about it. */
 export type OpenReceipts = {
@@ -31,7 +32,7 @@ export async function openReceipts(
   const opened = await openStore(address, origin);
   const store = watchStore(rememberCheckpoints(opened, config.keyDirectory), telemetry);
   try {
-    await assertRemembered(config.keyDirectory, origin, checkpointKey, store);
+    await assertOwnLog({ directory: config.keyDirectory, origin, key: checkpointKey }, store);
   } catch (error) {
     await store.close();
     throw error;

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Hex } from "@countersign/core";
@@ -67,4 +67,14 @@ test("a log that only grew is opened again", async () => {
   const { log, store } = await openReceipts(config);
   expect((await store.head()).size).toBe(5);
   await log.close();
+});
+
+test("a log that other keys sign is refused, and its own keys open it again", async () => {
+  await record(2);
+  const keys = join(folder, ".countersign", "keys");
+  await rename(keys, join(folder, "kept-keys"));
+  await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_OTHER_LOG" });
+  await rm(keys, { recursive: true });
+  await rename(join(folder, "kept-keys"), keys);
+  await record(1);
 });

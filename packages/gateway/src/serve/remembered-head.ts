@@ -13,18 +13,11 @@ import {
 } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import "../keys/errors.js";
-import { readKey } from "../keys/key-directory.js";
 
 const FILE = "last-checkpoint";
 
 /** What is asked of a store here. */
 type Holding = Pick<ReceiptStore, "head" | "readTile">;
-
-/** A store that is not there. */
-const NOTHING: Holding = {
-  head: async () => ({ size: 0, hashes: [] }),
-  readTile: async () => new Uint8Array(),
-};
 
 /**
  * Refuses a store that does not hold what this gateway signed for last.
@@ -51,17 +44,6 @@ export async function assertRemembered(
       { size, file },
     );
   }
-}
-
-/** The same for a check, which opens no key: without a store nothing that was signed for is held. */
-export async function assertRememberedIn(
-  directory: string,
-  origin: string,
-  store: Holding | undefined,
-): Promise<void> {
-  if (!existsSync(join(directory, FILE))) return;
-  const key = await readKey(join(directory, "checkpoint.pem"));
-  await assertRemembered(directory, origin, key, store ?? NOTHING);
 }
 
 /** The same store, with every checkpoint it takes also kept beside the keys. */

@@ -20,9 +20,12 @@ afterAll(() => database.stop(), 30_000);
 
 const [alice, bob] = [createApiKey(), createApiKey()];
 
+/** Gateways of one log share its keys, so every test that starts anew has a log of its own. */
+let logs = 0;
 async function start(store: string, beside?: Served): Promise<Served> {
+  if (beside === undefined) logs += 1;
   const served = await startServed(HELD_AGENT, {
-    config: `receipts: { store: "${store}" }
+    config: `receipts: { store: "${store}", origin: "log-${logs}.example/log" }
 access:
   mode: keys
   keys: { entries: { alice: "${alice.hash}", bob: "${bob.hash}" } }

@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { CountersignError, isCountersignError } from "@countersign/core";
+import type { Ed25519Key } from "@countersign/core/sign";
+import { verifyEd25519 } from "@countersign/core/verify";
+import { createNoteKey, openCheckpoint, parseCheckpoint, parseNote } from "@countersign/receipts";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import "../keys/errors.js";
+import { readKey } from "../keys/key-directory.js";
+import { assertRemembered } from "./remembered-head.js";
+
+/** What is asked of a store here. */
+type Holding = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
+
+/** A store that is not there. */
+const NOTHING: Holding = {
+  head: async () => ({ size: 0, hashes: [] }),
+  readTile: async () => new Uint8Array(),
+  readCheckpoint: async () => undefined,
+};
+
+/** Whose log it should be. */
+export type LogOwner = {
+  readonly directory: string;
+  readonly origin: string;
+  /** The key of checkpoints; `undefined` when a start would make one. */
+  readonly key: Ed25519Key | undefined;
+};
+
+/** Refuses a store that lost what these keys signed for, or whose log other keys sign. */
+export async function assertOwnLog(owner: LogOwner, store: Holding): Promise<void> {
+  const { directory, origin, key } = owner;
+  if (key !== undefined) await assertRemembered(directory, origin, key, store);
+  const text = await store.readCheckpoint();
+  if (text === undefined || (await isSignedBy(key, origin, text))) return;
+  throw new CountersignError(
+    "ERR_KEYS_OTHER_LOG",
+    `the log ${origin} in the store is signed by other keys than those in ${directory}; bring the key directory of that log, or give this gateway another receipts.origin and a store of its own`,
+    { origin, directory },
+  );
+}
+
+/** The same for a check, which makes no key and no store. */
+export async function assertOwnLogIn(
+  directory: string,
+  origin: string,
+  store: Holding | undefined,
+): Promise<void> {
+  const file = join(directory, "checkpoint.pem");
+  const key = existsSync(file) ? await readKey(file) : undefined;
+  await assertOwnLog({ directory, origin, key }, store ?? NOTHING);
+}
+
+async function isSignedBy(
+  key: Ed25519Key | undefined,
+  origin: string,
+  text: string,
+): Promise<boolean> {
+  // Another name is another question, which the log itself answers when it is opened.
+  if (parseCheckpoint(parseNote(text).text).origin !== origin) return true;
+  if (key === undefined) return false;
+  try {
+    await openCheckpoint(text, [createNoteKey(origin, key.publicKey)], verifyEd25519);
+    return true;
+  } catch (error) {
+    if (isCountersignError(error)) return false;
+    throw error;
+  }
+}
