@@ -15,9 +15,9 @@ export function askEarlier(
   facts: EventFacts,
   held: readonly Passage[],
 ): Decision | undefined {
-  const events = held.flatMap(({ event }) =>
-    event?.type === "TOOL_CALL_START" || event?.type === "TOOL_CALL_ARGS" ? [event] : [],
-  );
+  const start = held[0]?.event;
+  if (start?.type !== "TOOL_CALL_START") return undefined;
+  const events = [start, ...joinedArguments(start.toolCallId, held)];
   return askBeside(run, facts, events);
 }
 
@@ -39,4 +39,20 @@ export function askBeside(
     if (decision.observed !== undefined) remark ??= decision;
   }
   return remark;
+}
+
+/** The arguments as one event: ten thousand pieces of a call are no reason to read it ten thousand times. */
+function joinedArguments(toolCallId: string, held: readonly Passage[]): AgUiEvent[] {
+  let delta = "";
+  let metadata: JsonObject | undefined;
+  for (const { event } of held) {
+    if (event?.type !== "TOOL_CALL_ARGS") continue;
+    delta += event.delta;
+    // Without a prototype, so that every name is only a name.
+    if (event.metadata !== undefined) {
+      metadata = Object.assign(metadata ?? Object.create(null), event.metadata) as JsonObject;
+    }
+  }
+  if (delta === "" && metadata === undefined) return [];
+  return [{ type: "TOOL_CALL_ARGS", toolCallId, delta, ...(metadata && { metadata }) }];
 }

@@ -121,3 +121,47 @@ test("a condition sees the error of a listed answer and what a listed call has o
     }
   }
 });
+
+test("a condition about a tool's arguments has them, whatever else is asked about the call", async () => {
+  const worn = { metadata: { a: 1 }, encryptedValue: "e" };
+  const called = {
+    id: "c",
+    type: "function",
+    function: { name: "pay", arguments: '{"amount":1}' },
+  };
+  const message = { id: "m", role: "assistant", toolCalls: [{ ...called, ...worn }] };
+  const list = { type: "MESSAGES_SNAPSHOT", messages: [message] };
+  const [start, args, end] = call("d", "pay", '{"amount":1}');
+  const streamed = [start, { ...args, metadata: { a: 1 } }, end] as object[];
+  expect(await through([HOLDS], [list])).toContain('"encryptedValue":"e"');
+  expect(await through([HOLDS], streamed)).toContain('"metadata":{"a":1}');
+});
+
+test("a word cut in two is one word in the arguments of a held call", async () => {
+  const events = [
+    { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "pay" },
+    { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: '{"amount":1,"to":"sec' },
+    { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: 'ret"}' },
+    { type: "TOOL_CALL_END", toolCallId: "c" },
+  ];
+  expect(await through([HOLDS, WORD], events)).not.toContain("pay");
+});
+
+test("a call in thousands of pieces is read a few times, not thousands of times", async () => {
+  const pieces = 5_000;
+  const events = [
+    { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "pay" },
+    { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: '{"amount":1,"list":[0' },
+    ...Array.from({ length: pieces }, () => ({
+      type: "TOOL_CALL_ARGS",
+      toolCallId: "c",
+      delta: ",1",
+    })),
+    { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: "]}" },
+    { type: "TOOL_CALL_END", toolCallId: "c" },
+  ];
+  const gateway = createInProcess(policyOf([HOLDS]));
+  const { delivered } = await gateway.run(INPUT, frames(inRun(IDS, events)));
+  await gateway.close();
+  expect(delivered).toHaveLength(events.length + 2);
+});

@@ -133,9 +133,9 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   };
 
   /** What a message has on it beside its words came without them, or would have; conditions may look at it. */
-  const allowsWorn = (events: readonly AgUiEvent[], key: UnitKey): boolean =>
+  const allowsWorn = (events: readonly AgUiEvent[], key: UnitKey, call?: ToolCall): boolean =>
     events.every((event) => {
-      const facts = factsOf(event);
+      const facts = factsOf(event, call);
       const decision = askBeside(run, facts, [event]);
       return decision === undefined || settle(event, facts, { decision }, key);
     });
@@ -192,9 +192,9 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       }
       if (known.callName(id) !== undefined && !run.policy.needsArguments(name)) {
         // Its start was judged when it came; a list may have put other arguments under it.
-        return allowsWorn([...argumentsOf(call), ...wornByCall(call)], callKey(id));
+        return allowsWorn([...argumentsOf(call), ...wornByCall(call)], callKey(id), call);
       }
-      return allows(event, callKey(id), call) && allowsWorn(wornByCall(call), callKey(id));
+      return allows(event, callKey(id), call) && allowsWorn(wornByCall(call), callKey(id), call);
     },
   };
 }
