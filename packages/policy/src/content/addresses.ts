@@ -21,10 +21,10 @@ const CLOSE = codeOf("]");
 type Use = "image" | "link" | "definition" | "autolink";
 type Reading = { readonly use: Use; readonly reader: Destination };
 
-/** Prose has `<xs:element>` and `[Owner]: R&D`: there only what is certain counts. */
+/** Prose has `<xs:element>` and `[Note]: mind: this`: there other schemes do not count. */
 const BAD_LINKS: Readonly<Record<Exclude<Use, "image">, ReadonlySet<AddressKind>>> = {
   link: new Set(["script", "foreign", "disguised"]),
-  definition: new Set(["script"]),
+  definition: new Set(["script", "disguised"]),
   autolink: new Set(["script"]),
 };
 
@@ -49,6 +49,7 @@ export class Addresses {
   #lineIsBlank = true;
   #closedImage = false;
   #destination: Reading | undefined;
+  #autolink: Reading | undefined;
 
   constructor(settings: ContentSettings) {
     this.#settings = settings;
@@ -60,10 +61,11 @@ export class Addresses {
     this.#before = code;
     if (code === LINE_FEED) this.#endLine();
     else if (code > SPACE) this.#lineIsBlank = false;
-    if (this.#destination !== undefined) {
-      const found = this.#read(this.#destination, String.fromCharCode(code));
-      if (found !== undefined) return found;
-    }
+    const found =
+      this.#destination === undefined && this.#autolink === undefined
+        ? undefined
+        : this.#readBoth(String.fromCharCode(code));
+    if (found !== undefined) return found;
     if (this.#isEscaped) {
       this.#isEscaped = false;
       this.#before = 0;
@@ -89,7 +91,8 @@ export class Addresses {
         return undefined;
       case LESS:
         this.#isPlain = false;
-        if (this.#destination === undefined) this.#begin("autolink");
+        // Beside any other address: what was begun before may not be one.
+        this.#autolink = { use: "autolink", reader: new Destination(this.#settings) };
         return undefined;
       default:
         return undefined;
@@ -118,11 +121,14 @@ export class Addresses {
     this.#destination = { use, reader: new Destination(this.#settings) };
   }
 
-  #read({ use, reader }: Reading, character: string): ContentKind | undefined {
-    const kind = reader.feed(character);
-    if (kind === undefined) return undefined;
-    this.#destination = undefined;
-    return this.#judge(use, kind);
+  #readBoth(character: string): ContentKind | undefined {
+    const inline = this.#destination?.reader.feed(character);
+    const auto = this.#autolink?.reader.feed(character);
+    const use = this.#destination?.use;
+    if (inline !== undefined) this.#destination = undefined;
+    if (auto !== undefined) this.#autolink = undefined;
+    const found = inline === undefined || use === undefined ? undefined : this.#judge(use, inline);
+    return found ?? (auto === undefined ? undefined : this.#judge("autolink", auto));
   }
 
   #judge(use: Use, kind: AddressKind): ContentKind | undefined {

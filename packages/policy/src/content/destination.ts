@@ -17,10 +17,13 @@ export type AddressKind =
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http", "https", "mailto", "tel", "sms"]);
 const SCRIPT_SCHEMES: ReadonlySet<string> = new Set(["javascript", "vbscript", "livescript"]);
-const LONGEST_SCHEME = 32;
+/** No scheme of the lists is as long, nor the name of an entity behind the beginning of one. */
+const LONGEST_HEAD = 64;
 const PICTURE = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-type Stage = "start" | "head" | "slash" | "slashes" | "host" | "data";
+const ENTITY = /[\w#]/;
+
+type Stage = "start" | "head" | "entity" | "slash" | "slashes" | "host" | "data";
 
 /**
  * Reads the beginning of a Markdown address, character by character, until it is clear where it leads.
@@ -49,6 +52,11 @@ export class Destination {
       case "head":
         // A tab within angle brackets is dropped by browsers.
         return character === "\t" ? undefined : this.#head(character, isEnd);
+      case "entity":
+        if (character === ";") return "disguised";
+        if (ENTITY.test(character)) return this.#add(character);
+        this.#stage = "head";
+        return this.#head(character, isEnd);
       case "slash":
         if (character === "\t") return undefined;
         if (character === "/") return this.#to("host");
@@ -66,17 +74,20 @@ export class Destination {
 
   #head(character: string, isEnd: boolean): AddressKind | undefined {
     if (isEnd || character === "/" || character === "?" || character === "#") return "own";
-    if (character === "&" || character === "\\") return "disguised";
-    if (character !== ":") {
-      this.#text += character;
-      return this.#text.length > LONGEST_SCHEME ? "own" : undefined;
-    }
+    if (character === "\\") return "disguised";
+    if (character === "&") this.#stage = "entity";
+    if (character !== ":") return this.#add(character);
     const scheme = this.#text.toLowerCase();
     if (scheme === "data") return this.#to("data");
     if (SCRIPT_SCHEMES.has(scheme)) return "script";
     if (!LINK_SCHEMES.has(scheme)) return "foreign";
     if (this.#hosts.length === 0 || !scheme.startsWith("http")) return "outside";
     return this.#to("slashes");
+  }
+
+  #add(character: string): AddressKind | undefined {
+    this.#text += character;
+    return this.#text.length > LONGEST_HEAD ? "own" : undefined;
   }
 
   /** Not one character more than fits a host of the list is let through. */

@@ -5,8 +5,11 @@ const ACTIVE: ReadonlySet<string> = new Set(
     "input link map math meta object picture portal script select source style svg template textarea track video"
   ).split(" "),
 );
-/** Elements that do so as they are. */
+/** Elements that do so as they are, even where what follows in the page has to close their tag. */
 const ACTIVE_BARE: ReadonlySet<string> = new Set(["math", "script", "style", "svg", "template"]);
+/** Attributes that run or load something, beside all that begin with `on`. */
+const ACTIVE_ATTRIBUTE =
+  /^(?:on.*|style|src|srcset|srcdoc|href|action|formaction|data|background|poster|ping)$/;
 const LONGEST_NAME = 16;
 
 const LESS = 0x3c;
@@ -30,11 +33,13 @@ export class Markup {
   #place: Place = "text";
   #name = "";
   #hasValue = false;
+  #attribute = "";
+  #attributeEnded = false;
   #sawHtmlLine = false;
 
   /** Whether active markup is certain with this code unit. */
   feed(code: number): boolean {
-    const inCode = this.#fence.feed(code) && !this.#sawHtmlLine;
+    const inCode = this.#fence.feed(code) && !this.#sawHtmlLine && !this.#fence.isUncertain;
     if (inCode) {
       this.#place = "text";
       return false;
@@ -44,6 +49,7 @@ export class Markup {
         if (code === LESS) {
           this.#place = "name";
           this.#name = "";
+          this.#hasValue = false;
           if (this.#fence.atLineStart) this.#sawHtmlLine = true;
         }
         return false;
@@ -56,26 +62,43 @@ export class Markup {
 
   #feedName(code: number): boolean {
     if (isNameCharacter(code, this.#name === "")) {
-      if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code);
-      return false;
+      if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code | 0x20);
+      return ACTIVE_BARE.has(this.#name);
     }
-    const name = this.#name.toLowerCase();
+    const name = this.#name;
     this.#place = code === LESS ? "name" : "text";
     this.#name = "";
-    if (name === "") return false;
-    if (code === GREATER) return ACTIVE_BARE.has(name);
-    if (code !== SLASH && !isSpace(code)) return false;
+    if (name === "" || (code !== SLASH && !isSpace(code))) return false;
     if (ACTIVE.has(name)) return true;
     this.#place = "attributes";
-    this.#hasValue = false;
+    this.#attribute = "";
     return false;
   }
 
   #feedAttributes(code: number): boolean {
-    if (code === EQUALS) this.#hasValue = true;
-    if (code !== GREATER) return false;
-    this.#place = "text";
-    return this.#hasValue;
+    if (code === EQUALS) {
+      this.#hasValue = true;
+      return ACTIVE_ATTRIBUTE.test(this.#attribute);
+    }
+    if (code === GREATER) {
+      this.#place = "text";
+      return this.#hasValue;
+    }
+    // Where this was no tag after all, the next one begins here.
+    if (code === LESS) {
+      this.#place = "name";
+      this.#name = "";
+    } else if (isSpace(code) || code === SLASH) this.#attributeEnded = true;
+    else this.#addToAttribute(code);
+    return false;
+  }
+
+  #addToAttribute(code: number): void {
+    if (this.#attributeEnded) this.#attribute = "";
+    this.#attributeEnded = false;
+    if (this.#attribute.length <= LONGEST_NAME) {
+      this.#attribute += String.fromCharCode(code).toLowerCase();
+    }
   }
 }
 
@@ -100,6 +123,12 @@ class Fence {
   #runOf = 0;
   #rest: "none" | "space" | "text" | "tick" = "none";
   #hasText = false;
+  #isUncertain = false;
+
+  /** A fence came that some renderers open and others do not: from here on nobody knows what is code. */
+  get isUncertain(): boolean {
+    return this.#isUncertain;
+  }
 
   /** Nothing but white space and marks of lists and quotes stands before the current character. */
   get atLineStart(): boolean {
@@ -122,7 +151,7 @@ class Fence {
       if (isRun && this.#indent === 0 && !(this.#runOf === 0x60 && this.#rest === "tick")) {
         this.#character = this.#runOf;
         this.#length = this.#run;
-      }
+      } else if (this.#run >= 3) this.#isUncertain = true;
     } else if (isRun && this.#runOf === this.#character && this.#run >= this.#length) {
       if (this.#rest === "none" || this.#rest === "space") this.#length = 0;
     }

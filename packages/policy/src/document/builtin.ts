@@ -40,6 +40,8 @@ rules:
     call: { default: block }
     declare: { default: block }
     require_advertised: true
+  ag_ui_content:
+    max_characters: 40000
 `,
   ],
   [

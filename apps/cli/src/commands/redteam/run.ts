@@ -41,7 +41,8 @@ With --through each document runs directly and through the gateway, and the seco
   exploited → exploited  works through the gateway too; docs/redteam/behind-the-gateway.md says what closes it
   blocked   → blocked    the agent refuses it by itself
   resisted               nobody said no, and the attack did not work
-A gateway that observes blocks nothing: set mode: enforce in its policy first.
+Where a code does not say which rule it was, countersign receipts show RECEIPT does. A gateway that observes
+blocks nothing: set mode: enforce in its policy first.
 
 --filter takes words joined by commas, any of which is enough: part of an id, name, tag or mapping,
 severity:critical, tag:approval.
