@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "@countersign/core";
-import { compileArgumentSchema } from "./argument-schema.js";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { compileArgumentSchema, compileResponseSchema } from "./argument-schema.js";
 
 const refund: JsonObject = {
   type: "object",
@@ -63,4 +63,46 @@ test("a recursive schema that goes deeper is allowed and ends", () => {
   });
   expect(check({ child: { child: {} } })).toBe(true);
   expect(check({ child: { other: {} } })).toBe(false);
+});
+
+/** A list in a list in a list. */
+const nested = (depth: number, inmost: JsonValue): JsonValue =>
+  Array.from({ length: depth }).reduce<JsonValue>((inner) => [inner], inmost);
+const again = { $ref: "#/$defs/n" };
+const DOUBLING: readonly (readonly [string, JsonObject])[] = [
+  ["items", { anyOf: [{ items: again }, { items: again, minItems: 1 }] }],
+  ["what must not be", { not: { not: { items: again } }, items: again }],
+  ["positions", { anyOf: [{ prefixItems: [again] }, { contains: again }] }],
+  ["a condition", { if: { items: again }, else: { items: again } }],
+];
+
+test.each(DOUBLING)("alternatives that double at every level end: %s", (_name, node) => {
+  const leaf = { anyOf: [{ type: "number" }, { type: "array", ...node }] };
+  const schema = { ...again, $defs: { n: leaf } } as JsonObject;
+  for (const compile of [compileArgumentSchema, compileResponseSchema]) {
+    const check = compile(schema);
+    expect(check(nested(60, "x"))).toBe(false);
+    // One that ran out of steps leaves the next one all of its own.
+    expect(check(nested(3, 1))).toBe(true);
+  }
+});
+
+test("a chain of definitions that doubles with the depth of a value ends too", () => {
+  const $defs: Record<string, JsonObject> = { n60: { type: "number" } };
+  for (let level = 0; level < 60; level += 1) {
+    const next = { $ref: `#/$defs/n${level + 1}` };
+    $defs[`n${level}`] = { anyOf: [{ items: next }, { items: next, minItems: 1 }] };
+  }
+  const check = compileResponseSchema({ $ref: "#/$defs/n0", $defs, type: "array" });
+  expect(check(nested(60, "x"))).toBe(false);
+});
+
+test("a large value of a recursive schema is read to its end", () => {
+  const tree = {
+    type: "object",
+    properties: { children: { type: "array", items: { $ref: "#" } } },
+  };
+  const leaves = (count: number): JsonValue[] => Array.from({ length: count }, () => ({}));
+  const value = { children: leaves(100).map(() => ({ children: leaves(200) })) };
+  expect(compileArgumentSchema(tree)(value)).toBe(true);
 });

@@ -3,6 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Options } from "ajv/dist/2020.js";
 import { compilePattern } from "../patterns/regular-expression.js";
 import { assertBoundedSchema } from "./schema-bounds.js";
+import { addMeter } from "./schema-meter.js";
 
 /** Whether arguments fit; a check that fails to finish does not fit. */
 export type ArgumentCheck = (value: JsonValue) => boolean;
@@ -63,12 +64,14 @@ function compileCheck(schema: JsonObject, strictness: Options): ArgumentCheck {
     code: { regExp: linearRegExp },
     ...strictness,
   });
-  const validate = ajv.compile(schema);
+  const { metered, reset } = addMeter(ajv, schema);
+  const validate = ajv.compile(metered);
   return (value) => {
+    reset();
     try {
       return validate(value) === true;
     } catch {
-      // A schema that runs out of stack on a deep value has not accepted it.
+      // A schema that runs out of stack, or of steps, on a deep value has not accepted it.
       return false;
     }
   };

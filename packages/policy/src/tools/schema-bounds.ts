@@ -78,7 +78,8 @@ function createWeigher(root: JsonObject): (schema: JsonObject) => number {
   return weigh;
 }
 
-function follow(root: JsonObject, reference: string): JsonValue {
+/** What a reference within a schema leads to. */
+export function follow(root: JsonObject, reference: string): JsonValue {
   let at: JsonValue | undefined = root;
   for (const segment of reference.split("/").slice(1)) {
     const key = decodeURIComponent(segment).replaceAll("~1", "/").replaceAll("~0", "~");
@@ -90,7 +91,8 @@ function follow(root: JsonObject, reference: string): JsonValue {
   return at;
 }
 
-function* subschemas(root: JsonObject): Generator<JsonObject> {
+/** Every object in a schema: more than its sub-schemas, never fewer. */
+export function* subschemas(root: JsonObject): Generator<JsonObject> {
   for (const value of walk(root)) {
     if (value !== null && typeof value === "object" && !Array.isArray(value)) yield value;
   }
