@@ -19,14 +19,16 @@ const SLASH = 0x2f;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
+const COLON = 0x3a;
+const CLOSE = 0x5d;
 
 type Place = "text" | "name" | "attributes";
 
 /**
  * Finds HTML that does something: an active element, or any element with a value in an attribute.
  *
- * What stands in a fenced code block is shown as text by every Markdown renderer. A block of raw HTML would
- * swallow the fence, so after a line that begins with a tag fences no longer count.
+ * What stands in a fenced code block is shown as text by every Markdown renderer. A block of raw HTML swallows
+ * the fence, and so does the title of a reference in some renderers: after either, fences no longer count.
  */
 export class Markup {
   readonly #fence = new Fence();
@@ -35,22 +37,25 @@ export class Markup {
   #hasValue = false;
   #attribute = "";
   #attributeEnded = false;
-  #sawHtmlLine = false;
+  #hidesFences = false;
+  #before = 0;
 
   /** Whether active markup is certain with this code unit. */
   feed(code: number): boolean {
-    const inCode = this.#fence.feed(code) && !this.#sawHtmlLine && !this.#fence.isUncertain;
+    const inCode = this.#fence.feed(code) && !this.#hidesFences && !this.#fence.isUncertain;
     if (inCode) {
       this.#place = "text";
       return false;
     }
+    const isDefinition = code === COLON && this.#before === CLOSE;
+    this.#before = code;
+    if (isDefinition || (code === LESS && this.#fence.atLineStart)) this.#hidesFences = true;
     switch (this.#place) {
       case "text":
         if (code === LESS) {
           this.#place = "name";
           this.#name = "";
           this.#hasValue = false;
-          if (this.#fence.atLineStart) this.#sawHtmlLine = true;
         }
         return false;
       case "name":
