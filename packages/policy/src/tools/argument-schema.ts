@@ -61,6 +61,8 @@ function compileCheck(schema: JsonObject, strictness: Options): ArgumentCheck {
     allErrors: false,
     logger: false,
     ownProperties: true,
+    // Written into every place that refers to it, a definition of 5 KB made 70 s of compiling.
+    inlineRefs: false,
     code: { regExp: linearRegExp },
     ...strictness,
   });
