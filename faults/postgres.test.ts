@@ -2,6 +2,7 @@ import { sseFrame, startFakeAgent, startPostgres } from "@countersign/testkit";
 import type { FakeAgent, RunningPostgres } from "@countersign/testkit";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { Client } from "pg";
 import { expect, test } from "vitest";
 import { chatter, idsOf, inRun, message } from "./harness/agent.js";
 import { codeOf, finishRun, openRun, timeGet, untilReady } from "./harness/client.js";
@@ -92,3 +93,49 @@ test("PostgreSQL goes and comes back: nothing is delivered without a receipt, re
   expect(await gateway.stop()).toBe(0);
   expect(unreceipted(await checkLog(directory), [...runs, after])).toEqual([]);
 }, 90_000);
+
+test("PostgreSQL falls silent without hanging up: within seconds runs end, requests are refused and readiness is red; it comes back by itself", async () => {
+  const store = await startStore();
+  const agent = await startAgent();
+  const directory = await scene.directory();
+  writeSettings(directory, { agent: agent.url, config: { receipts: { store: store.url } } });
+  const gateway = await startIn(scene, directory);
+  const runs = Array.from({ length: 4 }, () => openRun(gateway.url));
+  await until("all deliver", () => runs.every(({ events }) => events.length > 20));
+
+  await store.freeze();
+  const then = countOf(runs);
+  await Promise.all(runs.map(({ ended }) => ended));
+  for (const run of runs) expect(codeOf(run)).toBe("RECEIPTS_UNAVAILABLE");
+  // What was on its way, and the end of each run.
+  expect(countOf(runs) - then).toBeLessThan(runs.length * 200);
+  const refused = await finishRun(gateway.url, { threadId: "short-1" });
+  expect(refused.status).toBe(503);
+  expect((await timeGet(`${gateway.url}/readyz`)).status).toBe(503);
+
+  await store.thaw();
+  await untilReady(gateway.url);
+  const after = await finishRun(gateway.url, { threadId: "short-2" });
+  expect(after.events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
+  expect(await gateway.stop()).toBe(0);
+  expect(unreceipted(await checkLog(directory), [...runs, after])).toEqual([]);
+}, 120_000);
+
+test("a writer that froze while it held the log is rolled back, and the others go on", async () => {
+  const store = await startStore();
+  const agent = await startAgent();
+  const directory = await scene.directory();
+  writeSettings(directory, { agent: agent.url, config: { receipts: { store: store.url } } });
+  const gateway = await startIn(scene, directory);
+  const frozen = new Client({ connectionString: store.url });
+  // The server ends it, which is what this is about.
+  frozen.on("error", () => {});
+  await frozen.connect();
+  await frozen.query(
+    "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'; SELECT size FROM countersign_logs FOR UPDATE",
+  );
+  const waited = await finishRun(gateway.url, { threadId: "short" });
+  expect(waited.events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
+  await expect(frozen.query("COMMIT")).rejects.toThrow();
+  expect(await gateway.stop()).toBe(0);
+}, 60_000);

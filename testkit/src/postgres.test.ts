@@ -27,3 +27,26 @@ test("a started server accepts connections, comes back after a crash, and is gon
   }
   expect(await reachable(server.url)).toBe(false);
 });
+
+test("a frozen server takes connections and answers nobody until it is thawed", async () => {
+  const server = await startPostgres();
+  try {
+    await server.freeze();
+    expect(await reachable(server.url)).toBe(true);
+    const { hostname, port } = new URL(server.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    const answers: Buffer[] = [];
+    socket.on("data", (answer) => answers.push(answer));
+    // SSLRequest: a server says S or N at once.
+    socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]));
+    await new Promise((resolve) => {
+      setTimeout(resolve, 300);
+    });
+    expect(answers).toEqual([]);
+    await server.thaw();
+    await expect.poll(() => answers.length).toBe(1);
+    socket.destroy();
+  } finally {
+    await server.stop();
+  }
+});

@@ -19,6 +19,9 @@ export type RunningPostgres = {
   crash(): Promise<void>;
   /** Starts again after `crash` on the same files and port. */
   start(): Promise<void>;
+  /** Every server process stops where it is: connections stay, and nobody answers. `thaw` lets them go on. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
 };
 
 // PostgreSQL refuses to run as root; nobody (65534) exists on every Linux and owns nothing.
@@ -90,6 +93,24 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
+/** Signals a server and its children, each of which is a process group of its own. */
+async function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (pid === undefined) return;
+  // It makes no more of them while they are listed.
+  process.kill(pid, "SIGSTOP");
+  const { stdout } = await run("ps", ["-o", "pid=", "--ppid", String(pid)]).catch(() => ({
+    stdout: "",
+  }));
+  for (const child of stdout.split("\n").filter((line) => line.trim() !== "")) {
+    try {
+      process.kill(Number(child), signal);
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
+  process.kill(pid, signal);
+}
+
 /** Starts a real PostgreSQL server on a free loopback port, ready in about a second. */
 export async function startPostgres(
   options: { settings?: Record<string, string> } = {},
@@ -136,16 +157,19 @@ export async function startPostgres(
     }
     throw new Error(`PostgreSQL did not start: ${output}`);
   };
-  const end = async (signal: NodeJS.Signals, group: boolean): Promise<void> => {
+  const end = async (send: (server: ChildProcess) => unknown): Promise<void> => {
     const server = child;
     child = undefined;
-    if (server === undefined || server.exitCode !== null || server.pid === undefined) return;
+    if (server === undefined || server.exitCode !== null) return;
     const gone = new Promise((resolve) => {
       server.once("exit", resolve);
     });
-    process.kill(group ? -server.pid : server.pid, signal);
+    await send(server);
     await gone;
     server.stderr?.destroy();
+  };
+  const signal = async (name: NodeJS.Signals): Promise<void> => {
+    if (child !== undefined) await signalAll(child, name);
   };
   // A test run that is cut short must not leave a server behind.
   const onExit = (): void => {
@@ -156,9 +180,13 @@ export async function startPostgres(
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     start,
-    crash: () => end("SIGKILL", true),
+    // One that outlived the others would hold their memory, and no new server starts beside it.
+    crash: () => end((server) => signalAll(server, "SIGKILL")),
+    freeze: () => signal("SIGSTOP"),
+    thaw: () => signal("SIGCONT"),
     async stop() {
-      await end("SIGINT", false);
+      await signal("SIGCONT");
+      await end((server) => server.kill("SIGINT"));
       process.off("exit", onExit);
       await rm(directory, { recursive: true, force: true });
     },

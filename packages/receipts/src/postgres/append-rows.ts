@@ -82,6 +82,10 @@ async function insertBatch(
   }
 }
 
+// A gateway that froze in the middle is rolled back before those that wait for it give up.
+const WAITING =
+  "SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '8s'; SET LOCAL statement_timeout = '30s'";
+
 /**
  * One append in one transaction. The row of the log is locked first: whoever holds it knows the true
  * head, and everyone else waits for the commit or the rollback.
@@ -94,7 +98,7 @@ export async function appendRows(
 ): Promise<void> {
   const commit = durability === "strict" ? "on" : "off";
   const opened = (await client.query(
-    `BEGIN; SET LOCAL synchronous_commit = ${commit}; SET LOCAL lock_timeout = '15s'; SET LOCAL statement_timeout = '30s'; SELECT size, frontier FROM countersign_logs WHERE log_id = ${logId} FOR UPDATE`,
+    `BEGIN; SET LOCAL synchronous_commit = ${commit}; ${WAITING}; SELECT size, frontier FROM countersign_logs WHERE log_id = ${logId} FOR UPDATE`,
   )) as unknown as { rows: { size: string; frontier: Buffer }[] }[];
   const row = opened.at(-1)?.rows[0];
   if (row === undefined) throw new Error("the log's row is gone");

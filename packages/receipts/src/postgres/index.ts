@@ -1,2 +1,4 @@
+export { openConnections } from "./connections.js";
+export type { ConnectionOptions } from "./connections.js";
 export { openPostgresStore } from "./open-postgres-store.js";
 export type { PostgresStoreOptions } from "./open-postgres-store.js";

@@ -1,7 +1,5 @@
 import type { JsonObject } from "@countersign/core";
 import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
-import { Pool } from "pg";
-import type { PoolClient } from "pg";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { planForeign } from "../import/plan.js";
 import { foreignFromRow } from "../import/rows.js";
@@ -16,6 +14,8 @@ import type { ReceiptStore } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { appendRows } from "./append-rows.js";
+import { openConnections } from "./connections.js";
+import type { Connections } from "./connections.js";
 import { decodeFrontier } from "./frontier.js";
 import { PG_SCHEMA } from "./schema.js";
 
@@ -24,8 +24,13 @@ export type PostgresStoreOptions = {
   readonly url: string;
   /** Name of the log inside the database; gateways that share a log give the same name. */
   readonly log: string;
-  /** Connections at most; 4 when left out. One is enough for appending. */
+  /** Connections for questions at most; 4 when left out. Appending has up to two of its own. */
   readonly connections?: number;
+  /**
+   * Milliseconds that the database may take to answer while an entry is appended; 10,000 when left out. Whoever waits
+   * for a database that fell silent is told then. Questions may take as long as they need.
+   */
+  readonly answerMs?: number;
   /** Reads only: makes no table and no log, and refuses a database that has none. */
   readonly readOnly?: boolean;
 };
@@ -37,10 +42,12 @@ const DIALECT: SqlDialect = {
 // Two gateways that start together must not both create the tables.
 const SCHEMA_LOCK = 7_301_990_245;
 const TABLE = "countersign_entries";
+const ANSWER_MS = 10_000;
+/** One connection appends, another keeps checkpoints and looks whether the database is there. */
+const APPENDING = 2;
 
-async function prepareLog(pool: Pool, name: string): Promise<number> {
-  const client = await pool.connect();
-  try {
+function prepareLog({ withClient }: Connections, name: string): Promise<number> {
+  return withClient(async (client) => {
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
     await client.query(PG_SCHEMA);
     await client.query("INSERT INTO countersign_logs (name) VALUES ($1) ON CONFLICT DO NOTHING", [
@@ -50,61 +57,59 @@ async function prepareLog(pool: Pool, name: string): Promise<number> {
       name,
     ]);
     await client.query("COMMIT");
-    client.release();
     return Number((rows as { log_id: number }[])[0]?.log_id);
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+  });
 }
 
 /** Looks a log up and changes nothing. */
-async function findLog(pool: Pool, name: string): Promise<number> {
-  const found = await pool.query("SELECT to_regclass('countersign_logs') IS NOT NULL AS there");
-  const isThere = (found.rows as { there: boolean }[])[0]?.there === true;
-  const { rows } = isThere
-    ? await pool.query("SELECT log_id FROM countersign_logs WHERE name = $1", [name])
-    : { rows: [] };
-  const row = (rows as { log_id: number }[])[0];
-  if (row !== undefined) return Number(row.log_id);
-  throw new CountersignError("ERR_STORE_ABSENT", `the database holds no log named ${name}`, {
-    log: name,
+function findLog({ withClient }: Connections, name: string): Promise<number> {
+  return withClient(async (client) => {
+    const found = await client.query("SELECT to_regclass('countersign_logs') IS NOT NULL AS there");
+    const isThere = (found.rows as { there: boolean }[])[0]?.there === true;
+    const { rows } = isThere
+      ? await client.query("SELECT log_id FROM countersign_logs WHERE name = $1", [name])
+      : { rows: [] };
+    const row = (rows as { log_id: number }[])[0];
+    if (row !== undefined) return Number(row.log_id);
+    throw new CountersignError("ERR_STORE_ABSENT", `the database holds no log named ${name}`, {
+      log: name,
+    });
   });
 }
 
 /** The shared store: many gateways append to one log in one PostgreSQL database. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<ReceiptStore> {
   const readOnly = options.readOnly === true;
-  const pool = new Pool({
-    connectionString: options.url,
-    max: options.connections ?? 4,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    // The server itself refuses what a reader must not do.
-    ...(readOnly ? { options: "-c default_transaction_read_only=on" } : {}),
-  });
-  // An idle connection that breaks is replaced by the pool; the next call meets the cause itself.
-  pool.on("error", () => undefined);
-  // A connection in use reports its end twice: to the query, and as an event that would end the process.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  const { url, connections = 4, answerMs = ANSWER_MS } = options;
+  const asking = openConnections({ url, connections, readOnly });
+  const appending = openConnections({ url, connections: APPENDING, answerMs, readOnly });
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([asking.close(), appending.close()]);
+  };
   const open = readOnly ? findLog : prepareLog;
-  const logId = await open(pool, options.log).catch(async (error: unknown) => {
-    await pool.end();
+  const logId = await open(asking, options.log).catch(async (error: unknown) => {
+    await closeAll();
     throw readFailure("open", error);
   });
   let closed = false;
 
-  const read = async <Row>(operation: string, sql: string, values: unknown[]): Promise<Row[]> => {
+  const read = async <Row>(
+    operation: string,
+    sql: string,
+    values: unknown[],
+    from: Connections = asking,
+  ): Promise<Row[]> => {
     if (closed) throw closedStore();
     try {
-      return (await pool.query(sql, values)).rows as Row[];
+      return (await from.withClient((client) => client.query(sql, values))).rows as Row[];
     } catch (error) {
       throw readFailure(operation, error);
     }
   };
   const head: ReceiptStore["head"] = async () => {
     const sql = "SELECT size, frontier FROM countersign_logs WHERE log_id = $1";
-    const [row] = await read<{ size: string; frontier: Buffer }>("read the head", sql, [logId]);
+    type Head = { size: string; frontier: Buffer };
+    const [row] = await read<Head>("read the head", sql, [logId], appending);
     if (row === undefined) throw readFailure("read the head", new Error("the log's row is gone"));
     return decodeFrontier(Number(row.size), row.frontier);
   };
@@ -120,14 +125,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     readsDrafts: true,
     async append(build, durability) {
       if (closed || readOnly) throw closedStore();
-      let client: PoolClient | undefined;
       try {
-        client = await pool.connect();
-        await appendRows(client, logId, build, durability);
-        client.release();
+        await appending.withClient((client) => appendRows(client, logId, build, durability));
       } catch (error) {
-        // Whatever the transaction's state is, ending the connection settles it on the server.
-        client?.release(true);
         throw writeFailure("append", error);
       }
     },
@@ -152,9 +152,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async writeCheckpoint(text, size) {
       if (closed || readOnly) throw closedStore();
       try {
-        await pool.query(
-          "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3",
-          [logId, text, size],
+        await appending.withClient((client) =>
+          client.query(
+            "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3",
+            [logId, text, size],
+          ),
         );
       } catch (error) {
         throw writeFailure("keep a checkpoint", error);
@@ -190,19 +192,21 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       const column = <Value>(pick: (one: (typeof receipts)[number]) => Value): Value[] =>
         receipts.map(pick);
       try {
-        const result = await pool.query(
-          "INSERT INTO countersign_foreign SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[]) ON CONFLICT DO NOTHING",
-          [
-            logId,
-            column((one) => one.hash),
-            column((one) => one.protocol),
-            column((one) => one.id ?? null),
-            column((one) => one.session_id ?? null),
-            column((one) => one.agent_id ?? null),
-            column((one) => one.at ?? null),
-            column((one) => one.signer),
-            column((one) => canonicalJson(one.receipt)),
-          ],
+        const result = await asking.withClient((client) =>
+          client.query(
+            "INSERT INTO countersign_foreign SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[]) ON CONFLICT DO NOTHING",
+            [
+              logId,
+              column((one) => one.hash),
+              column((one) => one.protocol),
+              column((one) => one.id ?? null),
+              column((one) => one.session_id ?? null),
+              column((one) => one.agent_id ?? null),
+              column((one) => one.at ?? null),
+              column((one) => one.signer),
+              column((one) => canonicalJson(one.receipt)),
+            ],
+          ),
         );
         return result.rowCount ?? 0;
       } catch (error) {
@@ -219,7 +223,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async close() {
       if (closed) return;
       closed = true;
-      await pool.end();
+      await closeAll();
     },
   };
 }

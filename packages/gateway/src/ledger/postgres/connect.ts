@@ -1,4 +1,5 @@
-import { Pool } from "pg";
+import { openConnections } from "@countersign/receipts/postgres";
+import type { ConnectionOptions } from "@countersign/receipts/postgres";
 import type { PoolClient } from "pg";
 
 /** Connections to a database that may go away and come back. */
@@ -10,57 +11,33 @@ export type Connections = {
 };
 
 /** Options of {@link connect}. */
-export type ConnectOptions = {
-  readonly url: string;
-  /** Connections at most. */
-  readonly connections: number;
-  /** How long one answer may take; as long as it likes when left out. */
-  readonly answerMs?: number;
+export type ConnectOptions = Omit<ConnectionOptions, "readOnly"> & {
   /** What is thrown in place of the driver's own error, whose text may name a host or a value. */
   failure(): Error;
 };
 
-const CONNECT_MS = 10_000;
+// A gateway that froze in the middle is rolled back, and no longer holds up those that want the same rows.
+const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 
 /** Opens no connection yet: each is made when it is needed. */
-export function connect(options: ConnectOptions): Connections {
-  const { answerMs, failure } = options;
-  const pool = new Pool({
-    connectionString: options.url,
-    max: options.connections,
-    connectionTimeoutMillis: Math.min(CONNECT_MS, answerMs ?? CONNECT_MS),
-    keepAlive: true,
-    ...(answerMs === undefined ? {} : { query_timeout: answerMs }),
-  });
-  // An idle connection that breaks is replaced by the pool; the next call meets the cause itself.
-  pool.on("error", () => undefined);
-  // A connection in use reports its end twice: to the query, and as an event that would end the process.
-  pool.on("connect", (client) => client.on("error", () => undefined));
-  const withClient = async <Value>(
-    work: (client: PoolClient) => Promise<Value>,
-  ): Promise<Value> => {
-    let client: PoolClient | undefined;
+export function connect({ failure, ...options }: ConnectOptions): Connections {
+  const { withClient, close } = openConnections(options);
+  const lend: typeof withClient = async (work) => {
     try {
-      client = await pool.connect();
-      const value = await work(client);
-      client.release();
-      return value;
+      return await withClient(work);
     } catch {
-      // Whatever the transaction's state is, ending the connection settles it on the server.
-      client?.release(true);
       throw failure();
     }
   };
   return {
     inTransaction: (work) =>
-      withClient(async (client) => {
-        await client.query("BEGIN");
+      lend(async (client) => {
+        await client.query(BEGIN);
         const value = await work(client);
         await client.query("COMMIT");
         return value;
       }),
-    query: (sql, values) =>
-      withClient(async (client) => (await client.query(sql, [...values])).rows),
-    close: () => pool.end(),
+    query: (sql, values) => lend(async (client) => (await client.query(sql, [...values])).rows),
+    close,
   };
 }

@@ -15,7 +15,11 @@ export type PostgresLedgerOptions = {
   readonly clock: Clock;
   /** Connections at most; 4 when left out. */
   readonly connections?: number;
+  /** Milliseconds that the database may take for an answer; 10,000 when left out. */
+  readonly answerMs?: number;
 };
+
+const ANSWER_MS = 10_000;
 
 // Two gateways that start together must not both create the tables.
 const SCHEMA_LOCK = 7_301_990_246;
@@ -57,6 +61,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   const { inTransaction, close } = connect({
     url: options.url,
     connections: options.connections ?? 4,
+    answerMs: options.answerMs ?? ANSWER_MS,
     failure: unavailable,
   });
 
