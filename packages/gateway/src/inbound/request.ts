@@ -45,6 +45,8 @@ export type InboundRequest = {
   message?: { readonly envelope: Partial<Envelope>; readonly capability?: JsonValue };
   /** After enforce. */
   input?: RunAgentInput;
+  /** After the review: the state in it is what its client was left with. */
+  isStateEchoed?: boolean;
   /** After classify. */
   facts?: EventFacts;
   /** After decide. */

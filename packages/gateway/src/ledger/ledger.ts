@@ -8,6 +8,7 @@ export type LedgerKind =
   | "call"
   | "interrupt"
   | "declined"
+  | "state"
   | "answer"
   | "run"
   | "look"

@@ -8,7 +8,7 @@ import { PendingRows } from "./pending-rows.js";
 import type { TraceWrite } from "./pending-rows.js";
 import { RunOrder } from "./run-order.js";
 import type { RunOrderFacts } from "./run-order.js";
-import { interruptShown, rowOf } from "./thread-state.js";
+import { interruptShown, rowOf, sharedRow } from "./thread-state.js";
 import type { CallState, ThreadState } from "./thread-state.js";
 
 /** Contents remembered of messages that share an id. */
@@ -125,6 +125,13 @@ export class RunNotes {
     }
   }
 
+  /** What the client may hold of the shared state; nothing where there is none. */
+  shared(digests: readonly string[]): void {
+    if (digests.length === 0 && this.#state.shared.length === 0) return;
+    this.#state.shared = digests;
+    this.#pending.put(sharedRow(digests));
+  }
+
   /** The run is over, and its client knows: everything has its place. */
   over(): void {
     const order = this.#order;
@@ -134,8 +141,9 @@ export class RunNotes {
   }
 
   /** The rows of a run that broke off, or whose client went away: whatever was delivered, or less. */
-  cut(): TraceWrite {
+  cut(shared: readonly string[]): TraceWrite {
     this.#pending.clear();
+    this.shared(shared);
     const records = this.#cutRecords();
     for (const [id, record] of records) this.#pending.put(rowOf("message", id, record));
     const ids = this.#order.idsBehindHistory();

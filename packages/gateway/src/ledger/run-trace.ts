@@ -6,6 +6,7 @@ import type { HeldMessage } from "./held-message.js";
 import { isSameRecord } from "./message-record.js";
 import type { TraceWrite } from "./pending-rows.js";
 import { RunNotes } from "./run-notes.js";
+import { RunState } from "./run-state.js";
 import type { ThreadState } from "./thread-state.js";
 
 /**
@@ -17,6 +18,7 @@ import type { ThreadState } from "./thread-state.js";
 export class RunTrace {
   readonly #conversation: Conversation;
   readonly #notes: RunNotes;
+  readonly #shared: RunState;
   readonly #isOld: boolean;
   /** Whether the agent said how the run ended. */
   isOver = false;
@@ -27,6 +29,7 @@ export class RunTrace {
    */
   constructor(input: RunAgentInput, state: ThreadState, isOld = false) {
     this.#isOld = isOld;
+    this.#shared = new RunState(input.state);
     this.#conversation = new Conversation(input.messages);
     this.#notes = new RunNotes({
       conversation: this.#conversation,
@@ -69,6 +72,9 @@ export class RunTrace {
         return this.#activity(event);
       case "MESSAGES_SNAPSHOT":
         return this.#restate(event);
+      case "STATE_SNAPSHOT":
+      case "STATE_DELTA":
+        return this.#shared.see(event);
       case "RUN_STARTED":
         this.isOver = false;
         for (const message of event.input?.messages ?? []) {
@@ -93,7 +99,7 @@ export class RunTrace {
 
   /** The rows of a run that broke off, or whose client went away: whatever was delivered, or less. */
   cut(): TraceWrite {
-    return this.#notes.cut();
+    return this.#notes.cut(this.#shared.digests(true));
   }
 
   #content(event: EventOf<"TEXT_MESSAGE_CONTENT"> | EventOf<"REASONING_MESSAGE_CONTENT">): void {
@@ -206,6 +212,7 @@ export class RunTrace {
 
   #over(): void {
     this.isOver = true;
+    this.#notes.shared(this.#shared.digests(false));
     this.#notes.over();
   }
 

@@ -67,6 +67,8 @@ export type ThreadState = {
   readonly interrupts: SmallMap<string, InterruptState>;
   /** The calls that the person declined last and has not approved since. */
   declined: readonly AskedCall[];
+  /** Digests of the shared state that a client may hold: one, or several after a run that broke off. */
+  shared: readonly string[];
 };
 
 const NONE: ReadonlySet<string> = new Set();
@@ -81,6 +83,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     calls: new SmallMap(),
     interrupts: new SmallMap(),
     declined: [],
+    shared: [],
   };
   let order: OrderValue | undefined;
   for (const { kind, id, value } of rows) {
@@ -88,6 +91,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
     else if (kind === "declined") state.declined = (value as unknown as DeclinedValue).calls;
+    else if (kind === "state") state.shared = (value as unknown as SharedValue).digests;
     else if (kind === "order") order = value as unknown as OrderValue;
   }
   if (order === undefined) return state;
@@ -162,6 +166,13 @@ function carriersOf(messages: Records): Map<string, string> {
 }
 
 type DeclinedValue = { calls: readonly AskedCall[] };
+
+type SharedValue = { digests: readonly string[] };
+
+/** The row that names the shared state. */
+export function sharedRow(digests: readonly string[]): LedgerRow {
+  return { kind: "state", id: "", value: { digests } as unknown as JsonObject };
+}
 
 /** The row that names the declined calls. */
 export function declinedRow(calls: readonly AskedCall[]): LedgerRow {

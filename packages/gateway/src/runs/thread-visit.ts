@@ -6,6 +6,7 @@ import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
 import type { LedgerClaim, LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import type { TraceWrite } from "../ledger/pending-rows.js";
+import { isStateEchoed } from "../ledger/run-state.js";
 import { RunTrace } from "../ledger/run-trace.js";
 import { declinedRow, rowOf, stateOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
@@ -35,6 +36,8 @@ export class ThreadVisit {
   readonly findings: readonly Finding[];
   readonly approvals: readonly Approval[];
   readonly state: ThreadState;
+  /** Whether the state in the request is what its client was left with: then it changes nothing. */
+  readonly isStateEchoed: boolean;
   readonly #ledger: ThreadLedger;
   readonly #key: string;
   readonly #open: OpenThread;
@@ -51,6 +54,7 @@ export class ThreadVisit {
     this.findings = findings;
     this.approvals = review.approvals;
     this.state = state;
+    this.isStateEchoed = isStateEchoed(input, state);
     this.#ledger = ledger;
     this.#key = key;
     this.#open = open;

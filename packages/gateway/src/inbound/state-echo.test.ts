@@ -1,0 +1,97 @@
+import { HttpAgent } from "@ag-ui/client";
+import { sseFrame } from "@countersign/testkit";
+import { afterEach, expect, test } from "vitest";
+import { idsOf, inRun } from "../testing/events.js";
+import { startFixture } from "../testing/fixture.js";
+import type { Fixture } from "../testing/fixture.js";
+
+/** Words pass; who changes the state needs a token. */
+const POLICY = `hushspec: "0.1.0"
+rules:
+  ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }
+  ag_ui_inbound: { default: block, allow_classifications: [display] }
+`;
+const STATE = [
+  { type: "STATE_SNAPSHOT", snapshot: { cart: ["tea"], total: 3 } },
+  { type: "STATE_DELTA", delta: [{ op: "add", path: "/cart/-", value: "milk" }] },
+  // Clients go on with what they have when a patch does not apply.
+  { type: "STATE_DELTA", delta: [{ op: "remove", path: "/nowhere" }] },
+  { type: "STATE_DELTA", delta: [{ op: "replace", path: "/total", value: 5 }] },
+];
+
+let fixture: Fixture;
+afterEach(() => fixture.stop());
+
+/** The first run brings a state, whole or broken off behind some of it; the others bring nothing. */
+async function begin(isCut = false): Promise<void> {
+  fixture = await startFixture(
+    ({ body }) => {
+      const isFirst = fixture.agentRequests.length <= 1;
+      const events = inRun(idsOf(body), isFirst ? STATE : []);
+      return { pieces: (isFirst && isCut ? events.slice(0, 3) : events).map(sseFrame) };
+    },
+    { policy: POLICY },
+  );
+}
+
+let runs = 0;
+async function send(state: unknown): Promise<number> {
+  runs += 1;
+  const response = await fetch(`${fixture.url}/agents/support`, {
+    method: "POST",
+    body: JSON.stringify({
+      threadId: "t",
+      runId: `r${runs}`,
+      protocolVersion: "1.0",
+      messages: [],
+      state,
+    }),
+  });
+  await response.text();
+  return response.status;
+}
+
+test("the official client sends back the state it was left with, and needs no token for it", async () => {
+  await begin();
+  const agent = new HttpAgent({ url: `${fixture.url}/agents/support`, threadId: "t" });
+  await agent.runAgent({ runId: "first" });
+  expect(agent.state).toEqual({ cart: ["tea", "milk"], total: 5 });
+  await agent.runAgent({ runId: "second" });
+  await agent.runAgent({ runId: "third" });
+  expect(fixture.agentRequests).toHaveLength(3);
+  agent.setState({ ...agent.state, role: "admin" });
+  await expect(agent.runAgent({ runId: "fourth" })).rejects.toThrow();
+  expect(fixture.agentRequests).toHaveLength(3);
+});
+
+test("only the newest state is an echo, in any order of its keys", async () => {
+  await begin();
+  expect(await send({})).toBe(200);
+  expect(await send({ cart: ["tea"], total: 3 })).toBe(403);
+  expect(await send({ cart: ["tea", "milk"], total: 3 })).toBe(403);
+  expect(await send({ total: 5, cart: ["tea", "milk"] })).toBe(200);
+  expect(await send({ total: 5, cart: ["milk", "tea"] })).toBe(403);
+});
+
+test("of a run that broke off every state that was delivered is an echo, and no other", async () => {
+  await begin(true);
+  expect(await send({})).toBe(200);
+  expect(await send({ cart: ["tea", "milk"], total: 5 })).toBe(403);
+  expect(await send({ cart: ["tea"], total: 3 })).toBe(200);
+});
+
+test("another thread's state is no echo", async () => {
+  await begin();
+  expect(await send({})).toBe(200);
+  const response = await fetch(`${fixture.url}/agents/support`, {
+    method: "POST",
+    body: JSON.stringify({
+      threadId: "other",
+      runId: "o1",
+      protocolVersion: "1.0",
+      messages: [],
+      state: { cart: ["tea", "milk"], total: 5 },
+    }),
+  });
+  expect(response.status).toBe(403);
+});
