@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createFakeClock } from "@countersign/testkit";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -74,6 +75,19 @@ test("a line taken out of the file revokes the key and what it opened; a broken 
   rmSync(file);
   clock.advance(1000);
   expect(other.isValid()).toBe(false);
+});
+
+test("a pipe in the place of the file keeps nobody waiting and changes nothing", async () => {
+  const clock = createFakeClock();
+  const file = join(folder, "keys.txt");
+  const one = createApiKey();
+  writeFileSync(file, `one ${one.hash}\n`);
+  const access = createAccess([createKeyAuthenticator(createKeyFile(file, clock, QUIET))]);
+  rmSync(file);
+  execFileSync("mkfifo", [file]);
+  clock.advance(1000);
+  expect((await access.authenticate(one.key)).principal.id).toBe("key:one");
+  expect(() => createKeyFile(file, clock, QUIET)).toThrow(/is not a regular file/);
 });
 
 test("a list is told where it is wrong, and has a bound", () => {

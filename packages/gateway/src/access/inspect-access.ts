@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import type { AccessConfig } from "../config/config.js";
-import { parseKeyFile } from "./key-file.js";
+import { readKeyFile } from "./key-file.js";
 import { readKeySet } from "./key-set.js";
 import { fetchKeySet, readKeySetFile } from "./key-set-source.js";
 
@@ -26,7 +25,7 @@ export async function inspectAccess(config: AccessConfig): Promise<AccessReport>
 
 function countKeys({ keys, keyFile }: AccessConfig): number {
   if (keyFile === undefined) return keys.length;
-  return keys.length + parseKeyFile(readFileSync(keyFile, "utf8"), keyFile).length;
+  return keys.length + readKeyFile(keyFile).length;
 }
 
 async function inspectIssuer(

@@ -1,5 +1,6 @@
 import { CountersignError } from "@countersign/core";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { readRegularFile } from "../files/read-regular-file.js";
 import type { Clock } from "../ports.js";
 import type { Journal } from "../runs/surroundings.js";
 import { KEY_HASH } from "./api-keys.js";
@@ -8,6 +9,8 @@ import "./errors.js";
 
 /** Keys of one list; each is compared with every credential. */
 export const MAX_API_KEYS = 1000;
+/** Bytes of a list: that many keys, with a comment to each. */
+const MAX_LIST_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = 1000;
 const NAME = /^[\w.@-]{1,128}$/;
 
@@ -31,6 +34,11 @@ export function parseKeyFile(text: string, file: string): ApiKeyEntry[] {
   return entries;
 }
 
+/** The keys in a file. */
+export function readKeyFile(file: string): ApiKeyEntry[] {
+  return parseKeyFile(readRegularFile(file, MAX_LIST_BYTES).toString("utf8"), file);
+}
+
 /**
  * A list that follows its file: a line taken out is a key revoked, within about a second.
  *
@@ -41,7 +49,7 @@ export function createKeyFile(file: string, clock: Clock, journal: Journal): Api
   if (versionOf(file) === undefined) {
     throw new CountersignError("ERR_ACCESS_KEY_LIST", `${file} is not there`, { file, line: 0 });
   }
-  let entries: readonly ApiKeyEntry[] = parseKeyFile(readFileSync(file, "utf8"), file);
+  let entries: readonly ApiKeyEntry[] = readKeyFile(file);
   let version = versionOf(file);
   let lookedAt = clock.now();
   return () => {
@@ -52,7 +60,7 @@ export function createKeyFile(file: string, clock: Clock, journal: Journal): Api
     if (found === version) return entries;
     version = found;
     try {
-      entries = found === undefined ? [] : parseKeyFile(readFileSync(file, "utf8"), file);
+      entries = found === undefined ? [] : readKeyFile(file);
       journal.info({ file, keys: entries.length }, "API keys read again");
     } catch {
       journal.warn({ file }, "API keys could not be read again; the last good list stays");

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readRegularFile } from "../files/read-regular-file.js";
 
 /** Bytes of a key set; real ones have a few thousand. */
 export const MAX_KEY_SET_BYTES = 256 * 1024;
@@ -35,7 +35,5 @@ export async function fetchKeySet(
 
 /** Reads a key set from a file. */
 export async function readKeySetFile(file: string): Promise<Uint8Array> {
-  const bytes = await readFile(file);
-  if (bytes.byteLength > MAX_KEY_SET_BYTES) throw new TypeError("the key set is too large");
-  return bytes;
+  return readRegularFile(file, MAX_KEY_SET_BYTES);
 }

@@ -1,4 +1,5 @@
 import { createFakeClock } from "@countersign/testkit";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +64,15 @@ test("a key set in a file is followed when it changes, and its absence lets nobo
   writeFileSync(file, JSON.stringify({ keys: [(await createIdentityKey("second")).jwk] }));
   clock.advance(5000);
   expect(await whoIs(access, token)).toBe("ERR_ACCESS_TOKEN");
+});
+
+test("a pipe in the place of a key set keeps nobody waiting and lets nobody in", async () => {
+  execFileSync("mkfifo", [join(folder, "jwks.json")]);
+  const access = open(
+    "  mode: jwt\n  jwt: { issuer: me, audience: countersign-test, jwks: jwks.json }\n",
+  );
+  const token = await identity.token("alice", { iss: "me" }, await createIdentityKey("first"));
+  expect(await whoIs(access, token)).toBe("ERR_ACCESS_KEYS");
 });
 
 test("mode none looks at nothing that is shown", async () => {

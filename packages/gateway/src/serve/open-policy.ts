@@ -1,8 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { isCountersignError } from "@countersign/core";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import type { LoadOptions, PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
+import { readRegularFile } from "../files/read-regular-file.js";
 import { STARTER_POLICY } from "./starter-policy.js";
+
+/** Bytes of one policy file: more than its reader takes characters of. */
+const MAX_POLICY_BYTES = 2 * 1024 * 1024;
 
 /** How often the policy was read again, and how the last attempt went. */
 export type PolicyReloads = {
@@ -30,13 +35,16 @@ export function openPolicy(file: string | undefined): OpenPolicy {
   const read = (): { text: string; options: LoadOptions } => {
     files = file === undefined ? [] : [file];
     return {
-      text: file === undefined ? STARTER_POLICY : readFileSync(file, "utf8"),
+      text: file === undefined ? STARTER_POLICY : readPolicyText(file),
       options: {
         file: file ?? "starter policy",
+        // `extends` names files relative to the one it stands in.
         reader: (reference, from) => {
-          const found = readReferenced(reference, from);
-          if (found !== undefined) files.push(found.file);
-          return found;
+          const referenced = resolve(dirname(from), reference);
+          if (!existsSync(referenced)) return undefined;
+          // Before it is read: one that cannot be is followed all the same.
+          files.push(referenced);
+          return { file: referenced, text: readPolicyText(referenced) };
         },
       },
     };
@@ -72,23 +80,20 @@ export function openPolicy(file: string | undefined): OpenPolicy {
   };
 }
 
+function readPolicyText(file: string): string {
+  return readRegularFile(file, MAX_POLICY_BYTES).toString("utf8");
+}
+
 function unreadable(file: string, error: unknown): PolicyIssue {
   const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+  const isRefused =
+    isCountersignError(error, "ERR_FILE_KIND") || isCountersignError(error, "ERR_FILE_TOO_LARGE");
   return {
     file,
     line: 1,
     column: 1,
     path: "",
     code: "bad-value",
-    message: `cannot be read (${reason})`,
+    message: isRefused ? error.message : `cannot be read (${reason})`,
   };
-}
-
-/** `extends` names files relative to the one it stands in. */
-function readReferenced(
-  reference: string,
-  from: string,
-): { file: string; text: string } | undefined {
-  const file = resolve(dirname(from), reference);
-  return existsSync(file) ? { file, text: readFileSync(file, "utf8") } : undefined;
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -198,6 +199,41 @@ test("a policy replaced by renaming takes effect; a broken one leaves the last g
         expect(await policyNow()).toMatchObject({ stale: false, hash: first, issues: [] }),
       5000,
     );
+  } finally {
+    await served.stop();
+  }
+});
+
+test("a pipe or a giant in the place of a policy, or of what it extends, leaves the last good one, visibly", async () => {
+  const served = await startServed(() => ({ pieces: [] }), { policy: CHAT_POLICY });
+  const policy = join(served.folder, "policy.yaml");
+  const base = join(served.folder, "base.yaml");
+  const reload = async () => {
+    const answer = await served.control("/v1/policy/reload", { method: "POST" });
+    return [answer.status, await answer.text()] as const;
+  };
+  try {
+    await rm(policy);
+    execFileSync("mkfifo", [policy]);
+    const [status, said] = await reload();
+    expect(status).toBe(422);
+    expect(said).toContain("policy.yaml is not a regular file");
+    expect(await (await served.control("/v1/policy")).json()).toMatchObject({
+      name: "chat",
+      stale: true,
+    });
+    const metrics = readScrape(await (await served.control("/metrics")).text());
+    expect(valueOf(metrics, "countersign_policy_stale")).toBe(1);
+    expect(served.lines.some(({ code }) => code === "POLICY_KEPT")).toBe(true);
+    await rm(policy);
+    await writeFile(policy, `hushspec: "0.1.0"\nextends: base.yaml\n`);
+    execFileSync("mkfifo", [base]);
+    expect((await reload())[1]).toContain("base.yaml is not a regular file");
+    await rm(base);
+    await writeFile(base, CHAT_POLICY);
+    expect((await reload())[0]).toBe(200);
+    await writeFile(policy, `#${"x".repeat(2 * 1024 * 1024)}`);
+    expect((await reload())[1]).toContain("larger than");
   } finally {
     await served.stop();
   }
