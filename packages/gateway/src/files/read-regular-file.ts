@@ -18,9 +18,7 @@ export function readRegularFile(file: string, maxBytes: number): Buffer {
   const descriptor = openSync(file, WITHOUT_WAITING);
   try {
     const state = fstatSync(descriptor);
-    if (!state.isFile()) {
-      throw new CountersignError("ERR_FILE_KIND", `${file} is not a regular file`, { file });
-    }
+    if (!state.isFile()) throw notRegular(file);
     if (state.size > maxBytes) throw tooLarge(file, maxBytes);
     return readBounded(descriptor, file, maxBytes);
   } finally {
@@ -38,6 +36,11 @@ function readBounded(descriptor: number, file: string, maxBytes: number): Buffer
     if (total > maxBytes) throw tooLarge(file, maxBytes);
     parts.push(part.subarray(0, length));
   }
+}
+
+/** Of a path that leads to something else than a file. */
+export function notRegular(file: string): CountersignError {
+  return new CountersignError("ERR_FILE_KIND", `${file} is not a regular file`, { file });
 }
 
 function tooLarge(file: string, limit: number): CountersignError {

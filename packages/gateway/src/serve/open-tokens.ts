@@ -1,16 +1,11 @@
-import { appendFile, readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
-import {
-  createCapabilityVerifier,
-  createRevocationList,
-  formatRevocation,
-  parseRevocations,
-} from "@countersign/capability";
+import { createCapabilityVerifier, createRevocationList } from "@countersign/capability";
 import type { RevocationList } from "@countersign/capability";
 import { createCapabilityIssuer } from "@countersign/capability/issue";
 import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/issue";
 import { followRevocations } from "../capabilities/follow-revocations.js";
 import type { FollowedRevocations } from "../capabilities/follow-revocations.js";
+import { appendRevocation, readRevocationFile } from "../capabilities/revocation-file.js";
 import { openSharedRevocations } from "../capabilities/shared-revocations.js";
 import type { SharedRevocations } from "../capabilities/shared-revocations.js";
 import type { GatewayConfig } from "../config/config.js";
@@ -29,8 +24,8 @@ export type OpenTokens = {
    * one, and in the database, if gateways share one.
    */
   revoke(id: string): Promise<void>;
-  /** Takes over what was added to the revocation file; `false` when it cannot be read, and what is known stays. */
-  reread(): Promise<boolean>;
+  /** Takes over what was added to the revocation file, or says why it cannot be read; what is known stays. */
+  reread(): string | undefined;
   readonly revocations: { readonly count: number; readonly isStale: boolean };
   /** Stops looking for what other gateways revoke. */
   close(): Promise<void>;
@@ -47,7 +42,7 @@ export async function openTokens(
   const { revocationFile } = config;
   const known =
     revocationFile !== undefined && existsSync(revocationFile)
-      ? parseRevocations(await readFile(revocationFile, "utf8"))
+      ? readRevocationFile(revocationFile)
       : [];
   const revocations = createRevocationList(known);
   const verifier = createCapabilityVerifier({
@@ -65,18 +60,17 @@ export async function openTokens(
         isStale: isStale || shared?.followed.isStale === true,
       };
     },
-    reread: async () => {
-      if (revocationFile === undefined) return true;
+    reread: () => {
+      if (revocationFile === undefined) return undefined;
       try {
         // Only ever more: a line that was removed does not bring a token back to life.
-        for (const revocation of parseRevocations(await readFile(revocationFile, "utf8"))) {
-          revocations.revoke(revocation);
-        }
+        for (const revocation of readRevocationFile(revocationFile)) revocations.revoke(revocation);
         isStale = false;
-      } catch {
+        return undefined;
+      } catch (error) {
         isStale = true;
+        return (error as Error).message;
       }
-      return !isStale;
     },
     verifier: {
       evaluate: (token, context) => {
@@ -95,9 +89,7 @@ export async function openTokens(
       revocations.revoke(revocation);
       const kept = await Promise.allSettled([
         shared?.store.revoke([revocation]),
-        revocationFile === undefined
-          ? undefined
-          : appendFile(revocationFile, formatRevocation(revocation), { flush: true }),
+        revocationFile === undefined ? undefined : appendRevocation(revocationFile, revocation),
       ]);
       for (const result of kept) if (result.status === "rejected") throw result.reason;
     },

@@ -48,7 +48,7 @@ export function followFiles(
       : [
           watchFiles(
             () => [revocationFile],
-            () => void reread(tokens, journal),
+            () => reread(tokens, journal),
           ),
         ]),
   ];
@@ -59,12 +59,13 @@ export function followFiles(
   };
 }
 
-async function reread(tokens: OpenTokens, journal: Journal): Promise<void> {
-  if (await tokens.reread()) {
+function reread(tokens: OpenTokens, journal: Journal): void {
+  const reason = tokens.reread();
+  if (reason === undefined) {
     journal.info({ revoked: tokens.revocations.count }, "revocations read again");
   } else {
     journal.error(
-      { code: "REVOCATIONS_KEPT" },
+      { code: "REVOCATIONS_KEPT", reason },
       "the revocation file cannot be read; what is known stays",
     );
   }

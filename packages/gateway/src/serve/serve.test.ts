@@ -255,6 +255,21 @@ test("a revocation that somebody else wrote into the file counts; a damaged file
       () => expect(served.running.tokens.revocations).toEqual({ count: 1, isStale: true }),
       5000,
     );
+    expect(served.lines.find(({ code }) => code === "REVOCATIONS_KEPT")).toMatchObject({
+      reason: expect.stringContaining(`${file}:1`) as string,
+    });
+    await rm(file);
+    await mkdir(file);
+    const unkept = await served.control("/v1/capabilities/revoke", {
+      method: "POST",
+      body: JSON.stringify({ id: "cap-2" }),
+    });
+    expect(unkept.status).toBe(503);
+    expect(await unkept.json()).toMatchObject({
+      code: "ERR_REVOCATIONS_FILE",
+      title: expect.stringContaining("until it ends") as string,
+    });
+    expect(served.running.tokens.revocations.count).toBe(2);
   } finally {
     await served.stop();
   }
