@@ -9,18 +9,16 @@ import type { Checked, CountersignMode, Place, Running } from "./variant.js";
 
 const COMMAND = fileURLToPath(new URL("../../../apps/cli/bin/countersign.js", import.meta.url));
 
-/** The policy that `countersign init` writes, with a rate that a load test does not reach. */
+/** The policy that `countersign init` writes, with a rate and a length that a load test does not reach. */
 function policyFor(mode: CountersignMode): string {
   const { resolve } = createRequire(import.meta.url);
-  return replaced(
-    replaced(
-      readFileSync(resolve("@countersign/policy/policies/starter.yaml"), "utf8"),
-      /^mode: \w+$/mu,
-      `mode: ${mode === "observe" ? "observe" : "enforce"}`,
-    ),
-    /max_events_per_second: \d+/u,
-    "max_events_per_second: 1000000",
-  );
+  const changes: [RegExp, string][] = [
+    [/^mode: \w+$/mu, `mode: ${mode === "observe" ? "observe" : "enforce"}`],
+    [/max_events_per_second: \d+/u, "max_events_per_second: 1000000"],
+    [/max_characters: \d+/u, "max_characters: 100000000"],
+  ];
+  const starter = readFileSync(resolve("@countersign/policy/policies/starter.yaml"), "utf8");
+  return changes.reduce((text, [pattern, by]) => replaced(text, pattern, by), starter);
 }
 
 function replaced(text: string, pattern: RegExp, by: string): string {
