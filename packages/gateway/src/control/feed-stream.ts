@@ -1,0 +1,69 @@
+import { concatBytes } from "@countersign/core";
+import type { Feed, FeedBatch } from "./feed.js";
+
+/** Bytes that may wait for a watcher, about 2,500 decisions. */
+export const MAX_WAITING_BYTES = 1024 * 1024;
+
+/**
+ * The feed as one watcher reads it: everything that waits comes at once.
+ *
+ * A watcher that cannot keep up loses the oldest decisions and is told how many, never the gateway's time. Watching
+ * begins with the first read: an answer whose body nobody reads (HEAD) costs nothing.
+ */
+export function createFeedStream(feed: Feed): ReadableStream<Uint8Array> {
+  const waiting = createWaiting();
+  let stop: (() => void) | undefined;
+  let wake: (() => void) | undefined;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        stop ??= feed.watch((batch) => {
+          waiting.push(batch);
+          wake?.();
+        });
+        if (waiting.isEmpty()) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+        // Nothing waits only when it was cancelled.
+        if (!waiting.isEmpty()) controller.enqueue(waiting.take());
+      },
+      cancel: () => {
+        stop?.();
+        waiting.take();
+        wake?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+type Waiting = { push(batch: FeedBatch): void; isEmpty(): boolean; take(): Uint8Array };
+
+function createWaiting(): Waiting {
+  let batches: FeedBatch[] = [];
+  let total = 0;
+  let lost = 0;
+  return {
+    push: (batch) => {
+      batches.push(batch);
+      total += batch.bytes.byteLength;
+      while (total > MAX_WAITING_BYTES && batches.length > 1) {
+        const oldest = batches.shift();
+        total -= oldest?.bytes.byteLength ?? 0;
+        lost += oldest?.count ?? 0;
+      }
+    },
+    isEmpty: () => batches.length === 0,
+    take: () => {
+      const parts = batches.map(({ bytes }) => bytes);
+      if (lost > 0) parts.unshift(new TextEncoder().encode(`: ${lost} decisions left out\n\n`));
+      batches = [];
+      total = 0;
+      lost = 0;
+      const [only] = parts;
+      return parts.length === 1 && only !== undefined ? only : concatBytes(...parts);
+    },
+  };
+}
