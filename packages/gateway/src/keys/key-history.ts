@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { createSigner } from "@countersign/core/sign";
@@ -14,6 +14,7 @@ import {
   startKeyHistory,
 } from "@countersign/receipts";
 import "./errors.js";
+import { replaceFile } from "./replace-file.js";
 import { writeNewFile } from "./write-new-file.js";
 
 /** Where a key directory keeps the public side: who signed when, and the log's own key. */
@@ -60,10 +61,8 @@ export async function handOverKey(
     firstEntry: facts.firstEntry,
     retires: [keys.old.publicKey],
   });
-  // Beside and renamed: a history that was cut short would leave no export that verifies.
-  const beside = `${file}.new`;
-  await writeFile(beside, `${text.trimEnd()}\n${encodeKeyRecord(record)}\n`, { flush: true });
-  await rename(beside, file);
+  // A history that was cut short would leave no export that verifies.
+  await replaceFile(file, `${text.trimEnd()}\n${encodeKeyRecord(record)}\n`);
 }
 
 /** Writes the log's verification key where exports and auditors find it. */

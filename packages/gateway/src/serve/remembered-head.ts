@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError, equalBytes } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
@@ -13,6 +13,7 @@ import {
 } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import "../keys/errors.js";
+import { replaceFile } from "../keys/replace-file.js";
 
 const FILE = "last-checkpoint";
 
@@ -53,8 +54,7 @@ export function rememberCheckpoints(store: ReceiptStore, directory: string): Rec
     ...store,
     writeCheckpoint: async (text, size) => {
       await store.writeCheckpoint(text, size);
-      await writeFile(`${file}.new`, text);
-      await rename(`${file}.new`, file);
+      await replaceFile(file, text);
     },
   };
 }
