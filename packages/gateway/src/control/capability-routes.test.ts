@@ -4,19 +4,21 @@ import type { OpenTokens } from "../serve/open-tokens.js";
 import type { Sessions } from "../sessions/sessions.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 
-function routes(): { app: Hono; issued: unknown[] } {
+function routes(): { app: Hono; issued: unknown[]; revoked: string[] } {
   const issued: unknown[] = [];
+  const revoked: string[] = [];
   const tokens = {
     issue: async (request: unknown) => {
       issued.push(request);
       return { token: "token", claims: { jti: "cap_1", exp: 1 } };
     },
+    revoke: async (id: string) => void revoked.push(id),
   } as unknown as OpenTokens;
   const sessions = { addToken: () => undefined } as unknown as Sessions;
   const app = new Hono();
   app.onError((error, context) => context.text(error.message, 400));
   addCapabilityRoutes(app, tokens, sessions, { now: () => 0 } as never);
-  return { app, issued };
+  return { app, issued, revoked };
 }
 
 const asked = { agent: "support", scopes: ["ui:alert:toast"] };
@@ -26,7 +28,7 @@ test("a field that is not known signs nothing, so a mistyped session_id never op
   const body = JSON.stringify({ ...asked, session: "s1" });
   const answer = await app.request("/v1/capabilities", { method: "POST", body });
   expect(answer.status).toBe(400);
-  expect(await answer.text()).toContain("session_id");
+  expect(await answer.text()).toMatch(/^session must be left out: .*session_id/u);
   expect(issued).toEqual([]);
 });
 
@@ -36,4 +38,63 @@ test("a token for one session is issued for that session", async () => {
   const answer = await app.request("/v1/capabilities", { method: "POST", body });
   expect(answer.status).toBe(201);
   expect(issued).toEqual([{ ...asked, sessionId: "s1", notBefore: 0, expiresAt: 5 }]);
+});
+
+const ISSUE = "/v1/capabilities";
+const REVOKE = "/v1/capabilities/revoke";
+const PRESENT = "/v1/sessions/s1/capabilities";
+
+test.each<[string, string, object]>([
+  ["attach", ISSUE, { ...asked, session_id: "s1", attach: "no" }],
+  ["attach", ISSUE, { ...asked, attach: null }],
+  ["agent", ISSUE, { ...asked, agent: "a".repeat(257) }],
+  ["agent", ISSUE, { scopes: [] }],
+  ["session_id", ISSUE, { ...asked, session_id: "s".repeat(257) }],
+  ["session_id", ISSUE, { ...asked, session_id: "" }],
+  ["scopes", ISSUE, { ...asked, scopes: Array<string>(257).fill("ui:*:*") }],
+  ["scopes", ISSUE, { ...asked, scopes: ["x".repeat(257)] }],
+  ["scopes", ISSUE, { ...asked, scopes: [7] }],
+  ["scopes", ISSUE, { ...asked, scopes: "ui:*:*" }],
+  ["expires_in", ISSUE, { ...asked, expires_in: 31_536_001 }],
+  ["expires_in", ISSUE, { ...asked, expires_in: "600" }],
+  ["max_events", ISSUE, { ...asked, max_events: 1_000_000_001 }],
+  ["max_events", ISSUE, { ...asked, max_events: 0 }],
+  ["max_events", ISSUE, { ...asked, max_events: null }],
+  ["because", REVOKE, { id: "cap_1", because: "x" }],
+  ["id", REVOKE, { id: "c".repeat(1025) }],
+  ["id", REVOKE, { id: ["cap_1"] }],
+  ["session", PRESENT, { token: "x", session: "s2" }],
+  ["token", PRESENT, { token: "x".repeat(65_537) }],
+  ["body", REVOKE, []],
+])("%s of the wrong kind or size is refused by its name (%s)", async (field, path, value) => {
+  const { app, issued, revoked } = routes();
+  const answer = await app.request(path, { method: "POST", body: JSON.stringify(value) });
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toMatch(new RegExp(`^${field} must be `, "u"));
+  expect([...issued, ...revoked]).toEqual([]);
+});
+
+test("every field at its bound is taken", async () => {
+  const { app, issued, revoked } = routes();
+  const grant = {
+    agent: "a".repeat(256),
+    session_id: "s".repeat(256),
+    scopes: Array<string>(256).fill("x".repeat(256)),
+    expires_in: 31_536_000,
+    max_events: 1_000_000_000,
+    attach: false,
+  };
+  const post = (path: string, value: object) =>
+    app.request(path, { method: "POST", body: JSON.stringify(value) });
+  expect((await post(ISSUE, grant)).status).toBe(201);
+  expect(issued).toMatchObject([{ maxEvents: 1_000_000_000, expiresAt: 31_536_000 }]);
+  expect((await post(REVOKE, { id: "c".repeat(1024) })).status).toBe(200);
+  expect(revoked).toEqual(["c".repeat(1024)]);
+});
+
+test("the name of an unknown field is told back cut short", async () => {
+  const { app } = routes();
+  const body = JSON.stringify({ id: "cap_1", ["x".repeat(100_000)]: 1 });
+  const answer = await app.request(REVOKE, { method: "POST", body });
+  expect((await answer.text()).length).toBeLessThan(200);
 });

@@ -1,3 +1,5 @@
+import { BODY_LIMITS } from "./request-body.js";
+
 /** A JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type Schema = { readonly [keyword: string]: unknown };
 
@@ -22,6 +24,8 @@ function object(members: Readonly<Record<string, Schema>>, description?: string)
 }
 
 const list = (items: Schema): Schema => ({ type: "array", items });
+const short = (maxLength: number): Schema => ({ type: "string", minLength: 1, maxLength });
+const upTo = (maximum: number): Schema => ({ type: "integer", minimum: 1, maximum });
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 const cursor: Schema = { type: "string", description: "Give it back to get the next page" };
 
@@ -112,18 +116,27 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   Grant: object(
     {
-      agent: text,
-      "session_id?": { ...text, description: "Only this session; every session when left out" },
-      scopes: list({ type: "string", description: "ui:<class>:<component>[:<id>]" }),
-      "expires_in?": { type: "integer", minimum: 1, description: "Seconds; 600 when left out" },
-      "max_events?": { type: "integer", minimum: 1 },
+      agent: short(BODY_LIMITS.name),
+      "session_id?": {
+        ...short(BODY_LIMITS.name),
+        description: "Only this session; every session when left out",
+      },
+      scopes: {
+        ...list({
+          ...short(BODY_LIMITS.scope),
+          description: "ui:<class>:<component>[:<id>]",
+        }),
+        maxItems: BODY_LIMITS.scopes,
+      },
+      "expires_in?": { ...upTo(BODY_LIMITS.seconds), description: "Seconds; 600 when left out" },
+      "max_events?": upTo(BODY_LIMITS.events),
       "attach?": { ...flag, description: "false to hand the token over yourself" },
     },
     "A capability to issue",
   ),
   Issued: object({ token: text, id: text, expires_at: { type: "number" } }),
-  Revoke: object({ id: text }),
+  Revoke: object({ id: short(BODY_LIMITS.id) }),
   Revoked: object({ revoked: text }),
-  Presented: object({ token: text }),
+  Presented: object({ token: short(BODY_LIMITS.token) }),
   Accepted: object({ accepted: { const: true }, id: { type: ["string", "null"] } }),
 };

@@ -144,7 +144,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
 
 const UNAUTHORIZED = refused("The admin token is missing or wrong");
 const TOO_MANY = refused("Too many wrong tokens; wait a minute");
-const UNAVAILABLE = refused("The receipt store is not available");
+const UNAVAILABLE = refused("The receipt store, or where revocations are kept, is not available");
 
 /** The OpenAPI 3.1 description of the control plane. */
 export const CONTROL_API: Schema = {

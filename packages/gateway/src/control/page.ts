@@ -1,5 +1,4 @@
-import { CountersignError } from "@countersign/core";
-import "./errors.js";
+import { invalidField } from "./invalid-field.js";
 
 /** Items of one page, and where the next one begins. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly cursor?: string };
@@ -16,7 +15,7 @@ export function cutPage<Item>(
   for (const name of Object.keys(query)) {
     // Ignoring a mistyped filter would show more than was asked for.
     if (!["limit", "cursor", ...others].includes(name)) {
-      throw invalid(name, `one of ${["limit", "cursor", ...others].join(", ")}`);
+      throw invalidField(name, `one of ${["limit", "cursor", ...others].join(", ")}`);
     }
   }
   const start = numberOf("cursor", query["cursor"], 0, 0, Number.MAX_SAFE_INTEGER);
@@ -39,12 +38,5 @@ export function numberOf(
   if (value === undefined) return standard;
   const number = /^\d{1,15}$/u.test(value) ? Number(value) : Number.NaN;
   if (number >= least && number <= most) return number;
-  throw invalid(name, `a whole number from ${least} to ${most}`);
-}
-
-function invalid(field: string, expected: string): CountersignError {
-  return new CountersignError("ERR_CONTROL_FIELD", `${field} must be ${expected}`, {
-    field,
-    expected,
-  });
+  throw invalidField(name, `a whole number from ${least} to ${most}`);
 }

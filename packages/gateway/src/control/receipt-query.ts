@@ -1,7 +1,6 @@
-import { CountersignError } from "@countersign/core";
 import { ENTRY_COLUMNS } from "@countersign/receipts/log";
 import type { EntryFilter, PageRequest } from "@countersign/receipts/log";
-import "./errors.js";
+import { invalidField } from "./invalid-field.js";
 
 type Query = Readonly<Record<string, string>>;
 
@@ -20,7 +19,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 export function filterOf(query: Query): EntryFilter {
   const filter: Record<string, string | boolean | number> = {};
   for (const [name, value] of Object.entries(query)) {
-    if (!KNOWN.has(name)) throw invalid(name, `one of ${[...KNOWN].join(", ")}`);
+    if (!KNOWN.has(name)) throw invalidField(name, `one of ${[...KNOWN].join(", ")}`);
     if (TEXTS.includes(name)) filter[name] = value;
     else if (name === "allowed") filter[name] = choose(name, value, ["true", "false"]) === "true";
     else if (name === "since" || name === "until") filter[name] = count(name, value);
@@ -47,17 +46,10 @@ export function sequenceOf(text: string): number {
 
 function choose(name: string, value: string, choices: readonly string[]): string {
   if (choices.includes(value)) return value;
-  throw invalid(name, choices.join(" or "));
+  throw invalidField(name, choices.join(" or "));
 }
 
 function count(name: string, value: string): number {
   if (/^\d{1,15}$/.test(value)) return Number(value);
-  throw invalid(name, "a whole number");
-}
-
-function invalid(field: string, expected: string): CountersignError {
-  return new CountersignError("ERR_CONTROL_FIELD", `${field} must be ${expected}`, {
-    field,
-    expected,
-  });
+  throw invalidField(name, "a whole number");
 }
