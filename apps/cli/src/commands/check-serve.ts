@@ -1,9 +1,15 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isCountersignError } from "@countersign/core";
-import { parseRevocations } from "@countersign/capability";
-import { assertOwnLogIn, inspectAccess, readKey, readTls } from "@countersign/gateway";
+import {
+  assertOwnLogIn,
+  findExposedKeys,
+  inspectAccess,
+  readKey,
+  readRevocationFile,
+  readTls,
+} from "@countersign/gateway";
 import type { GatewayConfig } from "@countersign/gateway";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
@@ -64,16 +70,23 @@ function checkAgents({ agents }: GatewayConfig): string {
 
 function checkPolicy(file: string | undefined): string {
   if (file === undefined) return "no policy named: the built-in starter decides";
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new TypeError(`${file} is not a regular file`);
+  }
   const { mode, hash } = compilePolicyFile(file);
   return `${file}, ${mode}, hash ${hash.slice(0, 16)}…`;
 }
 
+/** A key that others can read is told and no failure: some mounts cannot do better. */
 async function checkKeys(directory: string): Promise<string> {
   if (assertPlace(directory)) return `${directory} will be made at the first start`;
   assertFolder(directory);
   const found = KEYS.map((name) => join(directory, `${name}.pem`)).filter(existsSync);
   for (const file of found) await readKey(file);
-  return `${directory}, ${found.length} of ${KEYS.length} keys are there`;
+  const exposed = findExposedKeys(directory).map(
+    ({ file, mode }) => `${basename(file)} can be read by others (mode ${mode}; chmod 600)`,
+  );
+  return [`${directory}, ${found.length} of ${KEYS.length} keys are there`, ...exposed].join("; ");
 }
 
 /** An issuer that is out of reach does not keep a gateway from starting, so it is told and no failure. */
@@ -87,11 +100,7 @@ function checkRevocations({ revocationFile: file, receipts }: GatewayConfig): st
     return receipts.store.startsWith(EMBEDDED) ? "none are kept" : "in the database of the store";
   }
   if (!existsSync(file)) return `${file} will be made with the first one`;
-  try {
-    return `${file}, ${parseRevocations(readFileSync(file, "utf8")).length} revocations`;
-  } catch (error) {
-    throw new TypeError(`${file}: ${(error as Error).message}`, { cause: error });
-  }
+  return `${file}, ${readRevocationFile(file).length} revocations`;
 }
 
 async function checkStore({ receipts, keyDirectory }: GatewayConfig): Promise<string> {

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig, startGateway } from "@countersign/gateway";
@@ -87,7 +87,45 @@ test("--check fails where a start would: a store without what was signed for, re
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
   expect(out).toMatch(/no store: the store does not hold the \d+ entries/u);
-  expect(out).toMatch(/no revocations: .*revoked\.jsonl: line 1 /u);
+  expect(out).toMatch(/no revocations: .*revoked\.jsonl:1: /u);
+});
+
+test("--check and a start remark upon private keys that others can read, and go on", async () => {
+  const folder = join(home, "exposed");
+  const file = join(folder, "countersign.yaml");
+  await mkdir(folder);
+  await writeFile(file, config());
+  const start = async () => {
+    const warned: object[] = [];
+    const journal = {
+      debug: () => {},
+      info: () => {},
+      error: () => {},
+      warn: (facts: object) => void warned.push(facts),
+    };
+    const options = { file, environment: {} };
+    const running = await startGateway(loadConfig(config(), options), { journal });
+    await running.close();
+    return warned;
+  };
+  expect(await start()).toEqual([]);
+  const key = join(folder, ".countersign", "keys", "receipts.pem");
+  await chmod(key, 0o644);
+  expect(await start()).toEqual([{ code: "KEY_EXPOSED", file: key, mode: "0644" }]);
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(0);
+  expect(out).toContain(
+    "3 of 3 keys are there; receipts.pem can be read by others (mode 0644; chmod 600)",
+  );
+});
+
+test("--check does not wait for a pipe in the place of a policy", async () => {
+  const file = join(home, "pipe.yaml");
+  execFileSync("mkfifo", [join(home, "policy.pipe")]);
+  await writeFile(file, `${config()}policy: policy.pipe\n`);
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(1);
+  expect(out).toMatch(/no policy: .*policy\.pipe is not a regular file/u);
 });
 
 test("--check tells an issuer that is out of reach, for which no start waits", async () => {

@@ -11,6 +11,7 @@ import { createControlApp } from "../control/app.js";
 import { createGateway, SILENT } from "../gateway.js";
 import type { Gateway } from "../gateway.js";
 import { timersOf } from "../listen/server.js";
+import { findExposedKeys } from "../keys/exposed-keys.js";
 import { openAdminToken, openKey } from "../keys/key-directory.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import type { Journal } from "../runs/surroundings.js";
@@ -153,6 +154,9 @@ export async function startGateway(
     // A port that is taken must not leave a locked store behind.
     await close();
     throw error;
+  }
+  for (const { file, mode } of findExposedKeys(config.keyDirectory)) {
+    journal.warn({ code: "KEY_EXPOSED", file, mode }, "a private key can be read by others");
   }
   // An issuer may come up later than we do: a start does not fail for it, but it says so.
   const warn = (reason: string): void =>
