@@ -23,7 +23,7 @@ const PICTURE = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 const ENTITY = /[\w#]/;
 
-type Stage = "start" | "head" | "entity" | "slash" | "slashes" | "host" | "data";
+type Stage = "start" | "head" | "foreign" | "entity" | "slash" | "slashes" | "host" | "data";
 
 /**
  * Reads the beginning of a Markdown address, character by character, until it is clear where it leads.
@@ -45,7 +45,8 @@ export class Destination {
     const isEnd = character === ")" || character === ">" || isSpace(character);
     switch (this.#stage) {
       case "start":
-        if (character === "<" || isSpace(character)) return undefined;
+        // Some renderers cut off any white space, that of other scripts too.
+        if (character === "<" || character.trim() === "") return undefined;
         if (character === "/") return this.#to("slash");
         this.#stage = "head";
         return this.#head(character, isEnd);
@@ -57,6 +58,8 @@ export class Destination {
         if (ENTITY.test(character)) return this.#add(character);
         this.#stage = "head";
         return this.#head(character, isEnd);
+      case "foreign":
+        return isSpace(character) ? "own" : "foreign";
       case "slash":
         if (character === "\t") return undefined;
         if (character === "/") return this.#to("host");
@@ -80,7 +83,8 @@ export class Destination {
     const scheme = this.#text.toLowerCase();
     if (scheme === "data") return this.#to("data");
     if (SCRIPT_SCHEMES.has(scheme)) return "script";
-    if (!LINK_SCHEMES.has(scheme)) return "foreign";
+    // No scheme begins with a digit, and `[Int](repeating: 0)` leads nowhere: samples of code are full of it.
+    if (!LINK_SCHEMES.has(scheme)) return /^\d/.test(scheme) ? "own" : this.#to("foreign");
     if (this.#hosts.length === 0 || !scheme.startsWith("http")) return "outside";
     return this.#to("slashes");
   }

@@ -28,8 +28,8 @@ export class HiddenText {
       return false;
     }
     if (code < 0xa0) return true;
-    // Embeddings and overrides, which turn letters around. Isolates stay: translated texts are full of them.
-    if (code >= 0x202a && code <= 0x202e) return true;
+    // Overrides, which turn letters around. Embeddings and isolates stay: texts of two scripts are full of them.
+    if (code === 0x202d || code === 0x202e) return true;
     // Counted with its second half.
     if (code === TAGS) return false;
     this.#run = isInvisible(code, before) ? this.#run + 1 : 0;

@@ -1,5 +1,6 @@
 import { Addresses } from "./addresses.js";
 import { UserBeforeHost } from "./authority.js";
+import { CodeBlocks } from "./code-blocks.js";
 import type { ContentKind } from "./finding.js";
 import { HiddenText } from "./hidden-text.js";
 import { Markup } from "./markup.js";
@@ -13,6 +14,7 @@ import { Words } from "./words.js";
  */
 export class TextScanner {
   readonly #maxCharacters: number;
+  readonly #code = new CodeBlocks();
   readonly #hidden: HiddenText | undefined;
   readonly #markup: Markup | undefined;
   readonly #user: UserBeforeHost | undefined;
@@ -38,6 +40,11 @@ export class TextScanner {
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
       if (this.#hidden?.feed(code) === true) found ??= "hidden";
+      // Nothing in a code block is a link, an image or an element, and samples of code look like all three.
+      if (this.#code.feed(code)) {
+        this.#markup?.skipCode();
+        continue;
+      }
       if (this.#markup?.feed(code) === true) found ??= "markup";
       if (this.#user?.feed(code) === true) found ??= "links";
       const address = this.#addresses?.feed(code);
