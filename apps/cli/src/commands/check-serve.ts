@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename, dirname, join } from "node:path";
-import { isCountersignError } from "@countersign/core";
+import { CountersignError, isCountersignError } from "@countersign/core";
 import {
   assertOwnLogIn,
   findExposedKeys,
@@ -11,6 +11,7 @@ import {
   readTls,
 } from "@countersign/gateway";
 import type { GatewayConfig } from "@countersign/gateway";
+import type { CompiledPolicy } from "@countersign/policy";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { describeFailure } from "../output/failure.js";
@@ -68,12 +69,17 @@ function checkAgents({ agents }: GatewayConfig): string {
   return [`${agents.length} configured`, ...shared].join("; ");
 }
 
+/** The policy as a gateway would read it: it would have to read it again, so nothing but a regular file will do. */
+export function compileServedPolicy(file: string): CompiledPolicy {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new CountersignError("ERR_FILE_KIND", `${file} is not a regular file`, { file });
+  }
+  return compilePolicyFile(file);
+}
+
 function checkPolicy(file: string | undefined): string {
   if (file === undefined) return "no policy named: the built-in starter decides";
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
-    throw new TypeError(`${file} is not a regular file`);
-  }
-  const { mode, hash } = compilePolicyFile(file);
+  const { mode, hash } = compileServedPolicy(file);
   return `${file}, ${mode}, hash ${hash.slice(0, 16)}…`;
 }
 

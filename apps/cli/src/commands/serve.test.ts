@@ -119,13 +119,14 @@ test("--check and a start remark upon private keys that others can read, and go 
   );
 });
 
-test("--check does not wait for a pipe in the place of a policy", async () => {
+test("neither --check nor a start waits for a pipe in the place of a policy", async () => {
   const file = join(home, "pipe.yaml");
   execFileSync("mkfifo", [join(home, "policy.pipe")]);
   await writeFile(file, `${config()}policy: policy.pipe\n`);
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
   expect(out).toMatch(/no policy: .*policy\.pipe is not a regular file/u);
+  await expect(runProgram("serve", "--config", file)).rejects.toThrow("is not a regular file");
 });
 
 test("--check tells an issuer that is out of reach, for which no start waits", async () => {

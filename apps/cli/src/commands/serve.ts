@@ -8,8 +8,7 @@ import pc from "picocolors";
 import { EXIT } from "../output/failure.js";
 import { printJson, printLine } from "../output/print.js";
 import { VERSION } from "../version.js";
-import { assertPlaces, checkServe } from "./check-serve.js";
-import { compilePolicyFile } from "./policy/policy-file.js";
+import { assertPlaces, checkServe, compileServedPolicy } from "./check-serve.js";
 import "./errors.js";
 
 type ServeFlags = { config: string; check?: boolean; json?: boolean };
@@ -159,5 +158,5 @@ function checkPolicy(file: string | undefined): void {
       { file },
     );
   }
-  compilePolicyFile(file);
+  compileServedPolicy(file);
 }
