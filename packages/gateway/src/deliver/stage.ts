@@ -45,7 +45,7 @@ class DeliverStep implements Step {
     if (this.#hasEnded) return;
     const failure = deliverOne(this.#run, this.#client, passage);
     if (failure === undefined) return;
-    this.#run.observer.failed(failure.code, undefined);
+    this.#run.observer.failed(failure.code, undefined, passage);
     this.#run.cancel(failure.code);
     this.end({ failure });
   }

@@ -91,11 +91,10 @@ class Orderer implements Step {
 }
 
 /** Another passage of the same origin, for an event that a chunk or the end of its lane implies. */
-function likeOf({ receivedAt, claim, supplied, isHint }: Passage): Passage {
+function likeOf({ receivedAt, claim, supplied }: Passage): Passage {
   const passage = createPassage(receivedAt);
   passage.claim = claim;
   passage.supplied = supplied;
-  passage.isHint = isHint;
   return passage;
 }
 

@@ -13,6 +13,9 @@ export type Observer = {
    * passages, and when the last of their bytes arrived, on the clock of `performance.now()`.
    */
   delivered?(passages: number, arrivedAt: number): void;
-  /** The run failed with a code the person was told; the cause is for the operator's log. */
-  failed(code: string, cause: unknown): void;
+  /**
+   * The run failed with a code the person was told; the cause is for the operator's log, and so is what was
+   * blocked, where that ended the run.
+   */
+  failed(code: string, cause: unknown, blocked?: Passage): void;
 };

@@ -21,8 +21,6 @@ export type Passage = {
   claim: EnvelopeClaim | undefined;
   /** After translate: the dialect has no run, so this event is ours; nobody judges or signs for it. */
   supplied: boolean;
-  /** After translate: the translation of a dialect gave the event its reserved name, not the agent. */
-  isHint: boolean;
   /** After enforce: an event of AG-UI 1.0. This value is judged, hashed and sent. */
   event: AgUiEvent | undefined;
   /** After order: the first rule it breaks, if any. */
@@ -59,7 +57,6 @@ export function createPassage(receivedAt: number): Passage {
     value: undefined,
     claim: undefined,
     supplied: false,
-    isHint: false,
     event: undefined,
     violation: undefined,
     facts: undefined,

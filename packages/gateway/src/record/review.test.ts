@@ -148,3 +148,19 @@ test("a hint of the 0.1.0 dialect keeps the name that its translation gave it", 
     expect.objectContaining({ type: "CUSTOM", name: "countersign.ui_render_hint" }),
   );
 });
+
+test("a hint that an agent of 1.0 writes itself is judged as the component it creates, like a translated one", async () => {
+  const hint = {
+    type: "CUSTOM",
+    name: "countersign.ui_render_hint",
+    value: { component: "chart", props: {} },
+  };
+  const open = await runWith(OPEN_POLICY, inRun(IDS, [hint]));
+  expect(open.delivered).toContainEqual(hint);
+  const known = `${OPEN_POLICY}\n  ag_ui_components: { allow_components: [chat-window], default: block }\n`;
+  const closed = await runWith(known, inRun(IDS, [hint]));
+  expect(closed.delivered.some(({ type }) => type === "CUSTOM")).toBe(false);
+  expect(closed.drafts.filter(({ receipt }) => !receipt.allowed)).toMatchObject([
+    { rule: "ag_ui_components" },
+  ]);
+});

@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
 import type { CapabilityFacts, Decision, Denial } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
-import { upgradeEnvelope } from "@countersign/wire/dialects";
+import { UI_RENDER_HINT_NAME, upgradeEnvelope } from "@countersign/wire/dialects";
 import { observing, ownDenial, withheldDenial } from "../decide/structure.js";
 import { readsEnvelopes } from "../order/stage.js";
 import type { Passage } from "../pipeline/passage.js";
@@ -21,7 +21,11 @@ export function review(run: Run, passage: Passage): Decision | undefined {
   if (decision?.allow !== true || part) return decision;
   if (claim === undefined && event?.type !== "CUSTOM") return decision;
   const own = reservedName(run, passage);
-  if (own !== undefined) return observing(run.policy, own);
+  if (own !== undefined) {
+    const verdict = observing(run.policy, own);
+    // What only observes has remarked on it first, and enforcing would name that rule.
+    return verdict.allow && decision.observed !== undefined ? decision : verdict;
+  }
   let remark = decision;
   for (const event of nativeForm(run, passage)) {
     const verdict = judge(run, event, passage.capabilityId);
@@ -31,9 +35,11 @@ export function review(run: Run, passage: Passage): Decision | undefined {
   return remark.observed === undefined ? decision : remark;
 }
 
-function reservedName(run: Run, { event, claim, isHint }: Passage): Denial | undefined {
+function reservedName(run: Run, { event, claim }: Passage): Denial | undefined {
   const name = claim === undefined ? customName(event) : claimedName(claim.envelope.event_type);
-  if (name === undefined || isHint || !isReservedName(name)) return undefined;
+  if (name === undefined || !isReservedName(name)) return undefined;
+  // A hint says nothing in the gateway's name: it was judged as the creation of its component.
+  if (claim === undefined && name === UI_RENDER_HINT_NAME) return undefined;
   const reason = "the name is reserved for the gateway";
   return ownDenial("gateway/reserved-name", reason, run.policy.onBlock);
 }

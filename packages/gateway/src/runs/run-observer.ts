@@ -37,6 +37,7 @@ export class RunObserver implements Observer {
     const blocked = passage.decision?.allow === false || passage.refused !== undefined;
     this.#session.counters[blocked ? "blocked" : "forwarded"] += 1;
     countPassage(telemetry, this.#handle.agent, passage);
+    noteRules(this.#handle, passage);
     const item = this.#run && feedItemOf(this.#run, passage);
     if (item !== undefined) feed.publish(item);
   }
@@ -45,7 +46,7 @@ export class RunObserver implements Observer {
     this.#around.telemetry.addedLatency.observe((performance.now() - arrivedAt) / 1000);
   }
 
-  failed(code: string, cause: unknown): void {
+  failed(code: string, cause: unknown, blocked?: Passage): void {
     if (code === STOPPED.code) return;
     const { telemetry, journal } = this.#around;
     const handle = this.#handle;
@@ -53,8 +54,32 @@ export class RunObserver implements Observer {
     handle.failure ??= code;
     telemetry.runFailures.add(code);
     const { agent, runId } = handle;
-    journal.warn({ agent, run: runId, code, cause: codeOf(cause) }, "run failed");
+    const why = blocked === undefined ? { cause: codeOf(cause) } : ruleOf(blocked);
+    journal.warn({ agent, run: runId, code, ...why }, "run failed");
   }
+}
+
+/** The rule and the receipt by which an operator finds the decision that ended a run. */
+function ruleOf({ decision, receiptId }: Passage): { rule?: string; receipt?: string } {
+  return {
+    ...(decision?.allow === false ? { rule: decision.rule } : {}),
+    ...(receiptId === undefined ? {} : { receipt: receiptId }),
+  };
+}
+
+/** Rules named in the line at the end of a run; what an agent sends must not make it long. */
+const MAX_RULES_NAMED = 8;
+
+function noteRules(handle: RunHandle, { decision, refused }: Passage): void {
+  if (refused !== undefined) addRule((handle.blockedBy ??= []), "gateway/invalid");
+  else if (decision?.allow === false) addRule((handle.blockedBy ??= []), decision.rule);
+  else if (decision?.observed !== undefined) {
+    addRule((handle.notedBy ??= []), decision.observed.rule);
+  }
+}
+
+function addRule(rules: string[], rule: string): void {
+  if (rules.length < MAX_RULES_NAMED && !rules.includes(rule)) rules.push(rule);
 }
 
 /** The code of a failure; its words could hold anything. */

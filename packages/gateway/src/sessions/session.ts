@@ -19,6 +19,10 @@ export type RunHandle = {
   endedAt?: number;
   /** The code the person was told, when it failed. */
   failure?: string;
+  /** Rules that blocked something on it, the first eight; the log's word on why, beside the receipts. */
+  blockedBy?: string[];
+  /** Rules that would have, had they not only observed; the first eight. */
+  notedBy?: string[];
   /** Cancels the agent's side; the person is told honestly. */
   stop(reason: string, failure?: Failure): void;
 };

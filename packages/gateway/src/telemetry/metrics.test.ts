@@ -67,6 +67,10 @@ test("a scrape is well-formed, lists the whole catalogue, and its numbers move w
     const ended = served.lines.filter(({ msg }) => msg === "run ended");
     expect(ended).toHaveLength(1);
     expect(ended[0]).toMatchObject({ run: "r1", state: "finished", agent: "support" });
+    expect(ended[0], "why something is missing on the screen").toMatchObject({
+      blocked: expect.any(Number),
+      blocked_by: expect.stringMatching(/ag_ui|capability/u),
+    });
     expect(served.lines.filter(({ msg }) => msg === "refused")).toHaveLength(1);
   } finally {
     await served.stop();

@@ -54,6 +54,7 @@ export class RunWatch {
     telemetry.runsEnded.add(agent, state);
     const endedAt = this.#handle.endedAt ?? clock.now();
     const { forwarded, blocked } = counters;
+    const { blockedBy, notedBy } = this.#handle;
     journal.info(
       {
         agent,
@@ -63,6 +64,8 @@ export class RunWatch {
         ...(failure === undefined ? {} : { code: failure }),
         forwarded,
         blocked,
+        ...(blockedBy === undefined ? {} : { blocked_by: blockedBy.join(" ") }),
+        ...(notedBy === undefined ? {} : { noted_by: notedBy.join(" ") }),
         milliseconds: Math.max(0, endedAt - startedAt),
       },
       "run ended",

@@ -1,7 +1,6 @@
 import {
   carryEnvelope,
   createUpgrader,
-  UI_RENDER_HINT_NAME,
   unwrapPartialEnvelope,
   upgradeInput,
 } from "@countersign/wire/dialects";
@@ -53,9 +52,7 @@ class Translator implements Step {
     if (claim !== undefined) return this.#pushEnvelope(passage, events[0], claim);
     for (let index = 0; index < events.length; index += 1) {
       const native = index === 0 ? passage : createPassage(passage.receivedAt);
-      const value = events[index] as JsonObject;
-      native.value = value;
-      native.isHint = this.#upgrader.dialect === "0.1.0" && value["name"] === UI_RENDER_HINT_NAME;
+      native.value = events[index] as JsonObject;
       this.#next.push(native);
     }
   }
