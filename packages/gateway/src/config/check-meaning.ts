@@ -20,6 +20,8 @@ export function checkMeaning(
       found.push(issue(at, "url is not an absolute address, such as http://127.0.0.1:8000/"));
     else if (!schemes.includes(new URL(url).protocol)) {
       found.push(issue(at, `url must start with ${schemes.join("// or ")}//`));
+    } else if (!isDecodable(url)) {
+      found.push(issue(at, "url has a name or a password that is not percent-encoded UTF-8"));
     }
   }
   const { default_agent: chosen } = document;
@@ -62,4 +64,14 @@ function overlap(one: string, other: string): boolean {
 
 function schemeOf(address: string): string {
   return URL.canParse(address) ? new URL(address).protocol : "";
+}
+
+function isDecodable(url: string): boolean {
+  const { username, password } = new URL(url);
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }

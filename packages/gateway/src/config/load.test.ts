@@ -88,3 +88,10 @@ test("one port for both listeners is refused, free ones and other addresses are 
   const apart = `${agents}listen: { host: 127.0.0.2, port: 9 }\ncontrol: { port: 9 }\n`;
   expect(() => load(apart)).not.toThrow();
 });
+
+test("an agent's name and password that cannot be decoded are refused with their place", () => {
+  const text = 'agents:\n  a:\n    url: "http://u%zz:p@h/"\n';
+  expect(() => loadConfig(text, { file: "countersign.yaml", environment: {} })).toThrow(
+    /countersign\.yaml:3:10: url has a name or a password/u,
+  );
+});

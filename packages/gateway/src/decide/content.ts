@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import { createContentReader } from "@countersign/policy";
-import type { ContentKind } from "@countersign/policy";
+import type { ContentKind, ContentReader, ContentSettings } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { upgradeEnvelope } from "@countersign/wire/dialects";
 import type { Passage } from "../pipeline/passage.js";
@@ -10,41 +10,49 @@ import type { Run } from "../pipeline/run.js";
 const ENVELOPES = "\n";
 
 /** Reads the text of a run for what its policy asks, each message as one however it is cut. */
-export type ContentWatch = {
+export class ContentWatch {
+  readonly #reader: ContentReader;
+  readonly #sent: readonly Message[];
+  #listed: readonly Message[] | undefined;
+  #echoed: readonly Message[] | undefined;
+
+  constructor(settings: ContentSettings, sent: readonly Message[]) {
+    this.#sent = sent;
+    this.#reader = createContentReader(settings, (id) => this.#earlier(id));
+  }
+
   /** What an event brings that the policy asks for. */
-  read(passage: Passage): ContentKind | null;
+  read({ event, claim }: Passage): ContentKind | null {
+    if (claim === undefined) return this.#reader.read(event as unknown as JsonObject);
+    let found: ContentKind | null = null;
+    for (const part of upgradeEnvelope(claim.envelope)) {
+      found ??= this.#reader.read({ ...part, messageId: ENVELOPES });
+    }
+    return found;
+  }
+
   /** Takes note of the messages in a list that leaves for the person: what they say there is what they say. */
-  see(event: AgUiEvent): void;
-};
+  see(event: AgUiEvent): void {
+    if (event.type === "RUN_STARTED") this.#echoed = event.input?.messages ?? this.#echoed;
+    if (event.type !== "MESSAGES_SNAPSHOT") return;
+    this.#listed = event.messages;
+    for (const { id } of event.messages) this.#reader.forget(id);
+  }
+
+  /** What the person has of a message already: an agent may open it again and go on. */
+  #earlier(id: string): string | undefined {
+    return textOf(this.#listed, id) ?? textOf(this.#sent, id) ?? textOf(this.#echoed, id);
+  }
+}
 
 /** Opens the watch over one run; none where its policy asks for nothing. */
 export function openContent({ policy, input }: Run): ContentWatch | undefined {
-  if (policy.content === undefined) return undefined;
-  let listed: readonly Message[] = [];
-  let echoed: readonly Message[] = [];
-  const earlier = (id: string): string | undefined =>
-    textOf(listed, id) ?? textOf(input.messages, id) ?? textOf(echoed, id);
-  const reader = createContentReader(policy.content, earlier);
-  return {
-    read: ({ event, claim }) => {
-      if (claim === undefined) return reader.read(event as unknown as JsonObject);
-      let found: ContentKind | null = null;
-      for (const part of upgradeEnvelope(claim.envelope)) {
-        found ??= reader.read({ ...part, messageId: ENVELOPES });
-      }
-      return found;
-    },
-    see: (event) => {
-      if (event.type === "RUN_STARTED") echoed = event.input?.messages ?? echoed;
-      if (event.type !== "MESSAGES_SNAPSHOT") return;
-      listed = event.messages;
-      for (const { id } of listed) reader.forget(id);
-    },
-  };
+  return policy.content === undefined
+    ? undefined
+    : new ContentWatch(policy.content, input.messages);
 }
 
-/** What the person has of a message already: an agent may open it again and go on. */
-function textOf(messages: readonly Message[], id: string): string | undefined {
-  const content = messages.find((message) => message.id === id)?.content;
+function textOf(messages: readonly Message[] | undefined, id: string): string | undefined {
+  const content = messages?.find((message) => message.id === id)?.content;
   return typeof content === "string" ? content : undefined;
 }

@@ -7,6 +7,8 @@ import type { HeldCall } from "./held-message.js";
 /** Messages kept of one thread; beyond it the thread ends rather than forgetting one. */
 export const MAX_MESSAGES = 20_000;
 
+const SHORT = 16;
+
 /** One place in the conversation; what an earlier run left is opened only when this one writes into it. */
 type Place = { readonly source: Message; held?: HeldMessage };
 
@@ -111,7 +113,9 @@ export class Conversation {
     assertRoom(this.#places.length + 1);
     const place: Place = { source, held: new HeldMessage(source) };
     const isLast = index === this.#places.length;
-    this.#places.splice(index, 0, place);
+    // Made anew while it is short: a list that grows makes room for seventeen at once, in every idle stream.
+    if (this.#places.length < SHORT) this.#places = this.#places.toSpliced(index, 0, place);
+    else this.#places.splice(index, 0, place);
     if (!this.#byId.has(source.id)) this.#byId.set(source.id, place);
     else if (!isLast) this.#index();
     return open(place);

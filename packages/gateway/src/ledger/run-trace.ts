@@ -18,7 +18,9 @@ import type { ThreadState } from "./thread-state.js";
 export class RunTrace {
   readonly #conversation: Conversation;
   readonly #notes: RunNotes;
-  readonly #shared: RunState;
+  readonly #sentState: RunAgentInput["state"];
+  /** Made with the first event about it: most runs have none. */
+  #shared: RunState | undefined;
   readonly #isOld: boolean;
   /** Whether the agent said how the run ended. */
   isOver = false;
@@ -29,7 +31,7 @@ export class RunTrace {
    */
   constructor(input: RunAgentInput, state: ThreadState, isOld = false) {
     this.#isOld = isOld;
-    this.#shared = new RunState(input.state);
+    this.#sentState = input.state;
     this.#conversation = new Conversation(input.messages);
     this.#notes = new RunNotes({
       conversation: this.#conversation,
@@ -74,6 +76,7 @@ export class RunTrace {
         return this.#restate(event);
       case "STATE_SNAPSHOT":
       case "STATE_DELTA":
+        this.#shared ??= new RunState(this.#sentState);
         return this.#shared.see(event);
       case "RUN_STARTED":
         this.isOver = false;
@@ -99,7 +102,11 @@ export class RunTrace {
 
   /** The rows of a run that broke off, or whose client went away: whatever was delivered, or less. */
   cut(): TraceWrite {
-    return this.#notes.cut(this.#shared.digests(true));
+    return this.#notes.cut(this.#sharedDigests(true));
+  }
+
+  #sharedDigests(isCut: boolean): string[] {
+    return (this.#shared ?? new RunState(this.#sentState)).digests(isCut);
   }
 
   #content(event: EventOf<"TEXT_MESSAGE_CONTENT"> | EventOf<"REASONING_MESSAGE_CONTENT">): void {
@@ -212,7 +219,7 @@ export class RunTrace {
 
   #over(): void {
     this.isOver = true;
-    this.#notes.shared(this.#shared.digests(false));
+    this.#notes.shared(this.#sharedDigests(false));
     this.#notes.over();
   }
 

@@ -1,7 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { urlToHttpOptions } from "node:url";
 import type { Signal } from "../signal.js";
 import "./errors.js";
 import { HttpPieces } from "./http-pieces.js";
@@ -10,8 +11,19 @@ import { SESSION_HEADER } from "./session-header.js";
 import { unreachable } from "./unreachable.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
+/** Where a target is, as Node's client wants it. */
+type Address = Pick<ReturnType<typeof urlToHttpOptions>, "hostname" | "port" | "path">;
+
+/** What a target's address says of itself in every request: its host, and a name and password if it has them. */
+type OwnHeaders = Readonly<Record<string, string>>;
+
 /** Pooled connections to one origin. Node's client follows no redirect, which is what we want. */
-export type HttpPool = { agent: HttpAgent | HttpsAgent; close(): void };
+export type HttpPool = {
+  readonly agent: HttpAgent | HttpsAgent;
+  readonly address: Address;
+  readonly ownHeaders: OwnHeaders;
+  close(): void;
+};
 
 /**
  * How long a connection waits for its next request. Servers in the field (Node, uvicorn) hang up after
@@ -28,7 +40,18 @@ export function createHttpPool(target: UpstreamTarget): HttpPool {
     timeout: FREE_SOCKET_MS,
   };
   const agent = target.url.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
-  return { agent, close: () => agent.destroy() };
+  // Not all that it says of an address: each stream would hold a copy of it, 800 bytes.
+  const { hostname, port, path, auth } = urlToHttpOptions(target.url);
+  const address: Address = { hostname, path, ...(port === undefined ? {} : { port }) };
+  const ownHeaders: OwnHeaders = {
+    host: target.url.host,
+    ...(auth === undefined || auth === null ? {} : { authorization: basic(auth) }),
+  };
+  return { agent, address, ownHeaders, close: () => agent.destroy() };
+}
+
+function basic(auth: string): string {
+  return `Basic ${Buffer.from(auth).toString("base64")}`;
 }
 
 /** Sends one request and returns the stream, or throws why there is none. */
@@ -55,8 +78,10 @@ function exchange(
 ): Promise<IncomingMessage> {
   const body = method === "POST" ? Buffer.from(request.body) : undefined;
   const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
-  const headers = headersOf(target, request, body);
-  const outgoing: ClientRequest = send(target.url, { method, agent: pool.agent, headers });
+  // A list, which is written down at once; of names and values an object a stream would stay.
+  const headers = Object.entries(headersOf(target, pool, request, body)).flat();
+  const { agent, address } = pool;
+  const outgoing: ClientRequest = send({ ...address, method, agent, headers });
   const answer = answerOf(target, outgoing, request.signal);
   outgoing.end(body);
   return answer;
@@ -64,10 +89,12 @@ function exchange(
 
 function headersOf(
   target: UpstreamTarget,
+  { ownHeaders }: HttpPool,
   request: UpstreamRequest,
   body: Buffer | undefined,
-): OutgoingHttpHeaders {
+): Record<string, string> {
   return {
+    ...ownHeaders,
     ...target.headers,
     // Explicit and without a wildcard: a producer may answer protobuf to anything that admits it.
     accept: `${SSE_MEDIA_TYPE}, ${PROTO_MEDIA_TYPE};q=0.5`,

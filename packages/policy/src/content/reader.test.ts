@@ -20,20 +20,23 @@ const text = (messageId: string, delta: string): JsonObject => ({
 });
 
 test("messages that are streamed side by side are read apart", () => {
-  const { read } = createContentReader(SETTINGS);
+  const reader = createContentReader(SETTINGS);
+  const read = reader.read.bind(reader);
   expect(read(text("a", "![x]("))).toBeNull();
   expect(read(text("b", "https://one.example/"))).toBeNull();
   expect(read(text("a", "https://two.example/"))).toBe("images");
 });
 
 test("what a message said before the stream counts", () => {
-  const { read } = createContentReader(SETTINGS, (id) => (id === "a" ? "![x](" : undefined));
+  const reader = createContentReader(SETTINGS, (id) => (id === "a" ? "![x](" : undefined));
+  const read = reader.read.bind(reader);
   expect(read(text("b", "https://one.example/"))).toBeNull();
   expect(read(text("a", "https://two.example/"))).toBe("images");
 });
 
 test("events without text are nothing to read", () => {
-  const { read } = createContentReader(SETTINGS);
+  const reader = createContentReader(SETTINGS);
+  const read = reader.read.bind(reader);
   for (const event of [
     {},
     { type: "TEXT_MESSAGE_START", messageId: "a" },
@@ -47,7 +50,8 @@ test("events without text are nothing to read", () => {
 });
 
 test("ten thousand messages are kept apart, and one more ends the stream", () => {
-  const { read } = createContentReader(SETTINGS);
+  const reader = createContentReader(SETTINGS);
+  const read = reader.read.bind(reader);
   for (let count = 0; count < 10_000; count += 1) read(text(`m${count}`, "x"));
   expect(read(text("m1", "y"))).toBeNull();
   expect(() => read(text("one more", "x"))).toThrow("maxReadMessages");

@@ -1,4 +1,4 @@
-import { assertWithin } from "@countersign/core";
+import { assertWithin, SmallMap } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentKind } from "./finding.js";
 import type { ContentSettings } from "./settings.js";
@@ -36,33 +36,47 @@ export function createContentReader(
   settings: ContentSettings,
   earlier: (messageId: string) => string | undefined = () => undefined,
 ): ContentReader {
-  const scanners = new Map<string, TextScanner>();
-  const scannerOf = (messageId: string): TextScanner => {
-    let scanner = scanners.get(messageId);
-    if (scanner === undefined) {
-      assertWithin("maxReadMessages", scanners.size + 1, MAX_READ_MESSAGES);
-      scanner = new TextScanner(settings);
-      scanners.set(messageId, scanner);
-      const said = earlier(messageId);
-      if (said !== undefined) scanner.push(said);
+  return new StreamReader(settings, earlier);
+}
+
+/** A class: what each of a thousand idle streams holds is its fields alone. */
+class StreamReader implements ContentReader {
+  readonly #settings: ContentSettings;
+  readonly #earlier: (messageId: string) => string | undefined;
+  readonly #scanners = new SmallMap<string, TextScanner>();
+
+  constructor(settings: ContentSettings, earlier: (messageId: string) => string | undefined) {
+    this.#settings = settings;
+    this.#earlier = earlier;
+  }
+
+  read(event: JsonObject): ContentKind | null {
+    const { type } = event;
+    if (type === undefined) return null;
+    if (FAILURES.has(type)) {
+      const { message } = event;
+      return typeof message === "string"
+        ? (new TextScanner(this.#settings).push(message) ?? null)
+        : null;
     }
+    if (!DELTAS.has(type)) return null;
+    const { delta, messageId } = event;
+    if (typeof delta !== "string") return null;
+    return this.#scannerOf(typeof messageId === "string" ? messageId : "").push(delta) ?? null;
+  }
+
+  forget(messageId: string): void {
+    this.#scanners.delete(messageId);
+  }
+
+  #scannerOf(messageId: string): TextScanner {
+    const known = this.#scanners.get(messageId);
+    if (known !== undefined) return known;
+    assertWithin("maxReadMessages", this.#scanners.size + 1, MAX_READ_MESSAGES);
+    const scanner = new TextScanner(this.#settings);
+    this.#scanners.set(messageId, scanner);
+    const said = this.#earlier(messageId);
+    if (said !== undefined) scanner.push(said);
     return scanner;
-  };
-  return {
-    read(event) {
-      const { type } = event;
-      if (type === undefined) return null;
-      if (FAILURES.has(type)) {
-        const { message } = event;
-        return typeof message === "string"
-          ? (new TextScanner(settings).push(message) ?? null)
-          : null;
-      }
-      if (!DELTAS.has(type)) return null;
-      const { delta, messageId } = event;
-      if (typeof delta !== "string") return null;
-      return scannerOf(typeof messageId === "string" ? messageId : "").push(delta) ?? null;
-    },
-    forget: (messageId) => void scanners.delete(messageId),
-  };
+  }
 }
