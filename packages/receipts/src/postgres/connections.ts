@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { Pool } from "pg";
 import type { PoolClient } from "pg";
 
@@ -10,12 +11,16 @@ export type ConnectionOptions = {
   readonly answerMs?: number;
   /** The server itself refuses what a reader must not do. */
   readonly readOnly?: boolean;
+  /** Told when the database fell silent. */
+  readonly onSilence?: () => void;
 };
 
 /** Connections to a database that may go away, fall silent and come back. */
 export type Connections = {
   /** Lends a connection; when the work fails it is ended, which settles its transaction on the server. */
   withClient<Value>(work: (client: PoolClient) => Promise<Value>): Promise<Value>;
+  /** Ends every connection there is, and fails what is under way on it; the next are made anew. */
+  hangUp(): void;
   close(): Promise<void>;
 };
 
@@ -23,6 +28,8 @@ export type Connections = {
 const CONNECT_MS = 10_000;
 /** Milliseconds between two questions whether a silent database speaks again. */
 const PROBE_MS = 1000;
+/** Milliseconds that closing waits for what is under way. */
+const CLOSE_MS = 5000;
 
 /**
  * Opens no connection yet: each is made when it is needed.
@@ -32,11 +39,20 @@ const PROBE_MS = 1000;
  */
 export function openConnections(options: ConnectionOptions): Connections {
   const { answerMs, readOnly } = options;
+  const sockets = new Set<Socket>();
+  const hangUp = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   const pool = new Pool({
     connectionString: options.url,
     max: options.connections,
     connectionTimeoutMillis: Math.min(CONNECT_MS, answerMs ?? CONNECT_MS),
     keepAlive: true,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      return socket.once("close", () => sockets.delete(socket));
+    },
     ...(answerMs === undefined ? {} : { query_timeout: answerMs }),
     ...(readOnly === true ? { options: "-c default_transaction_read_only=on" } : {}),
   });
@@ -59,9 +75,11 @@ export function openConnections(options: ConnectionOptions): Connections {
     if (isSilent || answerMs === undefined || milliseconds < answerMs) return;
     isSilent = true;
     void probe();
+    options.onSilence?.();
   };
 
   return {
+    hangUp,
     async withClient(work) {
       if (isSilent) throw new Error("the database does not answer");
       const began = performance.now();
@@ -81,7 +99,10 @@ export function openConnections(options: ConnectionOptions): Connections {
       isClosed = true;
       const ended = pool.end();
       // Its goodbye would not come either.
-      if (!isSilent) await ended;
+      if (isSilent) return hangUp();
+      const timer = setTimeout(hangUp, CLOSE_MS);
+      await ended;
+      clearTimeout(timer);
     },
   };
 }

@@ -82,7 +82,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const readOnly = options.readOnly === true;
   const { url, connections = 4, answerMs = ANSWER_MS } = options;
   const asking = openConnections({ url, connections, readOnly });
-  const appending = openConnections({ url, connections: APPENDING, answerMs, readOnly });
+  // Questions may take long, so that nobody sees by them that an answer will never come.
+  const onSilence = (): void => asking.hangUp();
+  const appending = openConnections({ url, connections: APPENDING, answerMs, readOnly, onSilence });
   const closeAll = async (): Promise<void> => {
     await Promise.all([asking.close(), appending.close()]);
   };
