@@ -1,4 +1,7 @@
-/** Without a policy file the gateway starts here: chat passes, everything else needs a capability. */
+/**
+ * Without a policy file the gateway starts here: chat passes, without what a page would load, run or hide; everything
+ * else needs a capability.
+ */
 export const STARTER_POLICY = `hushspec: "0.1.0"
 name: starter
 rules:
@@ -6,6 +9,8 @@ rules:
     enabled: true
     allow_display_without_capability: true
     max_events_per_second: 1000
+  ag_ui_content:
+    enabled: true
   ag_ui_inbound:
     enabled: true
     default: block
