@@ -11,6 +11,7 @@ export { loadConfig } from "./config/load.js";
 export type { ConfigOptions } from "./config/reading.js";
 export { CONFIG_SCHEMA } from "./config/schema.js";
 export type { FeedItem } from "./control/feed-item.js";
+export { assertRegularFile } from "./files/read-regular-file.js";
 export { createGateway } from "./gateway.js";
 export type { Gateway, GatewayOptions } from "./gateway.js";
 export { assertOwnLogIn } from "./serve/own-log.js";

@@ -1,9 +1,10 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename, dirname, join } from "node:path";
-import { CountersignError, isCountersignError } from "@countersign/core";
+import { isCountersignError } from "@countersign/core";
 import {
   assertOwnLogIn,
+  assertRegularFile,
   findExposedKeys,
   inspectAccess,
   readKey,
@@ -71,9 +72,7 @@ function checkAgents({ agents }: GatewayConfig): string {
 
 /** The policy as a gateway would read it: it would have to read it again, so nothing but a regular file will do. */
 export function compileServedPolicy(file: string): CompiledPolicy {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
-    throw new CountersignError("ERR_FILE_KIND", `${file} is not a regular file`, { file });
-  }
+  assertRegularFile(file);
   return compilePolicyFile(file);
 }
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readRegularFile } from "./read-regular-file.js";
+import { assertRegularFile, readRegularFile } from "./read-regular-file.js";
 
 let folder: string;
 beforeEach(async () => {
@@ -35,10 +35,11 @@ test("a pipe that nobody writes to, a device and a directory are refused at once
   const pipe = join(folder, "pipe");
   execFileSync("mkfifo", [pipe]);
   for (const file of [pipe, "/dev/zero", folder]) {
-    expect(() => readRegularFile(file, 1000)).toThrow(
-      expect.objectContaining({ code: "ERR_FILE_KIND", facts: { file } }),
-    );
+    const refusal = expect.objectContaining({ code: "ERR_FILE_KIND", facts: { file } }) as Error;
+    expect(() => readRegularFile(file, 1000)).toThrow(refusal);
+    expect(() => assertRegularFile(file)).toThrow(refusal);
   }
+  assertRegularFile(join(folder, "missing"));
 });
 
 test.skipIf(process.platform !== "linux")(

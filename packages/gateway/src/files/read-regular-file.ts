@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { CountersignError } from "@countersign/core";
 import "./errors.js";
 
@@ -24,6 +24,15 @@ export function readRegularFile(file: string, maxBytes: number): Buffer {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/**
+ * Refuses what `readRegularFile` would, for readers of their own; what is not there passes.
+ *
+ * @throws CountersignError `ERR_FILE_KIND`
+ */
+export function assertRegularFile(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw notRegular(file);
 }
 
 function readBounded(descriptor: number, file: string, maxBytes: number): Buffer {
