@@ -2,12 +2,23 @@ import { canonicalJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { RequestSettings } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
+import { isStateEchoed } from "../ledger/run-state.js";
+import type { ThreadState } from "../ledger/thread-state.js";
 import type { Finding, FindingCode } from "./finding.js";
 
 type Check = "state" | "context" | "forwarded_props";
 
-/** Holds what a request carries along (state, context, forwarded properties) against size and key lists. */
-export function reviewCarried(input: RunAgentInput, settings: RequestSettings): Finding[] {
+/**
+ * Holds what a request carries along (state, context, forwarded properties) against size and key lists.
+ *
+ * The list of a state's keys is about what a browser writes. Clients send back all they were left with, so what
+ * the agent wrote and nobody changed is not held against it: a list would end every conversation with state.
+ */
+export function reviewCarried(
+  input: RunAgentInput,
+  thread: ThreadState,
+  settings: RequestSettings,
+): Finding[] {
   const findings: Finding[] = [];
   const find = (check: Check, code: FindingCode, reason: string): void =>
     void findings.push({ check, code, reason });
@@ -16,7 +27,8 @@ export function reviewCarried(input: RunAgentInput, settings: RequestSettings): 
     if (sizeOf(state) > settings.state.maxBytes) {
       find("state", "ERR_STATE_REFUSED", "the state is too large");
     }
-    if (keysOf(state).some((key) => !settings.state.allowsKey(key))) {
+    const isListed = keysOf(state).every((key) => settings.state.allowsKey(key));
+    if (!isListed && !isStateEchoed(input, thread)) {
       find("state", "ERR_STATE_REFUSED", "the state has a key that is not allowed");
     }
   }

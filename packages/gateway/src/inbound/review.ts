@@ -35,7 +35,7 @@ export function reviewInput(
       ...results.findings,
       ...resume.findings,
       ...reviewTools(input, state, request.tools),
-      ...reviewCarried(input, request),
+      ...reviewCarried(input, state, request),
     ],
     rows: [...history.rows, ...results.rows, ...resume.rows],
     claims: [...results.claims, ...resume.claims],

@@ -23,14 +23,14 @@ let fixture: Fixture;
 afterEach(() => fixture.stop());
 
 /** The first run brings a state, whole or broken off behind some of it; the others bring nothing. */
-async function begin(isCut = false): Promise<void> {
+async function begin(isCut = false, policy = POLICY): Promise<void> {
   fixture = await startFixture(
     ({ body }) => {
       const isFirst = fixture.agentRequests.length <= 1;
       const events = inRun(idsOf(body), isFirst ? STATE : []);
       return { pieces: (isFirst && isCut ? events.slice(0, 3) : events).map(sseFrame) };
     },
-    { policy: POLICY },
+    { policy },
   );
 }
 
@@ -94,4 +94,17 @@ test("another thread's state is no echo", async () => {
     }),
   });
   expect(response.status).toBe(403);
+});
+
+test("a list of the keys that a browser may write does not refuse what the agent wrote", async () => {
+  await begin(
+    false,
+    `${POLICY}  ag_ui_classify: { input: { state: { classification: display } } }
+  ag_ui_request: { state: { keys: [ui] } }
+`,
+  );
+  expect(await send({ ui: 1 })).toBe(200);
+  expect(await send({ total: 5, cart: ["tea", "milk"] })).toBe(200);
+  expect(await send({ total: 6, cart: ["tea", "milk"] })).toBe(403);
+  expect(await send({ total: 5, cart: ["tea", "milk"], ui: 1 })).toBe(403);
 });
