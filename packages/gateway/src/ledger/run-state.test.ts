@@ -1,3 +1,4 @@
+import type { JsonPatch } from "@countersign/wire";
 import { expect, test } from "vitest";
 import { digestOfValue } from "./digest.js";
 import { RunState } from "./run-state.js";
@@ -33,4 +34,44 @@ test("no state, an empty one and one that says null leave nothing to remember", 
   for (const sent of [undefined, {}, null, []]) {
     expect(new RunState(sent).digests(true)).toEqual([]);
   }
+});
+
+test("ten thousand small changes of a state with ten thousand keys are followed in a few copies of it", () => {
+  const snapshot = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`k${at}`, at]));
+  const state = new RunState({});
+  state.see({ type: "STATE_SNAPSHOT", snapshot });
+  for (let count = 0; count < 10_000; count += 1) {
+    state.see({ type: "STATE_DELTA", delta: [{ op: "replace", path: "/k1", value: count }] });
+  }
+  expect(state.digests(false)).toEqual([digestOfValue({ ...snapshot, k1: 9999 })]);
+});
+
+test("of a large state fewer versions are remembered, and of one beyond its bound none", () => {
+  const filled = (length: number): RunState => {
+    const state = new RunState({});
+    for (let count = 0; count < 50; count += 1) {
+      state.see({ type: "STATE_SNAPSHOT", snapshot: { count, text: "x".repeat(length) } });
+    }
+    return state;
+  };
+  expect(filled(1000).digests(true)).toHaveLength(32);
+  const few = filled(100_000).digests(true);
+  expect(few.length).toBeLessThan(11);
+  expect(few.at(-1)).toBe(digestOfValue({ count: 49, text: "x".repeat(100_000) }));
+  expect(filled(512 * 1024).digests(true)).toEqual([]);
+});
+
+test("changes that do not apply are left out, wherever they stand, and too many of them are not followed", () => {
+  const good = (value: number): JsonPatch => [{ op: "add", path: "/a", value }];
+  const bad: JsonPatch = [
+    { op: "add", path: "/b", value: 1 },
+    { op: "remove", path: "/nowhere" },
+  ];
+  const followed = (...deltas: JsonPatch[]): string[] => {
+    const state = new RunState({ a: 0 });
+    for (const delta of deltas) state.see({ type: "STATE_DELTA", delta });
+    return state.digests(false);
+  };
+  expect(followed(bad, good(1), bad, bad, good(2), bad)).toEqual([digestOfValue({ a: 2 })]);
+  expect(followed(...Array.from({ length: 9 }, () => bad))).toEqual([]);
 });
