@@ -227,6 +227,20 @@ test("checkpoints follow the log by themselves while it grows, and rest while it
   expect(store.checkpoints.length).toBe(2);
 });
 
+test("a checkpoint that covers what others appended too is not signed again and again", async () => {
+  const store = memoryStore();
+  const log = await logOver(store, { checkpointInterval: 5 });
+  const other = await logOver(store);
+  await log.append(draftOf(0));
+  await other.append(draftOf(1));
+  await log.checkpoint();
+  const { length } = store.checkpoints;
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(store.checkpoints.length).toBe(length);
+  await log.close();
+  await other.close();
+});
+
 test("options that make no sense are a TypeError", async () => {
   await expect(logOver(memoryStore(), { maxQueue: -1 })).rejects.toThrow(TypeError);
 });
