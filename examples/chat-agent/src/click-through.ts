@@ -108,6 +108,35 @@ export async function clickThrough(page: Page, name: string): Promise<void> {
   await page.getByText(failure.message).waitFor();
   await press("Try again");
   await reaches("done");
+
+  const value = {
+    receipt: "agui-evt_1",
+    type: "CUSTOM",
+    rule: "r",
+    reason: "unknown component type",
+  };
+  const told = { type: "CUSTOM", name: "countersign.blocked", value };
+  await page.route(
+    "**/agent",
+    (route) => {
+      const { threadId, runId } = route.request().postDataJSON() as {
+        threadId: string;
+        runId: string;
+      };
+      const events = [
+        { type: "RUN_STARTED", threadId, runId },
+        told,
+        told,
+        { type: "RUN_FINISHED", threadId, runId },
+      ];
+      const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+      return route.fulfill({ contentType: "text/event-stream", body });
+    },
+    { times: 1 },
+  );
+  await ask("what does a gateway do?");
+  await page.getByText("Kept back by the gateway: unknown component type").waitFor();
+  expect(await page.locator(".kept").count(), "one reason, told once").toBe(1);
 }
 
 /** With `COUNTERSIGN_SCREENSHOTS`, keeps pictures in light, dark and narrow. */

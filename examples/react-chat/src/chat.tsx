@@ -10,7 +10,7 @@ const COMPONENTS = { BarChart };
 
 export function Chat(): ReactNode {
   const agent = useAgent();
-  const { status, messages, renderHints, problem } = agent;
+  const { status, messages, renderHints, notices, problem } = agent;
   const end = useRef<HTMLLIElement>(null);
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -26,6 +26,12 @@ export function Chat(): ReactNode {
     form.reset();
     toBox();
     void agent.send(text);
+  }
+
+  /** Why a gateway kept something back behind a message, each reason once. */
+  function reasonsAt(id: string): string[] {
+    const here = notices.filter(({ afterMessageId }) => afterMessageId === id);
+    return [...new Set(here.map(({ reason }) => reason ?? "it gave no reason"))];
   }
 
   /** The button that was pressed goes away; without this the keyboard would be left nowhere. */
@@ -66,6 +72,11 @@ export function Chat(): ReactNode {
                 <RenderHint hint={hint} components={COMPONENTS} />
               </li>
             )),
+          reasonsAt(id).map((reason) => (
+            <li key={`${id} ${reason}`} className="kept">
+              Kept back by the gateway: {reason}
+            </li>
+          )),
         ])}
         {status === "waiting" && (
           <li>

@@ -8,8 +8,10 @@ import type { BlockedNotice } from "../view/notice.js";
 import { renderHintOf } from "../view/render-hint.js";
 import type { RenderHintView } from "../view/render-hint.js";
 
-/** Hints and notices that one conversation may hold; more fail the run. */
-const MAX_EXTRAS = 1000;
+/** Hints that one conversation may hold; more fail the run. */
+const MAX_HINTS = 1000;
+/** Notices that are kept, the newest. They only inform, and a gateway that stops a flood sends as many as it stops. */
+const MAX_NOTICES = 1000;
 
 /** What a conversation starts from. */
 export type ConversationStart = {
@@ -42,19 +44,19 @@ export function createConversation(start: ConversationStart): Conversation {
   let hintNumber = 0;
 
   function addHint(hint: Pick<RenderHintView, "component" | "props">): void {
-    assertWithin("maxRenderHints", renderHints.length + 1, MAX_EXTRAS);
+    assertWithin("maxRenderHints", renderHints.length + 1, MAX_HINTS);
+    hintNumber += 1;
+    renderHints = [...renderHints, { id: `hint-${hintNumber}`, ...hint, ...place() }];
+  }
+
+  /** Where in the conversation something came that is no message. */
+  function place(): { runId?: string; afterMessageId?: string } {
     const { messages, runId } = reducer.snapshot();
     const afterMessageId = messages.at(-1)?.id;
-    hintNumber += 1;
-    renderHints = [
-      ...renderHints,
-      {
-        id: `hint-${hintNumber}`,
-        ...hint,
-        ...(runId === undefined ? {} : { runId }),
-        ...(afterMessageId === undefined ? {} : { afterMessageId }),
-      },
-    ];
+    return {
+      ...(runId === undefined ? {} : { runId }),
+      ...(afterMessageId === undefined ? {} : { afterMessageId }),
+    };
   }
 
   return {
@@ -78,8 +80,7 @@ export function createConversation(start: ConversationStart): Conversation {
       if (hint !== undefined) addHint(hint);
       const notice = blockedNoticeOf(event);
       if (notice === undefined) return;
-      assertWithin("maxNotices", notices.length + 1, MAX_EXTRAS);
-      notices = [...notices, notice];
+      notices = [...notices.slice(1 - MAX_NOTICES), { ...notice, ...place() }];
     },
     rewind() {
       reducer = createReducer(base);

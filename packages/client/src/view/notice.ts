@@ -12,6 +12,10 @@ export type BlockedNotice = {
   readonly type: string;
   readonly rule?: string;
   readonly reason?: string;
+  /** The run it belongs to. */
+  readonly runId?: string;
+  /** The message it came after; a message that is blocked in its middle is that message itself. */
+  readonly afterMessageId?: string;
 };
 
 /** The notice in an event. Anybody on the way can write one: it informs, it decides nothing. */

@@ -60,6 +60,7 @@ export type AgentSnapshot = {
   readonly pendingToolCallIds: readonly string[];
   readonly usage: readonly TokenUsage[];
   readonly renderHints: readonly RenderHintView[];
+  /** What a gateway told it kept back, the newest 1,000 of the conversation. */
   readonly notices: readonly BlockedNotice[];
   readonly receipts: ReceiptTally;
 };
