@@ -12,7 +12,7 @@ import { unreachable } from "./unreachable.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
 /** Where a target is, as Node's client wants it. */
-type Address = Pick<ReturnType<typeof urlToHttpOptions>, "hostname" | "port" | "path">;
+type Address = Pick<ReturnType<typeof urlToHttpOptions>, "hostname" | "port">;
 
 /** What a target's address says of itself in every request: its host, and a name and password if it has them. */
 type OwnHeaders = Readonly<Record<string, string>>;
@@ -41,8 +41,8 @@ export function createHttpPool(target: UpstreamTarget): HttpPool {
   };
   const agent = target.url.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
   // Not all that it says of an address: each stream would hold a copy of it, 800 bytes.
-  const { hostname, port, path, auth } = urlToHttpOptions(target.url);
-  const address: Address = { hostname, path, ...(port === undefined ? {} : { port }) };
+  const { hostname, port, auth } = urlToHttpOptions(target.url);
+  const address: Address = { hostname, ...(port === undefined ? {} : { port }) };
   const ownHeaders: OwnHeaders = {
     host: target.url.host,
     ...(auth === undefined || auth === null ? {} : { authorization: basic(auth) }),
@@ -81,7 +81,8 @@ function exchange(
   // A list, which is written down at once; of names and values an object a stream would stay.
   const headers = Object.entries(headersOf(target, pool, request, body)).flat();
   const { agent, address } = pool;
-  const outgoing: ClientRequest = send({ ...address, method, agent, headers });
+  const path = target.url.pathname + target.url.search;
+  const outgoing: ClientRequest = send({ ...address, path, method, agent, headers });
   const answer = answerOf(target, outgoing, request.signal);
   outgoing.end(body);
   return answer;
