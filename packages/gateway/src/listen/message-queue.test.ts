@@ -46,6 +46,23 @@ test("the sender has to wait when 64 messages do, and may go on when fewer than 
   expect(port.handled.at(-1)).toBe("again");
 });
 
+test("the sender has to wait as soon as what waits is long, however few messages it is", async () => {
+  const port = createPort();
+  const enqueue = createMessageQueue(port, new AbortController().signal);
+  const half = "x".repeat(512 * 1024);
+  enqueue("being handled");
+  enqueue(half);
+  enqueue(half.slice(1));
+  expect(port.turns).toEqual([]);
+  enqueue("y");
+  expect(port.turns).toEqual(["pause after 1"]);
+  await port.advance(2);
+  expect(port.turns).toEqual(["pause after 1"]);
+  await port.advance(2);
+  expect(port.turns).toEqual(["pause after 1", "resume after 3"]);
+  expect(port.handled).toHaveLength(4);
+});
+
 test("nothing of a client that is gone is handled any more", async () => {
   const port = createPort();
   const leaving = new AbortController();

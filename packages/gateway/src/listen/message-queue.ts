@@ -2,6 +2,8 @@ import type { Signal } from "../signal.js";
 
 /** Messages that may wait before the sender has to wait too; it may go on below half. */
 const MAX_WAITING = 64;
+/** The same in characters: a frame may have ten million, and a run takes as long to open as its agent likes. */
+const MAX_WAITING_CHARACTERS = 1024 * 1024;
 
 /** What a queue does with messages, and how it makes their sender wait. */
 export type MessagePort = {
@@ -21,6 +23,7 @@ export type MessagePort = {
  */
 export function createMessageQueue(port: MessagePort, gone: Signal): (text: string) => void {
   let waiting: string[] = [];
+  let characters = 0;
   let working = false;
   let paused = false;
 
@@ -28,8 +31,9 @@ export function createMessageQueue(port: MessagePort, gone: Signal): (text: stri
     working = true;
     for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) {
       port.waits?.(-1);
+      characters -= text.length;
       await port.handle(text);
-      if (paused && waiting.length < MAX_WAITING / 2) {
+      if (paused && waiting.length < MAX_WAITING / 2 && characters < MAX_WAITING_CHARACTERS / 2) {
         paused = false;
         port.resume();
       }
@@ -39,13 +43,15 @@ export function createMessageQueue(port: MessagePort, gone: Signal): (text: stri
   gone.addEventListener("abort", () => {
     port.waits?.(-waiting.length);
     waiting = [];
+    characters = 0;
   });
   return (text) => {
     if (gone.aborted) return;
     waiting.push(text);
+    characters += text.length;
     port.waits?.(1);
     if (!working) void work();
-    if (!paused && waiting.length >= MAX_WAITING) {
+    if (!paused && (waiting.length >= MAX_WAITING || characters >= MAX_WAITING_CHARACTERS)) {
       paused = true;
       port.pause();
     }
