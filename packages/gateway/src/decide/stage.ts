@@ -6,7 +6,7 @@ import { assertInput } from "../inbound/request.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
-import { bareEnd, emittedForm } from "../withhold/emit.js";
+import { bareEnd, emittedForm, withoutProblem } from "../withhold/emit.js";
 import type { MessageJudge } from "../withhold/messages.js";
 import { WithheldRegister } from "../withhold/register.js";
 import type { Withheld } from "../withhold/register.js";
@@ -240,14 +240,21 @@ class Decider implements Step, OwnRuleFacts {
   /** Takes out of an allowed event what must not leave with it. */
   #prepare(passage: Passage, event: AgUiEvent): void {
     const emitted = emittedForm(event, this.#register, () => this.#messageJudge(passage));
-    // Observing changes nothing on the wire: what would have been taken out is on record.
+    // Observing changes nothing on the wire, where what would have been taken out is on record. But nobody ever
+    // speaks in the gateway's place: an application asks for a password when it says 401.
     const { policy } = this.#run;
     if (emitted === undefined) {
       const denial = ownDenial("gateway/withheld", "nothing is left of what the run asks", "end");
       passage.decision = observing(policy, denial);
       return;
     }
-    if (emitted !== event && policy.mode !== "observe") passage.emitted = emitted;
+    const left =
+      policy.mode !== "observe"
+        ? emitted
+        : event.type === "RUN_ERROR"
+          ? withoutProblem(event)
+          : event;
+    if (left !== event) passage.emitted = left;
     this.#content?.see(emitted);
     // Known is what enforcing would have shown, so that a remark is followed by the same remarks.
     const { decision } = passage;

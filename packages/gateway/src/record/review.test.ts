@@ -120,23 +120,26 @@ test("nor can an envelope, whose client knows the gateway's notices by the custo
   }
 });
 
-test("an agent's own error cannot pass for a refusal of the gateway; the rest of its metadata stays", async () => {
-  const problem = { code: "ERR_THREAD_OWNER", receipt: "agui-forged" };
-  const metadata = { countersign: { problem, agentId: "a" }, acme: 1 };
-  const { delivered, drafts } = await runWith(OPEN_POLICY, [
-    { type: "RUN_STARTED", ...IDS },
-    { type: "RUN_ERROR", message: "no", metadata },
-  ]);
-  expect(delivered.at(-1)).toEqual({
-    type: "RUN_ERROR",
-    message: "no",
-    metadata: { countersign: { agentId: "a" }, acme: 1 },
-  });
-  expect(drafts.at(-1)).toMatchObject({
-    receipt: { allowed: true },
-    emitted_hash: expect.any(String),
-  });
-});
+test.each(["enforce", "observe"])(
+  "an agent's own error cannot pass for a refusal of the gateway that has to %s; the rest of its metadata stays",
+  async (mode) => {
+    const problem = { code: "ERR_THREAD_OWNER", receipt: "agui-forged" };
+    const metadata = { countersign: { problem, agentId: "a" }, acme: 1 };
+    const { delivered, drafts } = await runWith(`${OPEN_POLICY}mode: ${mode}\n`, [
+      { type: "RUN_STARTED", ...IDS },
+      { type: "RUN_ERROR", message: "no", metadata },
+    ]);
+    expect(delivered.at(-1)).toEqual({
+      type: "RUN_ERROR",
+      message: "no",
+      metadata: { countersign: { agentId: "a" }, acme: 1 },
+    });
+    expect(drafts.at(-1)).toMatchObject({
+      receipt: { allowed: true },
+      emitted_hash: expect.any(String),
+    });
+  },
+);
 
 test("a hint of the 0.1.0 dialect keeps the name that its translation gave it", async () => {
   const { delivered } = await runWith(OPEN_POLICY, [

@@ -61,7 +61,7 @@ function withoutRawEvent(event: AgUiEvent): AgUiEvent {
 }
 
 /** What the gateway itself refused is told there, with a receipt: no agent says so in its place. */
-function withoutProblem(event: RunErrorEvent): RunErrorEvent {
+export function withoutProblem(event: RunErrorEvent): RunErrorEvent {
   const own = event.metadata?.[VENDOR_KEY];
   if (typeof own !== "object" || own === null || !Object.hasOwn(own, "problem")) return event;
   const { problem: _forged, ...rest } = own as JsonObject;
