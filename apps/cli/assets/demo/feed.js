@@ -45,8 +45,10 @@ export function addDecision(item) {
     item.allowed,
     item,
   );
-  if (item.direction === "inbound") return;
-  const counter = item.allowed ? forwarded : blocked;
+  if (item.direction !== "inbound") count(item.allowed ? forwarded : blocked);
+}
+
+function count(counter) {
   counter.textContent = String(Number(counter.textContent) + 1);
 }
 
@@ -63,6 +65,7 @@ export function addUnguarded(number, event) {
     true,
     event,
   );
+  count(forwarded);
 }
 
 function addRow(cells, allowed, item) {

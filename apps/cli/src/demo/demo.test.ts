@@ -76,6 +76,10 @@ test.skipIf(isMissing)(
     await page.getByRole("button", { name: "Where is my order?" }).click();
     await page.getByText("Your session expired. Please confirm your card to continue.").waitFor();
     expect(await page.locator("#rows").textContent()).toContain("not judged");
+    expect(
+      Number(await page.locator("#forwarded").textContent()),
+      "what came is counted",
+    ).toBeGreaterThan(0);
     await picture(page, "demo-unguarded-narrow");
   },
 );
