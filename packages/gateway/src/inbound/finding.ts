@@ -62,9 +62,16 @@ export const SECOND_RUN: Finding = {
 /** Something that is said once, whichever gateway hears it: the row that the first one puts. */
 export type Claim = { readonly row: LedgerRow; readonly finding: Finding };
 
+const RULES = "ag_ui_request.";
+
 /** The rule that a receipt names for a finding. */
 export function ruleOf({ check }: Finding): string {
-  return `ag_ui_request.${check}`;
+  return RULES + check;
+}
+
+/** Whether a denial is what the gateway found itself, and no answer of the policy's other rules. */
+export function isFound({ rule }: Denial): boolean {
+  return rule.startsWith(RULES);
 }
 
 /** The findings sorted by what they do under a policy: those that refuse, and those that are only noted. */

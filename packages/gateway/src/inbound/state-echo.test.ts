@@ -1,6 +1,8 @@
 import { HttpAgent } from "@ag-ui/client";
+import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import { sseFrame } from "@countersign/testkit";
 import { afterEach, expect, test } from "vitest";
+import type { GatewayOptions } from "../gateway.js";
 import { idsOf, inRun } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
@@ -23,14 +25,18 @@ let fixture: Fixture;
 afterEach(() => fixture.stop());
 
 /** The first run brings a state, whole or broken off behind some of it; the others bring nothing. */
-async function begin(isCut = false, policy = POLICY): Promise<void> {
+async function begin(
+  isCut = false,
+  policy = POLICY,
+  gateway: Partial<GatewayOptions> = {},
+): Promise<void> {
   fixture = await startFixture(
     ({ body }) => {
       const isFirst = fixture.agentRequests.length <= 1;
       const events = inRun(idsOf(body), isFirst ? STATE : []);
       return { pieces: (isFirst && isCut ? events.slice(0, 3) : events).map(sseFrame) };
     },
-    { policy },
+    { policy, gateway },
   );
 }
 
@@ -80,6 +86,28 @@ test("of a run that broke off every state that was delivered is an echo, and no 
   expect(await send({ cart: ["tea"], total: 3 })).toBe(200);
 });
 
+const inMode = (policy: string, mode: string): string =>
+  policy.replace("rules:", `mode: ${mode}\nrules:`);
+const KEYS = `${POLICY}  ag_ui_classify: { input: { state: { classification: display } } }
+  ag_ui_request: { state: { keys: [ui] } }
+`;
+
+test.each([
+  ["refuses what browsers write", POLICY, inMode(POLICY, "observe")],
+  ["has a list of keys", KEYS, KEYS.replace("request: {", "request: { mode: observe,")],
+])(
+  "a state that was let through by a policy which %s and only observes is no echo when it does more",
+  async (_what, enforcing, observing) => {
+    const policy = createPolicyHolder(compilePolicy(loadPolicy(observing)));
+    await begin(false, POLICY, { policy });
+    for (const state of [{}, { cart: ["tea", "milk"], total: 5 }, { role: "admin" }]) {
+      expect(await send(state)).toBe(200);
+    }
+    expect(policy.replace(enforcing).replaced).toBe(true);
+    expect(await send({ role: "admin" })).toBe(403);
+  },
+);
+
 test("another thread's state is no echo", async () => {
   await begin();
   expect(await send({})).toBe(200);
@@ -97,12 +125,7 @@ test("another thread's state is no echo", async () => {
 });
 
 test("a list of the keys that a browser may write does not refuse what the agent wrote", async () => {
-  await begin(
-    false,
-    `${POLICY}  ag_ui_classify: { input: { state: { classification: display } } }
-  ag_ui_request: { state: { keys: [ui] } }
-`,
-  );
+  await begin(false, KEYS);
   expect(await send({ ui: 1 })).toBe(200);
   expect(await send({ total: 5, cart: ["tea", "milk"] })).toBe(200);
   expect(await send({ total: 6, cart: ["tea", "milk"] })).toBe(403);

@@ -31,8 +31,9 @@ export class RunState {
   #changes: Change[] = [];
   #waiting = 0;
 
-  constructor(sent: JsonValue | undefined) {
-    this.#base = sent ?? {};
+  /** @param isTaken the client was allowed to send it; else it is nothing that anybody left it with */
+  constructor(sent: JsonValue | undefined, isTaken = true) {
+    this.#base = isTaken || isEmpty(sent) ? (sent ?? {}) : undefined;
   }
 
   see(event: EventOf<"STATE_SNAPSHOT"> | EventOf<"STATE_DELTA">): void {

@@ -19,6 +19,7 @@ export class RunTrace {
   readonly #conversation: Conversation;
   readonly #notes: RunNotes;
   readonly #sentState: RunAgentInput["state"];
+  readonly #isStateTaken: boolean;
   /** Made with the first event about it: most runs have none. */
   #shared: RunState | undefined;
   readonly #isOld: boolean;
@@ -28,9 +29,11 @@ export class RunTrace {
   /**
    * @param isOld the client is older than 1.0: those versions disagree about which reasoning survives a
    * message list, so theirs may be there or not
+   * @param isStateTaken the state in the input was allowed, and not only let through by a policy that observes
    */
-  constructor(input: RunAgentInput, state: ThreadState, isOld = false) {
+  constructor(input: RunAgentInput, state: ThreadState, isOld = false, isStateTaken = true) {
     this.#isOld = isOld;
+    this.#isStateTaken = isStateTaken;
     this.#sentState = input.state;
     this.#conversation = new Conversation(input.messages);
     this.#notes = new RunNotes({
@@ -76,7 +79,7 @@ export class RunTrace {
         return this.#restate(event);
       case "STATE_SNAPSHOT":
       case "STATE_DELTA":
-        this.#shared ??= new RunState(this.#sentState);
+        this.#shared ??= this.#openState();
         return this.#shared.see(event);
       case "RUN_STARTED":
         this.isOver = false;
@@ -106,7 +109,11 @@ export class RunTrace {
   }
 
   #sharedDigests(isCut: boolean): string[] {
-    return (this.#shared ?? new RunState(this.#sentState)).digests(isCut);
+    return (this.#shared ?? this.#openState()).digests(isCut);
+  }
+
+  #openState(): RunState {
+    return new RunState(this.#sentState, this.#isStateTaken);
   }
 
   #content(event: EventOf<"TEXT_MESSAGE_CONTENT"> | EventOf<"REASONING_MESSAGE_CONTENT">): void {

@@ -115,7 +115,9 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     const input = assertInput(question);
     const entered = handle as unknown as OpenRunHandle;
     const followed = visit as unknown as ThreadVisit;
-    await followed.accept();
+    await followed.accept(
+      question.decision?.allow === true ? question.decision.observed : undefined,
+    );
     assertGoingOn(stop);
     const watch = new RunWatch(around, entered, policy.hash, request.traceparent);
     wasSent = true;

@@ -1,6 +1,7 @@
+import type { Denial } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
-import { FOREIGN } from "../inbound/finding.js";
+import { FOREIGN, isFound } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
@@ -48,6 +49,7 @@ export class ThreadVisit {
   /** What takes back all that the request has done so far. */
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
+  #isStateTaken = true;
 
   constructor(facts: VisitFacts) {
     const { ledger, key, open, input, state, findings, review, claimed } = facts;
@@ -76,8 +78,13 @@ export class ThreadVisit {
     return (known[0]?.["owner"] ?? mine) === mine ? undefined : FOREIGN;
   }
 
-  /** The request is admitted: what it says is part of the thread from now on. */
-  async accept(): Promise<void> {
+  /**
+   * The request is admitted: what it says is part of the thread from now on. But for a state that a policy would
+   * have refused, had it done more than observe: it must not count as known on the day it does.
+   */
+  async accept(observed?: Denial): Promise<void> {
+    const isAllowed = observed === undefined || isFound(observed);
+    this.#isStateTaken = isAllowed && this.findings.every(({ check }) => check !== "state");
     if (this.#said.length === 0) return;
     const { rows, removed } = undoOf(this.state, this.#said);
     await this.#ledger.write(this.#key, this.#said);
@@ -93,7 +100,7 @@ export class ThreadVisit {
     // Who opened a stream without an input said nothing and repeats nothing. Everybody else is followed,
     // whatever dialect they ask for: they could ask for another the next time.
     if (dialect === "as-sent") return () => undefined;
-    const trace = new RunTrace(this.#input, this.state, dialect !== "1.0");
+    const trace = new RunTrace(this.#input, this.state, dialect !== "1.0", this.#isStateTaken);
     this.#trace = trace;
     const shown = formOf(dialect);
     return (events) => {
@@ -117,7 +124,8 @@ export class ThreadVisit {
    * neither is anything said: the client may say it differently the next time.
    */
   async abandon(wasSent: boolean): Promise<void> {
-    return this.#leave(() => (wasSent ? new RunTrace(this.#input, this.state).cut() : this.#undo));
+    const trace = (): RunTrace => new RunTrace(this.#input, this.state, false, this.#isStateTaken);
+    return this.#leave(() => (wasSent ? trace().cut() : this.#undo));
   }
 
   async #leave(lastWrite: () => TraceWrite | undefined): Promise<void> {
