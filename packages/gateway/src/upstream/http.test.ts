@@ -14,8 +14,9 @@ async function heard(
   address: (port: number) => string,
   target: Partial<UpstreamTarget> = {},
 ): Promise<{ line: string; headers: IncomingMessage["headers"]; body: string; port: number }> {
+  let listening: Server | undefined;
   const asked = new Promise<{ request: IncomingMessage; body: string }>((resolve) => {
-    server = createServer((request, answer) => {
+    listening = createServer((request, answer) => {
       let body = "";
       request.on("data", (chunk) => (body += String(chunk)));
       request.on("end", () => {
@@ -24,8 +25,10 @@ async function heard(
       });
     });
   });
-  await new Promise<void>((resolve) => void server?.listen(0, "127.0.0.1", resolve));
-  const { port } = server?.address() as AddressInfo;
+  const started = listening as unknown as Server;
+  server = started;
+  await new Promise<void>((resolve) => void started.listen(0, "127.0.0.1", resolve));
+  const { port } = started.address() as AddressInfo;
   const upstream = createUpstream({
     name: "a",
     url: new URL(address(port)),
