@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import type { EventOf, JsonPatch, RunAgentInput } from "@countersign/wire";
-import { applyJsonPatch } from "@countersign/wire/reduce";
+import { applyJsonPatch, measureJson } from "@countersign/wire/reduce";
 import { digestOfValue } from "./digest.js";
 import type { ThreadState } from "./thread-state.js";
 
@@ -109,13 +109,10 @@ function changed(state: JsonValue | undefined, changes: readonly Change[]): Json
   return undefined;
 }
 
+/** A state that is too deep is beyond every bound. */
 function sizeOf(value: JsonValue): number {
-  try {
-    const result = applyJsonPatch(value, []);
-    return result.applied ? result.size : Number.POSITIVE_INFINITY;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
+  const size = measureJson(value, LIMITS.maxDepth);
+  return typeof size === "number" ? size : Number.POSITIVE_INFINITY;
 }
 
 /** Whether the state in a request is what its client was left with. */

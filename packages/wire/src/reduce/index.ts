@@ -1,5 +1,6 @@
 export type { ReduceErrorCode } from "./errors.js";
 export { applyJsonPatch, DEFAULT_PATCH_LIMITS } from "./json-patch.js";
+export { measureJson } from "./json-structure.js";
 export type { PatchLimits, PatchRefusal, PatchResult } from "./json-patch.js";
 export type { ReduceLimits } from "./limits.js";
 export { createReducer, reduceEvents } from "./reducer.js";
