@@ -21,7 +21,7 @@ export const classify: Stage = {
     }
     request.facts = classifyInput(assertInput(request), {
       refinements: request.policy.refinements,
-      stateEchoed: request.isStateEchoed === true,
+      writtenKeys: request.writtenKeys,
     });
   },
 };

@@ -2,59 +2,111 @@ import { canonicalJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { RequestSettings } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
-import { isStateEchoed } from "../ledger/run-state.js";
-import type { ThreadState } from "../ledger/thread-state.js";
-import type { Finding, FindingCode } from "./finding.js";
-
-type Check = "state" | "context" | "forwarded_props";
+import type { Finding } from "./finding.js";
+import { isPlainKey, pointerTo } from "./pointer.js";
 
 /**
  * Holds what a request carries along (state, context, forwarded properties) against size and key lists.
  *
  * The list of a state's keys is about what a browser writes. Clients send back all they were left with, so what
  * the agent wrote and nobody changed is not held against it: a list would end every conversation with state.
+ *
+ * @param written keys of the state that the client was not left with; without, all of them
  */
 export function reviewCarried(
   input: RunAgentInput,
-  thread: ThreadState,
   settings: RequestSettings,
+  written?: readonly string[],
 ): Finding[] {
+  return [
+    ...reviewState(input, settings, written),
+    ...reviewContext(input, settings),
+    ...reviewProps(input, settings),
+  ];
+}
+
+function reviewState(
+  { state }: RunAgentInput,
+  settings: RequestSettings,
+  written: readonly string[] | undefined,
+): Finding[] {
+  if (state === undefined) return [];
   const findings: Finding[] = [];
-  const find = (check: Check, code: FindingCode, reason: string): void =>
-    void findings.push({ check, code, reason });
-  const { state, context = [], forwardedProps: props } = input;
-  if (state !== undefined) {
-    if (sizeOf(state) > settings.state.maxBytes) {
-      find("state", "ERR_STATE_REFUSED", "the state is too large");
-    }
-    const isListed = keysOf(state).every((key) => settings.state.allowsKey(key));
-    if (!isListed && !isStateEchoed(input, thread)) {
-      find("state", "ERR_STATE_REFUSED", "the state has a key that is not allowed");
-    }
+  const found = { check: "state", code: "ERR_STATE_REFUSED" } as const;
+  const { maxBytes, allowsKey } = settings.state;
+  if (sizeOf(state) > maxBytes) {
+    const reason = `the state is larger than ${maxBytes} bytes`;
+    const remedy = limitRemedy("state", "max_bytes");
+    findings.push({ ...found, reason, at: pointerTo("state"), remedy });
   }
-  if (context.length > settings.context.maxEntries) {
-    find("context", "ERR_CONTEXT_REFUSED", "the context has too many entries");
-  } else if (context.length > 0) {
-    if (sizeOf(context as unknown as JsonValue) > settings.context.maxBytes) {
-      find("context", "ERR_CONTEXT_REFUSED", "the context is too large");
-    }
-    if (context.some(({ description }) => !settings.context.allowsDescription(description))) {
-      find("context", "ERR_CONTEXT_REFUSED", "the context has an entry that is not allowed");
-    }
-  }
-  if (props !== undefined) {
-    const isAllowed = isContainer(props)
-      ? keysOf(props).every((key) => settings.forwardedProps.allowsKey(key))
-      : settings.forwardedProps.allowsKey("");
-    if (!isAllowed) {
-      const reason = "the forwarded properties have a key that is not allowed";
-      find("forwarded_props", "ERR_FORWARDED_PROPS_REFUSED", reason);
-    } else if (sizeOf(props) > settings.forwardedProps.maxBytes) {
-      const reason = "the forwarded properties are too large";
-      find("forwarded_props", "ERR_FORWARDED_PROPS_REFUSED", reason);
-    }
+  const key = (written ?? keysOf(state)).find((one) => !allowsKey(one));
+  if (key !== undefined) {
+    const reason = "the state has a key that is not allowed and was not left with the client so";
+    const remedy = `send it back as it came, or add to the policy: ag_ui_request: { state: { keys: [${nameOf(key)}] } }`;
+    findings.push({ ...found, reason, at: pointerTo("state", key), remedy });
   }
   return findings;
+}
+
+function reviewContext(
+  { context = [] }: RunAgentInput,
+  { context: settings }: RequestSettings,
+): Finding[] {
+  const found = {
+    check: "context",
+    code: "ERR_CONTEXT_REFUSED",
+    at: pointerTo("context"),
+  } as const;
+  const { maxEntries, maxBytes, allowsDescription } = settings;
+  if (context.length > maxEntries) {
+    const reason = `the context has more than ${maxEntries} entries`;
+    return [{ ...found, reason, remedy: limitRemedy("context", "max_entries") }];
+  }
+  if (context.length === 0) return [];
+  const findings: Finding[] = [];
+  if (sizeOf(context as unknown as JsonValue) > maxBytes) {
+    const reason = `the context is larger than ${maxBytes} bytes`;
+    findings.push({ ...found, reason, remedy: limitRemedy("context", "max_bytes") });
+  }
+  const index = context.findIndex(({ description }) => !allowsDescription(description));
+  if (index !== -1) {
+    findings.push({
+      ...found,
+      reason: "the context has an entry whose description is not allowed",
+      at: pointerTo("context", index, "description"),
+      remedy:
+        "add the description to the policy: ag_ui_request: { context: { descriptions: […] } }",
+    });
+  }
+  return findings;
+}
+
+function reviewProps(
+  { forwardedProps: props }: RunAgentInput,
+  { forwardedProps: { maxBytes, allowsKey } }: RequestSettings,
+): Finding[] {
+  if (props === undefined) return [];
+  const found = { check: "forwarded_props", code: "ERR_FORWARDED_PROPS_REFUSED" } as const;
+  const keys = isContainer(props) ? keysOf(props) : [""];
+  const key = keys.find((one) => !allowsKey(one));
+  if (key !== undefined) {
+    const reason = "the forwarded properties have a key that is not allowed";
+    const remedy = `add to the policy: ag_ui_request: { forwarded_props: { allow: [${nameOf(key)}] } }`;
+    return [{ ...found, reason, at: pointerTo("forwardedProps", key), remedy }];
+  }
+  if (sizeOf(props) <= maxBytes) return [];
+  const reason = `the forwarded properties are larger than ${maxBytes} bytes`;
+  const remedy = limitRemedy("forwarded_props", "max_bytes");
+  return [{ ...found, reason, at: pointerTo("forwardedProps"), remedy }];
+}
+
+function limitRemedy(check: string, limit: string): string {
+  return `send less, or set another limit in the policy: ag_ui_request: { ${check}: { ${limit}: … } }`;
+}
+
+/** A key as it is written into a policy; one that may be anybody's words is left to the reader. */
+function nameOf(key: string): string {
+  return isPlainKey(key) ? key : "…";
 }
 
 function sizeOf(value: JsonValue): number {

@@ -4,6 +4,7 @@ import type { RequestSettings } from "@countersign/policy";
 import type { RunAgentInput, Tool } from "@countersign/wire";
 import type { ThreadState } from "../ledger/thread-state.js";
 import type { Finding, FindingCode } from "./finding.js";
+import { isPlainKey, pointerTo } from "./pointer.js";
 
 /** Letters that look alike are the oldest trick; a model reads names as a person does. */
 const PLAIN = /^[\x21-\x7e]{1,128}$/;
@@ -21,13 +22,19 @@ export function reviewTools(
 ): Finding[] {
   const findings: Finding[] = [];
   if (tools.length === 0) return findings;
-  const find = (code: FindingCode, reason: string): void =>
-    void findings.push({ check: "tools", code, reason });
   const agents = new Set<string>();
   for (const call of calls.values()) if (call.isAgents === true) agents.add(plain(call.name));
   const names = new Set<string>();
   for (const [index, tool] of tools.entries()) {
     const { name } = tool;
+    const find = (code: FindingCode, reason: string, remedy?: string): void =>
+      void findings.push({
+        check: "tools",
+        code,
+        reason,
+        at: pointerTo("tools", index),
+        ...(remedy === undefined ? {} : { remedy }),
+      });
     if (!PLAIN.test(name)) {
       find("ERR_TOOLS_NAME", `tool ${index} has a name that is not plain ASCII, or too long`);
     } else if (names.has(plain(name))) {
@@ -44,7 +51,10 @@ export function reviewTools(
     }
     const { pinned } = settings;
     if (pinned !== undefined && pinned.get(name) !== toolHash(tool)) {
-      find("ERR_TOOLS_UNPINNED", `tool ${index} is not pinned; its hash is ${toolHash(tool)}`);
+      const hash = toolHash(tool);
+      const entry = isPlainKey(name) ? `${name}: ${hash}` : hash;
+      const remedy = `review the tool, then add to the policy: ag_ui_request: { tools: { pinned: { ${entry} } } }`;
+      find("ERR_TOOLS_UNPINNED", `tool ${index} is not pinned; its hash is ${hash}`, remedy);
     }
   }
   return findings;

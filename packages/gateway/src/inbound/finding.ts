@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { CompiledPolicy, Denial, RequestCheckName } from "@countersign/policy";
 import type { LedgerRow } from "../ledger/ledger.js";
 import "../runs/errors.js";
-import "./errors.js";
+import type { RefusedPart } from "./errors.js";
 
 /** The codes under which a request is refused by what the gateway knows, whatever a policy's rules say. */
 export type FindingCode =
@@ -34,8 +34,14 @@ export type FindingCode =
 export type Finding = {
   readonly check: RequestCheckName;
   readonly code: FindingCode;
-  /** A sentence without anything the client chose but ids' places. */
+  /** A sentence without anything the client chose. */
   readonly reason: string;
+  /** Where it stands in the request; see {@link pointerTo}. */
+  readonly at?: string;
+  /** The id of what is missing or was said before, for the client alone. */
+  readonly about?: string;
+  /** What helps, where more can be said than of every refusal with this code. */
+  readonly remedy?: string;
   /** Interrupts that are open and were not answered. */
   readonly open?: readonly string[];
   /** Put on record, but never refused. */
@@ -94,14 +100,26 @@ export function denialOf(finding: Finding): Denial {
   return {
     allow: false,
     rule: ruleOf(finding),
-    reason: `${finding.code}: ${finding.reason}`,
+    reason: `${finding.code}: ${placed(finding)}`,
     reasonCode: "evaluation_failed",
     onBlock: "end",
   };
 }
 
 /** The error a refused client gets. */
-export function errorOf({ code, reason, open = [] }: Finding): CountersignError {
-  if (code === "ERR_RESUME_INCOMPLETE") return new CountersignError(code, reason, { open });
-  return new CountersignError(code, reason, {});
+export function errorOf(finding: Finding): CountersignError {
+  const { code, at, about, remedy, open = [] } = finding;
+  const told = placed(finding) + (about === undefined ? "" : `: ${about.slice(0, MAX_ID)}`);
+  const part: RefusedPart = {
+    ...(at === undefined ? {} : { pointer: at }),
+    ...(remedy === undefined ? {} : { remedy }),
+  };
+  if (code === "ERR_RESUME_INCOMPLETE") return new CountersignError(code, told, { ...part, open });
+  return new CountersignError(code, told, part);
+}
+
+const MAX_ID = 128;
+
+function placed({ reason, at }: Finding): string {
+  return at === undefined ? reason : `${reason}, at ${at}`;
 }

@@ -6,6 +6,7 @@ import { rowOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
 import { beginningProblem } from "./beginning.js";
 import type { Finding, FindingCode } from "./finding.js";
+import { pointerTo } from "./pointer.js";
 
 /** What came of looking at the messages of a request. */
 export type HistoryReview = {
@@ -26,8 +27,19 @@ export function reviewHistory(
   settings: RequestSettings["history"],
 ): HistoryReview {
   const review: HistoryReview = { findings: [], fresh: [], rows: [] };
-  const find = (code: FindingCode, reason: string, isRemark?: true): void => {
-    review.findings.push({ check: "history", code, reason, ...(isRemark ? { isRemark } : {}) });
+  const find = (
+    code: FindingCode,
+    reason: string,
+    { index, about, isRemark }: { index?: number; about?: string; isRemark?: boolean },
+  ): void => {
+    review.findings.push({
+      check: "history",
+      code,
+      reason,
+      at: index === undefined ? pointerTo("messages") : pointerTo("messages", index),
+      ...(about === undefined ? {} : { about }),
+      ...(isRemark === true ? { isRemark } : {}),
+    });
   };
   const seen = new Set<string>();
   for (const [index, message] of input.messages.entries()) {
@@ -35,12 +47,14 @@ export function reviewHistory(
     if (record === undefined) {
       if (!settings.newRoles.has(message.role)) {
         const reason = `message ${index} speaks as ${message.role} and was not delivered here, or is forgotten`;
-        find("ERR_HISTORY_INVENTED", reason);
+        find("ERR_HISTORY_INVENTED", reason, { index });
       } else if ("encryptedValue" in message && message.encryptedValue !== undefined) {
         // Only models make them, and only a model can read what it is given that way.
-        find("ERR_HISTORY_INVENTED", `message ${index} has an encrypted value of its own`);
+        find("ERR_HISTORY_INVENTED", `message ${index} has an encrypted value of its own`, {
+          index,
+        });
       } else if (seen.has(message.id)) {
-        find("ERR_HISTORY_REWRITTEN", `message ${index} has the id of another`);
+        find("ERR_HISTORY_REWRITTEN", `message ${index} has the id of another`, { index });
       }
       seen.add(message.id);
       review.fresh.push(message);
@@ -48,10 +62,15 @@ export function reviewHistory(
     } else {
       const comparison = compareMessage(message, record);
       if (comparison === "changed") {
-        find("ERR_HISTORY_REWRITTEN", `message ${index} differs from what was delivered`);
+        find("ERR_HISTORY_REWRITTEN", `message ${index} differs from what was delivered`, {
+          index,
+        });
       } else if (comparison === "unfinished") {
         const reason = `message ${index} was open when the gateway ended`;
-        find("ERR_HISTORY_UNFINISHED", reason, settings.unfinished === "accept" ? true : undefined);
+        find("ERR_HISTORY_UNFINISHED", reason, {
+          index,
+          isRemark: settings.unfinished === "accept",
+        });
       }
       // From now on it is known what the client has of it.
       if (record.cut === true || record.open === true) {
@@ -64,23 +83,31 @@ export function reviewHistory(
   const order = repeatsExactly(input.messages, state, settings)
     ? undefined
     : orderProblem(input, state, settings);
-  const reason = order ?? beginningProblem(input.messages, state, settings);
-  if (reason !== undefined) find("ERR_HISTORY_DROPPED", reason);
-  else if (isInterleaved(input.messages, state)) {
-    const isAccepted = settings.interleaved === "accept";
-    const told = "a new message stands in front of one that was delivered before";
-    find("ERR_HISTORY_INTERLEAVED", told, isAccepted ? true : undefined);
+  const dropped = order ?? beginningProblem(input.messages, state, settings);
+  if (typeof dropped === "string") find("ERR_HISTORY_DROPPED", dropped, {});
+  else if (dropped !== undefined) find("ERR_HISTORY_DROPPED", dropped.reason, dropped);
+  else {
+    const index = interleavedAt(input.messages, state);
+    const isRemark = settings.interleaved === "accept";
+    const reason = "a new message stands in front of one that was delivered before";
+    if (index !== undefined) find("ERR_HISTORY_INTERLEAVED", reason, { index, isRemark });
   }
   return review;
 }
 
-/** Whether something new is said in front of what was delivered before: an answer could seem to be one to it. */
-function isInterleaved(messages: readonly Message[], { messages: known }: ThreadState): boolean {
+/** Where something new is said in front of what was delivered before: an answer could seem to be one to it. */
+function interleavedAt(
+  messages: readonly Message[],
+  { messages: known }: ThreadState,
+): number | undefined {
   const first = messages.findIndex(({ id, role }) => role !== "tool" && !known.has(id));
-  return (
-    first !== -1 && messages.slice(first).some(({ id, role }) => role !== "user" && known.has(id))
-  );
+  if (first === -1) return undefined;
+  const isBefore = messages.slice(first).some(({ id, role }) => role !== "user" && known.has(id));
+  return isBefore ? first : undefined;
 }
+
+/** What is wrong with a history's order: at which message of the request, or about which that is not there. */
+type Gap = { readonly reason: string; readonly index?: number; readonly about?: string };
 
 /**
  * Whether the messages are the history, or its end, as it is, and then new ones: what nearly every client
@@ -106,7 +133,7 @@ function orderProblem(
   { messages }: RunAgentInput,
   state: ThreadState,
   settings: RequestSettings["history"],
-): string | undefined {
+): Gap | undefined {
   const { order, latest, messages: known } = state;
   const places = new Map<string, { last: number; count: number }>();
   for (const [last, id] of order.entries()) {
@@ -119,17 +146,20 @@ function orderProblem(
   let isBegun = false;
   let isNew = false;
   let isLate = false;
-  for (const { id, role } of messages) {
+  for (const [index, { id, role }] of messages.entries()) {
     const place = places.get(id);
     const record = known.get(id);
     const time = (times.get(id) ?? 0) + 1;
     times.set(id, time);
     // Two answers under one id are two messages; anything else stands in a history once.
     const most = Math.max(place?.count ?? 0, role === "tool" ? (record?.content.length ?? 1) : 1);
-    if (record !== undefined && time > most) return "a message of the history is there twice";
+    if (record !== undefined && time > most)
+      return { reason: "a message of the history is there twice", index };
     // A person may write while an answer still arrives, but not into what came before it.
     const isEarlier = place !== undefined && (isLate || place.last < latest);
-    if ((isNew || isLate) && isEarlier) return "a new message stands inside the history";
+    if ((isNew || isLate) && isEarlier) {
+      return { reason: "a new message stands inside the history, before a known one", index };
+    }
     if (place !== undefined) isBegun = true;
     if (role === "tool" || place !== undefined) continue;
     // Older clients' thoughts have no place after a message list.
@@ -148,21 +178,24 @@ function gapProblem(
   { order, loose }: ThreadState,
   { accept, rollback }: RequestSettings["history"],
   last: number,
-): string | undefined {
-  if (accept === "tail" && held.length > 0) return "only new messages are accepted";
+): Gap | undefined {
+  if (accept === "tail" && held.length > 0) return { reason: "only new messages are accepted" };
   let at = rollback ? last : order.length - 1;
   for (const id of held.toReversed()) {
     while (at >= 0 && order[at] !== id && loose.has(order[at] as string)) at -= 1;
     if (at < 0 || order[at] !== id) {
-      return isSubsequence(held, order)
-        ? "a message of the history is missing"
-        : "the history has another order";
+      const about = order[at];
+      return isSubsequence(held, order) && about !== undefined
+        ? { reason: "a message of the history is missing", about }
+        : { reason: "the history has another order", about: id };
     }
     at -= 1;
   }
-  const isShort = order.slice(0, at + 1).some((id) => !loose.has(id));
+  const about = order.slice(0, at + 1).find((id) => !loose.has(id));
   const isAsked = accept === "full" && (held.length > 0 || !rollback);
-  return isAsked && isShort ? "part of the history is missing" : undefined;
+  return isAsked && about !== undefined
+    ? { reason: "part of the history is missing", about }
+    : undefined;
 }
 
 function isSubsequence(held: readonly string[], order: readonly string[]): boolean {

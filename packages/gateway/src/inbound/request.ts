@@ -45,8 +45,8 @@ export type InboundRequest = {
   message?: { readonly envelope: Partial<Envelope>; readonly capability?: JsonValue };
   /** After enforce. */
   input?: RunAgentInput;
-  /** After the review: the state in it is what its client was left with. */
-  isStateEchoed?: boolean;
+  /** After the review: keys of its state that are not what its client was left with; absent, all of it is new. */
+  writtenKeys?: readonly string[] | undefined;
   /** After classify. */
   facts?: EventFacts;
   /** After decide. */

@@ -5,6 +5,7 @@ import type { LedgerRow } from "../ledger/ledger.js";
 import { declinedRow, rowOf } from "../ledger/thread-state.js";
 import type { AskedCall, InterruptState, ThreadState } from "../ledger/thread-state.js";
 import type { Claim, Finding, FindingCode } from "./finding.js";
+import { pointerTo } from "./pointer.js";
 import { createAnswerCheck } from "./response-schema.js";
 
 /** A call that a person was asked about, and what they said to it. */
@@ -12,12 +13,6 @@ export type Approval = { readonly call: AskedCall; readonly isGranted: boolean }
 
 /** Declined calls that a thread remembers; each took a person's answer, so that few threads have any. */
 const MAX_DECLINED = 64;
-
-const ANSWERED: Finding = {
-  check: "resume",
-  code: "ERR_RESUME_ANSWERED",
-  reason: "the interrupt was answered before",
-};
 
 /**
  * Holds the answers to interrupts against those that are open: all of them, in time, in form, and once.
@@ -34,11 +29,12 @@ export function reviewResume(
   const rows: LedgerRow[] = [];
   const claims: Claim[] = [];
   const approvals: Approval[] = [];
-  const find = (code: FindingCode, reason: string): void =>
-    void findings.push({ check: "resume", code, reason });
   const covered = new Set<string>();
   const check = createAnswerCheck();
-  for (const entry of resume) {
+  for (const [index, entry] of resume.entries()) {
+    const place = { at: pointerTo("resume", index), about: entry.interruptId };
+    const find = (code: FindingCode, reason: string): void =>
+      void findings.push({ check: "resume", code, reason, ...place });
     const interrupt = interrupts.get(entry.interruptId);
     if (interrupt === undefined) {
       find("ERR_RESUME_UNKNOWN", "the interrupt is not open on this thread");
@@ -48,8 +44,14 @@ export function reviewResume(
       status: entry.status,
       payload: (entry.payload ?? null) as JsonValue,
     });
+    const answered: Finding = {
+      check: "resume",
+      code: "ERR_RESUME_ANSWERED",
+      reason: "the interrupt was answered before",
+      ...place,
+    };
     const isSecond = covered.has(entry.interruptId);
-    if (isSecond || (interrupt.answer ?? answer) !== answer) findings.push(ANSWERED);
+    if (isSecond || (interrupt.answer ?? answer) !== answer) findings.push(answered);
     // The first one counts: thousands of answers to one question are not held against its schema one by one.
     if (isSecond) continue;
     covered.add(entry.interruptId);
@@ -61,7 +63,7 @@ export function reviewResume(
     }
     const claimed = `interrupt ${interrupt.runId} ${entry.interruptId}`;
     const row: LedgerRow = { kind: "answer", id: claimed, value: { said: answer } };
-    claims.push({ row, finding: ANSWERED });
+    claims.push({ row, finding: answered });
     rows.push(rowOf("interrupt", entry.interruptId, { ...interrupt, answer }));
     const call = askedCall(interrupt);
     if (call !== undefined) approvals.push({ call, isGranted: isGrant(entry) });
@@ -70,7 +72,13 @@ export function reviewResume(
   if (passed.length > 0 && (resume.length > 0 || protocolVersion !== undefined)) {
     const reason = "an open interrupt is not answered";
     const open = passed.map(([id]) => id);
-    findings.push({ check: "resume", code: "ERR_RESUME_INCOMPLETE", reason, open });
+    findings.push({
+      check: "resume",
+      code: "ERR_RESUME_INCOMPLETE",
+      reason,
+      at: pointerTo("resume"),
+      open,
+    });
   }
   for (const [, interrupt] of passed) {
     const call = askedCall(interrupt);

@@ -19,15 +19,20 @@ export type InputReview = {
   readonly approvals: readonly Approval[];
 };
 
-/** Holds a request against what the gateway knows of its thread. Pure: it awaits and changes nothing. */
+/**
+ * Holds a request against what the gateway knows of its thread. Pure: it awaits and changes nothing.
+ *
+ * @param written keys of its state that its client was not left with; without, all of them
+ */
 export function reviewInput(
   input: RunAgentInput,
   state: ThreadState,
   { request }: CompiledPolicy,
   now: number,
+  written?: readonly string[],
 ): InputReview {
   const history = reviewHistory(input, state, request.history);
-  const results = reviewToolResults(history.fresh, state);
+  const results = reviewToolResults(input.messages, history.fresh, state);
   const resume = reviewResume(input, state, now);
   return {
     findings: [
@@ -35,7 +40,7 @@ export function reviewInput(
       ...results.findings,
       ...resume.findings,
       ...reviewTools(input, state, request.tools),
-      ...reviewCarried(input, state, request),
+      ...reviewCarried(input, request, written),
     ],
     rows: [...history.rows, ...results.rows, ...resume.rows],
     claims: [...results.claims, ...resume.claims],

@@ -129,5 +129,31 @@ test("a list of the keys that a browser may write does not refuse what the agent
   expect(await send({ ui: 1 })).toBe(200);
   expect(await send({ total: 5, cart: ["tea", "milk"] })).toBe(200);
   expect(await send({ total: 6, cart: ["tea", "milk"] })).toBe(403);
-  expect(await send({ total: 5, cart: ["tea", "milk"], ui: 1 })).toBe(403);
+});
+
+test("a browser writes its own key and sends the agent's keys back, and needs no token for either", async () => {
+  const paths = "{ state: [{ match: /ui/**, classification: display }] }";
+  await begin(false, `${POLICY}  ag_ui_classify: ${paths}\n`);
+  expect(await send({ ui: 1 })).toBe(200);
+  expect(await send({ total: 5, cart: ["tea", "milk"], ui: { open: true } })).toBe(200);
+  expect(await send({ total: 5, cart: ["tea", "milk"], ui: { open: false } })).toBe(200);
+  expect(await send({ total: 6, cart: ["tea", "milk"], ui: { open: false } })).toBe(403);
+  expect(await send({ total: 5, cart: ["tea", "milk"], ui: 2, role: "admin" })).toBe(403);
+  // Leaving something out could be read as an answer.
+  expect(await send({ cart: ["tea", "milk"], ui: 2 })).toBe(403);
+});
+
+test("a list of keys holds for what a browser writes beside what it sends back", async () => {
+  await begin(false, KEYS);
+  expect(await send({})).toBe(200);
+  expect(await send({ total: 5, cart: ["tea", "milk"], ui: 1 })).toBe(200);
+  expect(await send({ total: 5, cart: ["tea"], ui: 1 })).toBe(403);
+  expect(await send({ total: 5, cart: ["tea", "milk"], ui: 1, role: "admin" })).toBe(403);
+});
+
+test("after a run that broke off, a browser's own key stands beside one of the states it saw, not a mixture", async () => {
+  await begin(true, KEYS);
+  expect(await send({})).toBe(200);
+  expect(await send({ cart: ["tea"], total: 5, ui: 1 })).toBe(403);
+  expect(await send({ cart: ["tea"], total: 3, ui: 1 })).toBe(200);
 });

@@ -8,6 +8,7 @@ import { PendingRows } from "./pending-rows.js";
 import type { TraceWrite } from "./pending-rows.js";
 import { RunOrder } from "./run-order.js";
 import type { RunOrderFacts } from "./run-order.js";
+import type { SharedState } from "./shared-state.js";
 import { interruptShown, rowOf, sharedRow } from "./thread-state.js";
 import type { CallState, ThreadState } from "./thread-state.js";
 
@@ -126,10 +127,10 @@ export class RunNotes {
   }
 
   /** What the client may hold of the shared state; nothing where there is none. */
-  shared(digests: readonly string[]): void {
-    if (digests.length === 0 && this.#state.shared.length === 0) return;
-    this.#state.shared = digests;
-    this.#pending.put(sharedRow(digests));
+  shared(left: SharedState): void {
+    if (left.digests.length === 0 && this.#state.shared.digests.length === 0) return;
+    this.#state.shared = left;
+    this.#pending.put(sharedRow(left));
   }
 
   /** The run is over, and its client knows: everything has its place. */
@@ -141,7 +142,7 @@ export class RunNotes {
   }
 
   /** The rows of a run that broke off, or whose client went away: whatever was delivered, or less. */
-  cut(shared: readonly string[]): TraceWrite {
+  cut(shared: SharedState): TraceWrite {
     this.#pending.clear();
     this.shared(shared);
     const records = this.#cutRecords();

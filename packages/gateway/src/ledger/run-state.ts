@@ -1,8 +1,8 @@
 import type { JsonValue } from "@countersign/core";
-import type { EventOf, JsonPatch, RunAgentInput } from "@countersign/wire";
+import type { EventOf, JsonPatch } from "@countersign/wire";
 import { applyJsonPatch, measureJson } from "@countersign/wire/reduce";
-import { digestOfValue } from "./digest.js";
-import type { ThreadState } from "./thread-state.js";
+import { NO_SHARED_STATE, sharedStateOf } from "./shared-state.js";
+import type { SharedState } from "./shared-state.js";
 
 /** States kept of a run that may break off: a client is rarely further behind. */
 const MAX_VERSIONS = 32;
@@ -53,19 +53,20 @@ export class RunState {
     if (this.#waiting > MAX_WAITING) this.#settle();
   }
 
-  /** Digests of what the client may send back: the newest, or of a cut run any. */
-  digests(isCut: boolean): string[] {
+  /** What the client may send back: the newest, or of a cut run any. */
+  left(isCut: boolean): SharedState {
     const changes = this.#changes;
     const newest = this.#after(changes.length);
-    if (newest === undefined) return [];
+    if (newest === undefined) return NO_SHARED_STATE;
     const affordable = isCut ? Math.floor(MAX_HASHED / sizeOf(newest)) : 0;
     const kept = Math.min(changes.length, MAX_VERSIONS - 1, affordable);
     const versions = [this.#after(changes.length - kept)];
     for (const change of changes.slice(changes.length - kept)) {
       versions.push(changed(versions.at(-1), [change]));
     }
-    const known = versions.filter((one) => one !== undefined);
-    return [...new Set(known.filter((one) => !isEmpty(one)).map(digestOfValue))];
+    return sharedStateOf(
+      versions.filter((one) => one !== undefined && !isEmpty(one)) as JsonValue[],
+    );
   }
 
   /** Makes the older changes, and leaves those that a client may be without. */
@@ -113,11 +114,6 @@ function changed(state: JsonValue | undefined, changes: readonly Change[]): Json
 function sizeOf(value: JsonValue): number {
   const size = measureJson(value, LIMITS.maxDepth);
   return typeof size === "number" ? size : Number.POSITIVE_INFINITY;
-}
-
-/** Whether the state in a request is what its client was left with. */
-export function isStateEchoed({ state }: RunAgentInput, { shared }: ThreadState): boolean {
-  return shared.length > 0 && !isEmpty(state) && shared.includes(digestOfValue(state as JsonValue));
 }
 
 function isEmpty(state: JsonValue | undefined): boolean {

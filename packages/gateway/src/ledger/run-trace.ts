@@ -7,6 +7,7 @@ import { isSameRecord } from "./message-record.js";
 import type { TraceWrite } from "./pending-rows.js";
 import { RunNotes } from "./run-notes.js";
 import { RunState } from "./run-state.js";
+import type { SharedState } from "./shared-state.js";
 import type { ThreadState } from "./thread-state.js";
 
 /**
@@ -105,11 +106,11 @@ export class RunTrace {
 
   /** The rows of a run that broke off, or whose client went away: whatever was delivered, or less. */
   cut(): TraceWrite {
-    return this.#notes.cut(this.#sharedDigests(true));
+    return this.#notes.cut(this.#sharedState(true));
   }
 
-  #sharedDigests(isCut: boolean): string[] {
-    return (this.#shared ?? this.#openState()).digests(isCut);
+  #sharedState(isCut: boolean): SharedState {
+    return (this.#shared ?? this.#openState()).left(isCut);
   }
 
   #openState(): RunState {
@@ -226,7 +227,7 @@ export class RunTrace {
 
   #over(): void {
     this.isOver = true;
-    this.#notes.shared(this.#sharedDigests(false));
+    this.#notes.shared(this.#sharedState(false));
     this.#notes.over();
   }
 

@@ -5,6 +5,8 @@ import { digestOf } from "./digest.js";
 import type { LedgerRow } from "./ledger.js";
 import { decodeRecord } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
+import { NO_SHARED_STATE } from "./shared-state.js";
+import type { SharedState } from "./shared-state.js";
 
 /** A tool call that was delivered on a thread. */
 export type CallState = {
@@ -67,8 +69,8 @@ export type ThreadState = {
   readonly interrupts: SmallMap<string, InterruptState>;
   /** The calls that the person declined last and has not approved since. */
   declined: readonly AskedCall[];
-  /** Digests of the shared state that a client may hold: one, or several after a run that broke off. */
-  shared: readonly string[];
+  /** The shared state that a client may hold. */
+  shared: SharedState;
 };
 
 const NONE: ReadonlySet<string> = new Set();
@@ -83,7 +85,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     calls: new SmallMap(),
     interrupts: new SmallMap(),
     declined: [],
-    shared: [],
+    shared: NO_SHARED_STATE,
   };
   let order: OrderValue | undefined;
   for (const { kind, id, value } of rows) {
@@ -91,7 +93,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
     else if (kind === "declined") state.declined = (value as unknown as DeclinedValue).calls;
-    else if (kind === "state") state.shared = (value as unknown as SharedValue).digests;
+    else if (kind === "state") state.shared = value as unknown as SharedState;
     else if (kind === "order") order = value as unknown as OrderValue;
   }
   if (order === undefined) return state;
@@ -167,11 +169,9 @@ function carriersOf(messages: Records): Map<string, string> {
 
 type DeclinedValue = { calls: readonly AskedCall[] };
 
-type SharedValue = { digests: readonly string[] };
-
 /** The row that names the shared state. */
-export function sharedRow(digests: readonly string[]): LedgerRow {
-  return { kind: "state", id: "", value: { digests } as unknown as JsonObject };
+export function sharedRow(shared: SharedState): LedgerRow {
+  return { kind: "state", id: "", value: shared as unknown as JsonObject };
 }
 
 /** The row that names the declined calls. */

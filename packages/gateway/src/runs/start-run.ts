@@ -105,7 +105,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       assertNewRun: enter,
       review: async (input) => {
         visit = await around.desk.visit({ agent, scope, principal, owning, input, policy });
-        if (question !== undefined) question.isStateEchoed = visit.isStateEchoed;
+        if (question !== undefined) question.writtenKeys = visit.writtenKeys;
         return visit.findings;
       },
       claim: async () => visit?.claim(),

@@ -10,6 +10,7 @@ import type { InputReview } from "../inbound/review.js";
 import { assertRoom } from "../ledger/conversation.js";
 import { threadKey } from "../ledger/ledger.js";
 import type { LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
+import { writtenKeys } from "../ledger/shared-state.js";
 import { stateOf } from "../ledger/thread-state.js";
 import type { Clock } from "../ports.js";
 import { OpenThread } from "./open-thread.js";
@@ -97,11 +98,12 @@ export class ThreadDesk {
     }
     const owner = (owned as { owner?: string } | undefined)?.owner ?? principal.id;
     const state = stateOf(rows);
+    const written = writtenKeys(input.state, state.shared, policy.request.state.allowsKey);
     let review: InputReview = { findings: [], rows: [], claims: [], approvals: [] };
     if (owner !== principal.id) {
       findings.unshift(FOREIGN);
     } else {
-      review = reviewInput(input, state, policy, this.#clock.now());
+      review = reviewInput(input, state, policy, this.#clock.now(), written);
       findings.push(...review.findings);
       const fresh = review.rows.filter(
         ({ kind, id }) => kind === "message" && !state.messages.has(id),
@@ -123,6 +125,7 @@ export class ThreadDesk {
       state,
       findings,
       review,
+      writtenKeys: written,
       claimed,
       owning: owned === undefined ? owning : undefined,
     });

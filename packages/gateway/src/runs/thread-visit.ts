@@ -7,7 +7,6 @@ import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
 import type { LedgerClaim, LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import type { TraceWrite } from "../ledger/pending-rows.js";
-import { isStateEchoed } from "../ledger/run-state.js";
 import { RunTrace } from "../ledger/run-trace.js";
 import { declinedRow, rowOf, stateOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
@@ -23,6 +22,7 @@ export type VisitFacts = {
   readonly state: ThreadState;
   readonly findings: readonly Finding[];
   readonly review: InputReview;
+  readonly writtenKeys: readonly string[] | undefined;
   /** Names that were free before this request claimed them. */
   readonly claimed: readonly LedgerName[];
   /** Makes the thread the principal's, while it is nobody's. */
@@ -37,8 +37,8 @@ export class ThreadVisit {
   readonly findings: readonly Finding[];
   readonly approvals: readonly Approval[];
   readonly state: ThreadState;
-  /** Whether the state in the request is what its client was left with: then it changes nothing. */
-  readonly isStateEchoed: boolean;
+  /** Keys of the request's state that its client was not left with; undefined when nothing of it is known. */
+  readonly writtenKeys: readonly string[] | undefined;
   readonly #ledger: ThreadLedger;
   readonly #key: string;
   readonly #open: OpenThread;
@@ -56,7 +56,7 @@ export class ThreadVisit {
     this.findings = findings;
     this.approvals = review.approvals;
     this.state = state;
-    this.isStateEchoed = isStateEchoed(input, state);
+    this.writtenKeys = facts.writtenKeys;
     this.#ledger = ledger;
     this.#key = key;
     this.#open = open;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunAgentInput } from "@countersign/wire";
 import { classifyInput } from "./input.js";
+import { compileRefinements } from "./refinement.js";
 
 const input = (fields: Partial<RunAgentInput>): RunAgentInput => ({
   threadId: "t",
@@ -30,6 +31,20 @@ test("the strictest thing a request does comes first", () => {
 test("state the agent sent itself is no change", () => {
   expect(classes({ state: { a: 1 } })).toContain("mutate");
   expect(classes({ state: { a: 1 } }, { stateEchoed: true })).toEqual(["display"]);
+});
+
+test("of a state only the keys that its client changed are judged", () => {
+  const state = { cart: [1], ui: { open: true } };
+  const refinements = compileRefinements({
+    state: [
+      { match: "/ui/**", classification: "display" },
+      { match: "/cart/**", classification: "submit" },
+    ],
+  });
+  expect(classes({ state }, { refinements })).toContain("submit");
+  expect(classes({ state }, { refinements, writtenKeys: ["ui"] })).toEqual(["display", "display"]);
+  expect(classes({ state }, { refinements, writtenKeys: ["cart"] })).toContain("submit");
+  expect(classes({ state }, { refinements, writtenKeys: [] })).toEqual(["display"]);
 });
 
 test("messages the gateway has judged before are not judged again", () => {

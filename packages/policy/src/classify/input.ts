@@ -15,6 +15,8 @@ export type InputContext = {
   readonly refinements?: Refinements;
   /** The state in the request is the one the agent sent last, so it changes nothing. */
   readonly stateEchoed?: boolean;
+  /** Keys at the top of the state under which it changes something; absent, it may under every one. */
+  readonly writtenKeys?: readonly string[] | undefined;
   /** How many leading messages the gateway has already judged in this thread. */
   readonly knownMessages?: number;
 };
@@ -33,9 +35,10 @@ export function classifyInput(input: RunAgentInput, context: InputContext = {}):
   if ((input.resume ?? []).length > 0) aspects.push(partAspect("resume", refinements));
   if ((input.context ?? []).length > 0) aspects.push(partAspect("context", refinements));
   if (!isEmpty(input.forwardedProps)) aspects.push(partAspect("forwarded_props", refinements));
-  if (input.state !== undefined && !isEmpty(input.state) && context.stateEchoed !== true) {
+  const written = context.stateEchoed === true ? undefined : writtenState(input.state, context);
+  if (written !== undefined && !isEmpty(written)) {
     const base = partAspect("state", refinements);
-    aspects.push(...snapshotAspects(base, input.state, refinements.state));
+    aspects.push(...snapshotAspects(base, written, refinements.state));
   }
   const [first, ...rest] = strictestFirst(aspects as [Aspect, ...Aspect[]]);
   const declared = (input.tools ?? []).map((tool) => tool.name);
@@ -46,6 +49,16 @@ export function classifyInput(input: RunAgentInput, context: InputContext = {}):
     ...(rest.length === 0 ? {} : { also: rest }),
     ...(declared.length === 0 ? {} : { declaredTools: declared }),
   };
+}
+
+/** What of a state is the client's doing. */
+function writtenState(
+  state: JsonValue | undefined,
+  { writtenKeys }: InputContext,
+): JsonValue | undefined {
+  if (writtenKeys === undefined || state === null || typeof state !== "object") return state;
+  const keys = new Set(writtenKeys);
+  return Object.fromEntries(Object.entries(state).filter(([key]) => keys.has(key)));
 }
 
 function partAspect(part: InputPart, refinements: Refinements): Aspect {

@@ -1,0 +1,109 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { digestOf, digestOfValue } from "./digest.js";
+
+/** Keys at the top of a state that are remembered one by one; of a larger one only the whole. */
+export const MAX_KEYS = 64;
+/** Digests of names and values in one row, over all states: those of the newest states come first. */
+export const MAX_DIGESTS = 256;
+
+/** The states that a client may hold: digests of each whole, and of each key's name and value. */
+export type SharedState = {
+  /** One, or after a run that broke off several, the newest last. */
+  readonly digests: readonly string[];
+  /** The newest first; each names places in `table`, a name and its value by turns. */
+  readonly keyed?: readonly (readonly number[])[];
+  readonly table?: readonly string[];
+};
+
+/** No state that anybody was left with. */
+export const NO_SHARED_STATE: SharedState = { digests: [] };
+
+/** What is kept of states, the newest last. */
+export function sharedStateOf(states: readonly JsonValue[]): SharedState {
+  const digests: string[] = [];
+  const keyed: number[][] = [];
+  const places = new Map<string, number>();
+  // A change leaves most of a state as the same objects.
+  const known = new Map<JsonValue, string>();
+  let isRoom = true;
+  for (const state of states.toReversed()) {
+    const digest = digestOfValue(state);
+    if (digests.includes(digest)) continue;
+    digests.unshift(digest);
+    if (!isRoom || !isObject(state) || Object.keys(state).length > MAX_KEYS) continue;
+    const pairs = Object.entries(state).flatMap(([name, value]) => [
+      digestOf([name]),
+      digestOnce(value, known),
+    ]);
+    const added = new Set(pairs.filter((one) => !places.has(one)));
+    isRoom = places.size + added.size <= MAX_DIGESTS;
+    if (!isRoom) continue;
+    for (const one of added) places.set(one, places.size);
+    keyed.push(pairs.map((one) => places.get(one) as number));
+  }
+  return keyed.length === 0 ? { digests } : { digests, keyed, table: [...places.keys()] };
+}
+
+/**
+ * The keys at the top of a request's state under which it says something that its client was not left with;
+ * undefined where it cannot be told apart, so that all of it counts as new.
+ *
+ * What is not named is, all of it, what the client held at one moment: values of two moments make a state that
+ * nobody was shown. A state that lacks a key its client was left with echoes none of them, since an agent
+ * may read the gap as an answer.
+ *
+ * @param isOwn keys that the client may write anyway, to choose among several moments
+ */
+export function writtenKeys(
+  state: JsonValue | undefined,
+  { digests, keyed = [], table = [] }: SharedState,
+  isOwn: (key: string) => boolean,
+): readonly string[] | undefined {
+  if (digests.length === 0 || state === undefined) return undefined;
+  if (digests.includes(digestOfValue(state))) return [];
+  // What is hashed key by key is bounded by what could be known of it.
+  if (!isObject(state) || Object.keys(state).length > 2 * MAX_KEYS || keyed.length === 0) {
+    return undefined;
+  }
+  const sent = new Map(Object.keys(state).map((key) => [digestOf([key]), key]));
+  const values = new Map<string, string>();
+  const saysIt = (name: string, value: string): boolean => {
+    const digest = values.get(name) ?? digestOfValue(state[sent.get(name) as string] as JsonValue);
+    values.set(name, digest);
+    return digest === value;
+  };
+  let best: readonly string[] | undefined;
+  for (const pairs of keyed) {
+    const written = new Map(sent);
+    let isWhole = true;
+    for (let at = 0; at < pairs.length && isWhole; at += 2) {
+      const name = table[pairs[at] ?? -1] ?? "";
+      isWhole = sent.has(name);
+      if (isWhole && saysIt(name, table[pairs[at + 1] ?? -1] ?? "")) written.delete(name);
+    }
+    if (!isWhole || written.size === sent.size) continue;
+    const keys = [...written.values()];
+    if (best === undefined || isLess(keys, best, isOwn)) best = keys;
+  }
+  return best;
+}
+
+function isLess(
+  keys: readonly string[],
+  others: readonly string[],
+  isOwn: (key: string) => boolean,
+): boolean {
+  const foreign = keys.filter((key) => !isOwn(key)).length;
+  const otherForeign = others.filter((key) => !isOwn(key)).length;
+  return foreign < otherForeign || (foreign === otherForeign && keys.length < others.length);
+}
+
+function digestOnce(value: JsonValue, known: Map<JsonValue, string>): string {
+  const digest = known.get(value) ?? digestOfValue(value);
+  known.set(value, digest);
+  return digest;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
