@@ -1,4 +1,5 @@
-import { open } from "node:fs/promises";
+import { constants, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExportReader } from "../verify/reader.js";
 import { exportError } from "./errors.js";
@@ -8,37 +9,46 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
+/**
+ * Opens a file of an export. An archive can bring pipes, which are never opened to their end, and links to devices,
+ * which never end: only what is a file is read.
+ */
+async function openFile(directory: string, path: string): Promise<FileHandle | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(join(directory, path), constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw exportError("ERR_EXPORT_NOT_FILE", `${path} of the export is not a file`, { path });
+}
+
 /** Reads an export, or a live log in the C2SP layout, from a directory. */
 export function createDirectoryReader(directory: string): ExportReader {
   return {
     async read(path, maxBytes) {
+      const file = await openFile(directory, path);
+      if (file === undefined) return undefined;
       try {
-        const file = await open(join(directory, path), "r");
-        try {
-          const { size } = await file.stat();
-          if (size > maxBytes) {
-            throw exportError("ERR_EXPORT_TOO_LARGE", "a file is larger than it can be", {
-              path,
-              limit: maxBytes,
-            });
-          }
-          return await file.readFile();
-        } finally {
-          await file.close();
+        const { size } = await file.stat();
+        if (size > maxBytes) {
+          throw exportError("ERR_EXPORT_TOO_LARGE", "a file is larger than it can be", {
+            path,
+            limit: maxBytes,
+          });
         }
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
+        // Of a known size no more than that is read; files of the system say 0 and can go on for ever.
+        return size === 0 ? new Uint8Array(0) : await file.readFile();
+      } finally {
+        await file.close();
       }
     },
     async stream(path) {
-      try {
-        const file = await open(join(directory, path), "r");
-        return file.createReadStream({ highWaterMark: 256 * 1024 });
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
+      const file = await openFile(directory, path);
+      return file?.createReadStream({ highWaterMark: 256 * 1024 });
     },
   };
 }

@@ -7,6 +7,8 @@ declare module "@countersign/core" {
     ERR_EXPORT_EXISTS: { directory: string };
     /** The entries given to an export are not those its checkpoint was signed for. */
     ERR_EXPORT_MISMATCH: { size: number; reason: string };
+    /** Where a file of an export should be there is something else: a pipe, a device, a directory. */
+    ERR_EXPORT_NOT_FILE: { path: string };
     /** A file of an export is larger than it can be. */
     ERR_EXPORT_TOO_LARGE: { path: string; limit: number };
   }

@@ -1,10 +1,21 @@
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sampleFiles, sampleLog } from "../testing/sample-log.js";
 import { verifyExport } from "../verify/export.js";
 import { verifyProof } from "../verify/proof.js";
+import { verifySoundBundle } from "../verify-node/sound-bundle.js";
 import { createDirectoryReader } from "./directory-reader.js";
 import { writeExport } from "./write-export.js";
 import { proofPath } from "./write-proofs.js";
@@ -111,4 +122,37 @@ test("a file that grew beyond what it can be is refused before it is read", asyn
   await expect(verifyExport(createDirectoryReader(directory))).rejects.toMatchObject({
     code: "ERR_EXPORT_TOO_LARGE",
   });
+});
+
+test("a pipe, a device or a directory in the place of a file is refused at once", async () => {
+  const directory = join(root, "special");
+  await writeExport(directory, log);
+  const kinds: Record<string, (path: string) => unknown> = {
+    pipe: (path) => execFileSync("mkfifo", [path]),
+    device: (path) => symlink("/dev/zero", path),
+    directory: (path) => mkdir(path),
+  };
+  const names = [
+    "checkpoint",
+    "log.vkey",
+    "keys.jsonl",
+    "receipts.jsonl",
+    "tile/0/000",
+    "tile/entries/000",
+  ];
+  for (const name of process.platform === "win32" ? [] : names) {
+    const file = join(directory, name);
+    const content = await readFile(file);
+    for (const put of Object.values(kinds)) {
+      await rm(file, { force: true });
+      await put(file);
+      const reason = await verifyExport(createDirectoryReader(directory)).catch((error) => error);
+      expect(reason).toMatchObject({ code: "ERR_EXPORT_NOT_FILE", facts: { path: name } });
+      const width = 256;
+      const context = { directory, check: () => true, periods: new Map() };
+      expect(verifySoundBundle(0, width, context, undefined)).toBeUndefined();
+      await rm(file, { recursive: true });
+    }
+    await writeFile(file, content);
+  }
 });

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { matchPlainParts } from "../entry/plain-parts.js";
 import type { KeyPeriod } from "../keys/verify-history.js";
@@ -34,12 +34,15 @@ const HELD: readonly CheckId[] = [
 function readWhole(path: string, maxBytes: number): Buffer | undefined {
   let file: number;
   try {
-    file = openSync(path, "r");
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
     return undefined;
   }
   try {
-    return fstatSync(file).size > maxBytes ? undefined : readFileSync(file);
+    const stat = fstatSync(file);
+    // A pipe or a device has no end: the reader that says what is wrong looks at it.
+    const isPlain = stat.isFile() && stat.size > 0 && stat.size <= maxBytes;
+    return isPlain ? readFileSync(file) : undefined;
   } catch {
     return undefined;
   } finally {
