@@ -1,4 +1,10 @@
-import { assertWithin, CountersignError, parseJson, resolveLimits } from "@countersign/core";
+import {
+  assertWithin,
+  CountersignError,
+  isJsonObject,
+  parseJson,
+  resolveLimits,
+} from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createChunkExpander } from "@countersign/wire/chunks";
@@ -70,7 +76,7 @@ export function openRoad(
 }
 
 function objectOf(value: JsonValue, eventNumber: number): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  if (isJsonObject(value)) return value;
   throw new CountersignError("ERR_CLIENT_ORDER", `event ${eventNumber} is no object`, {
     rule: "event/object",
     eventNumber,

@@ -1,5 +1,5 @@
 import { concatBytes, parseJson } from "@countersign/core";
-import { stringMember } from "../view/own-member.js";
+import { stringMember } from "../view/string-member.js";
 
 /** What a server says about its refusal in a problem document (RFC 9457), in its own words. */
 export type Refusal = {

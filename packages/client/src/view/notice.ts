@@ -1,5 +1,5 @@
 import type { AgUiEvent } from "@countersign/wire";
-import { stringMember } from "./own-member.js";
+import { stringMember } from "./string-member.js";
 
 /** The CUSTOM event by which a gateway tells that it withheld something. */
 export const BLOCKED_NAME = "countersign.blocked";

@@ -1,7 +1,6 @@
-import { assertWithin } from "@countersign/core";
+import { assertWithin, ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
-import { ownMember } from "./own-member.js";
 
 /** The CUSTOM event that carries the receipt of the event before it. */
 export const RECEIPT_NAME = "countersign.receipt";

@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
+import { isJsonObject, ownMember } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
-import { ownMember, stringMember } from "./own-member.js";
+import { stringMember } from "./string-member.js";
 
 /** The CUSTOM event that carries a `UI_RENDER_HINT` of the 0.1.0 dialect. */
 export const RENDER_HINT_NAME = "countersign.ui_render_hint";
@@ -65,9 +66,5 @@ export function renderHintOf(
   const component = stringMember(event.value, "component");
   if (component === undefined) return undefined;
   const props = ownMember(event.value, "props");
-  return { component, props: isObject(props) ? props : {} };
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return { component, props: isJsonObject(props) ? props : {} };
 }

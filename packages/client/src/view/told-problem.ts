@@ -1,5 +1,6 @@
+import { ownMember } from "@countersign/core";
 import type { RunErrorEvent } from "@countersign/wire";
-import { ownMember, stringMember } from "./own-member.js";
+import { stringMember } from "./string-member.js";
 import type { Problem } from "./snapshot.js";
 
 /**

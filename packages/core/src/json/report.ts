@@ -1,5 +1,6 @@
 import { CountersignError } from "../errors/error.js";
 import { isSafeNumber } from "./number.js";
+import { setMember } from "./object.js";
 import { utf8Length } from "./utf8.js";
 import type { JsonObject, JsonValue } from "./value.js";
 
@@ -96,7 +97,7 @@ class Reporter {
       this.#space();
       this.#expect(":");
       this.#space();
-      setOwn(object, key, this.#value());
+      setMember(object, key, this.#value());
       this.#space();
     } while (this.#take(","));
     this.#expect("}");
@@ -235,18 +236,6 @@ const SAYS: Readonly<Record<OffsetCode, string>> = {
   ERR_JSON_DUPLICATE_KEY: "key named twice",
   ERR_JSON_UNSAFE_NUMBER: "number a double cannot carry",
 };
-
-function setOwn(object: JsonObject, key: string, value: JsonValue): void {
-  // A plain assignment to this one name would set the prototype instead of a property.
-  if (key === "__proto__") {
-    Object.defineProperty(object, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
-  } else object[key] = value;
-}
 
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xe000;

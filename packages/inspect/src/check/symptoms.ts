@@ -1,5 +1,5 @@
 import type { JsonValue } from "@countersign/core";
-import { parseJson, writeJson } from "@countersign/core";
+import { isJsonObject, parseJson, writeJson } from "@countersign/core";
 import type { AgUiEvent, JsonPatch, RunAgentInput } from "@countersign/wire";
 import { Activities, apply } from "./activities.js";
 import type { Findings } from "./findings.js";
@@ -169,8 +169,7 @@ export class Symptoms {
 
 function isJsonObjectText(text: string): boolean {
   try {
-    const value = parseJson(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isJsonObject(parseJson(text));
   } catch {
     return false;
   }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { EVENT_TABLE, isEventType } from "@countersign/wire";
 import type { RecordingLine } from "./line.js";
@@ -94,7 +95,7 @@ export function redactLine(line: RecordingLine, groups: Groups): RecordingLine {
 }
 
 function redactEvent(event: JsonValue, groups: Groups): JsonValue {
-  if (!isObject(event)) return maskAll(event);
+  if (!isJsonObject(event)) return maskAll(event);
   const type = typeof event["type"] === "string" ? event["type"] : "";
   const owned = Object.hasOwn(OWNED, type) ? OWNED[type] : undefined;
   if (owned === undefined && !isEventType(type)) return keepStructure(event, new Set(["type"]));
@@ -118,7 +119,7 @@ function describes(type: string, key: string): boolean {
 }
 
 function redactInput(input: JsonValue, groups: Groups): JsonValue {
-  if (!isObject(input)) return maskAll(input);
+  if (!isJsonObject(input)) return maskAll(input);
   return mapMembers(input, (key, value) => {
     if (key === "messages" && Array.isArray(value))
       return value.map((message) => redactMessage(message, groups));
@@ -129,7 +130,7 @@ function redactInput(input: JsonValue, groups: Groups): JsonValue {
 }
 
 function redactMessage(message: JsonValue, groups: Groups): JsonValue {
-  if (!isObject(message)) return maskAll(message);
+  if (!isJsonObject(message)) return maskAll(message);
   const role = typeof message["role"] === "string" ? message["role"] : "";
   const group = Object.hasOwn(ROLE_GROUPS, role) ? ROLE_GROUPS[role] : undefined;
   return mapMembers(message, (key, value) => {
@@ -146,9 +147,10 @@ function redactMessage(message: JsonValue, groups: Groups): JsonValue {
 }
 
 function redactCall(call: JsonValue, groups: Groups): JsonValue {
-  if (!isObject(call)) return maskAll(call);
+  if (!isJsonObject(call)) return maskAll(call);
   return mapMembers(call, (key, value) => {
-    if (key !== "function" || !isObject(value)) return STRUCTURE.has(key) ? value : maskAll(value);
+    if (key !== "function" || !isJsonObject(value))
+      return STRUCTURE.has(key) ? value : maskAll(value);
     return mapMembers(value, (name, part) =>
       name === "name" || (name === "arguments" && !groups.has("toolArgs")) ? part : maskAll(part),
     );
@@ -164,9 +166,9 @@ function redactPatch(value: JsonValue): JsonValue {
 
 function keepStructure(value: JsonValue, names: ReadonlySet<string>): JsonValue {
   if (Array.isArray(value)) return value.map((item) => keepStructure(item, names));
-  if (!isObject(value)) return maskAll(value);
+  if (!isJsonObject(value)) return maskAll(value);
   return mapMembers(value, (key, member) =>
-    names.has(key) && (!isObject(member) || key === "usage")
+    names.has(key) && (!isJsonObject(member) || key === "usage")
       ? member
       : keepStructure(member, names),
   );
@@ -175,7 +177,7 @@ function keepStructure(value: JsonValue, names: ReadonlySet<string>): JsonValue 
 /** Every leaf masked; keys, positions and nulls stay. */
 function maskAll(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(maskAll);
-  if (isObject(value)) return mapMembers(value, (_key, member) => maskAll(member));
+  if (isJsonObject(value)) return mapMembers(value, (_key, member) => maskAll(member));
   return value === null ? null : mask(String(value));
 }
 
@@ -191,8 +193,4 @@ function mapMembers(
   return Object.fromEntries(
     Object.entries(object).map(([key, value]) => [key, change(key, value)]),
   );
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
-import { assertPositiveInteger } from "@countersign/core";
+import { assertPositiveInteger, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Role, RunAgentInput } from "@countersign/wire";
-import { isRecord, safeValueFromUnknown, setMember } from "../safe/value.js";
+import { isRecord, safeValueFromUnknown } from "../safe/value.js";
 import { readBody, readInput } from "./decode.js";
 import { LoweringIssues } from "./issues.js";
 import type { LoweringIssue } from "./issues.js";

@@ -1,6 +1,6 @@
-import { canonicalJson, sha256Hex } from "@countersign/core";
+import { canonicalJson, setMember, sha256Hex } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { isRecord, safeValueFromUnknown, setMember } from "./value.js";
+import { isRecord, safeValueFromUnknown } from "./value.js";
 import type { SafeValue } from "./value.js";
 
 /**

@@ -1,3 +1,4 @@
+import { setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 
 /** Plain JSON that may leave the runtime: an owner put it together field by field. */
@@ -23,19 +24,6 @@ export function safeValueFromUnknown(value: unknown): SafeValue | undefined {
   } catch {
     // A getter or a proxy trap threw.
     return undefined;
-  }
-}
-
-/** Sets a member as data, whatever its name: assigning to `__proto__` would set the prototype. */
-export function setMember(target: JsonObject, name: string, value: JsonValue): void {
-  if (name !== "__proto__") target[name] = value;
-  else {
-    Object.defineProperty(target, name, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
   }
 }
 

@@ -1,5 +1,6 @@
+import { setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isRecord, safeValueFromUnknown, setMember } from "../safe/value.js";
+import { isRecord, safeValueFromUnknown } from "../safe/value.js";
 import type { SchemaIssue, SchemaIssueCode } from "./issues.js";
 
 /** A schema in the closed dialect, or why it is none. */

@@ -1,6 +1,6 @@
-import { canonicalJson, sha256Hex } from "@countersign/core";
+import { canonicalJson, setMember, sha256Hex } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isRecord, setMember } from "../safe/value.js";
+import { isRecord } from "../safe/value.js";
 import { readToolSchema } from "./schema.js";
 
 /** What a schema of the closed dialect says without its titles and descriptions; nothing if it is none. */

@@ -1,6 +1,6 @@
 import type { CountersignError, JsonValue } from "@countersign/core";
-import { parseJson } from "@countersign/core";
-import { assertReceipt, isJsonObject, memberChecks, ownMember } from "../receipt/check-receipt.js";
+import { isJsonObject, ownMember, parseJson } from "@countersign/core";
+import { assertReceipt, memberChecks } from "../receipt/check-receipt.js";
 import { encodeEntryText } from "./encode-entry.js";
 import type { LogEntry } from "./entry.js";
 import { MAX_ENTRY_BYTES } from "./entry.js";

@@ -1,5 +1,11 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { canonicalJson, CountersignError, encodeHex, sha256Hex } from "@countersign/core";
+import {
+  canonicalJson,
+  CountersignError,
+  encodeHex,
+  isJsonObject,
+  sha256Hex,
+} from "@countersign/core";
 import { verifyEd25519 } from "@countersign/core/verify";
 import "./errors.js";
 import type { ForeignReceipt } from "./foreign.js";
@@ -33,14 +39,10 @@ function refuse(reason: string): CountersignError {
   });
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function at(receipt: JsonObject, path: readonly string[]): JsonValue | undefined {
   let value: JsonValue | undefined = receipt;
   for (const name of path) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
     value = value[name];
   }
   return value;
@@ -57,7 +59,7 @@ function without(receipt: JsonObject, path: readonly string[]): JsonObject {
   const copy: JsonObject = Object.assign(Object.create(null) as JsonObject, receipt);
   const inner = receipt[name];
   if (rest.length === 0) delete copy[name];
-  else if (isObject(inner)) copy[name] = without(inner, rest);
+  else if (isJsonObject(inner)) copy[name] = without(inner, rest);
   return copy;
 }
 
@@ -82,7 +84,7 @@ export async function importReceipt(
   shape: ForeignShape = {},
 ): Promise<ForeignReceipt> {
   if (!PROTOCOL.test(protocol)) throw new TypeError("a protocol is a short lower-case name");
-  if (!isObject(receipt)) throw refuse("not an object");
+  if (!isJsonObject(receipt)) throw refuse("not an object");
   const paths = { ...SHAPE, ...shape };
   const whole = canonicalJson(receipt);
   if (whole.length > MAX_BYTES) throw refuse("too large");

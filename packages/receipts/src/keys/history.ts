@@ -1,7 +1,13 @@
 import type { CountersignError, JsonObject, JsonValue } from "@countersign/core";
-import { canonicalJson, concatBytes, parseJson, sha256Hex } from "@countersign/core";
+import {
+  canonicalJson,
+  concatBytes,
+  isJsonObject,
+  ownMember,
+  parseJson,
+  sha256Hex,
+} from "@countersign/core";
 import { utf8 } from "../receipt/canonical-text.js";
-import { isJsonObject, ownMember } from "../receipt/check-receipt.js";
 import { formatError } from "../receipt/errors.js";
 
 /** The schema name of a key record, also the domain of its signatures. */

@@ -1,3 +1,4 @@
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { AgUiReceipt } from "./receipt.js";
 import { RECEIPT_CLASSIFICATIONS, RECEIPT_EVENT_TYPES } from "./receipt.js";
@@ -10,16 +11,6 @@ const refuseReceipt: Refuse = (member, reason) =>
     member,
     reason,
   });
-
-/** Whether a JSON value is an object and not an array. */
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Own member of an outside object; never one of its prototype. */
-export function ownMember(object: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
-}
 
 function text(object: JsonObject, name: string, refuse: Refuse): void {
   if (typeof ownMember(object, name) !== "string") throw refuse(name, "not a string");

@@ -1,6 +1,5 @@
 import type { JsonValue } from "@countersign/core";
-import { canonicalJson, sha256Hex } from "@countersign/core";
-import { isJsonObject } from "./check-receipt.js";
+import { canonicalJson, isJsonObject, sha256Hex } from "@countersign/core";
 
 /** Lower-case hex SHA-256 of the canonical JSON of a payload. */
 export function payloadHash(payload: JsonValue): string {

@@ -1,6 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import { parseJson } from "@countersign/core";
-import { isObject } from "../oatf/json/access.js";
+import { isJsonObject, parseJson } from "@countersign/core";
 
 /** Something a text asks for. A rule-driven stand-in for a language model, so that runs repeat exactly. */
 export type Intent =
@@ -30,7 +29,7 @@ type Reader = { readonly pattern: RegExp; read(match: RegExpExecArray): Intent |
 const object = (text: string | undefined): JsonObject => {
   try {
     const value = parseJson(text ?? "{}");
-    return isObject(value) ? value : {};
+    return isJsonObject(value) ? value : {};
   } catch {
     return {};
   }

@@ -1,6 +1,6 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { listMember, member, textMember } from "../oatf/json/access.js";
+import { listMember, textMember } from "../oatf/json/access.js";
 import "./errors.js";
 import { decisiveResult, REPORT_SCHEMA } from "./report.js";
 import type { SuiteReport } from "./report.js";
@@ -62,8 +62,8 @@ function readStandings(baseline: JsonValue): Map<string, Standing> {
   }
   const standings = new Map<string, Standing>();
   for (const entry of listMember(baseline, "entries")) {
-    const result = member(entry, "through") ?? member(entry, "direct");
-    const version = member(entry, "version");
+    const result = ownMember(entry, "through") ?? ownMember(entry, "direct");
+    const version = ownMember(entry, "version");
     const key = `${textMember(entry, "id") ?? ""}@${typeof version === "number" ? version : 1}`;
     const outcome = textMember(result, "outcome") ?? "error";
     standings.set(key, { outcome, tier: textMember(result, "tier") });

@@ -1,5 +1,5 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject } from "../oatf/json/access.js";
 import type { TraceEntry } from "../oatf/index.js";
 import type { TargetResult } from "./report.js";
 import { escapeMarkup } from "./visible.js";
@@ -42,7 +42,7 @@ function row(
 
 /** The few fields by which one tells events apart at a glance. */
 function gist(content: JsonValue): string {
-  if (!isObject(content)) return "";
+  if (!isJsonObject(content)) return "";
   return ["role", "toolCallName", "name", "delta", "content", "message", "status", "code"]
     .flatMap((key) => {
       const value = Object.hasOwn(content, key) ? content[key] : undefined;
@@ -70,7 +70,7 @@ function clean(value: JsonValue): JsonValue {
     return text.length > LONGEST_LEAF ? `${text.slice(0, LONGEST_LEAF)}…` : text;
   }
   if (Array.isArray(value)) return value.map(clean);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
       key.replace(/[\u{F8FE}\u{F8FF}]/gu, ""),
@@ -93,7 +93,7 @@ function markAt(value: JsonValue, path: readonly (string | number)[]): JsonValue
   if (Array.isArray(value)) {
     return value.map((child, index) => (index === step ? markAt(child, rest) : child));
   }
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const copy: JsonObject = {};
   for (const [key, child] of Object.entries(value)) {
     copy[key] = key === step ? markAt(child, rest) : child;

@@ -1,11 +1,10 @@
-import { parseJson } from "@countersign/core";
+import { ownMember, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { findBrowser, startBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHardenedAgent, createVulnerableAgent, serveAgent } from "../agents/index.js";
 import type { RunningAgent } from "../agents/index.js";
 import { librarySources, loadSources } from "../library/library.js";
-import { member } from "../oatf/json/access.js";
 import { compareWithBaseline, isRegression } from "./baseline.js";
 import { writeHtml } from "./html.js";
 import { writeJunit } from "./junit.js";
@@ -103,15 +102,15 @@ test("what counts is the way through the gateway", () => {
 test("SARIF has a rule per document, a result per exploited one, and years in its tags", async () => {
   const direct = await runSuite(documents, { target: vulnerable.url });
   const log = parseJson(writeSarif(direct));
-  const run = (member(log, "runs") as JsonValue[])[0] ?? null;
-  const rules = member(member(member(run, "tool"), "driver"), "rules") as JsonValue[];
-  const results = member(run, "results") as JsonValue[];
-  expect(member(log, "version")).toBe("2.1.0");
+  const run = (ownMember(log, "runs") as JsonValue[])[0] ?? null;
+  const rules = ownMember(ownMember(ownMember(run, "tool"), "driver"), "rules") as JsonValue[];
+  const results = ownMember(run, "results") as JsonValue[];
+  expect(ownMember(log, "version")).toBe("2.1.0");
   expect(rules).toHaveLength(documents.length);
   expect(results).toHaveLength(5);
   for (const result of results) {
-    const rule = rules[member(result, "ruleIndex") as number] ?? null;
-    expect(member(rule, "id")).toBe(member(result, "ruleId"));
+    const rule = rules[ownMember(result, "ruleIndex") as number] ?? null;
+    expect(ownMember(rule, "id")).toBe(ownMember(result, "ruleId"));
   }
   expect(JSON.stringify(rules[0])).toContain("ASI06:2025");
 });

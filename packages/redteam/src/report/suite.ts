@@ -1,6 +1,7 @@
+import { ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { DocumentProblem, LoadedDocument } from "../library/library.js";
-import { member, textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/access.js";
 import type { NormalizedAttack } from "../oatf/index.js";
 import type { RunnerOptions } from "../runner/options.js";
 import { probeTarget } from "../runner/probe.js";
@@ -190,11 +191,11 @@ function invalidEntry(name: string, problems: readonly DocumentProblem[]): Repor
 
 /** An entry read back from a file that this program wrote, `undefined` when it is something else. */
 export function readReportEntry(value: JsonValue): ReportEntry | undefined {
-  const direct = member(value, "direct");
+  const direct = ownMember(value, "direct");
   const isEntry =
     textMember(value, "name") !== undefined &&
     WORST_FIRST.some((outcome) => outcome === textMember(direct, "outcome")) &&
-    [member(value, "tags"), member(value, "mappings"), member(direct, "indicators")].every(
+    [ownMember(value, "tags"), ownMember(value, "mappings"), ownMember(direct, "indicators")].every(
       Array.isArray,
     );
   return isEntry ? (value as unknown as ReportEntry) : undefined;

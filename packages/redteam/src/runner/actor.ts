@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { isCountersignError } from "@countersign/core";
+import { isCountersignError, isJsonObject, ownMember } from "@countersign/core";
 import type { CountersignError, JsonObject, JsonValue } from "@countersign/core";
-import { isObject, member, textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/access.js";
 import {
   computeEffectiveState,
   createTriggerState,
@@ -119,7 +119,7 @@ export function startActor(actor: NormalizedActor, around: ActorSurroundings): R
     runs += 1;
     const phase = phases[index];
     const body = withIds(input, around);
-    const written = member(phase, "x-countersign-body");
+    const written = ownMember(phase, "x-countersign-body");
     const raw =
       typeof written === "string"
         ? interpolateTemplate(written, templateContext()).text
@@ -141,7 +141,7 @@ export function startActor(actor: NormalizedActor, around: ActorSurroundings): R
       body: raw ?? JSON.stringify(body),
       threadId: textMember(body, "threadId") ?? "",
       runId: textMember(body, "runId") ?? "",
-      headers: headersOf(member(phase, "x-countersign-headers")),
+      headers: headersOf(ownMember(phase, "x-countersign-headers")),
     };
     record("run_agent_input", body, raw);
     stream.listen(around.channel.start(request, stream));
@@ -171,7 +171,7 @@ export function startActor(actor: NormalizedActor, around: ActorSurroundings): R
       around.note({ code: `log:${log.level ?? "info"}`, message: text.slice(0, 1000) });
     } else if (send !== undefined) {
       const filled = interpolate(send.params ?? {});
-      const params = isObject(filled) ? filled : { value: filled };
+      const params = isJsonObject(filled) ? filled : { value: filled };
       if (send.method === "run_agent_input") startRun(params);
       else sendEvent(send.method, params);
     } else around.note({ code: "CS-005", message: "an action of another binding was skipped" });
@@ -179,7 +179,7 @@ export function startActor(actor: NormalizedActor, around: ActorSurroundings): R
   const sendEvent = (method: string, params: JsonObject): void => {
     const frame = { type: method.toUpperCase(), ...params };
     if (around.channel.sendFrame(JSON.stringify(frame))) record(method, frame);
-    else if (method === "tool_call_result" && isObject(lastRequest)) {
+    else if (method === "tool_call_result" && isJsonObject(lastRequest)) {
       record(method, params);
       startRun(followUpInput(lastInput(), [{ result: params, call: callNamedBy(params) }]));
     } else
@@ -188,7 +188,7 @@ export function startActor(actor: NormalizedActor, around: ActorSurroundings): R
   const lastInput = (): JsonObject => {
     const state = computeEffectiveState(phases, index)?.["run_agent_input"] ?? {};
     const filled = interpolate(state);
-    return isObject(filled) ? filled : {};
+    return isJsonObject(filled) ? filled : {};
   };
   const enter = (): void => {
     const phase = phases[index];
@@ -208,7 +208,7 @@ export function startActor(actor: NormalizedActor, around: ActorSurroundings): R
     for (const action of phase.on_enter ?? []) act(action);
     if (phase.state === undefined) return;
     const input = interpolate(phase.state["run_agent_input"] ?? {});
-    startRun(isObject(input) ? input : { value: input });
+    startRun(isJsonObject(input) ? input : { value: input });
   };
   /** Does one thing and then what follows from it; nothing a document or a target does may throw further. */
   const guard = (work: () => void): void => {
@@ -256,7 +256,7 @@ function withIds(input: JsonObject, around: Pick<ActorSurroundings, "note">): Js
 
 function headersOf(value: JsonValue | undefined): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (!isObject(value)) return headers;
+  if (!isJsonObject(value)) return headers;
   for (const [name, text] of Object.entries(value)) {
     // Anything else would make Node throw, and a document must not stop the batch.
     if (typeof text === "string" && /^[\w-]+$/.test(name) && /^[\x20-\x7e]*$/.test(text)) {

@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isJsonObject } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { parseDuration } from "../oatf/index.js";
 import type { NormalizedActor, NormalizedDocument, TraceEntry } from "../oatf/index.js";
@@ -14,7 +14,6 @@ import { timeoutError } from "./stopwatch.js";
 import { createTraceRecorder, WIRE } from "./trace-recorder.js";
 import { createVariables } from "./variables.js";
 import { createWebSocketChannel } from "./websocket-channel.js";
-import { isObject } from "../oatf/json/access.js";
 
 /** The mode this runner performs. */
 export const PERFORMED_MODE = "ag_ui_client";
@@ -182,7 +181,7 @@ function namesIn(
 ): string[] {
   const found = new Set(named);
   for (const { protocol, direction, event, content } of trace) {
-    if (protocol === WIRE || direction !== "response" || !isObject(content)) continue;
+    if (protocol === WIRE || direction !== "response" || !isJsonObject(content)) continue;
     found.add(nameIn(event, content));
   }
   return [...found].filter((name) => name !== undefined);

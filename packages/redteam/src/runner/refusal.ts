@@ -1,6 +1,6 @@
-import { parseJson } from "@countersign/core";
+import { ownMember, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { member, textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/access.js";
 import type { Refusal } from "./channel.js";
 
 /** Answers that mean "not this request", as opposed to "not here", "not you" or "not now". */
@@ -32,7 +32,11 @@ export function readRefusal(status: number, body: string): Refusal {
 
 /** The receipt id a gateway put into a problem, an error event or a notice. */
 export function receiptIn(value: JsonValue): string | undefined {
-  for (const holder of [value, member(value, "value") ?? null, member(value, "metadata") ?? null]) {
+  for (const holder of [
+    value,
+    ownMember(value, "value") ?? null,
+    ownMember(value, "metadata") ?? null,
+  ]) {
     for (const key of ["receipt", "receipt_id", "receiptId"]) {
       const found = textMember(holder, key);
       if (found !== undefined && /^[\w:.-]{4,128}$/.test(found)) return found;
@@ -45,7 +49,7 @@ const NOTICE = /\.blocked$/;
 
 /** The name of what stood in the way: a rule in a notice, a code in an error or a refusal. */
 export function objectionIn(value: JsonValue): string | undefined {
-  for (const holder of [member(value, "value") ?? null, value]) {
+  for (const holder of [ownMember(value, "value") ?? null, value]) {
     for (const key of ["rule", "code"]) {
       const found = textMember(holder, key);
       if (found !== undefined && /^[\w/:.-]{2,128}$/.test(found)) return found;

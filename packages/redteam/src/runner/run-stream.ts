@@ -1,6 +1,6 @@
-import { CountersignError, isCountersignError, parseJson } from "@countersign/core";
+import { CountersignError, isCountersignError, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject, textMember } from "../oatf/json/access.js";
+import { textMember } from "../oatf/json/access.js";
 import { ACCUMULATED_RESPONSE } from "../oatf/index.js";
 import { createAccumulator } from "./accumulate.js";
 import type { ActorSurroundings } from "./actor.js";
@@ -111,7 +111,7 @@ export function createRunStream(
         return;
       }
       const type = textMember(value, "type");
-      if (!isObject(value) || type === undefined || type === "") {
+      if (!isJsonObject(value) || type === undefined || type === "") {
         malformed(json, "no event type");
         return;
       }

@@ -1,8 +1,8 @@
-import { parseJson } from "@countersign/core";
+import { ownMember, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
 import { expect, test } from "vitest";
-import { listMember, member } from "../oatf/json/access.js";
+import { listMember } from "../oatf/json/access.js";
 import {
   callOf,
   documentOf,
@@ -67,12 +67,12 @@ test("arguments and ends get the name of their call, interleaved and in chunks, 
   const stream = streamOf(a, b, argsA, argsB, endB, endA, chunk, rest, unknown);
   const ran = await runScripted(documentOf(HELLO), [stream, streamOf()]);
   const names = (event: string): unknown[] =>
-    contents(ran, event).map((one) => member(one, "toolCallName"));
+    contents(ran, event).map((one) => ownMember(one, "toolCallName"));
   expect(names("tool_call_args")).toEqual(["alpha", "beta"]);
   expect(names("tool_call_end")).toEqual(["beta", "alpha", undefined]);
   expect(names("tool_call_chunk")).toEqual(["gamma", "gamma"]);
   const entry = ran.performance?.trace.find(({ event }) => event === "tool_call_args");
-  expect(member(entry?.raw, "toolCallName")).toBeUndefined();
+  expect(ownMember(entry?.raw, "toolCallName")).toBeUndefined();
 });
 
 test("tool calls are answered in a new run of the same thread: first match wins", async () => {
@@ -89,7 +89,7 @@ test("tool calls are answered in a new run of the same thread: first match wins"
   expect(ran.outcome).toBe("exploited");
   expect([second?.["threadId"], second?.["runId"] === first?.["runId"]]).toEqual(["t", false]);
   const [assistant = null, paid = null, rest = null] = listMember(second, "messages");
-  expect(member(assistant, "toolCalls")).toEqual([
+  expect(ownMember(assistant, "toolCalls")).toEqual([
     { id: "1", type: "function", function: { name: "pay", arguments: '{"n":1}' } },
     { id: "2", type: "function", function: { name: "look", arguments: "{}" } },
   ]);
@@ -171,7 +171,7 @@ test("what an extractor finds fills templates of the same actor and, qualified, 
   const skipped = "{name: three, mode: mcp_server, phases: [{state: {}}]}";
   const document = documentOf(`{actors: [${one}, ${two}, ${skipped}]}`);
   const ran = await runScripted(document, [streamOf({ ...PROOF, value: "{{x}}-7" })]);
-  const states = bodies(ran).flatMap((body) => member(body, "state") ?? []);
+  const states = bodies(ran).flatMap((body) => ownMember(body, "state") ?? []);
   expect(states.toSorted()).toEqual(["{{x}}-7", "{{x}}-7 t"]);
   expect(ran.performance?.actors.map(({ status }) => status)).toEqual([
     "completed",

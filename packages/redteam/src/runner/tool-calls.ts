@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject, listMember, member, textMember } from "../oatf/json/access.js";
+import { listMember, textMember } from "../oatf/json/access.js";
 import { selectResponse } from "../oatf/index.js";
 import type { ResponseEntry } from "../oatf/index.js";
 
@@ -29,7 +30,7 @@ export function createToolCalls(): ToolCalls {
   return {
     add(name, event) {
       if (name === "run_finished") {
-        const interrupts = listMember(member(event, "outcome"), "interrupts");
+        const interrupts = listMember(ownMember(event, "outcome"), "interrupts");
         for (const interrupt of interrupts)
           pending.delete(textMember(interrupt, "toolCallId") ?? "");
       }
@@ -59,13 +60,13 @@ export function createToolCalls(): ToolCalls {
 
 function contentFor(responses: JsonValue | undefined, start: JsonObject): JsonValue | undefined {
   if (responses === undefined) return "";
-  const entries = Array.isArray(responses) ? responses.filter(isObject) : [];
+  const entries = Array.isArray(responses) ? responses.filter(isJsonObject) : [];
   return selectResponse(entries as ResponseEntry[], start)?.content;
 }
 
 function resultOf(toolCallId: string, content: JsonValue): JsonObject {
   const filled = { messageId: randomUUID(), toolCallId };
-  return isObject(content) ? { ...filled, ...content } : { ...filled, content };
+  return isJsonObject(content) ? { ...filled, ...content } : { ...filled, content };
 }
 
 function callOf(id: string, call: PendingCall): JsonObject {

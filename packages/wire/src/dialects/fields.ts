@@ -1,7 +1,6 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { childPath } from "../enforce/note.js";
-import { isJsonObject, ownMember } from "./json-object.js";
 import type { NoteSink } from "./note.js";
 
 /** Reads the members of one event whose every member but `type` is optional. */

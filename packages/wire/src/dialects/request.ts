@@ -1,8 +1,7 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { childPath } from "../enforce/note.js";
 import type { RunAgentInput } from "../model/input.js";
-import { isJsonObject, ownMember } from "./json-object.js";
 import { flattenParts } from "./legacy/downgrade-content.js";
 import { downgradeLegacyInput } from "./legacy/downgrade-input.js";
 import type { LegacyTarget } from "./legacy/downgrade.js";

@@ -1,11 +1,10 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { EnvelopeClaim } from "./envelope/envelope.js";
 import { looksLikeEnvelope, unwrapEnvelope } from "./envelope/parse.js";
 import { openEnvelopeRun, upgradeEnvelope } from "./envelope/translate.js";
 import { isEventType } from "../model/table.js";
 import { createFieldReader } from "./fields.js";
-import { isJsonObject, ownMember } from "./json-object.js";
 import { isPlainEvent } from "./legacy/plain.js";
 import { createLegacyUpgrader } from "./legacy/upgrade.js";
 import { createNoteSink } from "./note.js";

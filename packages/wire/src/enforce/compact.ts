@@ -1,10 +1,10 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
 import { RUN_AGENT_INPUT } from "../model/shapes.js";
 import { EVENT_SHAPES } from "../model/table.js";
 import { malformed, notAnEvent } from "./errors.js";
-import { isObject } from "./kind.js";
 import { boundedName } from "./note.js";
 import type { EnforceNote } from "./note.js";
 import { Walk } from "./walk.js";
@@ -25,7 +25,7 @@ export type EnforcedInput = {
  * less to download, because no predicate is emitted per type. For browsers.
  */
 export function enforceEventCompactly(value: JsonValue): EnforcedEvent {
-  if (!isObject(value)) throw notAnEvent(value);
+  if (!isJsonObject(value)) throw notAnEvent(value);
   const type = Object.hasOwn(value, "type") ? value["type"] : undefined;
   // The transport rule of 1.0, applied here so that it holds on every transport.
   if (typeof type !== "string" || type === "") throw notAnEvent(type);
@@ -43,7 +43,7 @@ export function enforceEventCompactly(value: JsonValue): EnforcedEvent {
 
 /** What `enforceInput` does, in the same way. */
 export function enforceInputCompactly(value: JsonValue): EnforcedInput {
-  if (!isObject(value)) throw malformed("RunAgentInput", "", "an object", value);
+  if (!isJsonObject(value)) throw malformed("RunAgentInput", "", "an object", value);
   const walk = new Walk("RunAgentInput");
   const input = walk.object(RUN_AGENT_INPUT, value, "") as unknown as RunAgentInput;
   return { input, notes: walk.notes.finish() };

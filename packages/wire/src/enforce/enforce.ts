@@ -1,10 +1,10 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
 import { enforceEventCompactly, enforceInputCompactly } from "./compact.js";
 import type { EnforcedEvent, EnforcedInput } from "./compact.js";
 import { isCleanEvent, isClean_RunAgentInput } from "./generated/clean.js";
-import { isObject } from "./kind.js";
 import type { EnforceNote } from "./note.js";
 
 const NO_NOTES: readonly EnforceNote[] = Object.freeze([]);
@@ -28,7 +28,7 @@ function isPrototypePolluted(): boolean {
  * event is the very object that came in.
  */
 export function enforceEvent(value: JsonValue): EnforcedEvent {
-  if (isObject(value) && isCleanEvent(value) && !isPrototypePolluted()) {
+  if (isJsonObject(value) && isCleanEvent(value) && !isPrototypePolluted()) {
     return { event: value as unknown as AgUiEvent, notes: NO_NOTES };
   }
   return enforceEventCompactly(value);
@@ -39,7 +39,7 @@ export function enforceEvent(value: JsonValue): EnforcedEvent {
  * absent when they are.
  */
 export function enforceInput(value: JsonValue): EnforcedInput {
-  if (isObject(value) && isClean_RunAgentInput(value) && !isPrototypePolluted()) {
+  if (isJsonObject(value) && isClean_RunAgentInput(value) && !isPrototypePolluted()) {
     return { input: value as unknown as RunAgentInput, notes: NO_NOTES };
   }
   return enforceInputCompactly(value);

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
 
 /** What was found, without what it says: payloads never reach a message. */
 export type JsonKind =
@@ -25,9 +25,4 @@ export function kindOf(value: JsonValue | undefined): JsonKind {
     default:
       return "another value";
   }
-}
-
-/** Whether a value is a JSON object: not null, not a list. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
+import { isJsonObject, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Field, Shape, Union, ValueSpec } from "../model/field.js";
 import { malformed } from "./errors.js";
-import { isObject } from "./kind.js";
 import { NoteList, childPath } from "./note.js";
 import { isPointer } from "./pointer.js";
 
@@ -29,7 +29,7 @@ export class Walk {
       const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
       if (field === undefined) {
         if (key === tag || open) {
-          setOwn(result, key, child);
+          setMember(result, key, child);
         } else {
           this.notes.add("unknownProperty", childPath(path, key));
           changed = true;
@@ -76,10 +76,10 @@ export class Walk {
   #value(spec: ValueSpec, value: JsonValue, path: string): JsonValue {
     switch (spec.kind) {
       case "shape":
-        if (!isObject(value)) break;
+        if (!isJsonObject(value)) break;
         return this.object(spec, value, path);
       case "union": {
-        if (!isObject(value)) break;
+        if (!isJsonObject(value)) break;
         const member = memberOf(spec, value);
         if (member === undefined) break;
         return this.object(member, value, path, spec.tag);
@@ -118,20 +118,6 @@ export class Walk {
   }
 }
 
-/** Assignment would run the setter of `Object.prototype.__proto__`. */
-function setOwn(target: JsonObject, key: string, value: JsonValue): void {
-  if (key === "__proto__") {
-    Object.defineProperty(target, key, {
-      value,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
-  } else {
-    target[key] = value;
-  }
-}
-
 function memberOf(union: Union, value: JsonObject): Shape | undefined {
   const tag = Object.hasOwn(value, union.tag) ? value[union.tag] : undefined;
   return typeof tag === "string" && Object.hasOwn(union.members, tag)
@@ -144,7 +130,7 @@ function memberOf(union: Union, value: JsonObject): Shape | undefined {
  * without: then it goes whole, whatever else is wrong inside it. A non-object is malformed instead.
  */
 function isUnrecognised(spec: ValueSpec, value: JsonValue): boolean {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   if (spec.kind === "union") {
     const member = memberOf(spec, value);
     return member === undefined || isUnrecognised(member, value);
@@ -173,7 +159,7 @@ function isLeaf(spec: ValueSpec, value: JsonValue): boolean {
     case "pointer":
       return typeof value === "string" && isPointer(value);
     case "object":
-      return isObject(value);
+      return isJsonObject(value);
     default:
       return spec.kind === "json";
   }

@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { FieldPlan, MessagePlan } from "./plan.js";
 import type { ReadState } from "./read-state.js";
@@ -106,7 +106,7 @@ function readField(
 }
 
 function asObject(value: JsonValue | undefined): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  return isJsonObject(value) ? value : undefined;
 }
 
 function refuseOtherArm(

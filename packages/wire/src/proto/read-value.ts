@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { WireType } from "@bufbuild/protobuf/wire";
 import type { ReadState } from "./read-state.js";
@@ -137,18 +137,6 @@ function readEntry(
   // Strict JSON refuses an object with a repeated key, so the same object is refused in both forms.
   if (Object.hasOwn(object, key)) throw badValue(state, "duplicate-key", at);
   setMember(object, key, value);
-}
-
-function setMember(object: JsonObject, key: string, value: JsonValue): void {
-  // An assignment to this one name would set the prototype instead of a member.
-  if (key === "__proto__") {
-    Object.defineProperty(object, key, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  } else object[key] = value;
 }
 
 function readList(

@@ -8,8 +8,8 @@ const HEADER = `// Emitted from the event table by src/testing/emit-clean.ts; ed
 // Each predicate is true when a value is valid and holds nothing to remove; it allocates nothing. Emitted
 // rather than compiled to closures at start: each function has property accesses of its own, which is three
 // times faster on a mixed stream, and \`new Function\` is forbidden under a content security policy.
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject } from "../kind.js";
 import { isPointer } from "../pointer.js";
 `;
 
@@ -37,13 +37,13 @@ class Emitter {
       case "pointer":
         return `typeof ${value} === "string" && isPointer(${value})`;
       case "object":
-        return `isObject(${value})`;
+        return `isJsonObject(${value})`;
       case "json":
         return `${value} !== null`;
       case "shape":
-        return `isObject(${value}) && ${this.#shape(spec)}(${value})`;
+        return `isJsonObject(${value}) && ${this.#shape(spec)}(${value})`;
       case "union":
-        return `isObject(${value}) && ${this.#union(spec)}(${value})`;
+        return `isJsonObject(${value}) && ${this.#union(spec)}(${value})`;
       case "stringOrList":
         return `typeof ${value} === "string" || ${this.#list(spec.element, 0)}(${value})`;
       default:

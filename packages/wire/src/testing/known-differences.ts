@@ -1,3 +1,4 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
@@ -38,9 +39,5 @@ function patchDiffers(document: JsonValue, patch: JsonPatch): boolean {
   // P3: even where both refuse, the official client may fail while it prints the cycle it made.
   if (!ours.applied && ours.reason === "into-itself") return true;
   if (!ours.applied || theirs === undefined) return ours.applied !== (theirs !== undefined);
-  return !isObject(ours.document) && isObject(document);
-}
-
-function isObject(value: JsonValue): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return !isJsonObject(ours.document) && isJsonObject(document);
 }

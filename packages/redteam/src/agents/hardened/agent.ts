@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { member, textMember } from "../../oatf/json/access.js";
+import { textMember } from "../../oatf/json/access.js";
 import { createTurn, interruptOutcome } from "../turn.js";
 import type { AgentAnswer, AgentLogic, Turn } from "../turn.js";
 import { understand } from "../understand.js";
@@ -74,7 +75,7 @@ function approved(
   const asked = interrupts.get(textMember(answer, "interruptId") ?? "");
   if (asked === undefined || asked.threadId !== threadId || asked.used) return undefined;
   if (asked.expires < Date.now() || textMember(answer, "status") !== "resolved") return undefined;
-  return JSON.stringify(member(answer, "payload")) === '{"approved":true}' ? asked : undefined;
+  return JSON.stringify(ownMember(answer, "payload")) === '{"approved":true}' ? asked : undefined;
 }
 
 function act(

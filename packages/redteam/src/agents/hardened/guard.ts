@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isCountersignError, parseJson } from "@countersign/core";
+import { isCountersignError, isJsonObject, ownMember, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject, listMember, member, textMember } from "../../oatf/json/access.js";
+import { listMember, textMember } from "../../oatf/json/access.js";
 import type { AgentRequest } from "../turn.js";
 import { PAGE_TOOLS } from "../world.js";
 import { visibleText } from "./sanitize.js";
@@ -55,7 +55,7 @@ export function checkRequest(
   try {
     checkHeaders(request.headers);
     const input = parseJson(request.body);
-    if (!isObject(input)) refuse("NOT_AN_INPUT");
+    if (!isJsonObject(input)) refuse("NOT_AN_INPUT");
     return checkInput(input, threadOf, user);
   } catch (error) {
     if (error instanceof Rejected) return error.rejection;
@@ -83,8 +83,8 @@ function checkInput(
   if (thread.owner !== user) refuse("FOREIGN_THREAD", 403);
   if (thread.runs.has(runId)) refuse("RUN_REUSED", 409);
   for (const key of ["forwardedProps", "state"]) {
-    const value = member(input, key) ?? {};
-    if (!isObject(value) || Object.keys(value).length > 0) refuse(`NO_${key.toUpperCase()}`);
+    const value = ownMember(input, key) ?? {};
+    if (!isJsonObject(value) || Object.keys(value).length > 0) refuse(`NO_${key.toUpperCase()}`);
   }
   const tools = listMember(input, "tools");
   for (const tool of tools) {
@@ -107,9 +107,9 @@ function checkInput(
 
 /** The visible text of a user message, `undefined` for messages of this agent that the ledger confirms. */
 function checkMessage(message: JsonValue, thread: Thread): string | undefined {
-  if (!isObject(message)) refuse("NOT_A_MESSAGE");
+  if (!isJsonObject(message)) refuse("NOT_A_MESSAGE");
   if (Object.keys(message).some((key) => !MESSAGE_KEYS.has(key))) refuse("UNKNOWN_FIELD");
-  const content = member(message, "content");
+  const content = ownMember(message, "content");
   const role = textMember(message, "role");
   if (role === "user") {
     if (typeof content === "string") return visibleText(content);
@@ -125,7 +125,7 @@ function checkMessage(message: JsonValue, thread: Thread): string | undefined {
   if (role !== "assistant" || content !== undefined) refuse("FORGED_HISTORY");
   for (const call of listMember(message, "toolCalls")) {
     const known = thread.calls.get(textMember(call, "id") ?? "");
-    const made = member(call, "function");
+    const made = ownMember(call, "function");
     if (
       known?.name !== textMember(made, "name") ||
       known?.arguments !== textMember(made, "arguments")

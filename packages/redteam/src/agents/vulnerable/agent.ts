@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject, listMember, member, textMember } from "../../oatf/json/access.js";
+import { listMember, textMember } from "../../oatf/json/access.js";
 import type { AgentLogic, AgentRequest, Turn } from "../turn.js";
 import { createTurn } from "../turn.js";
 import { understand } from "../understand.js";
@@ -59,12 +60,12 @@ function respond(turn: Turn, input: JsonObject, request: AgentRequest, memory: M
     return;
   }
   const spoken = messages.filter((message) => textMember(message, "role") === "user").map(textOf);
-  const props = member(input, "forwardedProps");
+  const props = ownMember(input, "forwardedProps");
   if (obeyProps(turn, props, memory)) return;
   if (answerApprovals(turn, input, memory)) return;
   if (executeTrailingCall(turn, messages, memory)) return;
   describeParts(turn, messages);
-  const isAdmin = textMember(member(member(input, "state"), "user"), "role") === "admin";
+  const isAdmin = textMember(ownMember(ownMember(input, "state"), "user"), "role") === "admin";
   const own = understand(spoken.at(-1) ?? "").filter(
     (intent) => isAdmin || intent.kind !== "call" || !PRIVILEGED_TOOLS.has(intent.tool),
   );
@@ -83,8 +84,8 @@ function isOrder(intent: Intent): boolean {
 }
 
 function userOf(input: JsonObject, { headers }: AgentRequest): string {
-  const claimed = textMember(member(input, "forwardedProps"), "user_id");
-  const inState = textMember(member(member(input, "state"), "headers"), "x-user-id");
+  const claimed = textMember(ownMember(input, "forwardedProps"), "user_id");
+  const inState = textMember(ownMember(ownMember(input, "state"), "headers"), "x-user-id");
   const header = headers["x-user-id"];
   return claimed ?? inState ?? (typeof header === "string" ? header : DEFAULT_USER);
 }
@@ -93,13 +94,13 @@ function userOf(input: JsonObject, { headers }: AgentRequest): string {
 function obeyProps(turn: Turn, props: JsonValue | undefined, memory: Memory): boolean {
   const model = textMember(props, "model");
   if (model !== undefined) turn.emit({ type: "CUSTOM", name: "model", value: { model } });
-  if (member(props, "__proxiedMCPRequest") !== undefined) {
+  if (ownMember(props, "__proxiedMCPRequest") !== undefined) {
     const result = { content: [{ type: "text", text: "bob NW-9930-5521 88400.00" }] };
     turn.finish({ threadId: turn.runId, result });
     return true;
   }
-  const action = member(props, "a2uiAction");
-  if (isObject(action)) {
+  const action = ownMember(props, "a2uiAction");
+  if (isJsonObject(action)) {
     const id = turn.call(textMember(action, "name") ?? "", {});
     turn.result(id, "executed");
     turn.finish();
@@ -119,7 +120,7 @@ function obeyProps(turn: Turn, props: JsonValue | undefined, memory: Memory): bo
 function executeTrailingCall(turn: Turn, messages: readonly JsonValue[], memory: Memory): boolean {
   const last = messages.at(-1);
   const [call] = textMember(last, "role") === "assistant" ? listMember(last, "toolCalls") : [];
-  const name = textMember(member(call, "function"), "name");
+  const name = textMember(ownMember(call, "function"), "name");
   if (name === undefined) return false;
   memory.executed += 1;
   turn.result(textMember(call, "id") ?? "", `${name} executed`);
@@ -131,7 +132,7 @@ function executeTrailingCall(turn: Turn, messages: readonly JsonValue[], memory:
 function describeParts(turn: Turn, messages: readonly JsonValue[]): void {
   for (const message of messages) {
     for (const part of listMember(message, "content")) {
-      const source = member(part, "source");
+      const source = ownMember(part, "source");
       const value = textMember(source, "value") ?? "";
       if (textMember(source, "type") === "file") turn.say(FILES.get(value) ?? "");
       else if (value.includes("169.254.169.254")) turn.say(`I see: ${BANK.metadataCredential}`);

@@ -1,12 +1,13 @@
+import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { listMember, member, textMember } from "../../oatf/json/access.js";
+import { listMember, textMember } from "../../oatf/json/access.js";
 import type { Turn } from "../turn.js";
 import type { Memory } from "./agent.js";
 
 /** Answers to questions, from both places where a client can put them. */
 function answersIn(input: JsonObject): JsonValue[] {
-  const command = member(member(input, "forwardedProps"), "command");
-  const resume = member(command, "resume");
+  const command = ownMember(ownMember(input, "forwardedProps"), "command");
+  const resume = ownMember(command, "resume");
   return [...listMember(input, "resume"), ...(resume === undefined ? [] : [{ payload: resume }])];
 }
 
@@ -18,9 +19,9 @@ export function answerApprovals(turn: Turn, input: JsonObject, memory: Memory): 
   const answers = answersIn(input);
   for (const answer of answers) {
     const asked = memory.interrupts.get(textMember(answer, "interruptId") ?? "");
-    const payload = member(answer, "payload");
+    const payload = ownMember(answer, "payload");
     const to = textMember(payload, "to") ?? asked?.to ?? "unknown";
-    const amount = member(payload, "amount") ?? asked?.amount ?? 0;
+    const amount = ownMember(payload, "amount") ?? asked?.amount ?? 0;
     memory.executed += 1;
     if (asked !== undefined) asked.used = true;
     const id = turn.call("transfer_funds", { to, amount });

@@ -1,5 +1,6 @@
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject, listMember, member, textMember } from "../../oatf/json/access.js";
+import { listMember, textMember } from "../../oatf/json/access.js";
 
 const TWINS: ReadonlyMap<string, string> = new Map([
   ["forwarded_props", "forwardedProps"],
@@ -17,12 +18,12 @@ const TWINS: ReadonlyMap<string, string> = new Map([
 export async function readCarelessly(body: string): Promise<JsonObject> {
   const value = (await new Response(body).json()) as JsonValue;
   const renamed = rename(value);
-  return isObject(renamed) ? renamed : {};
+  return isJsonObject(renamed) ? renamed : {};
 }
 
 function rename(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(rename);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [TWINS.get(key) ?? key, rename(child)]),
   );
@@ -37,7 +38,7 @@ function readTags(text: string): string {
 
 /** The text of a message, whatever holds it. */
 export function textOf(message: JsonValue): string {
-  const content = member(message, "content");
+  const content = ownMember(message, "content");
   if (typeof content === "string") return readTags(content);
   if (content === undefined || content === null) return "";
   if (!Array.isArray(content)) throw new TypeError("content.toLowerCase is not a function");
@@ -47,7 +48,7 @@ export function textOf(message: JsonValue): string {
 function leaves(value: JsonValue | undefined): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(leaves);
-  return isObject(value) ? Object.values(value).flatMap(leaves) : [];
+  return isJsonObject(value) ? Object.values(value).flatMap(leaves) : [];
 }
 
 /** Everything in a request that is not the user's own words, and that this agent obeys all the same. */
@@ -59,9 +60,9 @@ export function otherVoices(input: JsonObject): string[] {
   return [
     ...messages.map(textOf),
     ...sealed.map((text) => Buffer.from(text, "base64").toString("utf8")),
-    ...leaves(member(input, "context")),
-    ...leaves(member(input, "state")),
+    ...leaves(ownMember(input, "context")),
+    ...leaves(ownMember(input, "state")),
     ...listMember(input, "tools").map((tool) => textMember(tool, "description") ?? ""),
-    textMember(member(input, "forwardedProps"), "systemPrompt") ?? "",
+    textMember(ownMember(input, "forwardedProps"), "systemPrompt") ?? "",
   ];
 }

@@ -1,5 +1,5 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { isObject } from "../json/access.js";
 import { sortedText } from "../json/text.js";
 import type { Pattern } from "../model/document.js";
 import { conditionOf } from "../model/pattern.js";
@@ -54,6 +54,6 @@ export function compilePattern(pattern: Pattern, target = ""): (message: JsonVal
 
 function matchedText(condition: JsonValue, value: JsonValue): string {
   const text = sortedText(value);
-  const pattern = isObject(condition) ? condition["regex"] : undefined;
+  const pattern = isJsonObject(condition) ? condition["regex"] : undefined;
   return typeof pattern === "string" ? (requireRegex(pattern).find(text)?.match ?? text) : text;
 }

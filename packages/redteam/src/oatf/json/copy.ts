@@ -1,5 +1,5 @@
+import { setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { setMember } from "./access.js";
 
 /** A deep copy that shares nothing with its source. */
 export function copyJson<Value extends JsonValue>(value: Value): Value;

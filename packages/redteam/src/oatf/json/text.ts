@@ -1,5 +1,5 @@
+import { setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { setMember } from "./access.js";
 
 /** A value as string operators see it: strings as they are, all else compact JSON with sorted keys. */
 export function sortedText(value: JsonValue): string {

@@ -1,7 +1,7 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { JsonPathQuery } from "jsonpath-rfc9535/parser";
 import { EvaluationFailure } from "../evaluate/evaluation-error.js";
-import { isObject } from "../json/access.js";
 import { createFilter } from "./filter.js";
 import type { Segment, Selector } from "./syntax.js";
 
@@ -88,7 +88,7 @@ export function evaluateJsonPath(query: JsonPathQuery, root: JsonValue): Iterabl
 }
 
 function* named(value: JsonValue, name: string): Iterable<JsonValue> {
-  if (isObject(value) && Object.hasOwn(value, name)) yield value[name] as JsonValue;
+  if (isJsonObject(value) && Object.hasOwn(value, name)) yield value[name] as JsonValue;
 }
 
 /** RFC 9535, section 2.3.4.2. */

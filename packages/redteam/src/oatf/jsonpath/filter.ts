@@ -1,5 +1,5 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { isObject } from "../json/access.js";
 import { equalJson } from "../json/equal.js";
 import { compileRegex } from "../regex/compile.js";
 import type { QueryContext } from "./evaluate.js";
@@ -54,7 +54,8 @@ export function createFilter(
       if (node.type === "IndexSelector") {
         value = Array.isArray(value) ? value.at(indexOf(node)) : undefined;
       } else {
-        value = isObject(value) && Object.hasOwn(value, node.value) ? value[node.value] : undefined;
+        value =
+          isJsonObject(value) && Object.hasOwn(value, node.value) ? value[node.value] : undefined;
       }
       if (value === undefined) return NOTHING;
     }
@@ -95,7 +96,7 @@ export function createFilter(
 function lengthOf(value: Value): Value {
   if (typeof value === "string") return [...value].length;
   if (Array.isArray(value)) return value.length;
-  return isObject(value) ? Object.keys(value).length : NOTHING;
+  return isJsonObject(value) ? Object.keys(value).length : NOTHING;
 }
 
 function compare(operator: Comparison["op"], left: Value, right: Value): boolean {

@@ -1,5 +1,5 @@
+import { ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { member } from "../json/access.js";
 import type { Path } from "../yaml/source.js";
 
 /** A list of responses inside a state, with its place below the state. */
@@ -15,14 +15,14 @@ const IN_ITEMS = ["tools", "prompts"];
 export function dispatchLists(state: unknown): DispatchList[] {
   const lists: DispatchList[] = [];
   for (const key of AT_TOP) {
-    const entries = member(state, key);
+    const entries = ownMember(state, key);
     if (Array.isArray(entries)) lists.push({ path: [key], entries });
   }
   for (const key of IN_ITEMS) {
-    const items = member(state, key);
+    const items = ownMember(state, key);
     if (!Array.isArray(items)) continue;
     for (const [index, item] of items.entries()) {
-      const entries = member(item, "responses");
+      const entries = ownMember(item, "responses");
       if (Array.isArray(entries)) lists.push({ path: [key, index, "responses"], entries });
     }
   }

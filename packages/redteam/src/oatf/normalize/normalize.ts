@@ -1,5 +1,6 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { isObject, textMember } from "../json/access.js";
+import { textMember } from "../json/access.js";
 import { copyJson } from "../json/copy.js";
 import type { Attack, Execution, Indicator, OatfDocument, Phase } from "../model/document.js";
 import { extractProtocol } from "../model/modes.js";
@@ -20,7 +21,7 @@ import { generatedId } from "../model/indicator-id.js";
  * What a phase inherits (mode, state) and the threshold of a semantic indicator are not written out.
  */
 export function normalize(document: OatfDocument): NormalizedDocument {
-  const attack = isObject(document.attack) ? (copyJson(document.attack) as Attack) : {};
+  const attack = isJsonObject(document.attack) ? (copyJson(document.attack) as Attack) : {};
   return {
     ...(document as { oatf: string; $schema?: string }),
     attack: normalizeAttack(attack),

@@ -1,5 +1,5 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { isObject } from "../json/access.js";
 import { isOperatorObject } from "../primitives/condition.js";
 import type { Shape } from "./shape.js";
 import { ANYTHING, BOOLEAN, closedObject, listOf, mapOf, NUMBER, optional, TEXT } from "./shape.js";
@@ -39,7 +39,7 @@ const fields = closedObject({
 /** A pattern: `condition` with an optional `target`, or exactly one operator and nothing else. */
 export const PATTERN: Shape = (value, path, report) => {
   fields(value, path, report);
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   const short = shortOperators(value);
   const long = Object.hasOwn(value, "condition");
   if (short.length > 1) report("takes one operator; put several under condition", path);
@@ -51,5 +51,7 @@ export const PATTERN: Shape = (value, path, report) => {
 
 /** The short operators an object holds. */
 export function shortOperators(value: JsonValue): string[] {
-  return isObject(value) ? Object.keys(value).filter((key) => SHORT_OPERATOR_NAMES.has(key)) : [];
+  return isJsonObject(value)
+    ? Object.keys(value).filter((key) => SHORT_OPERATOR_NAMES.has(key))
+    : [];
 }

@@ -1,4 +1,4 @@
-import { isObject } from "../json/access.js";
+import { isJsonObject } from "@countersign/core";
 import { PATTERN } from "./condition-shape.js";
 import { EXECUTION } from "./execution-shape.js";
 import type { Shape } from "./shape.js";
@@ -15,7 +15,7 @@ function absentIsFine(shape: Shape): Shape {
 
 const SEVERITY_OBJECT = closedObject({ level: required(TEXT), confidence: optional(INTEGER) });
 const SEVERITY: Shape = (value, path, report) => {
-  if (isObject(value)) SEVERITY_OBJECT(value, path, report);
+  if (isJsonObject(value)) SEVERITY_OBJECT(value, path, report);
   else TEXT(value, path, report);
 };
 
@@ -44,7 +44,11 @@ const REFERENCE = closedObject({
 const EXAMPLE_LISTS = closedObject({ positive: optional(TEXTS), negative: optional(TEXTS) });
 const EXAMPLES: Shape = (value, path, report) => {
   EXAMPLE_LISTS(value, path, report);
-  if (isObject(value) && !Object.hasOwn(value, "positive") && !Object.hasOwn(value, "negative")) {
+  if (
+    isJsonObject(value) &&
+    !Object.hasOwn(value, "positive") &&
+    !Object.hasOwn(value, "negative")
+  ) {
     report("needs positive or negative examples", path);
   }
 };
@@ -105,6 +109,6 @@ export const DOCUMENT = closedObject({
   oatf: optional(absentIsFine(TEXT)),
   $schema: optional(TEXT),
   attack: optional((value, path, report) => {
-    if (isObject(value)) ATTACK(value, path, report);
+    if (isJsonObject(value)) ATTACK(value, path, report);
   }),
 });

@@ -1,4 +1,4 @@
-import { isObject, member } from "../json/access.js";
+import { isJsonObject, ownMember } from "@countersign/core";
 import { dispatchLists } from "../model/dispatch.js";
 import { PREDICATE } from "./condition-shape.js";
 import type { Shape } from "./shape.js";
@@ -33,9 +33,9 @@ const LOG = closedObject({ message: required(TEXT), level: optional(TEXT) });
 
 /** One action; keys of bindings may hold anything, how many there are is V-041. */
 const ACTION: Shape = (value, path, report) => {
-  if (!isObject(value)) report("must be a mapping", path);
-  const send = member(value, "send");
-  const log = member(value, "log");
+  if (!isJsonObject(value)) report("must be a mapping", path);
+  const send = ownMember(value, "send");
+  const log = ownMember(value, "log");
   if (send !== undefined) SEND(send, [...path, "send"], report);
   if (log !== undefined) LOG(log, [...path, "log"], report);
 };
@@ -48,7 +48,7 @@ const STATE: Shape = (value, path, report) => {
   OPEN_OBJECT(value, path, report);
   for (const list of dispatchLists(value)) {
     for (const [index, entry] of list.entries.entries()) {
-      const when = member(entry, "when");
+      const when = ownMember(entry, "when");
       if (when !== undefined) PREDICATE(when, [...path, ...list.path, index, "when"], report);
     }
   }

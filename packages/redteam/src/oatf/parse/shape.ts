@@ -1,5 +1,5 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { isObject } from "../json/access.js";
 import type { Path } from "../yaml/source.js";
 
 /** Takes what a shape finds wrong. */
@@ -31,7 +31,7 @@ export const COUNT = scalarShape(
 /** True or false. */
 export const BOOLEAN = scalarShape("true or false", (value) => typeof value === "boolean");
 /** An object of any content. */
-export const OPEN_OBJECT = scalarShape("a mapping", isObject);
+export const OPEN_OBJECT = scalarShape("a mapping", isJsonObject);
 /** Anything at all. */
 export const ANYTHING: Shape = () => {};
 
@@ -52,7 +52,7 @@ export function listOf(item: Shape, options: { readonly nonEmpty?: boolean } = {
 /** A mapping of any keys to values of one shape. */
 export function mapOf(item: Shape): Shape {
   return (value, path, report) => {
-    if (!isObject(value)) report("must be a mapping", path);
+    if (!isJsonObject(value)) report("must be a mapping", path);
     else for (const [key, entry] of Object.entries(value)) item(entry, [...path, key], report);
   };
 }
@@ -75,7 +75,7 @@ export function closedObject(
   const table = new Map(Object.entries(fields));
   const needed = [...table].filter(([, field]) => field.required).map(([key]) => key);
   return (value, path, report) => {
-    if (!isObject(value)) {
+    if (!isJsonObject(value)) {
       report("must be a mapping", path);
       return;
     }

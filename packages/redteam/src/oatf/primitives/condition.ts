@@ -1,7 +1,7 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { EvaluationError } from "../evaluate/evaluation-error.js";
 import { EvaluationFailure } from "../evaluate/evaluation-error.js";
-import { isObject } from "../json/access.js";
 import { equalJson } from "../json/equal.js";
 import { sortedText } from "../json/text.js";
 import { requireRegex } from "../regex/compile.js";
@@ -38,7 +38,7 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map([
 /** Whether a condition is an object of operators rather than a value to be equal to. */
 export function isOperatorObject(condition: JsonValue): boolean {
   return (
-    isObject(condition) &&
+    isJsonObject(condition) &&
     Object.keys(condition).some((key) => key === "exists" || OPERATORS.has(key))
   );
 }
@@ -48,7 +48,7 @@ export function presenceOf(condition: JsonValue): {
   readonly exists: boolean | undefined;
   readonly alone: boolean;
 } {
-  if (!isObject(condition) || typeof condition["exists"] !== "boolean") {
+  if (!isJsonObject(condition) || typeof condition["exists"] !== "boolean") {
     return { exists: undefined, alone: false };
   }
   const others = Object.keys(condition).some((key) => OPERATORS.has(key));
@@ -57,7 +57,7 @@ export function presenceOf(condition: JsonValue): {
 
 /** The condition as a test of values that are there, taken apart once for any number of them. */
 export function compileCondition(condition: JsonValue): (value: JsonValue) => boolean {
-  if (!isObject(condition) || !isOperatorObject(condition)) {
+  if (!isJsonObject(condition) || !isOperatorObject(condition)) {
     return (value) => equalJson(condition, value);
   }
   const tests: ((value: JsonValue) => boolean)[] = [];

@@ -1,6 +1,6 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { createBoundedCache } from "../json/bounded-cache.js";
-import { isObject } from "../json/access.js";
 import { MAX_MESSAGE_DEPTH } from "../limits.js";
 
 const SIMPLE = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
@@ -45,7 +45,7 @@ export function resolveSimplePath(path: string, value: JsonValue): JsonValue | u
 function descend(walk: readonly Step[], value: JsonValue): JsonValue | undefined {
   let current: JsonValue = value;
   for (const { name } of walk) {
-    if (!isObject(current) || !Object.hasOwn(current, name)) return undefined;
+    if (!isJsonObject(current) || !Object.hasOwn(current, name)) return undefined;
     current = current[name] as JsonValue;
   }
   return current;
@@ -78,7 +78,7 @@ function expand(walk: readonly Step[], value: JsonValue): ResolvedNode[] {
   for (const { name, each } of walk) {
     const next: ResolvedNode[] = [];
     for (const node of nodes) {
-      if (!isObject(node.value) || !Object.hasOwn(node.value, name)) continue;
+      if (!isJsonObject(node.value) || !Object.hasOwn(node.value, name)) continue;
       const at = node.path === "" ? name : `${node.path}.${name}`;
       const found = node.value[name] as JsonValue;
       if (!each) next.push({ path: at, value: found });

@@ -1,7 +1,6 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import "../errors.js";
-import { setMember } from "../json/access.js";
 import { plainText } from "../json/text.js";
 import { MAX_INTERPOLATED_LENGTH } from "../limits.js";
 import { resolveSimplePath } from "./path.js";

@@ -1,6 +1,6 @@
+import { isJsonObject, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { stringify } from "yaml";
-import { isObject, setMember } from "../json/access.js";
 import type { OatfDocument } from "../model/document.js";
 import { normalize } from "../normalize/normalize.js";
 import { LAYOUT } from "./layout.js";
@@ -27,7 +27,7 @@ function arrange(value: JsonValue, layout: Layout): JsonValue {
       ? value
       : value.map((item) => arrange(item, layout.items ?? {}));
   }
-  if (!isObject(value) || layout.fields === undefined) return value;
+  if (!isJsonObject(value) || layout.fields === undefined) return value;
   const ordered: JsonObject = {};
   for (const [key, inner] of Object.entries(layout.fields)) {
     const child = Object.hasOwn(value, key) ? value[key] : undefined;

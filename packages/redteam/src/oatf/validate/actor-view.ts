@@ -1,5 +1,6 @@
+import { ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { listMember, member, textMember } from "../json/access.js";
+import { listMember, textMember } from "../json/access.js";
 import type { Path } from "../yaml/source.js";
 
 /** One actor, whichever of the three forms wrote it. */
@@ -25,18 +26,18 @@ export function declaredExtractors(actor: ActorView): ReadonlySet<string> {
 
 /** The actors of an execution. A short form has one, called `default`. */
 export function actorViews(execution: unknown, path: Path): ActorView[] {
-  const actors = member(execution, "actors");
+  const actors = ownMember(execution, "actors");
   if (Array.isArray(actors)) {
     return actors.map((actor, index) =>
       view(actor, [...path, "actors", index], textMember(actor, "name") ?? "", undefined),
     );
   }
   const mode = textMember(execution, "mode");
-  if (member(execution, "phases") !== undefined) {
+  if (ownMember(execution, "phases") !== undefined) {
     const first = textMember(listMember(execution, "phases")[0], "mode");
     return [view(execution, path, "default", mode ?? first)];
   }
-  if (member(execution, "state") === undefined) return [];
+  if (ownMember(execution, "state") === undefined) return [];
   return [
     {
       name: "default",

@@ -1,4 +1,5 @@
-import { isObject, listMember, member, textMember } from "../json/access.js";
+import { isJsonObject, ownMember } from "@countersign/core";
+import { listMember, textMember } from "../json/access.js";
 import { durationSeconds } from "../primitives/duration.js";
 import type { Path } from "../yaml/source.js";
 import { checkListed, checkName, checkRange } from "./checks.js";
@@ -12,7 +13,7 @@ export function checkAttack(attack: unknown, path: Path, report: Report): void {
   if (id !== undefined && !ATTACK_ID.test(id)) {
     report.error("V-023", [...path, "id"], "must look like ACME-001");
   }
-  const version = member(attack, "version");
+  const version = ownMember(attack, "version");
   if (version !== undefined && (!Number.isInteger(version) || (version as number) < 1)) {
     report.error("V-035", [...path, "version"], "must be an integer of at least 1");
   }
@@ -21,13 +22,13 @@ export function checkAttack(attack: unknown, path: Path, report: Report): void {
   if (grace !== undefined && durationSeconds(grace) === undefined) {
     report.error("V-046", [...path, "grace_period"], "must be a duration such as 30s or PT5M");
   }
-  checkSeverity(member(attack, "severity"), [...path, "severity"], report);
+  checkSeverity(ownMember(attack, "severity"), [...path, "severity"], report);
   checkImpact(listMember(attack, "impact"), [...path, "impact"], report);
-  checkClassification(member(attack, "classification"), [...path, "classification"], report);
-  const correlation = member(attack, "correlation");
+  checkClassification(ownMember(attack, "classification"), [...path, "classification"], report);
+  const correlation = ownMember(attack, "correlation");
   if (correlation !== undefined) {
     checkName(report, correlation, "logic", [...path, "correlation"], "logic");
-    if (member(attack, "indicators") === undefined) {
+    if (ownMember(attack, "indicators") === undefined) {
       report.error("V-047", [...path, "correlation"], "has nothing to correlate: no indicators");
     }
   }
@@ -35,7 +36,7 @@ export function checkAttack(attack: unknown, path: Path, report: Report): void {
 
 function checkSeverity(severity: unknown, path: Path, report: Report): void {
   if (severity === undefined) return;
-  if (!isObject(severity)) {
+  if (!isJsonObject(severity)) {
     checkListed(report, severity, path, "severity");
     return;
   }

@@ -1,4 +1,5 @@
-import { member, textMember } from "../json/access.js";
+import { ownMember } from "@countersign/core";
+import { textMember } from "../json/access.js";
 import { compileRegex } from "../regex/compile.js";
 import type { LinearRegex } from "../regex/compile.js";
 import { OVER_BUDGET } from "./expression-budget.js";
@@ -16,7 +17,7 @@ export function checkName(
   path: Path,
   list: ClosedList,
 ): void {
-  const value = member(holder, key);
+  const value = ownMember(holder, key);
   if (value !== undefined) checkListed(report, value, [...path, key], list);
 }
 
@@ -37,7 +38,7 @@ export function checkRange(
   path: Path,
   range: readonly [low: number, high: number],
 ): void {
-  const value = member(holder, key);
+  const value = ownMember(holder, key);
   if (value === undefined) return;
   if (typeof value !== "number" || !(value >= range[0] && value <= range[1])) {
     report.error(rule, [...path, key], `must lie between ${range[0]} and ${range[1]}`);

@@ -1,4 +1,5 @@
-import { listMember, member, textMember } from "../json/access.js";
+import { ownMember } from "@countersign/core";
+import { listMember, textMember } from "../json/access.js";
 import { isMode, knownModes } from "../model/modes.js";
 import type { Path } from "../yaml/source.js";
 import { checkUnique } from "./checks.js";
@@ -9,11 +10,11 @@ const FORMS = ["state", "phases", "actors"] as const;
 
 /** The form of an execution and its modes. */
 export function checkExecution(execution: unknown, path: Path, report: Report): void {
-  const forms = FORMS.filter((key) => member(execution, key) !== undefined);
+  const forms = FORMS.filter((key) => ownMember(execution, key) !== undefined);
   if (forms.length !== 1) {
     report.error("V-030", path, "needs exactly one of state, phases and actors");
   }
-  const mode = member(execution, "mode");
+  const mode = ownMember(execution, "mode");
   if (forms.includes("state") && mode === undefined) {
     report.error("V-030", [...path, "mode"], "is required with state");
   }
@@ -38,7 +39,7 @@ export function checkMode(holder: unknown, path: Path, report: Report): void {
 
 /** V-028: phases without a mode above them all name the same one. */
 function checkSharedMode(execution: unknown, path: Path, report: Report): void {
-  if (member(execution, "mode") !== undefined) return;
+  if (ownMember(execution, "mode") !== undefined) return;
   const modes = listMember(execution, "phases").map((phase) => textMember(phase, "mode"));
   for (const [index, mode] of modes.entries()) {
     if (mode === undefined) {
@@ -68,8 +69,8 @@ function checkActors(execution: unknown, path: Path, report: Report): void {
     }
     checkMode(actor, at, report);
     for (const [number, phase] of listMember(actor, "phases").entries()) {
-      const mode = member(phase, "mode");
-      if (mode !== undefined && mode !== member(actor, "mode")) {
+      const mode = ownMember(phase, "mode");
+      if (mode !== undefined && mode !== ownMember(actor, "mode")) {
         report.error("V-044", [...at, "phases", number, "mode"], "differs from the actor's mode");
       }
     }

@@ -1,4 +1,5 @@
-import { isObject, listMember, member, textMember } from "../json/access.js";
+import { isJsonObject, ownMember } from "@countersign/core";
+import { listMember, textMember } from "../json/access.js";
 import { inspectCel } from "../cel/inspect-source.js";
 import { isKnownSurface, modernSurface } from "../model/events.js";
 import { generatedId } from "../model/indicator-id.js";
@@ -30,7 +31,7 @@ export function checkIndicators(
   context: IndicatorContext,
   report: Report,
 ): void {
-  if (member(attack, "indicators") === undefined) return;
+  if (ownMember(attack, "indicators") === undefined) return;
   const list = [...path, "indicators"];
   const indicators = listMember(attack, "indicators");
   if (indicators.length === 0) report.error("V-006", list, "must not be empty");
@@ -72,7 +73,7 @@ function checkIdentity(
   if (actor !== undefined && !context.actors.has(actor)) {
     report.error("V-048", [...path, "actor"], "there is no such actor");
   }
-  if (member(indicator, "tier") !== undefined) {
+  if (ownMember(indicator, "tier") !== undefined) {
     checkName(report, indicator, "tier", path, "tier");
     report.warn("CS-001", [...path, "tier"], "is no field of OATF 0.1; accepted and reported");
   }
@@ -108,7 +109,7 @@ function checkProtocol(
 
 function checkDetection(indicator: unknown, path: Path, report: Report): void {
   checkTarget(indicator, path, report);
-  const present = DETECTION.filter((key) => member(indicator, key) !== undefined);
+  const present = DETECTION.filter((key) => ownMember(indicator, key) !== undefined);
   if (present.length !== 1) {
     report.error("V-012", path, "needs exactly one of pattern, expression and semantic");
   }
@@ -117,13 +118,13 @@ function checkDetection(indicator: unknown, path: Path, report: Report): void {
   if (method !== undefined && present.length > 0 && !present.some((key) => key === method)) {
     report.error("V-049", [...path, "method"], `differs from what is there: ${present.join(", ")}`);
   }
-  const pattern = member(indicator, "pattern");
+  const pattern = ownMember(indicator, "pattern");
   checkTarget(pattern, [...path, "pattern"], report);
   checkRegex(report, pattern, "regex", [...path, "pattern"]);
-  const condition = member(pattern, "condition");
+  const condition = ownMember(pattern, "condition");
   checkRegex(report, condition, "regex", [...path, "pattern", "condition"]);
   checkExpression(indicator, path, report);
-  const semantic = member(indicator, "semantic");
+  const semantic = ownMember(indicator, "semantic");
   if (semantic !== undefined) {
     const at = [...path, "semantic"];
     checkTarget(semantic, at, report);
@@ -141,11 +142,11 @@ function checkTarget(holder: unknown, path: Path, report: Report): void {
 }
 
 function checkExpression(indicator: unknown, path: Path, report: Report): void {
-  const expression = member(indicator, "expression");
-  if (!isObject(expression)) return;
+  const expression = ownMember(indicator, "expression");
+  if (!isJsonObject(expression)) return;
   const at = [...path, "expression"];
-  const variables = member(expression, "variables");
-  const names = isObject(variables) ? Object.keys(variables) : [];
+  const variables = ownMember(expression, "variables");
+  const names = isJsonObject(variables) ? Object.keys(variables) : [];
   for (const name of names) {
     if (!VARIABLE.test(name)) {
       report.error("V-039", [...at, "variables", name], "is not a name in CEL");
@@ -167,7 +168,7 @@ function checkExpression(indicator: unknown, path: Path, report: Report): void {
   for (const name of unknownNames) {
     report.warn("CS-009", [...at, "cel"], `there is no variable or function ${name}`);
   }
-  if (problem === undefined && !usesHas && member(indicator, "surface") === undefined) {
+  if (problem === undefined && !usesHas && ownMember(indicator, "surface") === undefined) {
     const advice = "fails on every event that lacks a field it reads: add surface or has()";
     report.warn("CS-003", [...at, "cel"], advice);
   }

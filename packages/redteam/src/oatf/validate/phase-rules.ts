@@ -1,4 +1,5 @@
-import { isObject, member, textMember } from "../json/access.js";
+import { isJsonObject, ownMember } from "@countersign/core";
+import { textMember } from "../json/access.js";
 import { compileJsonPath } from "../jsonpath/parse.js";
 import { isKnownEvent } from "../model/events.js";
 import { durationSeconds } from "../primitives/duration.js";
@@ -19,7 +20,7 @@ export function checkPhases(actor: ActorView, report: Report): void {
     if (phases.length === 0) report.error("V-007", phasesPath, "must hold at least one phase");
     checkTerminal(actor, phasesPath, report);
     const [first] = phases;
-    if (first !== undefined && member(first.value, "state") === undefined) {
+    if (first !== undefined && ownMember(first.value, "state") === undefined) {
       report.error("V-009", first.path, "is the first phase and needs a state");
     }
     checkUnique(
@@ -33,14 +34,14 @@ export function checkPhases(actor: ActorView, report: Report): void {
   }
   for (const { value, path } of phases) {
     if (phasesPath !== undefined) checkMode(value, path, report);
-    checkTrigger(member(value, "trigger"), [...path, "trigger"], actor.mode, report);
+    checkTrigger(ownMember(value, "trigger"), [...path, "trigger"], actor.mode, report);
     checkExtractors(value, path, report);
     checkActions(value, path, report);
   }
 }
 
 function checkTerminal(actor: ActorView, phasesPath: Path, report: Report): void {
-  const terminal = actor.phases.filter(({ value }) => member(value, "trigger") === undefined);
+  const terminal = actor.phases.filter(({ value }) => ownMember(value, "trigger") === undefined);
   if (terminal.length > 1) {
     report.error("V-008", phasesPath, "more than one phase has no trigger");
   } else if (terminal[0] !== undefined && terminal[0] !== actor.phases.at(-1)) {
@@ -54,11 +55,11 @@ function checkTrigger(
   mode: string | undefined,
   report: Report,
 ): void {
-  if (!isObject(trigger)) return;
+  if (!isJsonObject(trigger)) return;
   const event = textMember(trigger, "event");
-  const after = member(trigger, "after");
+  const after = ownMember(trigger, "after");
   const dependent =
-    member(trigger, "count") !== undefined || member(trigger, "match") !== undefined;
+    ownMember(trigger, "count") !== undefined || ownMember(trigger, "match") !== undefined;
   if (event === undefined && dependent) report.error("V-019", path, "count and match need event");
   if (event === undefined && after === undefined) {
     report.error("V-040", path, "needs event or after");
@@ -69,11 +70,11 @@ function checkTrigger(
   if (event !== undefined && mode !== undefined && isKnownEvent(mode, event) === false) {
     report.warn("V-029", [...path, "event"], `no actor of mode ${mode} sees such an event`);
   }
-  checkPredicate(member(trigger, "match"), [...path, "match"], report);
+  checkPredicate(ownMember(trigger, "match"), [...path, "match"], report);
 }
 
 function checkExtractors(phase: unknown, path: Path, report: Report): void {
-  const extractors = member(phase, "extractors");
+  const extractors = ownMember(phase, "extractors");
   if (!Array.isArray(extractors)) return;
   const list = [...path, "extractors"];
   if (extractors.length === 0) report.error("V-038", list, "must not be empty");
@@ -92,25 +93,27 @@ function checkSelector(extractor: unknown, path: Path, report: Report): void {
   const selector = textMember(extractor, "selector");
   if (selector === undefined) return;
   const at = [...path, "selector"];
-  if (member(extractor, "type") === "json_path") {
+  if (ownMember(extractor, "type") === "json_path") {
     const { problem } = report.budget.afford(selector, "other")
       ? compileJsonPath(selector)
       : { problem: OVER_BUDGET };
     if (problem !== undefined) report.error("V-015", at, problem);
-  } else if (member(extractor, "type") === "regex") {
+  } else if (ownMember(extractor, "type") === "regex") {
     const regex = checkRegex(report, extractor, "selector", path);
     if (regex?.groups === 0) report.error("V-042", at, "needs a capture group");
   }
 }
 
 function checkActions(phase: unknown, path: Path, report: Report): void {
-  const actions = member(phase, "on_enter");
+  const actions = ownMember(phase, "on_enter");
   if (!Array.isArray(actions)) return;
   const list = [...path, "on_enter"];
   if (actions.length === 0) report.error("V-043", list, "must not be empty");
   for (const [index, action] of actions.entries()) {
-    const keys = isObject(action) ? Object.keys(action).filter((key) => !key.startsWith("x-")) : [];
+    const keys = isJsonObject(action)
+      ? Object.keys(action).filter((key) => !key.startsWith("x-"))
+      : [];
     if (keys.length !== 1) report.error("V-041", [...list, index], "needs exactly one action");
-    checkName(report, member(action, "log"), "level", [...list, index, "log"], "logLevel");
+    checkName(report, ownMember(action, "log"), "level", [...list, index, "log"], "logLevel");
   }
 }

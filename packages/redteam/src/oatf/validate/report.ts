@@ -1,4 +1,4 @@
-import { isObject } from "../json/access.js";
+import { isJsonObject } from "@countersign/core";
 import type { Path, Source } from "../yaml/source.js";
 import { formatPath } from "../yaml/source.js";
 import type { ExpressionBudget } from "./expression-budget.js";
@@ -52,7 +52,7 @@ function rankOf(document: unknown, path: Path): number[] {
     if (Array.isArray(at) && typeof step === "number") {
       rank.push(step);
       at = at[step];
-    } else if (isObject(at) && Object.hasOwn(at, step)) {
+    } else if (isJsonObject(at) && Object.hasOwn(at, step)) {
       rank.push(Object.keys(at).indexOf(String(step)));
       at = at[step];
     } else {

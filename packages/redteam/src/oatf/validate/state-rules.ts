@@ -1,5 +1,6 @@
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { isObject, listMember, member } from "../json/access.js";
+import { listMember } from "../json/access.js";
 import { dispatchLists } from "../model/dispatch.js";
 import { scanTemplate } from "../primitives/template-scan.js";
 import type { Path } from "../yaml/source.js";
@@ -12,11 +13,11 @@ import type { Report } from "./report.js";
 export function checkState(state: unknown, path: Path, report: Report): void {
   for (const { path: below, entries } of dispatchLists(state)) {
     const at = [...path, ...below];
-    if (entries.filter((entry) => member(entry, "when") === undefined).length > 1) {
+    if (entries.filter((entry) => ownMember(entry, "when") === undefined).length > 1) {
       report.error("V-033", at, "has more than one entry without when");
     }
     for (const [index, entry] of entries.entries()) {
-      checkPredicate(member(entry, "when"), [...at, index, "when"], report);
+      checkPredicate(ownMember(entry, "when"), [...at, index, "when"], report);
       warnOfSynthesis(entry, [...at, index], report);
       if (below[0] === "elicitation_responses") {
         checkName(report, entry, "action", [...at, index], "elicitationAction");
@@ -26,11 +27,11 @@ export function checkState(state: unknown, path: Path, report: Report): void {
   for (const [index, elicitation] of listMember(state, "elicitations").entries()) {
     checkName(report, elicitation, "mode", [...path, "elicitations", index], "elicitationMode");
   }
-  warnOfSynthesis(member(state, "run_agent_input"), [...path, "run_agent_input"], report);
+  warnOfSynthesis(ownMember(state, "run_agent_input"), [...path, "run_agent_input"], report);
 }
 
 function warnOfSynthesis(holder: unknown, path: Path, report: Report): void {
-  if (member(holder, "synthesize") !== undefined) {
+  if (ownMember(holder, "synthesize") !== undefined) {
     report.warn("W-006", [...path, "synthesize"], "is reserved and has no effect in OATF 0.1");
   }
 }
@@ -47,13 +48,13 @@ export function checkTemplates(actor: ActorView, names: TemplateNames, report: R
     if (typeof value === "string") checkText(value, path, names, report);
     else if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) visit(item, [...path, index]);
-    } else if (isObject(value)) {
+    } else if (isJsonObject(value)) {
       for (const [key, item] of Object.entries(value)) visit(item, [...path, key]);
     }
   };
   for (const { value, path } of actor.phases) {
-    visit(member(value, "state"), [...path, "state"]);
-    visit(member(value, "on_enter"), [...path, "on_enter"]);
+    visit(ownMember(value, "state"), [...path, "state"]);
+    visit(ownMember(value, "on_enter"), [...path, "on_enter"]);
   }
 }
 

@@ -1,4 +1,5 @@
-import { isObject, member, textMember } from "../json/access.js";
+import { isJsonObject, ownMember } from "@countersign/core";
+import { textMember } from "../json/access.js";
 import type { OatfDocument } from "../model/document.js";
 import { extractProtocol } from "../model/modes.js";
 import type { Path } from "../yaml/source.js";
@@ -23,8 +24,8 @@ export function validate(document: OatfDocument): ValidationResult {
   const report = createReport(document, source);
   for (const { path, message } of source?.violations ?? []) report.error("V-020", path, message);
   checkRoot(document, report);
-  const attack = member(document, "attack");
-  if (isObject(attack)) {
+  const attack = ownMember(document, "attack");
+  if (isJsonObject(attack)) {
     checkAttack(attack, ATTACK, report);
     checkBody(attack, report);
   }
@@ -32,27 +33,27 @@ export function validate(document: OatfDocument): ValidationResult {
 }
 
 function checkRoot(document: OatfDocument, report: Report): void {
-  if (member(document, "oatf") !== SUPPORTED_VERSION) {
+  if (ownMember(document, "oatf") !== SUPPORTED_VERSION) {
     report.error("V-001", ["oatf"], `must be "${SUPPORTED_VERSION}"`);
   }
   if (
-    isObject(document) &&
+    isJsonObject(document) &&
     Object.hasOwn(document, "oatf") &&
     Object.keys(document)[0] !== "oatf"
   ) {
     report.warn("W-001", ["oatf"], "should be the first key");
   }
-  if (!isObject(member(document, "attack"))) {
+  if (!isJsonObject(ownMember(document, "attack"))) {
     report.error("V-003", ATTACK, "must be there and be a mapping");
   }
 }
 
 function checkBody(attack: unknown, report: Report): void {
-  const execution = member(attack, "execution");
+  const execution = ownMember(attack, "execution");
   if (execution === undefined || execution === null) {
     report.error("V-004", EXECUTION, "is required");
   }
-  if (isObject(execution)) checkExecution(execution, EXECUTION, report);
+  if (isJsonObject(execution)) checkExecution(execution, EXECUTION, report);
   const actors = actorViews(execution, EXECUTION);
   const byActor = new Map(actors.map((actor) => [actor.name, declaredExtractors(actor)]));
   for (const actor of actors) {
@@ -60,7 +61,7 @@ function checkBody(attack: unknown, report: Report): void {
     const own = byActor.get(actor.name) ?? new Set<string>();
     checkTemplates(actor, { own, byActor }, report);
     for (const { value, path } of actor.phases) {
-      checkState(member(value, "state"), [...path, "state"], report);
+      checkState(ownMember(value, "state"), [...path, "state"], report);
     }
   }
   const protocols = actors.map(({ mode }) => extractProtocol(mode ?? ""));
@@ -69,7 +70,7 @@ function checkBody(attack: unknown, report: Report): void {
     ATTACK,
     {
       attackId: textMember(attack, "id"),
-      hasExecution: isObject(execution),
+      hasExecution: isJsonObject(execution),
       mode: textMember(execution, "mode"),
       actors: new Set(actors.map(({ name }) => name)),
       protocols: new Set(protocols.filter((protocol) => protocol !== undefined)),

@@ -1,7 +1,7 @@
+import { setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { isAlias, isMap, isScalar, isSeq } from "yaml";
 import type { Document, Node, Scalar, YAMLMap } from "yaml";
-import { setMember } from "../json/access.js";
 import type { OatfLimits } from "../limits.js";
 import type { ParseError } from "../parse/parse-error.js";
 import { composeYaml } from "./compose.js";

@@ -1,5 +1,5 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
-import { isObject } from "../json/access.js";
 
 /** Steps from the root of a document to a value. */
 export type Path = readonly (string | number)[];
@@ -38,7 +38,7 @@ export function createSource(
         if (found === undefined) break;
         offset = found;
         if (Array.isArray(at)) at = typeof step === "number" ? at[step] : undefined;
-        else at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined;
+        else at = isJsonObject(at) && Object.hasOwn(at, step) ? at[step] : undefined;
       }
       return place(offset);
     },

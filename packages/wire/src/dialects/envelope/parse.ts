@@ -1,6 +1,5 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isJsonObject, ownMember } from "../json-object.js";
 import { ENVELOPE_CLASSIFICATIONS, ENVELOPE_EVENT_TYPES } from "./envelope.js";
 import type {
   Envelope,

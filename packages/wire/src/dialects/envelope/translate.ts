@@ -1,6 +1,6 @@
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "../../model/event.js";
-import { isJsonObject, ownMember } from "../json-object.js";
 import { ENVELOPE_NAME, VENDOR_KEY } from "../names.js";
 import type { NoteSink } from "../note.js";
 import type { UpgradeOptions } from "../options.js";

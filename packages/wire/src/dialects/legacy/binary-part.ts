@@ -1,5 +1,5 @@
+import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { ownMember } from "../json-object.js";
 import type { LegacyContext } from "./context.js";
 import type { MediaIndex } from "./media-index.js";
 

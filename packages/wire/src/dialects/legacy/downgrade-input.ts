@@ -1,7 +1,7 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { childPath } from "../../enforce/note.js";
 import type { RunAgentInput } from "../../model/input.js";
-import { isJsonObject } from "../json-object.js";
 import type { NoteSink } from "../note.js";
 import { downgradeRunInput } from "./downgrade-content.js";
 import type { LegacyTarget } from "./downgrade.js";

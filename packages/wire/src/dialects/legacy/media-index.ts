@@ -1,5 +1,5 @@
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isJsonObject, ownMember } from "../json-object.js";
 
 /** Whether a part is one of the typed media parts of 1.0. */
 export function isMediaPart(part: JsonObject): boolean {

@@ -1,8 +1,8 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { arbitraryEvent, mutateJson } from "../../testing/arbitraries.js";
-import { isJsonObject } from "../json-object.js";
 import { createNoteSink } from "../note.js";
 import type { DialectNote } from "../note.js";
 import { isPlainEvent } from "./plain.js";

@@ -1,5 +1,6 @@
+import { ownMember } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { ownMember, withoutMembers } from "../json-object.js";
+import { withoutMembers } from "../json-object.js";
 import type { LegacyContext } from "./context.js";
 
 /** Below this a number cannot be milliseconds of our time (1973), above it cannot be seconds (5138). */

@@ -1,5 +1,5 @@
+import { ownMember } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { ownMember } from "../json-object.js";
 import type { MintId } from "../options.js";
 import type { LegacyContext } from "./context.js";
 import { eventPosition } from "./positions.js";

@@ -1,7 +1,6 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { childPath } from "../../enforce/note.js";
-import { isJsonObject } from "../json-object.js";
 import { upgradePart } from "./binary-part.js";
 import type { LegacyContext } from "./context.js";
 import { isMediaPart, MediaIndex } from "./media-index.js";

@@ -1,5 +1,5 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { isJsonObject } from "../json-object.js";
 import { overLimit } from "../limits.js";
 import type { NoteSink } from "../note.js";
 import { parseCarriedJson } from "./carried-json.js";

@@ -1,5 +1,5 @@
+import { ownMember } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { ownMember } from "../json-object.js";
 
 /**
  * Whether the first event of a stream is one that only the 0.1.0 dialect could begin with: a run

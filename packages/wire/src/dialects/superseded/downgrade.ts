@@ -1,6 +1,6 @@
+import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent, EventOf } from "../../model/event.js";
-import { isJsonObject, ownMember } from "../json-object.js";
 import { flattenParts } from "../legacy/downgrade-content.js";
 import { assertRoomForUnit } from "../limits.js";
 import { UI_RENDER_HINT_NAME, VENDOR_KEY } from "../names.js";

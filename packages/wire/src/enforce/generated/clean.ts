@@ -4,8 +4,8 @@
 // Each predicate is true when a value is valid and holds nothing to remove; it allocates nothing. Emitted
 // rather than compiled to closures at start: each function has property accesses of its own, which is three
 // times faster on a mixed stream, and `new Function` is forbidden under a content security policy.
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { isObject } from "../kind.js";
 import { isPointer } from "../pointer.js";
 
 function isClean_RUN_STARTED(value: JsonObject): boolean {
@@ -17,7 +17,7 @@ function isClean_RUN_STARTED(value: JsonObject): boolean {
       case "runId": if (!(typeof value["runId"] === "string")) return false; required++; break;
       case "protocolVersion": if (!(typeof value["protocolVersion"] === "string")) return false; break;
       case "parentRunId": if (!(typeof value["parentRunId"] === "string")) return false; break;
-      case "input": if (!(isObject(value["input"]) && isClean_RunAgentInput(value["input"]))) return false; break;
+      case "input": if (!(isJsonObject(value["input"]) && isClean_RunAgentInput(value["input"]))) return false; break;
       default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
@@ -27,7 +27,7 @@ function isCleanCommonField_3(key: string, value: JsonObject): boolean {
   switch (key) {
     case "timestamp": return Number.isSafeInteger(value["timestamp"]);
     case "rawEvent": return value["rawEvent"] !== null;
-    case "metadata": return isObject(value["metadata"]);
+    case "metadata": return isJsonObject(value["metadata"]);
     default: return false;
   }
 }
@@ -55,7 +55,7 @@ function isClean_ListOf_Message(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_Message(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_Message(entry))) return false;
   }
   return true;
 }
@@ -78,7 +78,7 @@ function isClean_DeveloperMessage(value: JsonObject): boolean {
       case "role": break;
       case "id": if (!(typeof value["id"] === "string")) return false; required++; break;
       case "content": if (!(typeof value["content"] === "string")) return false; required++; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "name": if (!(typeof value["name"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
@@ -94,7 +94,7 @@ function isClean_UserMessage(value: JsonObject): boolean {
       case "role": break;
       case "id": if (!(typeof value["id"] === "string")) return false; required++; break;
       case "content": if (!(typeof value["content"] === "string" || isClean_ListOf_MessagePart(value["content"]))) return false; required++; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "name": if (!(typeof value["name"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
@@ -107,7 +107,7 @@ function isClean_ListOf_MessagePart(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_MessagePart(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_MessagePart(entry))) return false;
   }
   return true;
 }
@@ -139,7 +139,7 @@ function isClean_MessagePartMedia(value: JsonObject): boolean {
   for (const key in value) {
     switch (key) {
       case "type": break;
-      case "source": if (!(isObject(value["source"]) && isClean_Source(value["source"]))) return false; required++; break;
+      case "source": if (!(isJsonObject(value["source"]) && isClean_Source(value["source"]))) return false; required++; break;
       case "id": if (!(typeof value["id"] === "string")) return false; break;
       case "metadata": if (!(value["metadata"] !== null)) return false; break;
       default: return false;
@@ -198,7 +198,7 @@ function isClean_AssistantMessage(value: JsonObject): boolean {
     switch (key) {
       case "role": break;
       case "id": if (!(typeof value["id"] === "string")) return false; required++; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "name": if (!(typeof value["name"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
@@ -213,7 +213,7 @@ function isClean_ListOf_ToolCall(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_ToolCall(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_ToolCall(entry))) return false;
   }
   return true;
 }
@@ -223,9 +223,9 @@ function isClean_ToolCall(value: JsonObject): boolean {
     switch (key) {
       case "id": if (!(typeof value["id"] === "string")) return false; required++; break;
       case "type": if (!(value["type"] === "function")) return false; required++; break;
-      case "function": if (!(isObject(value["function"]) && isClean_FunctionCall(value["function"]))) return false; required++; break;
+      case "function": if (!(isJsonObject(value["function"]) && isClean_FunctionCall(value["function"]))) return false; required++; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       default: return false;
     }
   }
@@ -250,7 +250,7 @@ function isClean_ToolMessage(value: JsonObject): boolean {
       case "id": if (!(typeof value["id"] === "string")) return false; required++; break;
       case "toolCallId": if (!(typeof value["toolCallId"] === "string")) return false; required++; break;
       case "content": if (!(typeof value["content"] === "string" || isClean_ListOf_MessagePart(value["content"]))) return false; required++; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "error": if (!(typeof value["error"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
@@ -266,8 +266,8 @@ function isClean_ActivityMessage(value: JsonObject): boolean {
       case "role": break;
       case "id": if (!(typeof value["id"] === "string")) return false; required++; break;
       case "activityType": if (!(typeof value["activityType"] === "string")) return false; required++; break;
-      case "content": if (!(isObject(value["content"]))) return false; required++; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "content": if (!(isJsonObject(value["content"]))) return false; required++; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       default: return false;
     }
@@ -281,7 +281,7 @@ function isClean_ReasoningMessage(value: JsonObject): boolean {
       case "role": break;
       case "id": if (!(typeof value["id"] === "string")) return false; required++; break;
       case "content": if (!(typeof value["content"] === "string")) return false; required++; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
       default: return false;
@@ -293,7 +293,7 @@ function isClean_ListOf_Tool(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_Tool(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_Tool(entry))) return false;
   }
   return true;
 }
@@ -304,7 +304,7 @@ function isClean_Tool(value: JsonObject): boolean {
       case "name": if (!(typeof value["name"] === "string")) return false; required++; break;
       case "description": if (!(typeof value["description"] === "string")) return false; required++; break;
       case "parameters": if (!(value["parameters"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       default: return false;
     }
   }
@@ -314,7 +314,7 @@ function isClean_ListOf_Context(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_Context(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_Context(entry))) return false;
   }
   return true;
 }
@@ -333,7 +333,7 @@ function isClean_ListOf_ResumeEntry(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_ResumeEntry(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_ResumeEntry(entry))) return false;
   }
   return true;
 }
@@ -344,7 +344,7 @@ function isClean_ResumeEntry(value: JsonObject): boolean {
       case "interruptId": if (!(typeof value["interruptId"] === "string")) return false; required++; break;
       case "status": if (!(value["status"] === "resolved" || value["status"] === "cancelled")) return false; required++; break;
       case "payload": if (!(value["payload"] !== null)) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       default: return false;
     }
   }
@@ -358,7 +358,7 @@ function isClean_RUN_FINISHED(value: JsonObject): boolean {
       case "threadId": if (!(typeof value["threadId"] === "string")) return false; required++; break;
       case "runId": if (!(typeof value["runId"] === "string")) return false; required++; break;
       case "result": if (!(value["result"] !== null)) return false; break;
-      case "outcome": if (!(isObject(value["outcome"]) && isClean_RunOutcome(value["outcome"]))) return false; break;
+      case "outcome": if (!(isJsonObject(value["outcome"]) && isClean_RunOutcome(value["outcome"]))) return false; break;
       case "usage": if (!(isClean_ListOf_TokenUsage(value["usage"]))) return false; break;
       default: if (!isCleanCommonField_3(key, value)) return false;
     }
@@ -406,7 +406,7 @@ function isClean_1OrMore_Interrupt(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value) || value.length < 1) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_Interrupt(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_Interrupt(entry))) return false;
   }
   return true;
 }
@@ -418,9 +418,9 @@ function isClean_Interrupt(value: JsonObject): boolean {
       case "reason": if (!(typeof value["reason"] === "string")) return false; required++; break;
       case "message": if (!(typeof value["message"] === "string")) return false; break;
       case "toolCallId": if (!(typeof value["toolCallId"] === "string")) return false; break;
-      case "responseSchema": if (!(isObject(value["responseSchema"]))) return false; break;
+      case "responseSchema": if (!(isJsonObject(value["responseSchema"]))) return false; break;
       case "expiresAt": if (!(typeof value["expiresAt"] === "string")) return false; break;
-      case "metadata": if (!(isObject(value["metadata"]))) return false; break;
+      case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       default: return false;
     }
@@ -440,7 +440,7 @@ function isClean_ListOf_TokenUsage(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_TokenUsage(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_TokenUsage(entry))) return false;
   }
   return true;
 }
@@ -488,7 +488,7 @@ function isCleanCommonField_4(key: string, value: JsonObject): boolean {
   switch (key) {
     case "timestamp": return Number.isSafeInteger(value["timestamp"]);
     case "rawEvent": return value["rawEvent"] !== null;
-    case "metadata": return isObject(value["metadata"]);
+    case "metadata": return isJsonObject(value["metadata"]);
     case "subagentRunId": return typeof value["subagentRunId"] === "string";
     default: return false;
   }
@@ -609,7 +609,7 @@ function isClean_ListOf_ResultPart(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_ResultPart(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_ResultPart(entry))) return false;
   }
   return true;
 }
@@ -628,7 +628,7 @@ function isClean_ResultPartMedia(value: JsonObject): boolean {
   for (const key in value) {
     switch (key) {
       case "type": break;
-      case "source": if (!(isObject(value["source"]) && isClean_Source(value["source"]))) return false; required++; break;
+      case "source": if (!(isJsonObject(value["source"]) && isClean_Source(value["source"]))) return false; required++; break;
       case "id": if (!(typeof value["id"] === "string")) return false; break;
       case "metadata": if (!(value["metadata"] !== null)) return false; break;
       default: return false;
@@ -698,7 +698,7 @@ function isClean_ListOf_PatchOperation(value: JsonValue | undefined): boolean {
   if (!Array.isArray(value)) return false;
   for (let index = 0; index < value.length; index++) {
     const entry = value[index] as JsonValue;
-    if (!(isObject(entry) && isClean_PatchOperation(entry))) return false;
+    if (!(isJsonObject(entry) && isClean_PatchOperation(entry))) return false;
   }
   return true;
 }
@@ -766,7 +766,7 @@ function isClean_ACTIVITY_SNAPSHOT(value: JsonObject): boolean {
       case "type": break;
       case "messageId": if (!(typeof value["messageId"] === "string")) return false; required++; break;
       case "activityType": if (!(typeof value["activityType"] === "string")) return false; required++; break;
-      case "content": if (!(isObject(value["content"]))) return false; required++; break;
+      case "content": if (!(isJsonObject(value["content"]))) return false; required++; break;
       case "replace": if (!(typeof value["replace"] === "boolean")) return false; break;
       default: if (!isCleanCommonField_4(key, value)) return false;
     }
@@ -809,7 +809,7 @@ function isClean_SUBAGENT_FINISHED(value: JsonObject): boolean {
       case "type": break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; required++; break;
       case "result": if (!(value["result"] !== null)) return false; break;
-      case "outcome": if (!(isObject(value["outcome"]) && isClean_SubagentOutcome(value["outcome"]))) return false; break;
+      case "outcome": if (!(isJsonObject(value["outcome"]) && isClean_SubagentOutcome(value["outcome"]))) return false; break;
       default: if (!isCleanCommonField_3(key, value)) return false;
     }
   }
