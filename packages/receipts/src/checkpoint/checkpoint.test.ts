@@ -66,6 +66,19 @@ test("a text that is not origin, size and root is refused with its line", () => 
   }
 });
 
+test("what no reader could take for a checkpoint is a caller's mistake", () => {
+  const sound = { origin: "a", size: 8, root: ROOT };
+  for (const wrong of [
+    { origin: "a b" },
+    { origin: "" },
+    { size: -1 },
+    { size: 0.5 },
+    { root: ROOT.subarray(1) },
+  ]) {
+    expect(() => encodeCheckpoint({ ...sound, ...wrong })).toThrow(TypeError);
+  }
+});
+
 test("a checkpoint that only another name signed is not the log's", async () => {
   const witness = createSigner(generateKey());
   const text = encodeCheckpoint({ origin: "log.example", size: 8, root: ROOT });

@@ -1,4 +1,4 @@
-import { encodeHex, isCountersignError } from "@countersign/core";
+import { encodeBase64, encodeHex, isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
 import { createSigner, generateKey, importPrivateKey } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { encodeNote, parseNote } from "./note.js";
 import { signNote } from "./sign-note.js";
 import { verifyNote } from "./verify-note.js";
-import { createNoteKey, encodeVkey, parseVkey } from "./vkey.js";
+import { createNoteKey, encodeVkey, NOTE_COSIGNATURE, NOTE_ED25519, parseVkey } from "./vkey.js";
 
 const EXAMPLE_VKEY = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k";
 const EXAMPLE_NOTE = `This is an example message.
@@ -87,6 +87,31 @@ test("one wrong line of a known key condemns the note, even beside a good one", 
   await expect(verifyNote(both, [key], verifyEd25519)).rejects.toMatchObject({
     facts: { reason: "bad-signature" },
   });
+});
+
+test("a known key's signature of another length is a wrong one, of a log as of a witness", async () => {
+  const { publicKey } = createSigner(generateKey());
+  for (const [type, length] of [
+    [NOTE_ED25519, 63],
+    [NOTE_ED25519, 72],
+    [NOTE_COSIGNATURE, 64],
+    [NOTE_COSIGNATURE, 73],
+  ] as const) {
+    const key = createNoteKey("log.example", publicKey, type);
+    const line = { name: key.name, keyId: key.id, signature: new Uint8Array(length) };
+    const note = encodeNote({ text: "text\n", signatures: [line] });
+    await expect(verifyNote(note, [key], verifyEd25519)).rejects.toMatchObject({
+      code: "ERR_NOTE_UNVERIFIED",
+      facts: { reason: "bad-signature" },
+    });
+  }
+});
+
+test("a signature line holds a key id and at least one byte; a note, at least one line", async () => {
+  const line = (bytes: number): string => `text\n\n— a ${encodeBase64(new Uint8Array(bytes))}\n`;
+  expect(parseNote(line(5)).signatures[0]?.signature).toHaveLength(1);
+  expect(await codeOf(() => parseNote(line(4)))).toBe("ERR_NOTE_MALFORMED");
+  expect(() => encodeNote({ text: "text\n", signatures: [] })).toThrow(TypeError);
 });
 
 test("any text without control characters signs, opens again, and not after a changed byte", async () => {

@@ -70,7 +70,7 @@ test.each<[string, string, SseMessage[]]>([
     "event: e\nid: 7\nretry: 10\ndata: a\n\n",
     [{ data: "a", event: "e", id: "7", retry: 10 }],
   ],
-  ["fields do not leak", "event: e\nid: 7\n\ndata: a\n\n", [{ data: "a" }]],
+  ["fields do not leak", "event: e\nid: 7\nretry: 10\n\ndata: a\n\n", [{ data: "a" }]],
   ["empty fields", "event:\nid\ndata: a\n\n", [{ data: "a", id: "" }]],
   ["odd fields", "id: a\0b\nretry: 1s\nDATA: x\n data: y\nfoo\ndata: a\n\n", [{ data: "a" }]],
   ["several UTF-8 lengths", "data: é€😀\r\n\r\n", [{ data: "é€😀" }]],
@@ -162,18 +162,13 @@ test("a failed decoder repeats its error and an ended one is the caller's mistak
 test("a byte order mark does not count towards the first line, however the stream is cut", () => {
   for (const [text, fits] of [
     ["\ufeffdata: 12\n\n", true],
+    ["\ufeffdata: 12", true],
     ["\ufeffdata: 123\n\n", false],
+    ["\ufeffdata: 123", false],
     ["data: 123\n\n", false],
   ] as const) {
-    const bytes = utf8.encode(text);
-    const whole = decode([bytes], { maxLineBytes: 8 });
-    expect(whole.messages).toEqual(fits ? [{ data: "12" }] : []);
-    expect(
-      decode(
-        Array.from(bytes, (byte) => Uint8Array.of(byte)),
-        { maxLineBytes: 8 },
-      ),
-    ).toEqual(whole);
+    const { messages } = decodeEveryWay(text, { maxLineBytes: 8 });
+    expect(messages).toEqual(fits ? [{ data: "12" }] : []);
   }
 });
 
