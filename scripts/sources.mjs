@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** The root of the repository. */
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 const SKIPPED = new Set(["node_modules", "dist", ".git", "generated", "results"]);

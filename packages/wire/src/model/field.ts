@@ -90,7 +90,9 @@ export function listOf(element: ValueSpec, minimum = 0): ValueSpec {
   return { kind: "list", element, minimum };
 }
 
+/** A text. */
 export const STRING: ValueSpec = { kind: "string" };
+/** True or false. */
 export const BOOLEAN: ValueSpec = { kind: "boolean" };
 /** An RFC 6901 pointer. */
 export const POINTER: ValueSpec = { kind: "pointer" };

@@ -16,11 +16,16 @@ export type ToolCall = {
   metadata?: Metadata;
 };
 
+/** Instructions of the application to the model. */
 export type DeveloperMessage = MessageBase & Named & { role: "developer"; content: string };
+/** Instructions of the operator to the model. */
 export type SystemMessage = MessageBase & Named & { role: "system"; content: string };
+/** What the person said. */
 export type UserMessage = MessageBase & Named & { role: "user"; content: string | ContentPart[] };
+/** What the agent said, and the tools it called. */
 export type AssistantMessage = MessageBase &
   Named & { role: "assistant"; content?: string; toolCalls?: ToolCall[] };
+/** What a tool answered to the call `toolCallId`. */
 export type ToolMessage = MessageBase & {
   role: "tool";
   toolCallId: string;
@@ -34,6 +39,7 @@ export type ActivityMessage = MessageBase & {
   activityType: string;
   content: JsonObject;
 };
+/** The agent's reasoning, as far as it is shown. */
 export type ReasoningMessage = MessageBase & {
   role: "reasoning";
   content: string;

@@ -2,6 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { compact } from "../payload-reader.js";
 import type { PayloadReader } from "../payload-reader.js";
 
+/** A run whose last turn was its tools. */
 export type SafeCompletedAfterTools = {
   runId: number;
   turnIndex: number;
@@ -9,6 +10,7 @@ export type SafeCompletedAfterTools = {
   tokensUsed: number;
 };
 
+/** Of the tools only their names leave. */
 export function readCompletedAfterTools(reader: PayloadReader): SafeCompletedAfterTools {
   return {
     runId: reader.ledgerId("runId"),

@@ -4,6 +4,7 @@ import { isRecord } from "../../safe/value.js";
 import { compact } from "../payload-reader.js";
 import type { Compact, PayloadReader } from "../payload-reader.js";
 
+/** A turn that was sent to the model. */
 export type SafeModelRequested = Compact<{
   runId: number;
   turnIndex: number;
@@ -12,6 +13,7 @@ export type SafeModelRequested = Compact<{
   toolChoice: string | undefined;
 }>;
 
+/** The prompt stays inside. */
 export function readModelRequested(reader: PayloadReader): SafeModelRequested {
   return compact({
     runId: reader.ledgerId("runId"),
@@ -25,6 +27,7 @@ export function readModelRequested(reader: PayloadReader): SafeModelRequested {
 /** The three numbers of a response; nothing else of its usage record. */
 export type SafeUsage = { promptTokens: number; completionTokens: number; totalTokens: number };
 
+/** One part of what a model answered. */
 export type SafeItem =
   | { type: "message"; text: string }
   | { type: "reasoning"; text: string }
@@ -35,6 +38,7 @@ export type SafeItem =
   /** Of a type not known here, or without the ids it needs. */
   | { type: "skipped" };
 
+/** What a model answered in one turn. */
 export type SafeModelResponse = {
   runId: number;
   turnIndex: number;
@@ -47,6 +51,7 @@ export const REDACTED_REASONING = "[redacted reasoning]";
 
 const MAX_ITEMS = 10_000;
 
+/** Reads the items one by one, each by its own rule; at most 10,000. */
 export function readModelResponse(reader: PayloadReader): SafeModelResponse {
   const turn = reader.object("turn");
   const usage = reader.object("usage");

@@ -8,10 +8,12 @@ import type { Compact, PayloadReader } from "../payload-reader.js";
 /** The run id of a started run is the ledger id of this very event. */
 export type SafeRunStarted = { runId: number; intent: SafeValue };
 
+/** What the run was asked for passes the disclosure of inputs. */
 export function readRunStarted(reader: PayloadReader, eventId: number): SafeRunStarted {
   return { runId: eventId, intent: reader.disclosure.runInput(reader.raw("intent")) };
 }
 
+/** A chat that became the input of a run. */
 export type SafeChatIngested = { runId: number; intent: SafeValue };
 
 /** The context of a chat may hold private prompts: it is not read. */
@@ -22,6 +24,7 @@ export function readChatIngested(reader: PayloadReader): SafeChatIngested {
   };
 }
 
+/** A run that came to its end. */
 export type SafeRunCompleted = Compact<{
   runId: number;
   final: SafeValue;
@@ -31,6 +34,7 @@ export type SafeRunCompleted = Compact<{
   turnIndex: number | undefined;
 }>;
 
+/** The output passes the disclosure of outputs. */
 export function readRunCompleted(reader: PayloadReader): SafeRunCompleted {
   const outputKind = reader.text("outputKind");
   if (outputKind !== "text" && outputKind !== "json") throw reader.malformed("/outputKind");
@@ -46,6 +50,7 @@ export function readRunCompleted(reader: PayloadReader): SafeRunCompleted {
   });
 }
 
+/** A run that was broken off. */
 export type SafeRunAborted = Compact<{
   runId: number;
   abortKind: string;
@@ -65,6 +70,7 @@ export function readRunAborted(reader: PayloadReader, kind: string): SafeRunAbor
   });
 }
 
+/** A run that waits for a person. */
 export type SafeRunInterrupted = Compact<{
   runId: number;
   turnIndex: number;
@@ -78,6 +84,7 @@ export type SafeRunInterrupted = Compact<{
     | undefined;
 }>;
 
+/** A decision is named by reference, with the call it is about. */
 export function readRunInterrupted(reader: PayloadReader): SafeRunInterrupted {
   const decision = reader.optionalObject("decision");
   return compact({
@@ -111,6 +118,7 @@ function responseSchema(reader: PayloadReader): JsonObject | undefined {
   return reader.disclosure.text(text) === text ? schema : undefined;
 }
 
+/** A run that a person let go on. */
 export type SafeRunResumed = {
   runId: number;
   turnIndex: number;

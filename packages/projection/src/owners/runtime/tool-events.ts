@@ -3,6 +3,7 @@ import type { Shown } from "../../safe/disclosure.js";
 import { compact } from "../payload-reader.js";
 import type { Compact, PayloadReader } from "../payload-reader.js";
 
+/** A call that was carried out. */
 export type SafeToolExecuted = {
   runId: number;
   toolCallId: string;
@@ -11,6 +12,7 @@ export type SafeToolExecuted = {
   result: Shown;
 };
 
+/** Arguments and result pass the disclosure of that tool. */
 export function readToolExecuted(reader: PayloadReader): SafeToolExecuted {
   const toolName = reader.identifier("name");
   return {
@@ -34,6 +36,7 @@ const PHASES: ReadonlySet<string> = new Set<RejectionPhase>([
   "execution",
 ]);
 
+/** A call that was turned away. */
 export type SafeToolRejected = Compact<{
   runId: number;
   toolCallId: string;
