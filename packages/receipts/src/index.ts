@@ -17,7 +17,7 @@ export {
 } from "./keys/key-text.js";
 export { extendKeyHistory, startKeyHistory } from "./keys/rotate.js";
 export type { KeyRecordFacts } from "./keys/rotate.js";
-export { findBrokenRecord, trustedThroughHistory } from "./keys/verify-history.js";
+export { findBrokenRecord, keyPeriods, trustedThroughHistory } from "./keys/verify-history.js";
 export type { BrokenHistory } from "./keys/verify-history.js";
 export { EMPTY_ROOT, leafHash, nodeHash } from "./merkle/hash.js";
 export { proveConsistency, proveInclusion, rootFromNodes } from "./merkle/prove.js";

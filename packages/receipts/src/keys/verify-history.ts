@@ -62,6 +62,18 @@ export function keyPeriods(records: readonly KeyRecord[]): Map<string, KeyPeriod
   return periods;
 }
 
+/** Why a key may not sign the entry at a place; undefined when it may. */
+export function keyFault(
+  periods: ReadonlyMap<string, KeyPeriod>,
+  key: string,
+  index: number,
+): string | undefined {
+  const period = periods.get(key);
+  if (period === undefined) return "the key is not in the history";
+  if (index < period.first) return "the key came later";
+  return index >= period.end ? "the key was retired" : undefined;
+}
+
 /**
  * The keys a verifier trusts: those it named, and those a trusted key handed over to. Trust goes
  * forward only: a key says nothing about the keys before it.

@@ -1,5 +1,9 @@
-import type { ReceiptOptions } from "../verify/receipt.js";
+import type { KeyRecord } from "../keys/history.js";
+import { keyPeriods, trustedThroughHistory } from "../keys/verify-history.js";
+import type { EntryOptions } from "../verify/entry.js";
 import { verifyEntry } from "../verify/entry.js";
+import type { ReceiptOptions } from "../verify/receipt.js";
+import { normalKey } from "../verify/receipt.js";
 import type { SignerTrust, Verification } from "../verify/result.js";
 import { conclude } from "../verify/result.js";
 import type { Tallies } from "../verify/tally.js";
@@ -7,6 +11,12 @@ import { countFailed, countHeld, tallyCheck } from "../verify/tally.js";
 import { loadFastVerifier } from "./ed25519.js";
 
 const ID = "beyond-checkpoint";
+
+/** Whom the verifier trusts, and which keys the log was handed over to. */
+export type BeyondOptions = Pick<ReceiptOptions, "trustedKeys"> & {
+  /** The log's key history, already verified: what is signed by another key is no entry of this log. */
+  history?: readonly KeyRecord[];
+};
 
 /**
  * Adds the entries behind the last checkpoint to a verification: each must be an entry with the next
@@ -17,16 +27,21 @@ export async function verifyBeyond(
   covered: Verification,
   size: number,
   entries: AsyncIterable<Uint8Array>,
-  options: Pick<ReceiptOptions, "trustedKeys"> = {},
+  options: BeyondOptions = {},
 ): Promise<Verification> {
   const tallies: Tallies = new Map();
   const signers = new Map<string, SignerTrust>(covered.signers.map((one) => [one.key, one]));
   const verifySignature = await loadFastVerifier();
+  const { history, trustedKeys } = options;
+  const anchors = trustedKeys && new Set(trustedKeys.map(normalKey));
+  const known: EntryOptions = {
+    verifySignature,
+    ...(anchors && { trustedKeys: [...trustedThroughHistory(history ?? [], anchors)] }),
+    ...(history && { periods: keyPeriods(history) }),
+  };
   let next = size;
   for await (const bytes of entries) {
-    const { trustedKeys } = options;
-    const trust = trustedKeys === undefined ? {} : { trustedKeys };
-    const one = await verifyEntry(bytes, { ...trust, verifySignature, index: next });
+    const one = await verifyEntry(bytes, { ...known, index: next });
     const broken = one.checks.find(({ status }) => status === "failed");
     if (broken === undefined) countHeld(tallies, ID);
     else countFailed(tallies, ID, next, broken.detail, broken.code);

@@ -2,6 +2,7 @@ import { equalBytes } from "@countersign/core";
 import type { DecodedEntry } from "../entry/decode-entry.js";
 import { decodeEntryTexts } from "../entry/decode-entry.js";
 import type { KeyPeriod } from "../keys/verify-history.js";
+import { keyFault } from "../keys/verify-history.js";
 import { HASH_BYTES, leafHash, rootOfLevel } from "../merkle/hash.js";
 import { utf8 } from "../receipt/canonical-text.js";
 import { MAX_BUNDLE_BYTES, splitBundle } from "../tiles/bundle.js";
@@ -50,13 +51,10 @@ async function checkSigned(
   if (!receipt.allowed && isBatchSignature(signature)) {
     countFailed(tallies, "deny-signed-singly", index, "a blocked event shares a batch signature");
   } else countHeld(tallies, "deny-signed-singly");
-  const period = context.periods?.get(key);
   if (context.periods === undefined) return;
-  if (period === undefined)
-    countFailed(tallies, "entry-key", index, "the key is not in the history");
-  else if (index < period.first) countFailed(tallies, "entry-key", index, "the key came later");
-  else if (index >= period.end) countFailed(tallies, "entry-key", index, "the key was retired");
-  else countHeld(tallies, "entry-key");
+  const fault = keyFault(context.periods, key, index);
+  if (fault === undefined) countHeld(tallies, "entry-key");
+  else countFailed(tallies, "entry-key", index, fault);
 }
 
 /** The leaf tile of a bundle; undefined when it is missing or of the wrong length. */

@@ -1,5 +1,7 @@
 import { decodeEntry } from "../entry/decode-entry.js";
 import type { LogEntry } from "../entry/entry.js";
+import type { KeyPeriod } from "../keys/verify-history.js";
+import { keyFault } from "../keys/verify-history.js";
 import type { ReceiptOptions } from "./receipt.js";
 import { checkReceipt } from "./receipt.js";
 import type { Check, SignerTrust, Verification } from "./result.js";
@@ -9,7 +11,16 @@ import { conclude, failed, failedBy, held, skipped } from "./result.js";
 export type EntryOptions = ReceiptOptions & {
   /** Where in the log the entry was found. */
   index?: number;
+  /** When each key was in use (`keyPeriods`): a key that was retired signs nothing further. */
+  periods?: ReadonlyMap<string, KeyPeriod>;
 };
+
+function checkKey(entry: LogEntry, { index, periods }: EntryOptions): Check[] {
+  if (periods === undefined) return [];
+  if (index === undefined) return [skipped("entry-key", "the place is not known")];
+  const fault = keyFault(periods, entry.receipt.kernel_key, index);
+  return [fault === undefined ? held("entry-key", "in use") : failed("entry-key", fault, index)];
+}
 
 /** Checks of one entry, without the conclusion. */
 export async function checkEntry(
@@ -27,6 +38,7 @@ export async function checkEntry(
   if (index === undefined) checks.push(skipped("entry-sequence", "the place is not known"));
   else if (entry.seq === index) checks.push(held("entry-sequence", `entry ${index}`, index));
   else checks.push(failed("entry-sequence", `it says ${entry.seq} at place ${index}`, index));
+  checks.push(...checkKey(entry, options));
   const receipt = await checkReceipt(entry.receipt, options);
   const placed = receipt.checks.map((check) => (index === undefined ? check : { ...check, index }));
   return { checks: [...checks, ...placed], signers: receipt.signers };

@@ -3,6 +3,8 @@ import { parseCheckpoint } from "../checkpoint/checkpoint.js";
 import { leafHash, rootOfLevel } from "../merkle/hash.js";
 import type { NodeReader } from "../merkle/prove.js";
 import { proveConsistency, proveInclusion } from "../merkle/prove.js";
+import { parseKeyHistory } from "../keys/history.js";
+import { keyPeriods } from "../keys/verify-history.js";
 import { encodeProof } from "../proof/tlog-proof.js";
 import { sampleCheckpoint, sampleEvent, sampleLog } from "../testing/sample-log.js";
 import { verifyCheckpoint } from "./checkpoint.js";
@@ -91,4 +93,23 @@ test("a verifier's own key list that cannot be read is the verifier's problem, n
   await expect(verifyCheckpoint(log.checkpoint, { trustedLogs: ["junk"] })).rejects.toMatchObject({
     code: "ERR_NOTE_KEY",
   });
+});
+
+test("with the key history a proof does not hold for an entry of a key that was retired, or not yet in use", async () => {
+  // The log itself took entry 12 from the old key: only the history tells that it was handed over at 10.
+  const { keys, receiptKeys } = await sampleLog(20, { rotateAt: 10 });
+  const periods = keyPeriods(parseKeyHistory(keys));
+  const all = { ...trust, trustedKeys: receiptKeys, periods };
+  expect(failures(await verifyProof(await proofOf(12), log.entries[12]!, all))).toEqual([
+    "entry-key",
+  ]);
+  expect(failures(await verifyProof(await proofOf(9), log.entries[9]!, all))).toEqual([]);
+  const other = new Map([[String(receiptKeys[1]), { first: 0, end: 20 }]]);
+  const foreign = await verifyProof(await proofOf(9), log.entries[9]!, {
+    ...trust,
+    periods: other,
+  });
+  expect(failures(foreign)).toEqual(["entry-key"]);
+  const alone = await verifyEntry(log.entries[12]!, all);
+  expect(alone.checks.find(({ id }) => id === "entry-key")).toMatchObject({ status: "skipped" });
 });

@@ -4,13 +4,13 @@ import type { TlogProof } from "../proof/tlog-proof.js";
 import { parseProof } from "../proof/tlog-proof.js";
 import type { CheckpointOptions } from "./checkpoint.js";
 import { checkCheckpoint } from "./checkpoint.js";
-import type { ReceiptOptions } from "./receipt.js";
+import type { EntryOptions } from "./entry.js";
 import { checkEntry } from "./entry.js";
 import type { Verification } from "./result.js";
 import { conclude, failed, failedBy, held } from "./result.js";
 
 /** Whom the verifier trusts as log and as signer of receipts. */
-export type ProofOptions = ReceiptOptions & Omit<CheckpointOptions, "older">;
+export type ProofOptions = Omit<EntryOptions, "index"> & Omit<CheckpointOptions, "older">;
 
 /** Verifies that an entry stands where a `.tlog-proof` file says, and the entry itself. */
 export async function verifyProof(

@@ -1,7 +1,9 @@
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
+import { KEY_FILES } from "@countersign/gateway";
+import { parseKeyHistory } from "@countersign/receipts";
 import { readBeyond } from "@countersign/receipts/log";
 import { verifyEntry, verifyProof, verifyReceipt } from "@countersign/receipts/verify";
 import type { Verification } from "@countersign/receipts/verify";
@@ -60,7 +62,16 @@ export function checkStore(place: Place, trust: Trust): Promise<Verification> {
     return withStore(place, async (store) => {
       const size = await exportStore(store, place, directory);
       const covered = await checkExport(directory, trust);
-      return verifyBeyond(covered, size, readBeyond(store, size), trust);
+      // Broken, it failed above already.
+      const keys = covered.checks.find(({ id }) => id === "key-history");
+      const history =
+        keys?.status === "held"
+          ? parseKeyHistory(await readFile(join(directory, KEY_FILES.history), "utf8"))
+          : undefined;
+      return verifyBeyond(covered, size, readBeyond(store, size), {
+        ...trust,
+        ...(history && { history }),
+      });
     });
   });
 }

@@ -3,6 +3,7 @@ import { verifyEd25519 } from "@countersign/core/verify";
 import {
   encodeKeyText,
   findBrokenRecord,
+  keyPeriods,
   parseKeyHistory,
   parseKeyText,
   parseVkey,
@@ -13,7 +14,12 @@ import "../errors.js";
 import { readInput } from "./input.js";
 
 /** Whom the verifier trusts; a member that is left out was not asked about. */
-export type Trust = { readonly trustedKeys?: string[]; readonly trustedLogs?: string[] };
+export type Trust = {
+  readonly trustedKeys?: string[];
+  readonly trustedLogs?: string[];
+  /** When each key of a history that was given was in use. */
+  readonly periods?: ReturnType<typeof keyPeriods>;
+};
 
 /** Takes one more receipt key. */
 export function collectKey(text: string, before: string[] | undefined): string[] {
@@ -42,9 +48,9 @@ export function readTrust(flags: { key?: string[]; logKey?: string[] }): Trust {
   };
 }
 
-/** Adds the keys that trusted keys handed over to, when a history was given. */
+/** Adds the keys that trusted keys handed over to, and when each was in use, when a history was given. */
 export async function extendTrust(trust: Trust, historyFile: string | undefined): Promise<Trust> {
-  if (historyFile === undefined || trust.trustedKeys === undefined) return trust;
+  if (historyFile === undefined) return trust;
   const records = parseKeyHistory(await readInput(historyFile));
   const broken = await findBrokenRecord(records, verifyEd25519);
   if (broken !== undefined) {
@@ -54,6 +60,8 @@ export async function extendTrust(trust: Trust, historyFile: string | undefined)
       { file: historyFile },
     );
   }
+  const periods = keyPeriods(records);
+  if (trust.trustedKeys === undefined) return { ...trust, periods };
   const trusted = trustedThroughHistory(records, new Set(trust.trustedKeys));
-  return { ...trust, trustedKeys: [...trusted] };
+  return { ...trust, periods, trustedKeys: [...trusted] };
 }
