@@ -24,6 +24,7 @@ export { keyName, keyThumbprint, readPublicKey, toJwk } from "./trust/public-key
 export type { Ed25519Jwk, PublicKeyInput } from "./trust/public-key.js";
 export { createTrustList } from "./trust/trust-list.js";
 export type { TrustedIssuer, TrustList } from "./trust/trust-list.js";
+export type { Allowance } from "./verifier/authentic.js";
 export type { ForgeryLimit } from "./verifier/forgeries.js";
 export type { VerifySignature } from "./verifier/signatures.js";
 export { createSpendingBook } from "./verifier/spending.js";

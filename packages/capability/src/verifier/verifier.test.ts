@@ -136,6 +136,28 @@ test("narrowed tokens share the allowance of their parent", async () => {
   expect(evaluateNow(verifier, second.token).status).toBe("exhausted");
 });
 
+test("the limits of a token are known once it was found authentic, its parent's among them", async () => {
+  const verifier = testVerifier();
+  const parent = await issue({ maxEvents: 3, holder: HOLDER_KEY.publicKey });
+  const { token } = await narrowCapability(parent, HOLDER_KEY, { id: "a", maxEvents: 2 });
+  expect(verifier.allowances(token)).toBeUndefined();
+  evaluateNow(verifier, token);
+  for (let look = 0; look < 2; look++) {
+    expect(verifier.allowances(token)).toMatchObject([
+      { id: "cap-1", maxEvents: 3 },
+      { id: "cap-1/a", maxEvents: 2 },
+    ]);
+    evaluateNow(verifier, token);
+  }
+  const unlimited = await issue({ id: "free" });
+  evaluateNow(verifier, unlimited);
+  expect(verifier.allowances(unlimited)).toEqual([]);
+  const forged = `${token.slice(0, -86)}${"A".repeat(86)}`;
+  evaluateNow(verifier, forged);
+  expect(verifier.allowances(forged)).toBeUndefined();
+  expect(verifier.allowances(7)).toBeUndefined();
+});
+
 test("a full spending book refuses new allowances and forgets only expired ones", async () => {
   const clock = fakeClock();
   const verifier = testVerifier({ clock, spending: createSpendingBook(1) });

@@ -9,7 +9,7 @@ import type { RevocationSource } from "../revocation/revocation.js";
 import { readToken } from "../token/read-token.js";
 import type { TrustedIssuer, TrustList } from "../trust/trust-list.js";
 import { createTrustList } from "../trust/trust-list.js";
-import type { AuthenticToken, Reading } from "./authentic.js";
+import type { Allowance, AuthenticToken, Reading } from "./authentic.js";
 import { conclude } from "./conclude.js";
 import type { ForgeryLimit } from "./forgeries.js";
 import { createForgeryCounter } from "./forgeries.js";
@@ -46,6 +46,11 @@ export type CapabilityVerifier = {
   ): CapabilityFacts | Promise<CapabilityFacts>;
   /** Counts one delivered event against a token and the tokens it was narrowed from. */
   spend(id: string): void;
+  /**
+   * The limits a token is under: its own and those of the tokens it was narrowed from; `undefined` for one that was
+   * not found authentic, or is no longer remembered.
+   */
+  allowances(token: JsonValue): readonly Allowance[] | undefined;
 };
 
 /** Token texts kept whole: at most 4 MiB of ours. */
@@ -144,6 +149,12 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
       for (const allowance of spenders.get(id)?.allowances ?? []) {
         spending.count(allowance.id, allowance.expiresAt);
       }
+    },
+    allowances(value) {
+      const same = typeof value === "string" ? atHand.get(value) : undefined;
+      if (same !== undefined) return same.allowances;
+      const key = tokenKey(value);
+      return key === undefined ? undefined : authentic.get(key)?.allowances;
     },
   };
 }

@@ -12,6 +12,7 @@ import { WithheldRegister } from "../withhold/register.js";
 import type { Withheld } from "../withhold/register.js";
 import { callKey, keysOf, unitPlaceOf } from "../withhold/unit.js";
 import type { UnitPlace } from "../withhold/unit.js";
+import { BudgetGate } from "./budget-gate.js";
 import { askEarlier } from "./ask-beside.js";
 import { openContent } from "./content.js";
 import type { ContentWatch } from "./content.js";
@@ -26,7 +27,13 @@ import { OpenUnits } from "./units.js";
 /** Asks the policy about every event and keeps withheld what was blocked once. It never waits. */
 export const decide: Stage = {
   name: "decide",
-  open: (run, next) => new Decider(run, next),
+  open: (run, next) => {
+    const decider = new Decider(run, next);
+    const { reserve, hold } = run;
+    return reserve === undefined || hold === undefined
+      ? decider
+      : new BudgetGate(decider, reserve, hold);
+  },
   admit: (request) => {
     const { facts, message } = request;
     if (facts === undefined) throw new TypeError("the request was not classified yet");

@@ -22,6 +22,9 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   for (const stage of STAGES) {
     const raw = request.value;
     if (stage.name === "deliver") assertAdmitted(request, findings, obstacle);
+    const until =
+      stage.name === "decide" ? request.reserve?.(request.message?.capability) : undefined;
+    if (until !== undefined) await until;
     await stage.admit(request);
     if (request.kind === "message") {
       if (stage.name === "decide" && request.decision?.allow === true) {

@@ -36,6 +36,8 @@ export type InboundRequest = {
    */
   readonly claim?: (() => Promise<Finding | undefined>) | undefined;
   /** Told when the decision about it is on record. */
+  /** Sees to it that an event of the tokens that may count is at hand, before it is decided about. */
+  readonly reserve?: ((presented: JsonValue | undefined) => Promise<void> | undefined) | undefined;
   readonly recorded?: ((request: InboundRequest) => void) | undefined;
   /** Before decode: the body or frame as it came. */
   readonly bytes: Uint8Array | string;

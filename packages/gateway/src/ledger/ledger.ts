@@ -13,7 +13,9 @@ export type LedgerKind =
   | "run"
   | "look"
   | "ticket"
-  | "session";
+  | "session"
+  | "budget"
+  | "withheld";
 
 /** One fact about a thread. */
 export type LedgerRow = {

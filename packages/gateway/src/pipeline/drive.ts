@@ -68,10 +68,14 @@ class Drive {
     }
   };
 
-  /** Whether something must come first: room in the log, receipts of what was judged, a person who reads. */
+  /**
+   * Whether something must come first: the events left of a limited token, room in the log, receipts of what was
+   * judged, a person who reads.
+   */
   #mustWait(): boolean {
-    const { recorder, backlog, sink } = this.#run;
-    let until = recorder.room?.();
+    const { recorder, backlog, sink, hold } = this.#run;
+    let until = hold?.until;
+    until ??= recorder.room?.();
     if (this.#bytes >= MAX_BACKLOG_BYTES && backlog.size > 0) until ??= backlog.roomBelow(1);
     if (backlog.size >= MAX_BACKLOG) until ??= backlog.roomBelow(MAX_BACKLOG / 2);
     if (sink.isSlow) until ??= sink.drained();
@@ -82,12 +86,17 @@ class Drive {
 
   /** Judges what has come, and stands in line for the rest. */
   #carry(): void {
-    const { pieces, endsByItself } = this.#stream;
-    const { backlog, clock, progress } = this.#run;
+    const { pieces } = this.#stream;
+    const { backlog, clock, hold } = this.#run;
     const arrivedAt = performance.now();
     let bytes = 0;
     try {
-      do {
+      if (hold !== undefined) hold.resume();
+      if (this.#isComplete()) {
+        this.#end({});
+        return;
+      }
+      while (bytes < MAX_TURN_BYTES && hold?.until === undefined) {
         const piece = pieces.take();
         if (piece === "nothing yet") break;
         if (piece === "over") {
@@ -97,19 +106,25 @@ class Drive {
         const passage = createPassage(clock.now());
         passage.piece = piece;
         this.#pipeline.push(passage);
-        // A socket stays open for the next run: only the stream itself can say that this one is over.
-        if (progress.isComplete && !endsByItself) {
+        bytes += sizeOf(piece);
+        if (this.#isComplete()) {
           this.#end({});
           return;
         }
-        bytes += sizeOf(piece);
-      } while (bytes < MAX_TURN_BYTES);
+      }
     } finally {
       // What came whole before bad bytes is still judged, signed for and delivered.
       this.#pipeline.flush(arrivedAt);
     }
     this.#bytes = backlog.size === 0 ? 0 : this.#bytes + bytes;
-    pieces.whenReady(this.#ask);
+    if (hold?.until === undefined) pieces.whenReady(this.#ask);
+    else void hold.until.then(this.#ask);
+  }
+
+  /** A socket stays open for the next run: only the stream itself can say that this one is over. */
+  #isComplete(): boolean {
+    const { progress, hold } = this.#run;
+    return progress.isComplete && !this.#stream.endsByItself && hold?.until === undefined;
   }
 
   #end(end: StreamEnd): void {

@@ -3,12 +3,14 @@ import type { CompiledPolicy } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import type { Dialect, DowngradeTarget } from "@countersign/wire/dialects";
 import type { ClientSink } from "../clients/sink.js";
+import type { Reserve } from "../decide/budget-gate.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { Clock, MintId } from "../ports.js";
 import type { RunCounters } from "../sessions/counters.js";
 import type { Recorder } from "../record/recorder.js";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { Backlog } from "./backlog.js";
+import type { Hold } from "./hold.js";
 import type { Observer } from "./observer.js";
 import type { Passage } from "./passage.js";
 
@@ -59,6 +61,9 @@ export type Run = {
   readonly beforeDelivery?: (events: readonly AgUiEvent[]) => Promise<void> | undefined;
   /** Told of each event whose receipt is durable, right before it is written to the client, in that form. */
   readonly delivered?: (event: AgUiEvent, passage: Passage) => void;
+  /** Asks for the events of limited tokens before they are needed; the run is held meanwhile. */
+  readonly reserve?: Reserve;
+  readonly hold?: Hold;
   /** Ends the agent's side; the first reason wins. */
   readonly cancel: (reason: string) => void;
 };

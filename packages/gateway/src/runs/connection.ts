@@ -75,6 +75,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
       review,
       claim,
       obstacle,
+      reserve: (token) => capabilities.reserve(token, 1, true),
       recorded: (request) => around.feed.publish(inboundItemOf(request)),
     }),
   };

@@ -9,6 +9,7 @@ import { bindApprovals } from "../inbound/approval.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
 import { Backlog } from "../pipeline/backlog.js";
+import { Hold } from "../pipeline/hold.js";
 import { driveRun } from "../pipeline/drive.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
 import type { RunHandle } from "../sessions/session.js";
@@ -17,6 +18,7 @@ import type { Signal } from "../signal.js";
 import { countObserved } from "../telemetry/count-passage.js";
 import { noteRefusal, RunWatch } from "../telemetry/run-watch.js";
 import type { Upstream, UpstreamStream } from "../upstream/upstream.js";
+import type { RunCapabilities } from "./capabilities.js";
 import { openConnection } from "./connection.js";
 import "./errors.js";
 import { assertTakingRuns } from "./drain.js";
@@ -135,11 +137,17 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
         throw error;
       });
     const token = stream.headers[CAPABILITY_HEADER];
-    if (typeof token === "string") capabilities.add(token);
+    if (typeof token === "string") {
+      capabilities.add(token);
+      await capabilities.reserve(undefined, 1, true);
+    }
 
     const sink = request.openSink({ runId: input.runId, threadId: input.threadId });
     const clientDialect = request.clientDialect ?? dialectOf(input);
     const observer = new RunObserver(around, session, entered);
+    const owner = ownerOf(principal, scope);
+    const { withheld } = around.threads.open(agent, input.threadId, owner);
+    followed.withhold(withheld, owner);
     const run: Run = {
       agent,
       agentDialect: upstream.target.dialect,
@@ -155,17 +163,19 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       recorder: around.recorder,
       backlog: new Backlog(),
       progress: { isOver: false, isComplete: false },
-      withheld: around.threads.open(agent, input.threadId, ownerOf(principal, scope)).withheld,
+      withheld,
       sink,
       observer,
       limits: around.limits,
       clock: around.clock,
       mintId: around.mintId,
+      reserve: (presented, events) => capabilities.reserve(presented, events),
+      hold: new Hold(),
       cancel: leave,
     };
     observer.watch(run);
     const { lease } = request;
-    const open = { gone, leave, lease, handle: entered, visit: followed, watch };
+    const open = { gone, leave, lease, handle: entered, visit: followed, watch, capabilities };
     return {
       handle: entered,
       done: carry(around, run, stream, open, stop),
@@ -175,6 +185,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     gone.removeEventListener("abort", leave);
     leave();
     noteRefusal(around, error, agent);
+    capabilities.settle();
     // Nothing was delivered, so there is nothing to show.
     if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
     around.sessions.forgetEmpty(sessionId);
@@ -192,6 +203,7 @@ type OpenRun = {
   readonly handle: OpenRunHandle;
   readonly visit: ThreadVisit;
   readonly watch: RunWatch;
+  readonly capabilities: RunCapabilities;
 };
 
 /**
@@ -202,7 +214,7 @@ function carry(
   around: Surroundings,
   run: Run,
   stream: UpstreamStream,
-  { gone, leave, lease, handle, visit, watch }: OpenRun,
+  { gone, leave, lease, handle, visit, watch, capabilities }: OpenRun,
   stopped: Signal,
 ): Promise<void> {
   const { sink } = run;
@@ -214,6 +226,7 @@ function carry(
       gone.removeEventListener("abort", leave);
       handle.end(stopped.aborted ? "stopped" : "finished", around.clock.now());
       watch.ended();
+      capabilities.settle();
       await visit.end(!gone.aborted).catch((error: unknown) => {
         const { agent, runId } = handle;
         const facts = { agent, run: runId, cause: codeOf(error) };

@@ -20,6 +20,18 @@ export type TokenVerifier = {
     context: { agent: string; sessionId: string; event?: TokenSubject },
   ): CapabilityFacts;
   spend(id: string): void;
+  /**
+   * Sees to it that so many events of a limited token can be opened, as far as they can be had; a promise where that
+   * has to be asked for, which resolves in any case. `isPatient` waits for what other gateways may give back.
+   */
+  reserve?(
+    token: JsonValue,
+    context: { agent: string; sessionId: string },
+    events: number,
+    isPatient?: boolean,
+  ): Promise<void> | undefined;
+  /** Nobody needs what is reserved of these for now. */
+  settle?(tokens: Iterable<JsonValue>): void;
 };
 
 /** What the gateway tells its operator. */

@@ -60,7 +60,12 @@ export class ThreadDesk {
     if (before?.isEnding === true) await within(before.whenOver(), PATIENCE_MS);
     const findings: Finding[] = [];
     if (this.#open.has(place)) {
-      findings.push({ check: "runs", code: "ERR_RUN_ACTIVE", reason: "the thread has a run open" });
+      findings.push({
+        check: "runs",
+        code: "ERR_RUN_ACTIVE",
+        reason: "the thread has a run open",
+        at: "/threadId",
+      });
     }
     // At once, before anything is awaited: of two requests that come together one is the second.
     const open = new OpenThread(this.#open, place);
@@ -112,7 +117,7 @@ export class ThreadDesk {
     }
     if (used !== undefined) {
       const reason = "this run id was used before";
-      findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason });
+      findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason, at: "/runId" });
     }
     const isSound = findings.every(({ isRemark }) => isRemark === true);
     const claimed = isSound ? await this.#claim(key, review, findings) : [];
@@ -127,6 +132,7 @@ export class ThreadDesk {
       review,
       writtenKeys: written,
       claimed,
+      withheld: rows.filter(({ kind }) => kind === "withheld"),
       owning: owned === undefined ? owning : undefined,
     });
   }

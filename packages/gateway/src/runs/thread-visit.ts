@@ -11,6 +11,8 @@ import { RunTrace } from "../ledger/run-trace.js";
 import { declinedRow, rowOf, stateOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
 import type { ClientDialect } from "../pipeline/run.js";
+import type { WithheldRegister } from "../withhold/register.js";
+import { withheldOf, withheldRows } from "../withhold/withheld-rows.js";
 import type { OpenThread } from "./open-thread.js";
 
 /** What a visit needs of the desk. */
@@ -25,6 +27,8 @@ export type VisitFacts = {
   readonly writtenKeys: readonly string[] | undefined;
   /** Names that were free before this request claimed them. */
   readonly claimed: readonly LedgerName[];
+  /** What was withheld on the thread in earlier runs. */
+  readonly withheld: readonly LedgerRow[];
   /** Makes the thread the principal's, while it is nobody's. */
   readonly owning: LedgerClaim | undefined;
 };
@@ -39,6 +43,7 @@ export class ThreadVisit {
   readonly state: ThreadState;
   /** Keys of the request's state that its client was not left with; undefined when nothing of it is known. */
   readonly writtenKeys: readonly string[] | undefined;
+  readonly #withheld: readonly LedgerRow[];
   readonly #ledger: ThreadLedger;
   readonly #key: string;
   readonly #open: OpenThread;
@@ -49,6 +54,7 @@ export class ThreadVisit {
   /** What takes back all that the request has done so far. */
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
+  #register: { readonly owner: string; readonly units: WithheldRegister } | undefined;
   #isStateTaken = true;
 
   constructor(facts: VisitFacts) {
@@ -57,6 +63,7 @@ export class ThreadVisit {
     this.approvals = review.approvals;
     this.state = state;
     this.writtenKeys = facts.writtenKeys;
+    this.#withheld = facts.withheld;
     this.#ledger = ledger;
     this.#key = key;
     this.#open = open;
@@ -92,6 +99,12 @@ export class ThreadVisit {
     this.#undo = { rows, removed: [...removed, ...this.#undo.removed] };
   }
 
+  /** What is withheld on the thread is known to the register from now on, and what it withholds to the ledger. */
+  withhold(units: WithheldRegister, owner: string): void {
+    units.load(withheldOf(this.#withheld, owner));
+    this.#register = { owner, units };
+  }
+
   /** The run begins: what is delivered is remembered before it is. */
   follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
     // The agent has read the request: nothing of it can be taken back any more.
@@ -99,15 +112,14 @@ export class ThreadVisit {
     this.#undo = NOTHING;
     // Who opened a stream without an input said nothing and repeats nothing. Everybody else is followed,
     // whatever dialect they ask for: they could ask for another the next time.
-    if (dialect === "as-sent") return () => undefined;
+    if (dialect === "as-sent") return () => this.#write(undefined);
     const trace = new RunTrace(this.#input, this.state, dialect !== "1.0", this.#isStateTaken);
     this.#trace = trace;
     const shown = formOf(dialect);
     return (events) => {
       for (const event of events) for (const form of shown(event)) trace.see(form);
       this.#open.isEnding = trace.isOver;
-      const write = trace.take();
-      return write && this.#ledger.write(this.#key, write.rows, write.removed);
+      return this.#write(trace.take());
     };
   }
 
@@ -128,11 +140,26 @@ export class ThreadVisit {
     return this.#leave(() => (wasSent ? trace().cut() : this.#undo));
   }
 
+  /** Writes what there is to write, and what was withheld meanwhile with it. */
+  #write(write: TraceWrite | undefined): Promise<void> | undefined {
+    const register = this.#register;
+    const fresh = register?.units.take();
+    if (register === undefined || fresh === undefined) {
+      return write && this.#ledger.write(this.#key, write.rows, write.removed);
+    }
+    const { rows, removed } = write ?? NOTHING;
+    return this.#ledger
+      .write(this.#key, [...rows, ...withheldRows(register.owner, fresh)], removed)
+      .catch((error: unknown) => {
+        register.units.putBack(fresh);
+        throw error;
+      });
+  }
+
   async #leave(lastWrite: () => TraceWrite | undefined): Promise<void> {
     this.#open.isEnding = true;
     try {
-      const write = lastWrite();
-      if (write !== undefined) await this.#ledger.write(this.#key, write.rows, write.removed);
+      await this.#write(lastWrite());
     } finally {
       this.#open.leave();
     }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { BUDGETS } from "../capabilities/budgets/ledger-budgets.js";
 import type { GatewayConfig } from "../config/config.js";
 import { forgetOld } from "../ledger/forget-old.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
@@ -18,9 +19,14 @@ export async function openLedger(config: GatewayConfig, clock: Clock): Promise<T
         await openSqliteLedger({ directory: join(store.slice("sqlite:".length), "ledger"), clock }),
       )
     : await openPostgresLedger({ url: store, name: origin, clock });
+  const keepThenForget = async (): Promise<void> => {
+    // Capabilities may be spent longer than threads are remembered; each row of theirs has an end of its own.
+    await ledger.write(BUDGETS, []);
+    await forgetOld(ledger, clock.now(), config.threads.keepMs);
+  };
   const forget = (): void => {
     // What is old today is still old in an hour.
-    void forgetOld(ledger, clock.now(), config.threads.keepMs).catch(() => undefined);
+    void keepThenForget().catch(() => undefined);
   };
   forget();
   const timer = setInterval(forget, HOUR_MS);

@@ -1,14 +1,19 @@
 import { existsSync } from "node:fs";
 import { createCapabilityVerifier, createRevocationList } from "@countersign/capability";
-import type { RevocationList } from "@countersign/capability";
+import type { CapabilityVerifier, RevocationList } from "@countersign/capability";
 import { createCapabilityIssuer } from "@countersign/capability/issue";
 import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/issue";
+import type { BudgetStore } from "../capabilities/budgets/budget-store.js";
+import { openLedgerBudgets } from "../capabilities/budgets/ledger-budgets.js";
+import { openPostgresBudgets } from "../capabilities/budgets/postgres-budgets.js";
+import { ReservedSpending } from "../capabilities/budgets/reserved-spending.js";
 import { followRevocations } from "../capabilities/follow-revocations.js";
 import type { FollowedRevocations } from "../capabilities/follow-revocations.js";
 import { appendRevocation, readRevocationFile } from "../capabilities/revocation-file.js";
 import { openSharedRevocations } from "../capabilities/shared-revocations.js";
 import type { SharedRevocations } from "../capabilities/shared-revocations.js";
 import type { GatewayConfig } from "../config/config.js";
+import type { ThreadLedger } from "../ledger/ledger.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock } from "../ports.js";
 import type { Journal, TokenVerifier } from "../runs/surroundings.js";
@@ -36,6 +41,7 @@ export async function openTokens(
   config: GatewayConfig,
   clock: Clock,
   journal: Journal,
+  ledger: ThreadLedger,
 ): Promise<OpenTokens> {
   const key = await openKey(config.keyDirectory, "issuer");
   const issuer = createCapabilityIssuer({ key });
@@ -45,12 +51,26 @@ export async function openTokens(
       ? readRevocationFile(revocationFile)
       : [];
   const revocations = createRevocationList(known);
+  const shared = await openShared(config, revocations, journal);
+  const budgets = await openBudgets(config, clock, ledger).catch(async (error: unknown) => {
+    await shared?.followed.stop();
+    await shared?.store.close();
+    throw error;
+  });
+  const spending = new ReservedSpending(budgets, (isSilent) => {
+    if (isSilent) {
+      journal.error(
+        { code: "BUDGETS_KEPT" },
+        "where the events of capabilities are given out does not answer; what is reserved may be used up",
+      );
+    } else journal.info({}, "events of capabilities are given out again");
+  });
   const verifier = createCapabilityVerifier({
     issuers: [issuer.issuer, ...config.issuers],
     revocations,
     clock,
+    spending,
   });
-  const shared = await openShared(config, revocations, journal);
   let isStale = false;
   return {
     issuer: issuer.issuer,
@@ -81,6 +101,7 @@ export async function openTokens(
           : facts;
       },
       spend: (id) => verifier.spend(id),
+      ...reservationsOf(verifier, spending),
     },
     issue: (grant) => issuer.issue(grant),
     revoke: async (id) => {
@@ -94,10 +115,50 @@ export async function openTokens(
       for (const result of kept) if (result.status === "rejected") throw result.reason;
     },
     close: async () => {
+      await spending.close();
       await shared?.followed.stop();
       await shared?.store.close();
     },
   };
+}
+
+/** How long the start of a run waits for events that another gateway may just be giving back. */
+const PATIENCE_MS = 1000;
+
+/** Statuses of a token that could open an event here if it had any left. */
+const MAY_OPEN: ReadonlySet<string> = new Set(["valid", "exhausted", "rejected"]);
+
+/** How events of tokens are reserved, by what was found out about them. */
+function reservationsOf(
+  verifier: CapabilityVerifier,
+  spending: ReservedSpending,
+): Required<Pick<TokenVerifier, "reserve" | "settle">> {
+  return {
+    reserve: (token, context, events, isPatient = false) => {
+      const known = verifier.allowances(token);
+      if (known !== undefined && spending.isAtHand(known, events)) return undefined;
+      // Nobody ties up the events of a token that is not theirs, or opens nothing any more.
+      const facts = verifier.evaluate(token, context);
+      if (facts instanceof Promise || !MAY_OPEN.has(facts.status)) return undefined;
+      const allowances = verifier.allowances(token) ?? [];
+      return spending.reserve(allowances, events, isPatient ? PATIENCE_MS : 0);
+    },
+    settle: (tokens) => {
+      const ids = [...tokens].flatMap((token) => verifier.allowances(token) ?? []);
+      spending.settle(ids.map(({ id }) => id));
+    },
+  };
+}
+
+/** In the database that gateways share, or in the ledger of the one gateway there is. */
+function openBudgets(
+  { receipts }: GatewayConfig,
+  clock: Clock,
+  ledger: ThreadLedger,
+): Promise<BudgetStore> {
+  return receipts.store.startsWith("sqlite:")
+    ? openLedgerBudgets(ledger, clock)
+    : openPostgresBudgets({ url: receipts.store, name: receipts.origin, clock });
 }
 
 type Shared = { readonly store: SharedRevocations; readonly followed: FollowedRevocations };

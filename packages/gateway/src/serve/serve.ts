@@ -73,16 +73,18 @@ export async function startGateway(
   const ticketKey = deriveTicketKey(
     exportPrivateKeyPem(await openKey(config.keyDirectory, "issuer")),
   );
-  const tokens = await openTokens(config, SYSTEM_CLOCK, journal);
-  const receipts = await openReceipts(config, telemetry).catch(async (error: unknown) => {
-    await tokens.close();
-    throw error;
-  });
+  const receipts = await openReceipts(config, telemetry);
   const ledger = await openLedger(config, SYSTEM_CLOCK).catch(async (error: unknown) => {
-    await tokens.close();
     await receipts.log.close();
     throw error;
   });
+  const tokens = await openTokens(config, SYSTEM_CLOCK, journal, ledger).catch(
+    async (error: unknown) => {
+      await ledger.close();
+      await receipts.log.close();
+      throw error;
+    },
+  );
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,

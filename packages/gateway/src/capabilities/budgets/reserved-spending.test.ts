@@ -1,0 +1,192 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { BudgetQuestion, BudgetStore } from "./budget-store.js";
+import { ReservedSpending } from "./reserved-spending.js";
+
+/** One budget for everybody, in memory; it can be made silent, and counts what it was asked. */
+function createStore() {
+  let taken = 0;
+  let opened = 0;
+  const questions: BudgetQuestion[] = [];
+  const state = { isSilent: false };
+  const store: BudgetStore = {
+    take: async (question) => {
+      questions.push(question);
+      if (state.isSilent) throw new Error("silent");
+      const given = Math.max(0, Math.min(question.wanted, question.maxEvents - taken));
+      taken += given;
+      opened += question.opened;
+      return { given, taken, opened };
+    },
+    giveBack: async (returned) => {
+      if (state.isSilent) throw new Error("silent");
+      for (const one of returned) {
+        taken -= one.unused;
+        opened += one.opened;
+      }
+    },
+    close: async () => {},
+  };
+  return { store, questions, state, taken: () => taken };
+}
+
+const allowance = (maxEvents: number, id = "cap") => ({ id, maxEvents, expiresAt: 2e9 });
+
+/** Opens an event if there is one left, as a verifier does. */
+function openOne(book: ReservedSpending, maxEvents: number, id = "cap"): boolean {
+  if (book.spent(id) >= maxEvents) return false;
+  book.count(id);
+  return true;
+}
+
+test("nothing is open without a reservation, and all of a budget with them", async () => {
+  const { store } = createStore();
+  const book = new ReservedSpending(store);
+  expect(openOne(book, 3)).toBe(false);
+  for (let event = 0; event < 3; event += 1) {
+    await book.reserve([allowance(3)], 1);
+    expect(openOne(book, 3)).toBe(true);
+  }
+  await book.reserve([allowance(3)], 1);
+  expect(openOne(book, 3)).toBe(false);
+  await book.close();
+});
+
+test("what is at hand is not asked for again, and a budget that is used up is not asked for at all", async () => {
+  const { store, questions } = createStore();
+  const book = new ReservedSpending(store);
+  await book.reserve([allowance(80)], 1);
+  expect(questions).toHaveLength(1);
+  expect(book.reserve([allowance(80)], 10)).toBeUndefined();
+  expect(book.isAtHand([allowance(80)], 10)).toBe(true);
+  expect(book.isAtHand([allowance(80)], 11)).toBe(false);
+  await book.reserve([allowance(1, "one")], 1);
+  openOne(book, 1, "one");
+  await book.close();
+
+  const other = createStore();
+  const small = new ReservedSpending(other.store);
+  await small.reserve([allowance(1)], 5);
+  expect(openOne(small, 1)).toBe(true);
+  await small.reserve([allowance(1)], 1);
+  expect(other.questions).toHaveLength(2);
+  expect(small.reserve([allowance(1)], 1)).toBeUndefined();
+  await small.close();
+});
+
+test("a large block is fetched again before it is used up, and none is larger than 256", async () => {
+  const { store, questions } = createStore();
+  const book = new ReservedSpending(store);
+  await book.reserve([allowance(1e6)], 1);
+  expect(questions.map(({ wanted }) => wanted)).toEqual([256]);
+  for (let event = 0; event < 2000; event += 1) {
+    expect(openOne(book, 1e6)).toBe(true);
+    if (event % 16 === 0) await Promise.resolve();
+    await Promise.resolve();
+  }
+  expect(Math.max(...questions.map(({ wanted }) => wanted))).toBe(256);
+  await book.close();
+});
+
+test("while the store is silent what is at hand may be used, then nothing; it is told once and asked once a second", async () => {
+  const { store, state, questions } = createStore();
+  const told: boolean[] = [];
+  let now = 0;
+  const book = new ReservedSpending(
+    store,
+    (isSilent) => told.push(isSilent),
+    () => now,
+  );
+  await book.reserve([allowance(16)], 1);
+  state.isSilent = true;
+  expect([1, 2].map(() => openOne(book, 16))).toEqual([true, true]);
+  await book.reserve([allowance(16)], 1);
+  expect(openOne(book, 16)).toBe(false);
+  expect(book.reserve([allowance(16)], 1)).toBeUndefined();
+  now = 1000;
+  await book.reserve([allowance(16)], 1);
+  expect(questions).toHaveLength(3);
+  state.isSilent = false;
+  now = 2000;
+  await book.reserve([allowance(16)], 1);
+  expect(openOne(book, 16)).toBe(true);
+  expect(told).toEqual([true, false]);
+  await book.close();
+});
+
+test("who waits gets what another gives back meanwhile", async () => {
+  const { store, taken } = createStore();
+  const [first, second] = [new ReservedSpending(store), new ReservedSpending(store)];
+  await first.reserve([allowance(2)], 2);
+  expect(openOne(first, 2)).toBe(true);
+  const waiting = second.reserve([allowance(2)], 1, 5000);
+  first.settle(["cap"]);
+  await waiting;
+  expect(openOne(second, 2)).toBe(true);
+  expect(openOne(first, 2)).toBe(false);
+  await first.close();
+  await second.close();
+  expect(taken()).toBe(2);
+});
+
+test("a close gives back all that was not used", async () => {
+  const { store, taken } = createStore();
+  const book = new ReservedSpending(store);
+  await book.reserve([allowance(80)], 10);
+  openOne(book, 80);
+  await book.close();
+  expect(taken()).toBe(1);
+});
+
+test("whatever several gateways reserve, use, give back and lose, no more is opened than a limit, even a smaller one of the same token", async () => {
+  const step = fc.record({
+    gateway: fc.nat({ max: 2 }),
+    does: fc.constantFrom("reserve", "open", "open", "open", "settle", "crash", "silence"),
+    events: fc.integer({ min: 1, max: 6 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 40 }),
+      fc.integer({ min: 1, max: 40 }),
+      fc.array(step, { maxLength: 60 }),
+      async (maxEvents, lower, steps) => {
+        const { store, state } = createStore();
+        let now = 0;
+        const start = (): ReservedSpending =>
+          new ReservedSpending(
+            store,
+            () => {},
+            () => now,
+          );
+        const books = [start(), start(), start()];
+        const gone: ReservedSpending[] = [];
+        const limits = [maxEvents, Math.min(lower, maxEvents)];
+        const opened = [0, 0];
+        for (const { gateway, does, events } of steps) {
+          const book = books[gateway] as ReservedSpending;
+          now += 300;
+          if (does === "reserve") await book.reserve([allowance(maxEvents)], events);
+          else if (does === "settle") book.settle(["cap"]);
+          else if (does === "silence") state.isSilent = !state.isSilent;
+          else if (does === "crash") {
+            gone.push(book);
+            books[gateway] = start();
+          } else {
+            for (let event = 0; event < events; event += 1) {
+              const number = book.spent("cap");
+              if (number >= maxEvents) break;
+              book.count("cap");
+              limits.forEach((limit, index) => {
+                if (number < limit) opened[index] = (opened[index] ?? 0) + 1;
+              });
+            }
+          }
+          limits.forEach((limit, index) => expect(opened[index]).toBeLessThanOrEqual(limit));
+        }
+        state.isSilent = true;
+        for (const book of [...books, ...gone]) await book.close();
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
