@@ -21,6 +21,8 @@ export type { Decision, Denial, Permit, ReasonCode } from "./compile/decision.js
 export { REQUEST_CHECKS } from "./compile/request-settings.js";
 export type { RequestCheckName, RequestSettings } from "./compile/request-settings.js";
 export type { Trace, TraceStep } from "./compile/explain.js";
+export { meaningOfPolicyRule, POLICY_RULES } from "./compile/rule-meanings.js";
+export type { PolicyRuleId, RuleMeaning } from "./compile/rule-meanings.js";
 export { NO_COUNTERS } from "./compile/facts.js";
 export type {
   CapabilityFacts,

@@ -6,6 +6,10 @@ export type Problem = {
   code: string;
   title: string;
   detail?: string;
+  /** Which part of the request it is about: a JSON Pointer (RFC 6901). */
+  pointer?: string;
+  /** What helps, in a sentence. */
+  remedy?: string;
   /** The receipt of the decision behind the refusal, where there is one. */
   receipt?: string;
   /** Ids of interrupts that wait for an answer: a page that was loaded anew can cancel them. */
@@ -17,13 +21,15 @@ const RETRY_AFTER_SECONDS = "5";
 
 /** The document that tells a problem. */
 export function documentOf(problem: Problem): object {
-  const { status, code, title, detail, receipt, interrupts } = problem;
+  const { status, code, title, detail, pointer, remedy, receipt, interrupts } = problem;
   return {
     type: `urn:countersign:problem:${code}`,
     title,
     status,
     code,
     ...(detail === undefined ? {} : { detail }),
+    ...(pointer === undefined ? {} : { pointer }),
+    ...(remedy === undefined ? {} : { remedy }),
     ...(receipt === undefined ? {} : { receipt }),
     ...(interrupts === undefined ? {} : { interrupts }),
   };

@@ -1,6 +1,8 @@
 import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
 import "../access/errors.js";
+import { remedyOf } from "../explain/remedies.js";
+import type { RefusedPart } from "../inbound/errors.js";
 import { receiptOf } from "../inbound/refusal-log.js";
 import "../listen/errors.js";
 import type { Problem } from "./problem.js";
@@ -16,7 +18,7 @@ const NOT_SAYABLE: Status = { status: 403, title: "A client may not say this" };
 const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };
 
 /** What each refusal before a stream answers; everything else that is coded is a bad request. */
-const STATUSES: Partial<Record<ErrorCode, Status>> = {
+export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_LIMIT_EXCEEDED: { status: 413, title: "The request is over a limit" },
   ERR_INBOUND_BLOCKED: { status: 403, title: "The policy does not allow this request" },
   ERR_ACCESS_MISSING: { status: 401, title: "A credential is needed" },
@@ -28,6 +30,7 @@ const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_ACCESS_FULL: { status: 429, title: "Too many tickets are waiting" },
   ERR_ACCESS_KEYS: { status: 503, title: "Credentials cannot be checked now" },
   ERR_REQUEST_TIMEOUT: { status: 408, title: "The request was not whole in time" },
+  ERR_STREAM_GONE: { status: 410, title: "The stream cannot be taken up again" },
   ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
   ERR_LEDGER_FULL: { status: 413, title: "The thread is too long" },
   ERR_RUN_ACTIVE: { status: 409, title: "The thread has a run open" },
@@ -61,7 +64,15 @@ export function problemOf(error: unknown): Problem {
       : MEDIATED.test(error.code)
         ? NOT_SAYABLE
         : BAD_REQUEST);
-  const problem: Problem = { status, title, code: error.code, detail: error.message };
+  const { pointer, remedy = remedyOf(error.code) } = error.facts as RefusedPart;
+  const problem: Problem = {
+    status,
+    title,
+    code: error.code,
+    detail: error.message,
+    ...(pointer === undefined ? {} : { pointer }),
+    ...(remedy === undefined ? {} : { remedy }),
+  };
   if (isCountersignError(error, "ERR_RESUME_INCOMPLETE")) problem.interrupts = error.facts.open;
   const receipt = isCountersignError(error, "ERR_INBOUND_BLOCKED")
     ? error.facts.receipt

@@ -2,6 +2,7 @@ import type { CompiledPolicy, Decision, Denial, OnBlock, Permit } from "@counter
 import type { AgUiEvent } from "@countersign/wire";
 import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRuleId, Violation } from "@countersign/wire/order";
+import type { OwnRuleId } from "../explain/own-rules.js";
 import type { Withheld } from "../withhold/register.js";
 
 /** Blocks that no policy can lift, because the stream itself would break or a withheld unit would return. */
@@ -22,7 +23,7 @@ export const CLOSE: Permit = Object.freeze({ allow: true });
 export const ORDER_RULE = "gateway/order";
 
 /** A block of the gateway's own, outside any policy. */
-export function ownDenial(rule: string, reason: string, onBlock: OnBlock = "drop"): Denial {
+export function ownDenial(rule: OwnRuleId, reason: string, onBlock: OnBlock = "drop"): Denial {
   return { allow: false, rule, reason, reasonCode: "evaluation_failed", onBlock };
 }
 

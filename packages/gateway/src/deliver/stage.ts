@@ -10,6 +10,7 @@ import type { Stage } from "../pipeline/stage.js";
 import { ClientStream } from "./client-stream.js";
 import "./errors.js";
 import { noticeOf } from "./notice.js";
+import { blame } from "../inbound/blame.js";
 import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
 import type { Failure } from "./run-error.js";
 
@@ -23,6 +24,7 @@ export const deliver: Stage = {
       throw new CountersignError("ERR_INBOUND_BLOCKED", decision?.reason ?? "undecided", {
         rule: decision?.rule ?? "undecided",
         receipt: request.receiptId ?? "",
+        ...(decision === undefined ? {} : blame(request, decision)),
       });
     }
     request.body = JSON.stringify(bodyOf(request));

@@ -55,6 +55,7 @@ export const FOREIGN: Finding = {
   check: "threads",
   code: "ERR_THREAD_OWNER",
   reason: "the thread belongs to somebody else",
+  at: "/threadId",
 };
 
 /** A socket carries one run at a time: the frames of two could not be told apart. */

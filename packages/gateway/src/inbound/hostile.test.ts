@@ -80,7 +80,12 @@ async function begin(request?: string, interrupts: readonly object[] = []): Prom
   expect(started.status, started.text).toBe(200);
 }
 
-type Answer = { status: number; text: string; code: string | undefined; receipt?: string };
+type Problem = { code: string; detail: string; receipt: string; pointer: string; remedy: string };
+type Answer = Partial<Omit<Problem, "code">> & {
+  status: number;
+  text: string;
+  code: string | undefined;
+};
 
 async function send(fields: object, query = ""): Promise<Answer> {
   const body = { threadId: "t", runId: "r2", protocolVersion: "1.0", messages: [], ...fields };
@@ -91,7 +96,7 @@ async function sendText(body: string, query = ""): Promise<Answer> {
   const response = await fetch(`${fixture.url}/agents/support${query}`, { method: "POST", body });
   const answer = await response.text();
   const isProblem = response.headers.get("content-type") === "application/problem+json";
-  const problem = isProblem ? (JSON.parse(answer) as { code: string; receipt: string }) : undefined;
+  const problem = isProblem ? (JSON.parse(answer) as Problem) : undefined;
   return { status: response.status, text: answer, code: problem?.code, ...problem };
 }
 
@@ -250,6 +255,11 @@ test("each attack is refused with its code and a receipt, and the agent is not c
       code === "ERR_RUN_ID_REUSED" ? 409 : code === "ERR_INBOUND_UNKNOWN_KEY" ? 400 : 403,
     );
     expect(answer.receipt, title).toMatch(/^agui-/);
+    // The part, and what helps; never what was said.
+    expect(answer.pointer, title).toMatch(/^(?:\/[\w$.-]+)+$/);
+    expect(answer.detail, title).toContain(`at ${answer.pointer}`);
+    expect(answer.remedy?.length, title).toBeGreaterThan(10);
+    expect(answer.text, title).not.toMatch(/I agree|obey|root|yyyy|vvvv|forged|secret/);
     const entry = fixture.recorder.drafts.at(-1);
     expect(entry?.receipt.allowed).toBe(false);
     expect(entry?.receipt.denial_reason).toContain(code);

@@ -1,11 +1,12 @@
 import { CountersignError } from "@countersign/core";
 import type { Denial } from "@countersign/policy";
 import { ownDenial } from "../decide/structure.js";
+import type { OwnRuleId } from "../explain/own-rules.js";
 import "./errors.js";
 
 /** Why a browser's message cannot go up, whatever a policy says of it. */
 export type Obstacle = {
-  readonly rule: string;
+  readonly rule: OwnRuleId;
   readonly code: "ERR_MESSAGE_NO_RUN" | "ERR_MESSAGE_ONE_WAY";
   readonly reason: string;
 };

@@ -34,7 +34,7 @@ export function classifyInput(input: RunAgentInput, context: InputContext = {}):
   }
   if ((input.resume ?? []).length > 0) aspects.push(partAspect("resume", refinements));
   if ((input.context ?? []).length > 0) aspects.push(partAspect("context", refinements));
-  if (!isEmpty(input.forwardedProps)) aspects.push(partAspect("forwarded_props", refinements));
+  if (!isEmpty(input.forwardedProps)) aspects.push(propsAspect(input.forwardedProps, refinements));
   const written = context.stateEchoed === true ? undefined : writtenState(input.state, context);
   if (written !== undefined && !isEmpty(written)) {
     const base = partAspect("state", refinements);
@@ -49,6 +49,15 @@ export function classifyInput(input: RunAgentInput, context: InputContext = {}):
     ...(rest.length === 0 ? {} : { also: rest }),
     ...(declared.length === 0 ? {} : { declaredTools: declared }),
   };
+}
+
+/** Who lists a property has opened it: asking for its class too would be asking twice. A policy may still name one. */
+function propsAspect(props: JsonValue | undefined, refinements: Refinements): Aspect {
+  const aspect = partAspect("forwarded_props", refinements);
+  const isNamed = refinements.input.get("forwarded_props")?.classification !== undefined;
+  if (isNamed || props === null || typeof props !== "object" || Array.isArray(props)) return aspect;
+  const isListed = Object.keys(props).every((key) => refinements.listsProperty(key));
+  return isListed ? { ...aspect, classification: "display", derived: "display" } : aspect;
 }
 
 /** What of a state is the client's doing. */

@@ -28,6 +28,8 @@ export type Refinements = {
   readonly interrupts: NameTable<Refinement>;
   readonly state: readonly { readonly glob: PointerGlob; readonly refinement: Refinement }[];
   readonly input: ReadonlyMap<InputPart, Refinement>;
+  /** Whether the policy lists a forwarded property by name: then it does no more than it is listed for. */
+  listsProperty(key: string): boolean;
 };
 
 /** The chat surface where a policy names no other; seed policies call it `chat-window:main`. */
@@ -37,7 +39,10 @@ export const DEFAULT_CHAT: Target = Object.freeze({
 });
 
 /** Compiles an `ag_ui_classify` block; without one the table stands alone. */
-export function compileRefinements(block: ClassifyBlock | undefined): Refinements {
+export function compileRefinements(
+  block: ClassifyBlock | undefined,
+  listsProperty: (key: string) => boolean = () => false,
+): Refinements {
   const active = block === undefined || block.enabled === false ? {} : block;
   const input = new Map<InputPart, Refinement>();
   for (const [part, entry] of Object.entries(active.input ?? {}) as [InputPart, InputClassify][]) {
@@ -55,6 +60,7 @@ export function compileRefinements(block: ClassifyBlock | undefined): Refinement
       refinement: readRefinement(entry),
     })),
     input,
+    listsProperty,
   };
 }
 

@@ -191,6 +191,7 @@ export const INPUT_TABLE = {
     classification: "mutate",
     target: "none",
     refinedBy: "nothing",
-    reason: "Integrations take user ids, models and commands from it.",
+    reason:
+      "Integrations take user ids, models and commands from it; display where the policy lists every key.",
   },
 } as const satisfies Record<InputPart, ClassificationRow>;

@@ -11,6 +11,7 @@ import { formatTarget } from "../vocabulary/target.js";
 import { STATUS_REASONS } from "./capability-status.js";
 import type { Denial } from "./decision.js";
 import type { CapabilityFacts, CapabilityStatus, DecisionFacts } from "./facts.js";
+import type { PolicyRuleId } from "./rule-meanings.js";
 import type { DenialMaker, Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 import { scopeSetOf } from "./scope-set.js";
@@ -99,7 +100,7 @@ type Gate = {
   present(facts: DecisionFacts): Denial | undefined;
 };
 
-function createGate(rule: string, onBlock: OnBlock): Gate {
+function createGate(rule: PolicyRuleId, onBlock: OnBlock): Gate {
   const make = denials(rule, onBlock);
   const missing = make("capability_missing", "no capability token provided");
   const unauthorized = make(

@@ -74,6 +74,7 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     "the policy could not be evaluated",
   );
   const heldTools = toolsOfConditions(document);
+  const request = openRequest(document);
   const evaluate = createEvaluator(rules, failed, mode);
   return {
     hash,
@@ -81,12 +82,12 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     mode,
     onBlock,
     document,
-    refinements: compileRefinements(document.rules.ag_ui_classify),
+    refinements: compileRefinements(document.rules.ag_ui_classify, request.listsProperty),
     limits: {
       maxEventsPerSecond: document.rules.ag_ui?.max_events_per_second ?? DEFAULT_EVENTS_PER_SECOND,
       velocity: velocity.limits,
     },
-    request: compileRequestSettings(document),
+    request: request.settings,
     content: compileContentSettings(document),
     rules: rules.map((rule) => rule.id),
     evaluate,
@@ -94,6 +95,16 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     needsArguments: (name) =>
       tools.schemas.has(name) || heldTools.some((pattern) => matchesGlob(pattern, name)),
   };
+}
+
+/** What a browser may say, and which properties of its own a policy opens by listing them. */
+function openRequest(document: PolicyDocument): {
+  settings: RequestSettings;
+  listsProperty: (key: string) => boolean;
+} {
+  const settings = compileRequestSettings(document);
+  const isOn = settings.mode("forwarded_props") !== "off";
+  return { settings, listsProperty: isOn ? settings.forwardedProps.allowsKey : () => false };
 }
 
 /** Patterns of tools whose arguments some condition reads. */

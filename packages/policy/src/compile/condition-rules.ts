@@ -26,7 +26,7 @@ function conditionRule(
 ): Rule {
   const settings = blockSettings(document, block);
   const mode = source.mode ?? settings.mode;
-  const id = `ag_ui_conditions.${source.id}`;
+  const id = `ag_ui_conditions.${source.id}` as const;
   const make = denials(id, source.on_block ?? settings.onBlock);
   const hit = make("condition", source.reason ?? `blocked by condition ${source.id}`);
   const failed = make("condition_failed", `condition ${source.id} could not be evaluated`);

@@ -3,6 +3,7 @@ import type { Aspect } from "../classify/facts.js";
 import type { BlockHeader, OnBlock, PolicyDocument, PolicyMode } from "../document/model.js";
 import type { Denial, ReasonCode } from "./decision.js";
 import type { DecisionFacts } from "./facts.js";
+import type { PolicyRuleId } from "./rule-meanings.js";
 
 /** One compiled rule. `check` runs for every event; `saw` only for people who ask why. */
 export type Rule = {
@@ -36,6 +37,6 @@ export function isActive<Block extends BlockHeader>(block: Block | undefined): b
 }
 
 /** The denials of a rule. */
-export function denials(rule: string, onBlock: OnBlock): DenialMaker {
+export function denials(rule: PolicyRuleId, onBlock: OnBlock): DenialMaker {
   return (reasonCode, reason) => Object.freeze({ allow: false, rule, reason, reasonCode, onBlock });
 }

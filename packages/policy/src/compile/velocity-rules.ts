@@ -82,7 +82,7 @@ function velocityRule(
   index: number,
 ): Rule {
   const { mode, onBlock } = blockSettings(document, source);
-  const id = `velocity.${limit.id}`;
+  const id = `velocity.${limit.id}` as const;
   const denial = denials(id, onBlock)(
     "velocity_exceeded",
     `more than ${limit.max} events of this kind per ${limit.scope} in ${limit.windowMs / 1000} seconds`,

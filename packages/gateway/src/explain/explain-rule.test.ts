@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { compilePolicy, loadPolicy, REQUEST_CHECKS } from "@countersign/policy";
+import { expect, test } from "vitest";
+import { STATUSES } from "../clients/refusal.js";
+import { allRules, explainRule, rulesPage } from "./explain-rule.js";
+import { OWN_RULES } from "./own-rules.js";
+import { remedyOf } from "./remedies.js";
+
+const SOURCES = fileURLToPath(new URL("..", import.meta.url));
+const page = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../../docs/${path}`, import.meta.url)), "utf8");
+
+function namedInSources(): Set<string> {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.startsWith("explain"),
+  );
+  const texts = files.map((file) => readFileSync(join(SOURCES, file), "utf8"));
+  return new Set(texts.flatMap((text) => text.match(/(?<=")gateway\/[a-z-]+(?=")/g) ?? []));
+}
+
+test("the gateway blocks by no rule without a meaning, and explains none that it does not have", () => {
+  expect([...namedInSources()].toSorted()).toEqual(Object.keys(OWN_RULES).toSorted());
+});
+
+test("every rule of a policy and every check of a request has a meaning and a remedy", () => {
+  const { rules } = compilePolicy(
+    loadPolicy(`hushspec: "0.1.0"
+rules:
+  ag_ui: { transport: sse, capability_scopes: [{ scope_id: "ui:submit:modal" }] }
+  ag_ui_components: { allow_components: [modal] }
+  ag_ui_inbound: { default: block }
+  ag_ui_tools: { call: { default: allow }, declare: { default: allow } }
+  ag_ui_content: {}
+  ag_ui_conditions: { rules: [{ id: late, when: "true" }] }
+  velocity: [{ max_invocations: 1, window_seconds: 1, scope: session, id: few }]
+`),
+  );
+  const named = rules.flatMap((rule) => (rule === "ag_ui_content" ? [] : [rule]));
+  const checks = REQUEST_CHECKS.filter((check) => check !== "approval");
+  for (const rule of [...named, ...checks.map((check) => `ag_ui_request.${check}`)]) {
+    expect([rule, explainRule(rule)?.remedy]).toEqual([rule, expect.stringMatching(/.{10}/)]);
+  }
+  expect(explainRule("velocity.few")).toBe(explainRule("velocity.*"));
+  for (const unknown of [
+    "",
+    "gateway/",
+    "gateway/other",
+    "constructor",
+    "velocity.",
+    "ag_ui_request.x",
+  ]) {
+    expect(explainRule(unknown)).toBeUndefined();
+  }
+});
+
+test("every code that a client may be refused with has a remedy and an entry in the documentation", () => {
+  const pages = readdirSync(fileURLToPath(new URL("../../../../docs/errors", import.meta.url)));
+  const documented = pages.map((file) => page(`errors/${file}`)).join("\n");
+  const inbound = [...page("errors/gateway-inbound.md").matchAll(/^## (ERR_\w+)/gm)];
+  const codes = [...Object.keys(STATUSES), ...inbound.map(([, code]) => code as string)];
+  for (const code of [...codes, "ERR_JSON_SYNTAX", "ERR_DIALECT_DOUBLE_SPELLING"]) {
+    expect([code, remedyOf(code)]).toEqual([code, expect.stringMatching(/.{10}/)]);
+    expect(documented).toContain(`## ${code}\n`);
+  }
+  expect(remedyOf("constructor")).toBeUndefined();
+});
+
+test("the page about rules is the table, and the gateway's own page names each of its rules", async () => {
+  await expect(rulesPage()).toMatchFileSnapshot("../../../../docs/policy/rules.md");
+  for (const rule of Object.keys(OWN_RULES)) expect(page("gateway.md")).toContain(`\`${rule}\``);
+  expect(allRules().size).toBeGreaterThan(40);
+});

@@ -1,0 +1,142 @@
+import type { RequestCheckName, RuleMeaning } from "@countersign/policy";
+
+/**
+ * Every rule that the gateway blocks by itself. Its denials take their names from here, so that none exists without a
+ * meaning; docs/policy/rules.md and `countersign policy explain` are made of the same table.
+ */
+export const OWN_RULES = {
+  "gateway/role": {
+    means: "the agent speaks as `system`, `developer` or `user`: text in the person's place",
+    remedy: "have the agent send its text in the role of `assistant`",
+  },
+  "gateway/message-role": {
+    means: "an event would write into a message that is known in another role",
+    remedy: "give every new message an id of its own",
+  },
+  "gateway/rewritten": {
+    means:
+      "a message list or a result changes what the person or the application said or answered; the original stays",
+    remedy: "have the agent repeat messages as it got them, under their ids",
+  },
+  "gateway/known-call": {
+    means:
+      "the agent opens a tool call of the history again; a client would append to what was read",
+    remedy: "give a new call a new id; the result of the old one may still come",
+  },
+  "gateway/result": {
+    means:
+      "the agent answers a call of a tool that the client advertised, which only the client can",
+    remedy:
+      "wait for the client's `tool` message, or set `ag_ui_tools.allow_agent_results: true` where the agent may answer",
+  },
+  "gateway/renamed": {
+    means: "a message list repeats a tool call under another name",
+    remedy: "repeat calls as they were made",
+  },
+  "gateway/raw": {
+    means: "a `RAW` event came while something is withheld on the thread, which it could repeat",
+    remedy:
+      "have the agent send no `RAW` events, or open what is withheld: its receipts name the rules",
+  },
+  "gateway/reserved-name": {
+    means: "a custom event has a name that begins with `countersign.`, or looks as if",
+    remedy: "use a prefix of your own; `countersign.ui_render_hint` is the exception",
+  },
+  "gateway/held": {
+    means:
+      "a tool call was held until its arguments are whole, for a schema, a condition or an approval, and the stream ended first",
+    remedy: "look why the agent's stream broke off; `TOOL_CALL_END` was missing",
+  },
+  "gateway/withheld": {
+    means:
+      "a run ended with questions to the person all of which are withheld, so that nobody could answer",
+    remedy:
+      "open the interrupts or the calls that they are about (`ag_ui_classify.interrupts`, `tools`), or hand the session a token for them",
+  },
+  "gateway/unsound": {
+    means:
+      "an event is in order for the agent but not in what is left for the person: its client would throw",
+    remedy:
+      "look at what was withheld before it in the same run (`countersign receipts list --run RUN --blocked`), and open that",
+  },
+  "gateway/order": {
+    means: "an event breaks a rule that the official client checks, so the run ends",
+    remedy: "mend the agent; `countersign doctor URL` names the rule and the event",
+  },
+  "gateway/invalid": {
+    means: "something could not be read as an event or as a request; the reason names the code",
+    remedy:
+      "look the code up: `countersign policy explain CODE`; `countersign doctor URL` shows the agent's own",
+  },
+  "gateway/approval": {
+    means:
+      "after the person answered, the agent makes another call than they were shown, one that they declined, or a second one",
+    remedy:
+      "call the tool with the name and arguments of the question, once; ask again for anything else (`ag_ui_request.approval` sets the mode)",
+  },
+  "gateway/one-way": {
+    means:
+      "a browser's message is for an agent that is asked by a request and takes none while it answers",
+    remedy: "send it with the next request, or connect the agent over `ws:`",
+  },
+  "gateway/no-run": {
+    means:
+      "a browser's message came on a socket without a run, or its run ended before it could be sent up",
+    remedy: "send the input first, and messages while its run is open",
+  },
+} as const satisfies Readonly<Record<string, RuleMeaning>>;
+
+/** The name under which the gateway blocks by itself. */
+export type OwnRuleId = keyof typeof OWN_RULES;
+
+/** Every check of `ag_ui_request`: the rules that a request is refused by, each under `ag_ui_request.<check>`. */
+export const REQUEST_RULES: Readonly<Record<RequestCheckName, RuleMeaning>> = {
+  unknown_keys: {
+    means: "the request has a key that AG-UI does not define",
+    remedy: "put own data into `forwardedProps`, `state` or `metadata`",
+  },
+  threads: {
+    means: "the thread belongs to another principal",
+    remedy: "use a thread of one's own; thread ids should be random",
+  },
+  runs: {
+    means: "the run id was used before, or the thread has a run open",
+    remedy: "take a fresh run id, and wait for the end of the run before",
+  },
+  history: {
+    means: "the messages are not those that were delivered and accepted on the thread",
+    remedy:
+      "send the history back as it came, its end without a gap, or only what is new (`ag_ui_request.history`)",
+  },
+  tool_results: {
+    means:
+      "an answer to a call that was not delivered here, is the agent's own, or was answered before",
+    remedy: "declare the tool in the run that calls it, and answer each call once, under its id",
+  },
+  resume: {
+    means:
+      "the answers are not those to the interrupts that are open: all of them, in time and in form",
+    remedy: "answer or cancel every interrupt of the latest `RUN_FINISHED`",
+  },
+  approval: {
+    means: "see `gateway/approval`",
+    remedy: "see `gateway/approval`",
+  },
+  tools: {
+    means: "a declared tool has a name that is not plain, is the agent's own, or is not pinned",
+    remedy: "rename the tool, or pin its hash (`ag_ui_request.tools.pinned`)",
+  },
+  state: {
+    means: "the state is too large, or changes a key that the browser may not write",
+    remedy: "send back what is the agent's as it came, or list the key: `ag_ui_request.state.keys`",
+  },
+  context: {
+    means: "the context has too many, too large or unlisted entries",
+    remedy: "send less, or widen `ag_ui_request.context`",
+  },
+  forwarded_props: {
+    means:
+      "`forwardedProps` has a key that is not listed; agents take users, models and commands from it",
+    remedy: "list the key: `ag_ui_request: { forwarded_props: { allow: [KEY] } }`",
+  },
+};

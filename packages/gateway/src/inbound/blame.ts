@@ -1,0 +1,90 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { classifyInput } from "@countersign/policy";
+import type { Denial } from "@countersign/policy";
+import type { RunAgentInput } from "@countersign/wire";
+import type { RefusedPart } from "./errors.js";
+import { isPlainKey, pointerTo } from "./pointer.js";
+import type { InboundRequest } from "./request.js";
+
+/** Parts that are asked about one by one: a refusal must not cost what the request did not. */
+const MAX_PARTS = 64;
+
+type Part = {
+  readonly at: string;
+  readonly alone: Partial<RunAgentInput>;
+  /** The lines that open it for everybody, where its class is what stops it. */
+  readonly opens?: string;
+};
+
+/**
+ * Finds the part of a request that a policy's rule stops, by asking about each part alone; a request has up to seven kinds
+ * of them, and the rule's sentence names none. Costs nothing: neither a count nor a token.
+ */
+export function blame(request: InboundRequest, denial: Denial): RefusedPart {
+  const { input, judge, policy } = request;
+  if (input === undefined) return {};
+  for (const { at, alone, opens } of partsOf(input, request.writtenKeys).slice(0, MAX_PARTS)) {
+    const { threadId, runId } = input;
+    const part: RunAgentInput = { threadId, runId, messages: [], ...alone };
+    const facts = classifyInput(part, { refinements: policy.refinements });
+    const event = part as unknown as JsonObject;
+    const { decision } = judge({ facts, event, isBeside: true });
+    if (decision.allow || decision.rule !== denial.rule) continue;
+    const isByClass = /^(?:ag_ui\.capability|ag_ui_inbound)$/.test(denial.rule);
+    if (!isByClass || opens === undefined) return { pointer: at };
+    return { pointer: at, remedy: remedyFor(opens) };
+  }
+  return {};
+}
+
+function remedyFor(opens: string): string {
+  return `hand the session a token (POST /v1/capabilities), or open it for everybody in the policy: ag_ui_classify: { ${opens} }`;
+}
+
+const DISPLAY = "classification: display";
+
+function partsOf(input: RunAgentInput, written: readonly string[] | undefined): Part[] {
+  const { messages, resume = [], context = [], forwardedProps, state, tools = [] } = input;
+  const ofInput = (part: string): string => `input: { ${part}: { ${DISPLAY} } }`;
+  return [
+    ...(resume.length === 0
+      ? []
+      : [{ at: pointerTo("resume"), alone: { resume }, opens: ofInput("resume") }]),
+    ...stateParts(state, written),
+    ...(forwardedProps === undefined
+      ? []
+      : [
+          {
+            at: pointerTo("forwardedProps"),
+            alone: { forwardedProps },
+            opens: ofInput("forwarded_props"),
+          },
+        ]),
+    ...tools.map((tool, index) => ({ at: pointerTo("tools", index), alone: { tools: [tool] } })),
+    ...context.map((entry, index) => ({
+      at: pointerTo("context", index),
+      alone: { context: [entry] },
+      opens: ofInput("context"),
+    })),
+    // The newest first: a history was judged before.
+    ...messages
+      .map((message, index) => ({
+        at: pointerTo("messages", index),
+        alone: { messages: [message] },
+        opens: ofInput(message.role === "tool" ? "tool_result" : "user_message"),
+      }))
+      .toReversed(),
+  ];
+}
+
+function stateParts(state: JsonValue | undefined, written: readonly string[] | undefined): Part[] {
+  if (state === undefined || state === null || typeof state !== "object") return [];
+  if (Array.isArray(state)) return [{ at: pointerTo("state"), alone: { state } }];
+  return Object.entries(state)
+    .filter(([key]) => written?.includes(key) ?? true)
+    .map(([key, value]) => ({
+      at: pointerTo("state", key),
+      alone: { state: Object.fromEntries([[key, value]]) },
+      opens: `state: [{ match: "/${isPlainKey(key) ? key : "…"}/**", ${DISPLAY} }]`,
+    }));
+}

@@ -1,0 +1,111 @@
+/** What a rule watches over, and what helps somebody whom it stopped. */
+export type RuleMeaning = { readonly means: string; readonly remedy: string };
+
+/**
+ * Every rule that a policy can block by. Denials take their rule's name from here, so that none exists without
+ * a meaning; a name that ends in `*` stands for those that a policy names itself.
+ */
+export const POLICY_RULES = {
+  policy: {
+    means: "the policy has no enabled `ag_ui` block, or could not be evaluated: nothing is allowed",
+    remedy: "give the policy an `ag_ui` block; `countersign policy check` reads it",
+  },
+  "ag_ui.transport": {
+    means: "the policy is for another transport than the one the client is on",
+    remedy: "connect over the transport that `ag_ui.transport` names, or set it to `any`",
+  },
+  ag_ui_order: {
+    means: "an event breaks the order that the protocol's text asks for",
+    remedy:
+      "mend the agent (`countersign doctor` shows where), or let the rule pass by name: `ag_ui_order: { rules: { RULE: allow } }`",
+  },
+  "ag_ui.max_events_per_second": {
+    means: "the connection carried more events in one second than the policy allows",
+    remedy: "send fewer, larger deltas, or raise `ag_ui.max_events_per_second`",
+  },
+  "ag_ui.classification": {
+    means: "an event claims to do less than it does",
+    remedy: "leave the claim out: the class is derived from what the event does",
+  },
+  ag_ui_components: {
+    means: "the event touches a part of the screen that the policy does not list",
+    remedy:
+      "add the component to `ag_ui_components.allow_components`; what creates it needs its class opened too (`ag_ui_classify`)",
+  },
+  "ag_ui.capability": {
+    means: "an event of this class needs a token, and none was there whose scope covers it",
+    remedy:
+      "open it for everybody (`ag_ui_classify`, by name, with `classification: display`) or for one session (`POST /v1/capabilities`)",
+  },
+  ag_ui_inbound: {
+    means: "what the browser says is of a class that it may not send without a token",
+    remedy:
+      "classify the part (`ag_ui_classify.input`, `state`) as `display`, list the class in `ag_ui_inbound.allow_classifications`, or hand the session a token",
+  },
+  "ag_ui.capability_scopes": {
+    means:
+      "an entry of `ag_ui.capability_scopes` covers the event, and the token lacks exactly that scope",
+    remedy: "issue a token with the scope that the entry names",
+  },
+  "ag_ui_tools.call": {
+    means: "the agent calls a tool, or sends arguments for one, that the policy does not allow",
+    remedy:
+      "add the name to `ag_ui_tools.call.allow`; look at `require_advertised` and at the schema under `arguments`",
+  },
+  "ag_ui_tools.declare": {
+    means: "the client declares a tool that the policy does not list",
+    remedy: "add the name to `ag_ui_tools.declare.allow`",
+  },
+  "ag_ui_content.images": {
+    means: "a text shows an image of a host that is not listed; loading it could carry data out",
+    remedy: "add the host to `ag_ui_content.image_hosts`",
+  },
+  "ag_ui_content.links": {
+    means: "a text holds an address that runs code or hides where it leads",
+    remedy: "have the agent write plain https addresses, or set `ag_ui_content.links: allow`",
+  },
+  "ag_ui_content.markup": {
+    means: "a text holds active markup, which a page that shows HTML would run",
+    remedy: "set `ag_ui_content.markup: allow` if your page shows HTML as text",
+  },
+  "ag_ui_content.hidden": {
+    means: "a text holds characters that a person cannot see and a model can read",
+    remedy: "have them removed where the text is made, or set `ag_ui_content.hidden: allow`",
+  },
+  "ag_ui_content.words": {
+    means: "a text holds a word that the policy never shows",
+    remedy: "look at `ag_ui_content.words`",
+  },
+  "ag_ui_content.max_characters": {
+    means: "a message is longer than the policy allows",
+    remedy: "raise `ag_ui_content.max_characters`",
+  },
+  "ag_ui_content.sources": {
+    means: "a content part of a request points to where only the agent's own network leads",
+    remedy: "send the content itself, or an address that anybody can reach",
+  },
+  "velocity.*": {
+    means: "more events of a kind in a window of time than a cap of the policy allows",
+    remedy: "wait for the window to pass, or raise the cap under `velocity`",
+  },
+  "ag_ui_conditions.*": {
+    means: "a condition of the policy's own is met, or could not be evaluated",
+    remedy:
+      "look at the entry of that id under `ag_ui_conditions.rules`; `countersign policy explain --event FILE` shows what it saw",
+  },
+} as const satisfies Readonly<Record<string, RuleMeaning>>;
+
+type Entry = keyof typeof POLICY_RULES;
+
+/** The name under which a policy blocks. */
+export type PolicyRuleId =
+  | Exclude<Entry, `${string}*`>
+  | `velocity.${string}`
+  | `ag_ui_conditions.${string}`;
+
+const TABLE: ReadonlyMap<string, RuleMeaning> = new Map(Object.entries(POLICY_RULES));
+
+/** What a rule of a policy means, by the name on a receipt; nothing for a name that is none. */
+export function meaningOfPolicyRule(rule: string): RuleMeaning | undefined {
+  return TABLE.get(rule) ?? TABLE.get(rule.replace(/^(velocity|ag_ui_conditions)\..+$/s, "$1.*"));
+}
