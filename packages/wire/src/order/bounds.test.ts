@@ -1,0 +1,77 @@
+import { isCountersignError } from "@countersign/core";
+import { expect, test } from "vitest";
+import type { AgUiEvent } from "../model/event.js";
+import { createRunAutomaton } from "./automaton.js";
+import { call, failed, finished, started, step, text } from "./testing/events.js";
+import type { Loose } from "./testing/events.js";
+
+function codeOf(action: () => unknown): unknown {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return isCountersignError(error) ? error.code : error;
+  }
+}
+
+test("open units are bounded: the limit passes, one more is refused, and the automaton is dead", () => {
+  const automaton = createRunAutomaton({ limits: { maxOpenUnits: 2 } });
+  const push = (event: Loose): unknown => automaton.push(event as unknown as AgUiEvent);
+  for (const event of [
+    started,
+    text("START", "a"),
+    call("START", "b"),
+    call("END", "b"),
+    step("STARTED"),
+  ])
+    push(event);
+  expect(codeOf(() => push(text("START", "c")))).toBe("ERR_ORDER_TOO_MANY_OPEN");
+  expect(codeOf(() => push(finished))).toBe("ERR_ORDER_TOO_MANY_OPEN");
+});
+
+test("remembered ids are bounded by their characters, drip-fed; a new run starts with none", () => {
+  const automaton = createRunAutomaton({ limits: { maxStateSize: 10 * 65 } });
+  const push = (event: Loose): unknown => automaton.push(event as unknown as AgUiEvent);
+  const ten = (): void => {
+    for (const id of "0123456789")
+      for (const verb of ["START", "END"] as const) push(text(verb, id));
+  };
+  push(started);
+  expect(codeOf(ten)).toBeUndefined();
+  expect(codeOf(() => push(text("START", "x")))).toBe("ERR_ORDER_STATE_TOO_LARGE");
+  const fresh = createRunAutomaton({ limits: { maxStateSize: 65 } });
+  for (const event of [started, text("START", "a"), failed, started, text("START", "b")]) {
+    fresh.push(event as unknown as AgUiEvent);
+  }
+  expect(fresh.openUnits()).toEqual([{ kind: "text", id: "b" }]);
+});
+
+test("steps give their memory back when they finish", () => {
+  const automaton = createRunAutomaton({ limits: { maxStateSize: 65 } });
+  automaton.push(started as unknown as AgUiEvent);
+  for (let times = 0; times < 1000; times++) {
+    automaton.push(step("STARTED") as unknown as AgUiEvent);
+    automaton.push(step("FINISHED") as unknown as AgUiEvent);
+  }
+  expect(automaton.openUnits()).toEqual([]);
+});
+
+test("a socket of very many runs neither grows without bound nor fails", () => {
+  const automaton = createRunAutomaton();
+  const events = [started, call("START"), call("END"), finished];
+  for (let run = 0; run < 30_000; run++) {
+    for (const event of events) {
+      const unique = {
+        ...event,
+        ...(event["runId"] !== undefined && { runId: `run-${run}` }),
+        ...(event["toolCallId"] !== undefined && { toolCallId: `call-${run}` }),
+      };
+      automaton.push(unique as unknown as AgUiEvent);
+    }
+  }
+  expect(automaton.runState()).toBe("finished");
+});
+
+test("a limit that is no positive integer is the caller's mistake", () => {
+  expect(() => createRunAutomaton({ limits: { maxOpenUnits: 0 } })).toThrow(TypeError);
+});
