@@ -233,6 +233,17 @@ test("impossible sizes, indices and frontiers are a caller's mistake or a failed
   expect(naiveLeaf(new Uint8Array(0))).toEqual(Buffer.from(leafHash(new Uint8Array(0))));
 });
 
+test("a size that is no count makes no proof hold", () => {
+  const root = leafHash(new Uint8Array(0));
+  for (const size of [-1, 0.5, Number.NaN, Infinity, 2 ** 53]) {
+    expect(verifyInclusion(root, size, 9, [], root)).toBe(false);
+    expect(verifyInclusion(root, 0, size, [], root)).toBe(false);
+    expect(verifyConsistency({ size, root }, { size: 9, root }, [root])).toBe(false);
+    expect(verifyConsistency({ size: 0, root: EMPTY_ROOT }, { size, root }, [])).toBe(false);
+    expect(verifyConsistency({ size, root }, { size, root }, [])).toBe(false);
+  }
+});
+
 test("the empty tree is consistent with every tree, and equal sizes need equal roots", () => {
   const root = leafHash(new Uint8Array(0));
   expect(verifyConsistency({ size: 0, root: EMPTY_ROOT }, { size: 9, root }, [])).toBe(true);
