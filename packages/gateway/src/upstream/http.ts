@@ -130,11 +130,16 @@ function answerOf(
       clearTimeout(timer);
       reject(error instanceof CountersignError ? error : unreachable(target, error));
     };
+    const hangUp = (): void => fail({ name: "Error", message: "", code: "ECONNRESET" });
     outgoing.on("error", fail);
+    // Of an answer that switches protocols the client tells neither an answer nor an error; without this the run would
+    // wait for good, and hold its place among its principal's.
+    outgoing.on("close", hangUp);
     outgoing.once("response", (response) => {
       clearTimeout(timer);
       outgoing.on("error", ignore);
       outgoing.off("error", fail);
+      outgoing.off("close", hangUp);
       response.on("error", ignore);
       response.on("end", forget);
       resolve(response);
@@ -189,8 +194,26 @@ function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" 
   return refuse(
     new CountersignError(
       "ERR_UPSTREAM_NOT_A_STREAM",
-      `agent ${target.name} answered ${contentType === "" ? "without a content type" : contentType}, not an event stream`,
+      `agent ${target.name} answered ${nameOfType(contentType)}, not an event stream`,
       { agent: target.name, contentType },
     ),
   );
+}
+
+/** What agents and what stands before them answer by mistake. */
+const TOLD_TYPES: ReadonlySet<string> = new Set([
+  "application/grpc",
+  "application/json",
+  "application/octet-stream",
+  "application/problem+json",
+  "application/x-ndjson",
+  "application/xml",
+  "text/html",
+  "text/plain",
+]);
+
+/** The message reaches the person, and nothing an agent says may reach them unjudged: only known types are named. */
+function nameOfType(contentType: string): string {
+  if (contentType === "") return "without a content type";
+  return TOLD_TYPES.has(contentType) ? contentType : "with another content type";
 }
