@@ -1,5 +1,6 @@
 import { open, readFile, rm } from "node:fs/promises";
 import { CountersignError } from "@countersign/core";
+import { openDatabase } from "../sqlite/engine.js";
 import "../store/errors.js";
 
 /** When a process began, where the system tells: a number used again is then not mistaken for it. */
@@ -23,8 +24,51 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
   return start === "" || (await startOf(pid)) === start;
 }
 
+/** Whose lock it says it is. */
+async function readHolder(path: string): Promise<{ pid: number; start: string }> {
+  const held = await readFile(path, "utf8").catch(() => "");
+  const [pidText = "", start = ""] = held.trim().split(" ");
+  const pid = Number(pidText);
+  return { pid: Number.isInteger(pid) && pid > 0 ? pid : 0, start };
+}
+
+const SQLITE_BUSY = 5;
+
+/**
+ * A lock of the operating system's, which SQLite can hold and Node cannot: one process has it, also when several
+ * start at once or count their processes apart as containers do, and nobody has it when that process is dead.
+ */
+async function lockFile(path: string): Promise<() => void> {
+  const database = await openDatabase(`${path}.sqlite`);
+  try {
+    database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
+    if ((code & 0xff) !== SQLITE_BUSY) throw error;
+    const { pid } = await readHolder(path);
+    throw new CountersignError("ERR_STORE_LOCKED", "another process writes to this log", { pid });
+  }
+  return () => database.close();
+}
+
 /** Takes a directory for one writer; the lock of a dead process is taken over. */
 export async function lockDirectory(path: string): Promise<() => Promise<void>> {
+  const release = await lockFile(path);
+  try {
+    const remove = await writeHolder(path);
+    return async () => {
+      await remove();
+      release();
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Says who writes, unless somebody is there who knows this file only. */
+async function writeHolder(path: string): Promise<() => Promise<void>> {
   const mine = `${process.pid} ${await startOf(process.pid)}\n`;
   for (let attempt = 0; attempt < 5; attempt += 1) {
     try {
@@ -35,10 +79,8 @@ export async function lockDirectory(path: string): Promise<() => Promise<void>> 
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     }
-    const held = await readFile(path, "utf8").catch(() => "");
-    const [pidText = "", start = ""] = held.trim().split(" ");
-    const pid = Number(pidText);
-    if (Number.isInteger(pid) && pid > 0 && (await isAlive(pid, start))) {
+    const { pid, start } = await readHolder(path);
+    if (pid > 0 && (await isAlive(pid, start))) {
       throw new CountersignError("ERR_STORE_LOCKED", "another process writes to this log", { pid });
     }
     await rm(path, { force: true });
