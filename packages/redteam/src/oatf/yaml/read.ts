@@ -1,7 +1,7 @@
-import { setMember } from "@countersign/core";
+import { isJsonObject, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { isAlias, isMap, isScalar, isSeq } from "yaml";
-import type { Document, Node, Scalar, YAMLMap } from "yaml";
+import type { Alias, Document, Node, Scalar, YAMLMap } from "yaml";
 import type { OatfLimits } from "../limits.js";
 import type { ParseError } from "../parse/parse-error.js";
 import { composeYaml } from "./compose.js";
@@ -34,139 +34,160 @@ const PLAIN_TAGS: ReadonlySet<string> = new Set(
 export function readYaml(text: string, limits: OatfLimits): ReadResult {
   const composed = composeYaml(text, limits);
   if (composed.document === undefined) return { errors: composed.errors, violations: [] };
-  return convert(composed.document, composed.place, limits);
+  const conversion = new Conversion(composed.document, composed.place, limits);
+  try {
+    return conversion.result();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return { errors: [error.error], violations: conversion.violations };
+  }
 }
 
-function convert(
-  document: Document.Parsed,
-  place: (offset: number) => Position,
-  limits: OatfLimits,
-): ReadResult {
-  const errors: ParseError[] = [];
-  const violations: YamlViolation[] = [];
-  const offsets: ChildOffsets = new WeakMap();
-  const active = new Set<Node>();
-  let nodes = 0;
+/** The way of one YAML tree into plain data, with what was wrong on it. */
+class Conversion {
+  readonly violations: YamlViolation[] = [];
+  readonly #errors: ParseError[] = [];
+  readonly #offsets: ChildOffsets = new WeakMap();
+  /** The nodes above the one that is converted: an alias of one of them would never end. */
+  readonly #above = new Set<Node>();
+  readonly #document: Document.Parsed;
+  readonly #place: (offset: number) => Position;
+  readonly #limits: OatfLimits;
+  #nodes = 0;
 
-  const problem = (message: string, path: Path, node: Node | null): ParseError => ({
-    kind: "syntax",
-    message,
-    path: formatPath(path),
-    ...place(node?.range?.[0] ?? 0),
-  });
-  const refuse = (
-    message: string,
-    path: Path,
-    node: Node | null,
-    limit: [string, number],
-  ): never => {
-    throw new Refused({
-      ...problem(message, path, node),
-      limit: { name: limit[0], allowed: limit[1] },
-    });
-  };
-  const forbid = (message: string, path: Path, node: Node): void => {
-    if (violations.length < limits.maxErrors) {
-      violations.push({ path, message, ...place(node.range?.[0] ?? 0) });
-    }
-  };
+  constructor(document: Document.Parsed, place: (offset: number) => Position, limits: OatfLimits) {
+    this.#document = document;
+    this.#place = place;
+    this.#limits = limits;
+  }
 
-  const visit = (node: Node | null, path: Path): JsonValue => {
-    nodes += 1;
-    if (nodes > limits.maxNodes) {
-      refuse(`more than ${limits.maxNodes} values`, path, node, ["maxNodes", limits.maxNodes]);
+  result(): ReadResult {
+    const errors = this.#errors;
+    const root = this.#document.contents as Node | null;
+    const value = this.#value(root, []);
+    if (isJsonObject(value) && errors.length === 0) {
+      const source = createSource(value, this.#offsets, this.#place, this.violations);
+      return { value, source, errors };
     }
-    if (path.length > limits.maxDepth) {
-      refuse(`nested deeper than ${limits.maxDepth}`, path, node, ["maxDepth", limits.maxDepth]);
+    if (errors.length === 0) {
+      const isEmpty = value === null;
+      const message = isEmpty ? "the document is empty" : "a document is a mapping";
+      const kind = isEmpty ? "syntax" : "type_mismatch";
+      errors.push({ ...this.#problem(message, [], root), kind });
     }
+    return { errors: errors.slice(0, this.#limits.maxErrors), violations: this.violations };
+  }
+
+  #value(node: Node | null, path: Path): JsonValue {
+    this.#nodes += 1;
+    this.#assertWithin("maxNodes", this.#nodes, (most) => `more than ${most} values`, path, node);
+    this.#assertWithin("maxDepth", path.length, (most) => `nested deeper than ${most}`, path, node);
     if (node === null) return null;
-    if (isAlias(node)) {
-      forbid("aliases are not allowed", path, node);
-      // Each look-up walks the tree; what lies beyond the reported ones is of no use to anybody.
-      if (violations.length >= limits.maxErrors) return null;
-      const target = node.resolve(document);
-      if (target === undefined || active.has(target)) return null;
-      return visit(target, path);
+    if (isAlias(node)) return this.#alias(node, path);
+    if ("anchor" in node && node.anchor !== undefined) {
+      this.#forbid("anchors are not allowed", path, node);
     }
-    if ("anchor" in node && node.anchor !== undefined)
-      forbid("anchors are not allowed", path, node);
     if (node.tag !== undefined && !PLAIN_TAGS.has(node.tag)) {
-      forbid("custom tags are not allowed", path, node);
+      this.#forbid("custom tags are not allowed", path, node);
     }
-    if (isScalar(node)) return scalar(node, path);
-    active.add(node);
-    const value = isSeq(node) ? list(node.items as (Node | null)[], path) : mapping(node, path);
-    active.delete(node);
+    if (isScalar(node)) return this.#scalar(node, path);
+    this.#above.add(node);
+    const value = isSeq(node)
+      ? this.#list(node.items as (Node | null)[], path)
+      : this.#mapping(node, path);
+    this.#above.delete(node);
     return value;
-  };
+  }
 
-  const list = (items: readonly (Node | null)[], path: Path): JsonValue => {
+  #alias(node: Alias, path: Path): JsonValue {
+    this.#forbid("aliases are not allowed", path, node);
+    // Each look-up walks the tree; what lies beyond the reported ones is of no use to anybody.
+    if (this.violations.length >= this.#limits.maxErrors) return null;
+    const target = node.resolve(this.#document);
+    return target === undefined || this.#above.has(target) ? null : this.#value(target, path);
+  }
+
+  #list(items: readonly (Node | null)[], path: Path): JsonValue {
     const children = new Map<string | number, number>();
     const value = items.map((item, index) => {
       if (item?.range) children.set(index, item.range[0]);
-      return visit(item, [...path, index]);
+      return this.#value(item, [...path, index]);
     });
-    offsets.set(value, children);
+    this.#offsets.set(value, children);
     return value;
-  };
+  }
 
-  const mapping = (node: Node, path: Path): JsonValue => {
+  #mapping(node: Node, path: Path): JsonValue {
     const object: JsonObject = {};
     if (!isMap(node)) {
-      errors.push(problem("not a YAML value", path, node));
+      this.#errors.push(this.#problem("not a YAML value", path, node));
       return object;
     }
     const children = new Map<string | number, number>();
-    offsets.set(object, children);
-    for (const pair of (node as YAMLMap<Node | null, Node | null>).items) {
-      const key = pair.key;
-      if (!isScalar(key) || typeof key.value !== "string") {
-        errors.push(problem("a key must be text", path, key));
-        continue;
-      }
-      const name = key.value;
-      const at = [...path, name];
-      if (isMergeKey(key)) {
-        forbid("merge keys are not allowed", at, key);
-        continue;
-      }
-      if (key.anchor !== undefined) forbid("anchors are not allowed", at, key);
-      if (Object.hasOwn(object, name)) {
-        errors.push(problem("the same key appears twice", at, key));
-        continue;
-      }
-      const place = isScalar(pair.value) && pair.value.source !== "" ? pair.value : key;
-      children.set(name, place.range?.[0] ?? 0);
-      setMember(object, name, visit(pair.value, at));
+    this.#offsets.set(object, children);
+    for (const { key, value } of (node as YAMLMap<Node | null, Node | null>).items) {
+      const name = this.#key(key, object, path);
+      if (name === undefined) continue;
+      const place = isScalar(value) && value.source !== "" ? value : key;
+      children.set(name, place?.range?.[0] ?? 0);
+      setMember(object, name, this.#value(value, [...path, name]));
     }
     return object;
-  };
+  }
 
-  const scalar = (node: Scalar, path: Path): JsonValue => {
+  /** The name of a member that may be read; of any other it is told why not. */
+  #key(key: Node | null, object: JsonObject, path: Path): string | undefined {
+    if (!isScalar(key) || typeof key.value !== "string") {
+      this.#errors.push(this.#problem("a key must be text", path, key));
+      return undefined;
+    }
+    const name = key.value;
+    const at = [...path, name];
+    if (isMergeKey(key)) {
+      this.#forbid("merge keys are not allowed", at, key);
+      return undefined;
+    }
+    if (key.anchor !== undefined) this.#forbid("anchors are not allowed", at, key);
+    if (!Object.hasOwn(object, name)) return name;
+    this.#errors.push(this.#problem("the same key appears twice", at, key));
+    return undefined;
+  }
+
+  #scalar(node: Scalar, path: Path): JsonValue {
     const { value } = node;
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value === "number" && Number.isFinite(value)) return value;
-    errors.push({ ...problem("not a JSON value", path, node), kind: "type_mismatch" });
+    this.#errors.push({ ...this.#problem("not a JSON value", path, node), kind: "type_mismatch" });
     return null;
-  };
+  }
 
-  try {
-    const root = document.contents as Node | null;
-    const value = visit(root, []);
-    if (
-      errors.length === 0 &&
-      (typeof value !== "object" || value === null || Array.isArray(value))
-    ) {
-      const message = value === null ? "the document is empty" : "a document is a mapping";
-      const kind = value === null ? "syntax" : "type_mismatch";
-      errors.push({ ...problem(message, [], root), kind });
-    }
-    if (errors.length > 0) return { errors: errors.slice(0, limits.maxErrors), violations };
-    const object = value as JsonObject;
-    return { value: object, source: createSource(object, offsets, place, violations), errors: [] };
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return { errors: [error.error], violations };
+  #assertWithin(
+    name: "maxNodes" | "maxDepth",
+    count: number,
+    message: (allowed: number) => string,
+    path: Path,
+    node: Node | null,
+  ): void {
+    const allowed = this.#limits[name];
+    if (count <= allowed) return;
+    throw new Refused({
+      ...this.#problem(message(allowed), path, node),
+      limit: { name, allowed },
+    });
+  }
+
+  #forbid(message: string, path: Path, node: Node): void {
+    if (this.violations.length >= this.#limits.maxErrors) return;
+    this.violations.push({ path, message, ...this.#place(node.range?.[0] ?? 0) });
+  }
+
+  #problem(message: string, path: Path, node: Node | null): ParseError {
+    return {
+      kind: "syntax",
+      message,
+      path: formatPath(path),
+      ...this.#place(node?.range?.[0] ?? 0),
+    };
   }
 }
 
