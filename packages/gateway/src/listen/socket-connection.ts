@@ -112,12 +112,16 @@ export function serveSocket(
     }
   };
 
+  /** Who was told goodbye is not listened to for as long as they like. */
+  const cutSoon = (): void => void setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
+
   /** What ends the socket is signed for before it is told. */
   const refuseFrame = async (error: unknown): Promise<void> => {
     isRefusing = true;
     await recordUnread(around, connection, error);
     answer(error);
     isRefusing = false;
+    if (socket.readyState !== socket.OPEN) cutSoon();
   };
 
   const refuseSecond = async (text: string): Promise<void> => {
@@ -173,7 +177,13 @@ export function serveSocket(
     const close = (): void => socket.close(CLOSE.unauthorized, ACCESS_EXPIRED.code);
     if (started === undefined) close();
     else started.done.then(close, close);
-    setTimeout(() => socket.terminate(), EXPIRY_GRACE_MS).unref();
+    cutSoon();
+  };
+
+  /** Pings and pongs cost as much as frames; nothing else would bound them. */
+  const countControl = (): void => {
+    if (socket.readyState !== socket.OPEN || isRefusing || isWithinRate()) return;
+    void refuseFrame(rateError(messagesPerSecond));
   };
 
   const receive = (message: SocketMessage): void => {
@@ -210,6 +220,8 @@ export function serveSocket(
     gone.abort();
   });
   socket.on("message", (data, isBinary) => receive({ data, isBinary }));
+  socket.on("ping", countControl);
+  socket.on("pong", countControl);
   // Agents that only stream need no input: the session itself asks for the stream.
   const { dialect, transport } = upstream.target;
   if (facts.isSessionStream && (dialect === "chio" || transport === "get-sse")) {
@@ -221,7 +233,7 @@ export function serveSocket(
 }
 
 /** Time for a client to answer our goodbye before it is cut. */
-const EXPIRY_GRACE_MS = 2000;
+const GOODBYE_MS = 2000;
 
 function rateError(perSecond: number): CountersignError {
   const message = `more than ${perSecond} frames a second`;

@@ -13,6 +13,9 @@ import { noteRefusal } from "../telemetry/run-watch.js";
 /** Close codes: done, input that cannot be read, a policy's no, a credential that does not count. */
 export const CLOSE = { done: 1000, unreadable: 1003, policy: 1008, unauthorized: 4401 } as const;
 
+/** Bytes that may wait for a client before a refusal is one too many; more than the largest event. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
 const CLOSES: ReadonlyMap<number, number> = new Map([
   [401, CLOSE.unauthorized],
   [403, CLOSE.policy],
@@ -67,6 +70,8 @@ function closeOf(error: unknown, { status }: Problem): number | "stays" {
  */
 function tell(socket: WebSocket, { code, message }: Failure, problem: Problem): void {
   if (socket.readyState !== socket.OPEN) return;
+  // Who does not read what they are told is told no more: it would wait here without end.
+  if (socket.bufferedAmount > MAX_UNREAD_BYTES) return socket.terminate();
   const metadata = { [VENDOR_KEY]: { problem: documentOf(problem) } };
   socket.send(JSON.stringify({ type: "RUN_ERROR", message, code, metadata }));
 }

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 import type { Grant } from "../access/access.js";
+import { answerPings } from "../answer-pings.js";
 import type { Door } from "../access/door.js";
 import { problemOf } from "../clients/refusal.js";
 import type { Surroundings } from "../runs/surroundings.js";
@@ -58,6 +59,7 @@ export function attachSockets(
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
+    autoPong: false,
     maxPayload: door.limits.frameBytes,
     // The name alone is selected: answering with the one that holds the token would echo it.
     handleProtocols: (offered) => (offered.has(BEARER_SUBPROTOCOL) ? BEARER_SUBPROTOCOL : false),
@@ -133,6 +135,7 @@ export function attachSockets(
     }
     if (connection.destroyed) return undefined;
     return sockets.handleUpgrade(request, connection, head, (socket) => {
+      answerPings(socket);
       if (grant === undefined || upstream === undefined) void greet(socket, connection, upgrade);
       else open(socket, { ...upgrade, upstream, grant, token, early: [] });
     });

@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { DEFAULT_LIMITS } from "@countersign/core";
 import { WebSocket } from "ws";
+import { answerPings } from "../answer-pings.js";
 import type { Signal } from "../signal.js";
 import "./errors.js";
 import { createFrameQueue } from "./frame-queue.js";
@@ -8,17 +9,26 @@ import { SESSION_HEADER } from "./session-header.js";
 import { unreachable } from "./unreachable.js";
 import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
 
+/** Bytes that may wait for an agent; its input alone may take most of them. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
 /** Opens one socket for one run and sends the input as its first frame. */
 export async function openWebSocketStream(
   target: UpstreamTarget,
   request: UpstreamRequest,
 ): Promise<UpstreamStream> {
   const socket = createSocket(target, request);
+  answerPings(socket);
   // Listening before the handshake is over: an agent may speak in the same breath as it answers.
   const pieces = createFrameQueue(target, socket, request.signal);
   await opened(target, socket, request.signal);
   const send = (text: string): boolean => {
     if (socket.readyState !== WebSocket.OPEN) return false;
+    if (socket.bufferedAmount > MAX_UNREAD_BYTES) {
+      // An agent that does not read: what its client says would wait here without end.
+      socket.terminate();
+      return false;
+    }
     socket.send(target.frames === "data" ? `data: ${text}\n\n` : text);
     return true;
   };
@@ -39,6 +49,7 @@ function createSocket(target: UpstreamTarget, request: UpstreamRequest): WebSock
     },
     followRedirects: false,
     perMessageDeflate: false,
+    autoPong: false,
     maxPayload: DEFAULT_LIMITS.maxFrameBytes,
     handshakeTimeout: target.answerTimeoutMs,
   });
