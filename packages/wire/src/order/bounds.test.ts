@@ -2,7 +2,19 @@ import { isCountersignError } from "@countersign/core";
 import { expect, test } from "vitest";
 import type { AgUiEvent } from "../model/event.js";
 import { createRunAutomaton } from "./automaton.js";
-import { call, failed, finished, started, step, text } from "./testing/events.js";
+import {
+  call,
+  custom,
+  failed,
+  finished,
+  reasoning,
+  result,
+  snapshot,
+  started,
+  step,
+  subagent,
+  text,
+} from "./testing/events.js";
 import type { Loose } from "./testing/events.js";
 
 function codeOf(action: () => unknown): unknown {
@@ -44,6 +56,29 @@ test("remembered ids are bounded by their characters, drip-fed; a new run starts
     fresh.push(event as unknown as AgUiEvent);
   }
   expect(fresh.openUnits()).toEqual([{ kind: "text", id: "b" }]);
+});
+
+test.each<[string, (id: string) => Loose]>([
+  ["text message", (id) => text("START", id)],
+  ["span of reasoning", (messageId) => reasoning("START", { messageId })],
+  ["tool call", (id) => call("START", id)],
+  ["call that a result answers", (id) => result(id)],
+  ["message of a result", (messageId) => result("c", { messageId })],
+  ["step", (stepName) => step("STARTED", { stepName })],
+  ["subagent", (id) => subagent("STARTED", id)],
+  ["tag of an unknown subagent", (subagentRunId) => ({ ...custom, subagentRunId })],
+  [
+    "activity",
+    (messageId) => ({ type: "ACTIVITY_SNAPSHOT", messageId, activityType: "a", content: {} }),
+  ],
+  ["message of a snapshot", (id) => snapshot({ id, role: "user", content: "" })],
+])("the id of a %s counts as remembered", (_kind, event) => {
+  const automaton = createRunAutomaton({ limits: { maxStateSize: 10 * 65 } });
+  automaton.push(started as unknown as AgUiEvent);
+  const twenty = (): void => {
+    for (const id of "abcdefghijklmnopqrst") automaton.push(event(id) as unknown as AgUiEvent);
+  };
+  expect(codeOf(twenty)).toBe("ERR_ORDER_STATE_TOO_LARGE");
 });
 
 test("steps give their memory back when they finish", () => {
