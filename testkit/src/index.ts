@@ -8,3 +8,5 @@ export type { FakeAgent, FakeAnswer, FakePiece, FakeRequest, FakeScript } from "
 export { startPostgres } from "./postgres.js";
 export type { RunningPostgres } from "./postgres.js";
 export { findBrowser, startBrowser } from "./browser.js";
+export { startTornLine } from "./torn-line.js";
+export type { TornLine } from "./torn-line.js";

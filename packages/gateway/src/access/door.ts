@@ -2,6 +2,7 @@ import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
 import type { ListenLimits } from "../listen/limits.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import type { Clock } from "../ports.js";
+import { LastingStreams } from "../reconnect/lasting-streams.js";
 import { OPEN_ACCESS } from "./access.js";
 import type { Access } from "./access.js";
 import { createLeases } from "./leases.js";
@@ -18,6 +19,8 @@ export type Door = {
   readonly owners: SessionOwners;
   readonly runs: RunSlots;
   readonly tickets: Tickets;
+  /** Streams whose clients may come back to them. */
+  readonly lasting: LastingStreams;
   /** Ends what runs by itself. */
   close(): void;
 };
@@ -55,6 +58,7 @@ export function createDoor(options: DoorOptions): Door {
     owners: new SessionOwners({ clock, ledger: options.ledger }),
     runs: new RunSlots(resolved.runsPerPrincipal),
     tickets: new Tickets({ clock, access, ledger: options.ledger, key: options.ticketKey }),
+    lasting: new LastingStreams(resolved),
     close: () => leases.stop(),
   };
 }

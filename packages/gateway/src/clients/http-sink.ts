@@ -37,7 +37,7 @@ export function createHttpSink(
   encoding: HttpEncoding,
   gone: Signal,
   headers: Readonly<Record<string, string>> = {},
-): ClientSink {
+): HttpSink {
   answer.writeHead(200, {
     ...HEADERS,
     ...headers,
@@ -59,7 +59,7 @@ export function createHttpSink(
 }
 
 /** One answer that stays open. A class: what each of a thousand idle streams holds is its fields alone. */
-class HttpSink implements ClientSink {
+export class HttpSink implements ClientSink {
   readonly transport: ReceiptTransport = "sse";
   readonly #answer: HttpAnswer;
   /** Where the body is written. */
@@ -94,7 +94,7 @@ class HttpSink implements ClientSink {
 
   send(events: readonly AgUiEvent[], texts: readonly (string | undefined)[] = []): void {
     if (this.#gone.aborted) return;
-    this.#write(
+    this.write(
       this.#encoding === "sse" ? encodeSseEvents(events, texts) : encodeProtoEvents(events),
     );
   }
@@ -120,7 +120,7 @@ class HttpSink implements ClientSink {
       if (this.#unread >= MAX_UNREAD_BEATS) this.#answer.destroy();
     } else if (this.#encoding === "sse") {
       // Protobuf has no comment: its idle streams rely on TCP keep-alive.
-      this.#write(encodeSseComment("heartbeat"));
+      this.write(encodeSseComment("heartbeat"));
     }
   }
 
@@ -130,8 +130,15 @@ class HttpSink implements ClientSink {
     this.#answer.end();
   }
 
-  #write(piece: string | Uint8Array): void {
-    if (piece.length > 0) this.#send(this.#framesChunks ? chunkOf(piece) : piece);
+  /** Ends the connection, whatever is still on its way. */
+  hangUp(): void {
+    this.#answer.destroy();
+  }
+
+  /** Writes a piece that is encoded already. */
+  write(piece: string | Uint8Array): void {
+    if (piece.length > 0 && !this.#gone.aborted)
+      this.#send(this.#framesChunks ? chunkOf(piece) : piece);
   }
 
   #send(piece: string | Uint8Array): void {
@@ -158,11 +165,15 @@ function encodeSseEvents(
 ): string {
   let frames = "";
   for (let index = 0; index < events.length; index += 1) {
-    const text = texts[index];
-    // The text of JSON holds no line ending, so it needs no second look.
-    frames += text === undefined ? encodeSseEvent(events[index] as AgUiEvent) : `data: ${text}\n\n`;
+    frames += sseFrameOf(events[index] as AgUiEvent, texts[index]);
   }
   return frames;
+}
+
+/** An event as a frame; where its JSON text is known, that text. */
+export function sseFrameOf(event: AgUiEvent, text: string | undefined): string {
+  // The text of JSON holds no line ending, so it needs no second look.
+  return text === undefined ? encodeSseEvent(event) : `data: ${text}\n\n`;
 }
 
 function encodeProtoEvents(events: readonly AgUiEvent[]): Uint8Array {

@@ -13,6 +13,8 @@ export type ClientSink = {
   readonly transport: ReceiptTransport;
   /** Whether the peer is behind; the caller waits for `drained` before it sends more. */
   readonly isSlow: boolean;
+  /** Whether nobody is connected at the moment, of a stream that waits for its client. */
+  readonly isAway?: boolean;
   /** Writes events in order, in one piece; where the JSON text of one is known, it is written as it is. */
   send(events: readonly AgUiEvent[], texts?: readonly (string | undefined)[]): void;
   /** Resolves when the peer has caught up or is gone. */

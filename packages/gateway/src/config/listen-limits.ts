@@ -103,6 +103,26 @@ const NUMBERS = {
     maximum: 300,
     scale: 1000,
   },
+  reconnect_grace: {
+    limit: "reconnectGraceMs",
+    description:
+      "Seconds a run goes on without its client, if that asked to be able to come back; 0 for none",
+    minimum: 0,
+    maximum: 3600,
+    scale: 1000,
+  },
+  reconnect_bytes: {
+    limit: "reconnectBytes",
+    description: "Bytes of one stream kept for a client that comes back",
+    minimum: 1024,
+    maximum: 64 * 1_048_576,
+  },
+  reconnect_total_bytes: {
+    limit: "reconnectTotalBytes",
+    description: "Bytes kept for all clients that may come back",
+    minimum: 1024,
+    maximum: 64 * 1_073_741_824,
+  },
 } as const satisfies Record<string, Bound>;
 
 function schemaOf({ limit, description, minimum, maximum, scale = 1 }: Bound): JsonSchema {

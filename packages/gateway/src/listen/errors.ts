@@ -2,8 +2,12 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
+    /** A client wants to go on with a stream that is not kept here, or not from there. */
+    ERR_STREAM_GONE: Record<string, never>;
     /** A request's body came too slowly. */
     ERR_REQUEST_TIMEOUT: { milliseconds: number };
+    /** A client asks for receipts in words that mean nothing. */
+    ERR_RECEIPTS_QUESTION: Record<string, never>;
     /** A frame of a socket is not text, says several things, or breaks the protocol of sockets. */
     ERR_SOCKET_FRAME: { cause: string };
     /** A socket's frames come faster than is allowed. */

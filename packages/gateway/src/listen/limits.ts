@@ -26,6 +26,12 @@ export type ListenLimits = {
   readonly socketIdleMs: number;
   /** Milliseconds in which a WebSocket without a credential must send one. */
   readonly authTimeoutMs: number;
+  /** Milliseconds a run goes on without its client, where that client asked to be able to come back; 0 for none. */
+  readonly reconnectGraceMs: number;
+  /** Characters of one stream kept for a client that comes back. */
+  readonly reconnectBytes: number;
+  /** The same for all streams together; beyond that a stream ends with its connection. */
+  readonly reconnectTotalBytes: number;
 };
 
 const MEBIBYTE = 1024 * 1024;
@@ -48,4 +54,9 @@ export const DEFAULT_LISTEN_LIMITS: ListenLimits = Object.freeze({
   messagesPerSecond: 200,
   socketIdleMs: 600_000,
   authTimeoutMs: 10_000,
+  // A phone that changes networks is back within seconds; an agent that nobody hears costs money.
+  reconnectGraceMs: 30_000,
+  // Half of it is what a dead connection may swallow before it is noticed.
+  reconnectBytes: MEBIBYTE,
+  reconnectTotalBytes: 64 * MEBIBYTE,
 });

@@ -3,18 +3,19 @@ import type { Http2ServerRequest } from "node:http2";
 import { acceptsProto } from "@countersign/wire/proto";
 import type { Door } from "../access/door.js";
 import { ANONYMOUS } from "../access/principal.js";
-import { createHttpSink, signalOfClose } from "../clients/http-sink.js";
+import { signalOfClose } from "../clients/http-sink.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import type { ConnectionFacts } from "../runs/connection.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
-import { SESSION_HEADER } from "../upstream/session-header.js";
 import { authorizationFor, bearerOf } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
 import { receiveBody } from "./receive-body.js";
 import { refuse } from "./refuse.js";
 import { sessionOf } from "./session-id.js";
+import { streamEndOf } from "./stream-end.js";
+import { placeOf, takeUpStream } from "./take-up.js";
 import { recordUnread } from "./unread.js";
 
 /** HTTP/1.1 and HTTP/2 requests share the part we use. */
@@ -31,6 +32,11 @@ export async function serveRun(
 ): Promise<void> {
   const gone = signalOfClose(answer);
   try {
+    const place = placeOf(question);
+    if (place !== undefined) {
+      await takeUpStream(around, door, upstream, { question, answer, url, gone }, place);
+      return;
+    }
     const token = bearerOf(question);
     const grant = await door.access.authenticate(token);
     const named = sessionOf(question, url);
@@ -59,8 +65,11 @@ export async function serveRun(
       isNamed: named !== undefined,
       clientDialect: clientDialectOf(question, url),
       traceparent: traceparentOf(question),
-      gone,
-      openSink: () => createHttpSink(answer, encoding, gone, { [SESSION_HEADER]: sessionId }),
+      ...streamEndOf(
+        door,
+        { answer, url, encoding, gone },
+        { principal: grant.principal.id, agent: upstream.target.name, sessionId },
+      ),
     });
     // Not awaited: a stream that waits would hold all that was needed to open it.
     done.catch((error: unknown) => refuse(around, answer, error));

@@ -1,10 +1,10 @@
+import { isCountersignError, sha256Hex } from "@countersign/core";
 import type { Grant } from "../access/access.js";
 import type { Door } from "../access/door.js";
-import { createHttpSink, signalOfClose } from "../clients/http-sink.js";
+import { signalOfClose } from "../clients/http-sink.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
 import type { Surroundings } from "../runs/surroundings.js";
-import { SESSION_HEADER } from "../upstream/session-header.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { authorizationFor, bearerOf } from "./credentials.js";
@@ -13,6 +13,8 @@ import { refuse } from "./refuse.js";
 import { traceparentOf } from "./run-route.js";
 import type { HttpQuestion } from "./run-route.js";
 import { sessionOf } from "./session-id.js";
+import { streamEndOf } from "./stream-end.js";
+import { placeOf, takeUpStream } from "./take-up.js";
 
 /**
  * `GET` for a plain `EventSource`: no body, so the session is all there is to go by, and no header, so a
@@ -39,6 +41,11 @@ export async function serveStream(
   }
   const gone = signalOfClose(answer);
   try {
+    const place = placeOf(question);
+    if (place !== undefined) {
+      await takeUpStream(around, door, upstream, { question, answer, url, gone }, place);
+      return;
+    }
     const token = bearerOf(question);
     const ticket = url.searchParams.get("ticket");
     const grant: Grant =
@@ -48,9 +55,8 @@ export async function serveStream(
     door.owners.check(sessionId, grant.principal);
     const runId = url.searchParams.get("run") ?? `stream-${sessionId}`;
     const session = around.sessions.find(sessionId);
-    if (question.headers["last-event-id"] !== undefined || session?.runs.has(runId) === true) {
-      // 204 tells an EventSource to stop coming back.
-      answer.writeHead(204).end();
+    if (session?.runs.has(runId) === true) {
+      stayAway(answer);
       return;
     }
     const input = { threadId: sessionId, runId, protocolVersion: "1.0", messages: [] };
@@ -64,12 +70,26 @@ export async function serveStream(
       transport: "sse",
       clientDialect: clientDialectOf(question, url) ?? "as-sent",
       traceparent: traceparentOf(question),
-      gone,
-      openSink: () => createHttpSink(answer, "sse", gone, { [SESSION_HEADER]: sessionId }),
+      ...streamEndOf(
+        door,
+        { answer, url, encoding: "sse", gone },
+        {
+          principal: grant.principal.id,
+          agent: upstream.target.name,
+          sessionId,
+          ticket: ticket === null ? undefined : sha256Hex(ticket),
+        },
+      ),
     });
     // Not awaited: a stream that waits would hold all that was needed to open it.
     done.catch((error: unknown) => refuse(around, answer, error));
   } catch (error) {
-    refuse(around, answer, error);
+    if (isCountersignError(error, "ERR_STREAM_GONE")) stayAway(answer);
+    else refuse(around, answer, error);
   }
+}
+
+/** The answer that tells an EventSource to stop coming back. */
+function stayAway(answer: HttpAnswer): void {
+  answer.writeHead(204).end();
 }

@@ -227,7 +227,7 @@ function carry(
       handle.end(stopped.aborted ? "stopped" : "finished", around.clock.now());
       watch.ended();
       capabilities.settle();
-      await visit.end(!gone.aborted).catch((error: unknown) => {
+      await visit.end(!gone.aborted && sink.isAway !== true).catch((error: unknown) => {
         const { agent, runId } = handle;
         const facts = { agent, run: runId, cause: codeOf(error) };
         around.journal.warn(facts, "the thread was not put away");

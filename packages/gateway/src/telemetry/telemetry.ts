@@ -10,7 +10,11 @@ const LATENCY_BUCKETS = [
 /** What is watched of a run while it is open. */
 export type OpenRun = {
   readonly backlog: { readonly size: number };
-  readonly sink: { readonly transport: "sse" | "websocket"; readonly isSlow: boolean };
+  readonly sink: {
+    readonly transport: "sse" | "websocket";
+    readonly isSlow: boolean;
+    readonly isAway?: boolean;
+  };
 };
 
 /** Plain numbers that the road of an event adds to; whoever scrapes reads them. */
@@ -32,6 +36,8 @@ export type Telemetry = {
   readonly ledger: { failures: number };
   /** Sockets open, and messages of browsers that wait. */
   readonly sockets: { open: number; queued: number };
+  /** Streams that a client took up again. */
+  readonly reconnects: { taken: number };
   readonly addedLatency: Histogram;
   readonly appendTime: Histogram;
   /** Only when an endpoint for traces is configured. */
@@ -53,6 +59,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     receipts: { appended: 0, failures: 0 },
     ledger: { failures: 0 },
     sockets: { open: 0, queued: 0 },
+    reconnects: { taken: 0 },
     addedLatency: new Histogram(LATENCY_BUCKETS),
     appendTime: new Histogram(LATENCY_BUCKETS),
     tracer,

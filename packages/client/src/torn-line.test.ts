@@ -1,0 +1,92 @@
+import { createGateway } from "@countersign/gateway";
+import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
+import { sseFrame, startFakeAgent, startTornLine } from "@countersign/testkit";
+import type { FakeAgent, TornLine } from "@countersign/testkit";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createAgentStore } from "./store/create-agent-store.js";
+import { postSse } from "./transport/post-sse.js";
+
+const WORDS = Array.from({ length: 40 }, (_, index) => `word ${index} `);
+const POLICY = 'hushspec: "0.1.0"\nname: open\nrules: {}\n';
+
+let agent: FakeAgent;
+let gateway: ReturnType<typeof createGateway>;
+let line: TornLine;
+beforeEach(async () => {
+  agent = await startFakeAgent(({ body }) => ({
+    pieces: (async function* () {
+      const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
+      yield sseFrame({ type: "RUN_STARTED", threadId, runId });
+      yield sseFrame({ type: "TEXT_MESSAGE_START", messageId: runId, role: "assistant" });
+      for (const delta of WORDS) {
+        yield sseFrame({ type: "TEXT_MESSAGE_CONTENT", messageId: runId, delta });
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      yield sseFrame({ type: "TEXT_MESSAGE_END", messageId: runId });
+      yield sseFrame({ type: "RUN_FINISHED", threadId, runId });
+    })(),
+  }));
+  gateway = createGateway({
+    agents: [
+      {
+        name: "support",
+        url: new URL(agent.url),
+        transport: "post-sse",
+        headers: {},
+        frames: "json",
+        dialect: "auto",
+        answerTimeoutMs: 5000,
+        idleTimeoutMs: 5000,
+      },
+    ],
+    policy: createPolicyHolder(compilePolicy(loadPolicy(POLICY))),
+    recorder: {
+      appendAll: async (drafts) =>
+        drafts.map(({ receipt }, seq) => ({ seq, id: `agui-${receipt.event_id}` })),
+    },
+  });
+  await new Promise<void>((resolve) => gateway.dataPlane.listen(0, "127.0.0.1", resolve));
+  line = await startTornLine((gateway.dataPlane.address() as AddressInfo).port);
+});
+afterEach(async () => {
+  await line.stop();
+  await gateway.close();
+  await agent.stop();
+});
+
+test("over a line that tears again and again a conversation arrives whole, and the agent was asked once a question", async () => {
+  const store = createAgentStore({
+    transport: postSse({ url: `${line.url}/agents/support?reconnect=1`, resume: "post" }),
+    reconnect: { attempts: 5, baseMs: 5, maxMs: 20 },
+  });
+  const seen = new Set<string>();
+  store.subscribe(() => void seen.add(store.getSnapshot().status));
+  const textOf = (): string => String(store.getSnapshot().messages.at(-1)?.content ?? "");
+  for (const question of ["one", "two"]) {
+    const ended = store.send(question);
+    for (const place of [5, 15, 30]) {
+      await expect.poll(textOf, { interval: 2 }).toContain(WORDS[place]);
+      line.tear();
+    }
+    expect((await ended).status).toBe("done");
+    expect(textOf()).toBe(WORDS.join(""));
+  }
+  expect(seen).toContain("reconnecting");
+  expect(agent.requests).toHaveLength(2);
+  expect(line.connections()).toBeGreaterThanOrEqual(6);
+  store.close();
+});
+
+test("without being asked to, a gateway keeps nothing: a torn line fails the run", async () => {
+  const store = createAgentStore({
+    transport: postSse({ url: `${line.url}/agents/support`, resume: "post" }),
+    reconnect: { attempts: 5, baseMs: 5, maxMs: 20 },
+  });
+  const ended = store.send("one");
+  await expect.poll(() => store.getSnapshot().messages.length, { interval: 2 }).toBe(2);
+  line.tear();
+  expect(await ended).toMatchObject({ status: "failed" });
+  expect(agent.requests).toHaveLength(1);
+  store.close();
+});

@@ -1,0 +1,170 @@
+import type { AgUiEvent } from "@countersign/wire";
+import { sseFrameOf } from "../clients/http-sink.js";
+import type { HttpSink } from "../clients/http-sink.js";
+import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
+import { LightSignal } from "../signal.js";
+import type { Signal } from "../signal.js";
+import { KeptFrames } from "./kept-frames.js";
+
+/** Who may take a stream up, and what for. */
+export type StreamHolder = {
+  readonly principal: string;
+  readonly agent: string;
+  readonly sessionId: string;
+  /** Hash of the ticket that opened it: an `EventSource` comes back with the same address. */
+  readonly ticket?: string | undefined;
+};
+
+/** What all lasting streams of a gateway share. */
+export type StreamKeeper = {
+  readonly graceMs: number;
+  /** Characters kept for one stream. */
+  readonly maxKept: number;
+  /** Whether all of them together keep as much as they may. */
+  readonly isFull: boolean;
+  count(characters: number): void;
+  forget(key: string): void;
+};
+
+/**
+ * The person's end of a run that outlives its connection.
+ *
+ * Each event has a number, the last ones are kept, and a client that comes back with the number of the last it
+ * has gets the rest. Meanwhile the agent goes on until as much waits as may be kept. What is sent again was
+ * judged and signed for once, and is not again.
+ */
+export class LastingStream implements ClientSink {
+  readonly transport: ReceiptTransport = "sse";
+  /** Aborts when the client has been away for too long: then it is gone for the run. */
+  readonly gone = new LightSignal();
+  readonly key: string;
+  readonly holder: StreamHolder;
+  readonly #keeper: StreamKeeper;
+  readonly #kept = new KeptFrames();
+  #sink: HttpSink | undefined;
+  #isOpen = false;
+  #isOver = false;
+  #isForgotten = false;
+  #timer: NodeJS.Timeout | undefined;
+  #waiting: (() => void)[] = [];
+
+  /** Until it is opened a client that hangs up cannot come back: it knows no number yet. */
+  constructor(key: string, holder: StreamHolder, keeper: StreamKeeper, connection: Signal) {
+    this.key = key;
+    this.holder = holder;
+    this.#keeper = keeper;
+    const leave = (): void => {
+      if (!this.#isOpen) this.#giveUp();
+    };
+    if (connection.aborted) leave();
+    else connection.addEventListener("abort", leave);
+  }
+
+  /** Begins on its first connection. */
+  open(sink: HttpSink, connection: Signal): this {
+    this.#isOpen = true;
+    this.#attach(sink, connection);
+    return this;
+  }
+
+  /** Whether a client that has everything up to this number can go on from there. */
+  canGoOn(after: number): boolean {
+    return this.#isOpen && !this.#isForgotten && this.#kept.after(after) !== undefined;
+  }
+
+  /** Whether there is nothing behind this number, nor will be. */
+  isTold(after: number): boolean {
+    return this.#isOver && this.#kept.next === after + 1;
+  }
+
+  /** Goes on over another connection, behind the last event its client has; {@link canGoOn} was asked before. */
+  takeUp(after: number, sink: HttpSink, connection: Signal): void {
+    // A connection may be dead long before anybody on this side notices: whoever came last is there.
+    const former = this.#sink;
+    this.#attach(sink, connection);
+    former?.hangUp();
+    const missed = this.#kept.after(after) ?? "";
+    if (missed !== "") sink.write(missed);
+    if (this.#isOver) sink.end();
+  }
+
+  get isAway(): boolean {
+    return this.#sink === undefined;
+  }
+
+  get isSlow(): boolean {
+    if (this.gone.aborted) return false;
+    return this.#sink?.isSlow ?? this.#kept.size >= this.#keeper.maxKept;
+  }
+
+  send(events: readonly AgUiEvent[], texts: readonly (string | undefined)[] = []): void {
+    if (this.gone.aborted) return;
+    const before = this.#kept.size;
+    let piece = "";
+    for (const [index, event] of events.entries()) {
+      const frame = `id: ${this.key}.${this.#kept.next}\n${sseFrameOf(event, texts[index])}`;
+      this.#kept.add(frame);
+      piece += frame;
+    }
+    if (this.#sink !== undefined) {
+      this.#sink.write(piece);
+      // The other half is for what comes while nobody is there.
+      this.#kept.trim(this.#keeper.isFull ? 0 : this.#keeper.maxKept / 2);
+    }
+    this.#keeper.count(this.#kept.size - before);
+  }
+
+  async drained(): Promise<void> {
+    while (this.isSlow) {
+      // Whichever comes first: it is read, its connection breaks, somebody comes back, nobody does.
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+        void this.#sink?.drained().then(resolve);
+      });
+    }
+  }
+
+  heartbeat(): void {
+    this.#sink?.heartbeat();
+  }
+
+  /** The run is over; its last words wait for a client that is away, or that loses its connection just now. */
+  end(): void {
+    this.#isOver = true;
+    this.#sink?.end();
+    if (this.#keeper.isFull) this.#giveUp();
+  }
+
+  #attach(sink: HttpSink, connection: Signal): void {
+    clearTimeout(this.#timer);
+    this.#sink = sink;
+    this.#wake();
+    const leave = (): void => {
+      if (this.#sink !== sink) return;
+      this.#sink = undefined;
+      this.#wake();
+      this.#timer = setTimeout(() => this.#giveUp(), this.#keeper.graceMs);
+      // Nobody waits for it when the gateway ends.
+      this.#timer.unref();
+    };
+    if (connection.aborted) leave();
+    else connection.addEventListener("abort", leave);
+  }
+
+  #giveUp(): void {
+    clearTimeout(this.#timer);
+    if (this.#isForgotten) return;
+    this.#isForgotten = true;
+    this.#keeper.forget(this.key);
+    this.#keeper.count(-this.#kept.size);
+    // A run that is over has nothing left to be ended.
+    if (!this.#isOver) this.gone.abort();
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,56 @@
+import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { createSseDecoder } from "@countersign/wire/sse";
+
+/** One frame as it arrived. */
+export type ReadFrame = { readonly id: string | undefined; readonly data: string };
+
+/** What is asked for. */
+export type ReadOptions = {
+  readonly method?: "GET" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** Hangs up as soon as so many frames have come. */
+  readonly dropAfter?: number;
+};
+
+/** A connection that reads a stream, and can be torn. */
+export type StreamReader = {
+  readonly status: number;
+  readonly frames: ReadFrame[];
+  /** Resolves when the connection is over, one way or another. */
+  readonly closed: Promise<void>;
+  tear(): void;
+  /** Reads nothing more. */
+  pause(): void;
+};
+
+/** Opens a stream on a connection of its own. */
+export function readStream(url: string, options: ReadOptions = {}): Promise<StreamReader> {
+  const { method = "POST", headers = {}, body, dropAfter = Number.POSITIVE_INFINITY } = options;
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers, agent: false }, (answer: IncomingMessage) => {
+      const frames: ReadFrame[] = [];
+      const decoder = createSseDecoder();
+      answer.on("error", () => undefined);
+      answer.on("data", (bytes: Buffer) => {
+        for (const { data, id } of decoder.push(bytes)) {
+          if (frames.length < dropAfter) frames.push({ id, data });
+        }
+        if (frames.length >= dropAfter) asked.destroy();
+      });
+      const closed = new Promise<void>((over) => {
+        answer.once("close", () => over());
+      });
+      resolve({
+        status: answer.statusCode ?? 0,
+        frames,
+        closed,
+        tear: () => void asked.destroy(),
+        pause: () => void answer.pause(),
+      });
+    });
+    asked.on("error", reject);
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
