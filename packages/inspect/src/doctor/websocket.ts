@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import {
   BEARER_SUBPROTOCOL,
   buildBearerSubprotocols,
@@ -13,6 +14,8 @@ import { judgeSetup } from "./timing.js";
 
 /** Codes that report no failure: a normal end, going away, and none at all. */
 const GOOD_CODES = new Set([1000, 1001, 1005]);
+/** What a client sees when the connection ends without a close frame (RFC 6455 section 7.1.5). */
+const NO_CLOSE_FRAME = 1006;
 
 /** Checks an endpoint over WebSocket: one input frame up, event frames down. */
 export async function checkWebSocket(url: URL, session: Session): Promise<void> {
@@ -40,82 +43,114 @@ export async function checkWebSocket(url: URL, session: Session): Promise<void> 
     maxPayload: 64 * 1024 * 1024,
     followRedirects: false,
   });
-  await new Promise<void>((done) => {
-    let opened = false;
-    let ours = false;
-    let timer: NodeJS.Timeout | undefined;
-    const finish = (cut: boolean): void => {
-      clearTimeout(timer);
-      if (opened) {
-        session.check.end();
-        if (cut) findings.withdraw("run/truncated");
-        session.arrivals.judge(findings, startMs);
-        phases.add("stream", startMs, `${session.events} events`);
-      }
-      ours = true;
-      socket.terminate();
-      done();
-    };
-    socket.on("unexpected-response", (_request, response) => {
-      phases.add("upgrade", startMs, `status ${response.statusCode ?? 0}`);
-      const status = response.statusCode ?? 0;
-      session.exchange = { method: "WS", status };
-      const denied = status === 401 || status === 403;
-      const idToken = denied && carriesIdToken(authorization(session));
-      findings.report(idToken ? "http/id-token" : denied ? "ws/auth" : "ws/upgrade", {
-        detail: `status ${status}`,
+  await new Conversation(session, socket, connected.socket, startMs).done;
+}
+
+/** One socket from the answer to its upgrade up to its end, told to the session. */
+class Conversation {
+  readonly done: Promise<void>;
+  readonly #session: Session;
+  readonly #socket: WebSocket;
+  readonly #raw: Socket;
+  readonly #startMs: number;
+  #resolve: () => void = () => {};
+  #isOpen = false;
+  /** What the socket does from here on is our own doing. */
+  #isOver = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(session: Session, socket: WebSocket, raw: Socket, startMs: number) {
+    this.#session = session;
+    this.#socket = socket;
+    this.#raw = raw;
+    this.#startMs = startMs;
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    socket.on("unexpected-response", (_request, { statusCode }) => this.#refused(statusCode ?? 0));
+    socket.on("error", ({ message }) => this.#failed(message));
+    socket.on("open", () => this.#opened());
+    socket.on("message", (data, isBinary) => this.#received(data as Buffer, isBinary));
+    socket.on("close", (code) => this.#closed(code));
+  }
+
+  #refused(status: number): void {
+    const { phases, findings } = this.#session;
+    phases.add("upgrade", this.#startMs, `status ${status}`);
+    this.#session.exchange = { method: "WS", status };
+    const denied = status === 401 || status === 403;
+    const idToken = denied && carriesIdToken(authorization(this.#session));
+    findings.report(idToken ? "http/id-token" : denied ? "ws/auth" : "ws/upgrade", {
+      detail: `status ${status}`,
+    });
+    this.#finish({ cut: true });
+  }
+
+  #failed(detail: string): void {
+    if (this.#isOver) return;
+    const { findings, events } = this.#session;
+    if (this.#isOpen) findings.report("http/cut", { eventNumber: events, detail });
+    else findings.report(/subprotocol/i.test(detail) ? "ws/subprotocol" : "ws/upgrade", { detail });
+    this.#finish({ cut: true });
+  }
+
+  #opened(): void {
+    const session = this.#session;
+    this.#isOpen = true;
+    session.reached = 3;
+    session.phases.add("upgrade", this.#startMs, "101");
+    const upgrade = this.#raw.bytesRead + this.#raw.bytesWritten;
+    session.byteFacts = { ...session.byteFacts, spoken: "websocket", upgrade };
+    session.exchange = { method: "WS", status: 101, encoding: "websocket" };
+    if (this.#socket.protocol.startsWith(`${BEARER_SUBPROTOCOL}.`)) {
+      session.findings.report("ws/subprotocol", { detail: "the token was selected" });
+    }
+    this.#timer = setTimeout(() => {
+      const eventNumber = session.events;
+      session.findings.report(eventNumber === 0 ? "http/no-events" : "http/stalled", {
+        eventNumber,
       });
-      finish(true);
-    });
-    socket.on("error", (error) => {
-      if (ours) return;
-      if (!opened) {
-        const named = /subprotocol/i.test(error.message);
-        findings.report(named ? "ws/subprotocol" : "ws/upgrade", { detail: error.message });
-      } else findings.report("http/cut", { eventNumber: session.events, detail: error.message });
-      finish(true);
-    });
-    socket.on("open", () => {
-      opened = true;
-      session.reached = 3;
-      phases.add("upgrade", startMs, "101");
-      const raw = connected.socket;
-      session.byteFacts = {
-        ...session.byteFacts,
-        spoken: "websocket",
-        upgrade: raw.bytesRead + raw.bytesWritten,
-      };
-      session.exchange = { method: "WS", status: 101, encoding: "websocket" };
-      if (socket.protocol.startsWith(`${BEARER_SUBPROTOCOL}.`))
-        findings.report("ws/subprotocol", { detail: "the token was selected" });
-      timer = setTimeout(() => {
-        findings.report(session.events === 0 ? "http/no-events" : "http/stalled", {
-          eventNumber: session.events,
-        });
-        finish(true);
-      }, timeoutMs);
-      socket.send(JSON.stringify(session.input));
-    });
-    socket.on("message", (data, isBinary) => {
-      session.arrivals.bytes(phases.now());
-      if (isBinary) session.check.skip("ws/binary", (data as Buffer).length, true);
-      else takeFrame((data as Buffer).toString("utf8"), session);
-      if (session.finished) finish(false);
-    });
-    socket.on("close", (code) => {
-      if (ours) return;
-      session.exchange = { ...session.exchange, method: "WS", closeCode: code };
-      const good = GOOD_CODES.has(code);
-      if (!good) {
-        const cut = code === 1006;
-        findings.report(cut ? "http/cut" : "ws/close-code", {
-          eventNumber: session.events,
-          detail: `close ${code}`,
-        });
-      }
-      finish(!good);
-    });
-  });
+      this.#finish({ cut: true });
+    }, session.timeoutMs);
+    this.#socket.send(JSON.stringify(session.input));
+  }
+
+  #received(data: Buffer, isBinary: boolean): void {
+    const session = this.#session;
+    session.arrivals.bytes(session.phases.now());
+    if (isBinary) session.check.skip("ws/binary", data.length, true);
+    else takeFrame(data.toString("utf8"), session);
+    if (session.finished) this.#finish({ cut: false });
+  }
+
+  #closed(code: number): void {
+    if (this.#isOver) return;
+    const session = this.#session;
+    session.exchange = { ...session.exchange, method: "WS", closeCode: code };
+    const good = GOOD_CODES.has(code);
+    if (!good) {
+      session.findings.report(code === NO_CLOSE_FRAME ? "http/cut" : "ws/close-code", {
+        eventNumber: session.events,
+        detail: `close ${code}`,
+      });
+    }
+    this.#finish({ cut: !good });
+  }
+
+  /** Ends the check; of a stream that was cut it is no news that its run has no end. */
+  #finish({ cut }: { cut: boolean }): void {
+    const { check, findings, arrivals, phases } = this.#session;
+    clearTimeout(this.#timer);
+    if (this.#isOpen) {
+      check.end();
+      if (cut) findings.withdraw("run/truncated");
+      arrivals.judge(findings, this.#startMs);
+      phases.add("stream", this.#startMs, `${this.#session.events} events`);
+    }
+    this.#isOver = true;
+    this.#socket.terminate();
+    this.#resolve();
+  }
 }
 
 function takeFrame(text: string, session: Session): void {
