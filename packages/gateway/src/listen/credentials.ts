@@ -3,6 +3,7 @@ import { parseBearerSubprotocol } from "@countersign/wire/websocket";
 import { tokenError } from "../access/access.js";
 import type { Upstream } from "../upstream/upstream.js";
 import type { HttpQuestion } from "./run-route.js";
+import { isSaidTwice } from "./said-twice.js";
 
 // RFC 6750 §2.1; the scheme in any case (RFC 9110 §11.1).
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
@@ -13,7 +14,7 @@ export function bearerOf(question: HttpQuestion): string | undefined {
   const { authorization } = question.headers;
   if (authorization === undefined || !SCHEME.test(authorization)) return undefined;
   const token = BEARER.exec(authorization)?.[1];
-  if (token === undefined) throw tokenError("malformed");
+  if (token === undefined || isSaidTwice(question, "authorization")) throw tokenError("malformed");
   return token;
 }
 

@@ -11,12 +11,13 @@ import { createAddressBook } from "./address-book.js";
 import type { AddressBook } from "./address-book.js";
 import { allowOrigin, answerPreflight } from "./cors.js";
 import { bearerOf } from "./credentials.js";
-import { isAllowedOrigin, isOwnName } from "./origin.js";
+import { isAllowedOrigin, isForeignFetch, isOwnName } from "./origin.js";
 import { routeRequest } from "./path.js";
 import { refuse } from "./refuse.js";
 import { requestUrl } from "./request-url.js";
 import { serveRun } from "./run-route.js";
 import type { HttpQuestion } from "./run-route.js";
+import { isSaidTwice } from "./said-twice.js";
 import { createListener } from "./server.js";
 import type { TlsOptions } from "./server.js";
 import { attachSockets } from "./socket-route.js";
@@ -90,7 +91,8 @@ async function serve(
   answer: HttpAnswer,
 ): Promise<void> {
   const url = requestUrl(question.url);
-  if (url === undefined) {
+  // RFC 9112 section 3.2 asks for the latter.
+  if (url === undefined || isSaidTwice(question, "host")) {
     return sendProblem(answer, {
       status: 400,
       code: "BAD_ADDRESS",
@@ -119,7 +121,8 @@ async function serve(
       }
       if (
         route.kind === "stream" &&
-        (await isRebound(options, question, url, () => bearerOf(question)))
+        (isForeignFetch(question.headers) ||
+          (await isRebound(options, question, url, () => bearerOf(question))))
       ) {
         return turnAway(around, answer, FOREIGN_PAGE);
       }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
@@ -35,4 +36,13 @@ export function isOwnName(
   const name = host.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
   if (LOOPBACK.test(host) || isIP(name) !== 0) return true;
   return [...origins].some((origin) => URL.canParse(origin) && new URL(origin).host === host);
+}
+
+/**
+ * Whether a browser asks on behalf of a foreign page that it does not name: for an image, a frame or a link it sends no
+ * origin. Such a page cannot read the answer, but to ask for a stream is to start a run.
+ */
+export function isForeignFetch(headers: IncomingHttpHeaders): boolean {
+  const site = headers["sec-fetch-site"];
+  return headers.origin === undefined && (site === "cross-site" || site === "same-site");
 }

@@ -1,5 +1,6 @@
-import { assertWithin, CountersignError } from "@countersign/core";
+import { assertWithin, CountersignError, isCountersignError } from "@countersign/core";
 import { readBody } from "../clients/body.js";
+import "../runs/errors.js";
 import type { HttpQuestion } from "./run-route.js";
 import "./errors.js";
 
@@ -28,6 +29,10 @@ export async function receiveBody(
   });
   try {
     return await Promise.race([readBody(question, bounds.maxBytes), late]);
+  } catch (error) {
+    if (isCountersignError(error)) throw error;
+    // Hung up on, or framed so that no body can be told: a client's doing, and no defect of ours.
+    throw new CountersignError("ERR_RUN_STOPPED", "the request broke off", {}, { cause: error });
   } finally {
     clearTimeout(timer);
   }

@@ -1,13 +1,18 @@
 const BASE = "http://gateway.invalid";
+// Only the path counts: `//host` and absolute forms would otherwise be read as another origin.
+const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** The address a request names, or `undefined` when it names none that can be read. */
+/**
+ * The address a request names, or `undefined` when it names none that can be read.
+ *
+ * Of several spellings of one path (`/x/../ag-ui/run`, `/ag-ui\run`, `/ag-ui/run#`) only the plain one is read: a proxy
+ * in front that decides by the path may have read another.
+ */
 export function requestUrl(raw: string | undefined): URL | undefined {
-  const path = raw ?? "/";
-  // Only the path counts: `//host` and absolute forms would otherwise be read as another origin.
-  const text = path.startsWith("/") ? `${BASE}${path}` : path;
-  if (!URL.canParse(text)) return undefined;
-  const { pathname, search } = new URL(text);
-  return URL.canParse(`${BASE}${pathname}${search}`)
-    ? new URL(`${BASE}${pathname}${search}`)
-    : undefined;
+  const text = (raw ?? "/").replace(ORIGIN, "");
+  if (!text.startsWith("/") || text.includes("#") || !URL.canParse(`${BASE}${text}`)) {
+    return undefined;
+  }
+  const url = new URL(`${BASE}${text}`);
+  return url.pathname === text.split("?", 1)[0] ? url : undefined;
 }
