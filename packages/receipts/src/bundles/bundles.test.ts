@@ -185,6 +185,37 @@ test("a commit record whose size was changed is no torn write: a later commit sh
   });
 });
 
+test("a changed byte in the last flush is no torn write once that was sealed, and nothing is cut", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 30, { groupSize: 10, flushSize: 10 });
+    const { size } = await stat(onlySegment(directory));
+    // In the root of the last commit record, in the middle of it, and in its mark.
+    for (const back of [1, 20, 44]) {
+      await flip(onlySegment(directory), size - back);
+      await expect(openBundles({ directory })).rejects.toMatchObject({
+        code: "ERR_STORE_CORRUPT",
+        facts: { seq: 20 },
+      });
+      expect((await stat(onlySegment(directory))).size).toBe(size);
+      await flip(onlySegment(directory), size - back);
+    }
+    expect(await reopened({ directory })).toBe(30);
+  });
+});
+
+test("a damaged position of a bundle is told as damage, whatever it says", async () => {
+  await withDirectory(async (directory) => {
+    await fill({ directory }, 300);
+    for (const at of [0, 4, 8]) {
+      await flip(join(directory, "hashes", "bundles"), at);
+      const files = await openBundles({ directory });
+      await expect(files.readEntries(0, 256)).rejects.toMatchObject({ code: "ERR_STORE_CORRUPT" });
+      await files.close();
+      await flip(join(directory, "hashes", "bundles"), at);
+    }
+  });
+});
+
 test("a log that lost what its checkpoint covers is not signed for again", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 50, { groupSize: 10, flushSize: 10 });

@@ -41,7 +41,8 @@ const SQLITE_BUSY = 5;
 async function lockFile(path: string): Promise<() => void> {
   const database = await openDatabase(`${path}.sqlite`);
   try {
-    database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+    // Nothing is ever written: without this, SQLite would leave an empty journal beside it.
+    database.exec("PRAGMA journal_mode = MEMORY; PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();
     const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;

@@ -82,7 +82,10 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
   const start = async (): Promise<Committed> => {
     const known = (await readSealed()) ?? EMPTY;
     if (readOnly) return known;
-    const settled = await recoverTail(segments, derived, options.rebuild === true ? EMPTY : known);
+    // Also where what it speaks of is damaged: that was no torn write.
+    const sealed = decodeSealed(await disk.readText(sealedFile))?.position ?? 0;
+    const from = options.rebuild === true ? EMPTY : known;
+    const settled = await recoverTail(segments, derived, from, sealed);
     // What was read may so far be in the operating system's memory only.
     if (settled.position > 0) await segments.sync(settled.position - 1);
     return settled;

@@ -1,3 +1,4 @@
+import { MAX_ENTRY_BYTES } from "../entry/entry.js";
 import { corrupt, outOfRange } from "../store/failure.js";
 import { MAX_READ_ENTRIES } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
@@ -6,6 +7,9 @@ import { COMMIT_BYTES } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
 import type { Committed } from "./recover.js";
 import type { Segments } from "./segments.js";
+
+/** More than the largest entries, each with a commit record of its own, and the bundles they begin and end in. */
+const MAX_READ_BYTES = (MAX_READ_ENTRIES + 2 * TILE_WIDTH) * (2 + MAX_ENTRY_BYTES + COMMIT_BYTES);
 
 /** Entries `start` up to `end`, as views of the bytes read; commit records between them are skipped. */
 export async function readEntryBytes(
@@ -27,6 +31,9 @@ export async function readEntryBytes(
   // The bundle after the last one may not have begun: then it ends where the log ends.
   const begun = afterLast * TILE_WIDTH < size;
   const to = (begun ? positions[afterLast - firstBundle] : undefined) ?? state.position;
+  // Positions are derived, and a damaged one must not ask for memory that no log needs.
+  if (from > to || to - from > MAX_READ_BYTES)
+    throw corrupt(start, "position of a bundle is wrong");
   const bytes = await segments.read(from, to - from);
   const entries: Uint8Array[] = [];
   let seq = firstBundle * TILE_WIDTH;

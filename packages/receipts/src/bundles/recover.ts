@@ -70,12 +70,14 @@ export async function* readCommitted(
 /**
  * Reads the segments on from a committed state, as far as commit records with the right root go, and
  * writes the derived files for what it read. What follows the last good commit is a torn write and is
- * cut off; if there is a commit behind the damage it was acknowledged once, and nothing is touched.
+ * cut off; if there is a commit behind the damage, or it lies before `sealed`, up to where everything was flushed
+ * once, it was acknowledged, and nothing is touched.
  */
 export async function recoverTail(
   segments: Segments,
   derived: DerivedFiles,
   from: Committed,
+  sealed = from.position,
 ): Promise<Committed> {
   let good = from;
   for await (const flush of readFlushes(segments, from.position)) {
@@ -90,11 +92,13 @@ export async function recoverTail(
   await derived.flush();
   const end = await segments.end();
   if (end > good.position) {
-    const rest = withoutZeros(await segments.read(good.position, end - good.position));
     const { size } = good.frontier;
     const laterFile = segments.startOf(end - 1) > segments.startOf(good.position);
-    if (laterFile || hasCommitBeforeEnd(rest)) {
-      throw corrupt(size, "bytes changed before a later commit");
+    if (laterFile) throw corrupt(size, "bytes changed before a later commit");
+    const rest = withoutZeros(await segments.read(good.position, end - good.position));
+    if (hasCommitBeforeEnd(rest)) throw corrupt(size, "bytes changed before a later commit");
+    if (rest.length > 0 && good.position < sealed) {
+      throw corrupt(size, "bytes changed that were flushed once");
     }
     await segments.cut(good.position);
   }
