@@ -1,14 +1,12 @@
 import type { JsonObject } from "@countersign/core";
-import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
+import { parseJson } from "@countersign/core";
 import { decodeEntry } from "../entry/decode-entry.js";
-import { planForeign } from "../import/plan.js";
 import { foreignFromRow } from "../import/rows.js";
 import type { CountRow } from "../query/query.js";
 import { sortCounts } from "../query/sort-counts.js";
 import { cursorAfter, planPage, selectCounts, selectEntries } from "../query/sql.js";
 import type { SqlDialect } from "../query/sql.js";
 import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
-import "../store/errors.js";
 import { MAX_READ_ENTRIES } from "../store/store.js";
 import type { ReceiptStore } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
@@ -16,8 +14,9 @@ import { TILE_WIDTH } from "../tiles/path.js";
 import { appendRows } from "./append-rows.js";
 import { openConnections } from "./connections.js";
 import type { Connections } from "./connections.js";
+import { insertForeign, selectForeign } from "./foreign-rows.js";
 import { decodeFrontier } from "./frontier.js";
-import { PG_SCHEMA } from "./schema.js";
+import { findLog, prepareLog } from "./log-row.js";
 
 /** Options of {@link openPostgresStore}. */
 export type PostgresStoreOptions = {
@@ -39,43 +38,10 @@ const DIALECT: SqlDialect = {
   placeholder: (position) => `$${position}`,
   flag: (value) => value,
 };
-// Two gateways that start together must not both create the tables.
-const SCHEMA_LOCK = 7_301_990_245;
 const TABLE = "countersign_entries";
 const ANSWER_MS = 10_000;
 /** One connection appends, another keeps checkpoints and looks whether the database is there. */
 const APPENDING = 2;
-
-function prepareLog({ withClient }: Connections, name: string): Promise<number> {
-  return withClient(async (client) => {
-    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-    await client.query(PG_SCHEMA);
-    await client.query("INSERT INTO countersign_logs (name) VALUES ($1) ON CONFLICT DO NOTHING", [
-      name,
-    ]);
-    const { rows } = await client.query("SELECT log_id FROM countersign_logs WHERE name = $1", [
-      name,
-    ]);
-    await client.query("COMMIT");
-    return Number((rows as { log_id: number }[])[0]?.log_id);
-  });
-}
-
-/** Looks a log up and changes nothing. */
-function findLog({ withClient }: Connections, name: string): Promise<number> {
-  return withClient(async (client) => {
-    const found = await client.query("SELECT to_regclass('countersign_logs') IS NOT NULL AS there");
-    const isThere = (found.rows as { there: boolean }[])[0]?.there === true;
-    const { rows } = isThere
-      ? await client.query("SELECT log_id FROM countersign_logs WHERE name = $1", [name])
-      : { rows: [] };
-    const row = (rows as { log_id: number }[])[0];
-    if (row !== undefined) return Number(row.log_id);
-    throw new CountersignError("ERR_STORE_ABSENT", `the database holds no log named ${name}`, {
-      log: name,
-    });
-  });
-}
 
 /** The shared store: many gateways append to one log in one PostgreSQL database. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<ReceiptStore> {
@@ -191,35 +157,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     async importForeign(receipts) {
       if (closed || readOnly) throw closedStore();
-      const column = <Value>(pick: (one: (typeof receipts)[number]) => Value): Value[] =>
-        receipts.map(pick);
       try {
-        const result = await asking.withClient((client) =>
-          client.query(
-            "INSERT INTO countersign_foreign SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[]) ON CONFLICT DO NOTHING",
-            [
-              logId,
-              column((one) => one.hash),
-              column((one) => one.protocol),
-              column((one) => one.id ?? null),
-              column((one) => one.session_id ?? null),
-              column((one) => one.agent_id ?? null),
-              column((one) => one.at ?? null),
-              column((one) => one.signer),
-              column((one) => canonicalJson(one.receipt)),
-            ],
-          ),
-        );
-        return result.rowCount ?? 0;
+        return await asking.withClient((client) => insertForeign(client, logId, receipts));
       } catch (error) {
         throw writeFailure("import", error);
       }
     },
     async queryForeign(filter) {
-      const { conditions, values, limit } = planForeign(filter);
-      const where = conditions.map((name, index) => `${name} = $${index + 2}`).join(" AND ");
-      const sql = `SELECT * FROM countersign_foreign WHERE log_id = $1 AND ${where} ORDER BY at NULLS LAST, hash LIMIT ${limit}`;
-      const rows = await read<Record<string, unknown>>("query", sql, [logId, ...values]);
+      const { sql, parameters } = selectForeign(logId, filter);
+      const rows = await read<Record<string, unknown>>("query", sql, parameters);
       return rows.map((row) => foreignFromRow(row, parseJson(String(row["body"])) as JsonObject));
     },
     async close() {

@@ -1,0 +1,43 @@
+import { CountersignError } from "@countersign/core";
+import "../store/errors.js";
+import type { Connections } from "./connections.js";
+import { PG_SCHEMA } from "./schema.js";
+
+// Two gateways that start together must not both create the tables.
+const SCHEMA_LOCK = 7_301_990_245;
+
+/** The id of a log by its name; makes the tables and the log where they are missing. */
+export function prepareLog({ withClient }: Connections, name: string): Promise<number> {
+  return withClient(async (client) => {
+    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+    await client.query(PG_SCHEMA);
+    await client.query("INSERT INTO countersign_logs (name) VALUES ($1) ON CONFLICT DO NOTHING", [
+      name,
+    ]);
+    const { rows } = await client.query("SELECT log_id FROM countersign_logs WHERE name = $1", [
+      name,
+    ]);
+    await client.query("COMMIT");
+    return Number((rows as { log_id: number }[])[0]?.log_id);
+  });
+}
+
+/**
+ * Looks a log up and changes nothing.
+ *
+ * @throws CountersignError `ERR_STORE_ABSENT` where there is none
+ */
+export function findLog({ withClient }: Connections, name: string): Promise<number> {
+  return withClient(async (client) => {
+    const found = await client.query("SELECT to_regclass('countersign_logs') IS NOT NULL AS there");
+    const isThere = (found.rows as { there: boolean }[])[0]?.there === true;
+    const { rows } = isThere
+      ? await client.query("SELECT log_id FROM countersign_logs WHERE name = $1", [name])
+      : { rows: [] };
+    const row = (rows as { log_id: number }[])[0];
+    if (row !== undefined) return Number(row.log_id);
+    throw new CountersignError("ERR_STORE_ABSENT", `the database holds no log named ${name}`, {
+      log: name,
+    });
+  });
+}
