@@ -1,0 +1,210 @@
+import { canonicalJson, encodeHex, sha256Hex } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import { createSigner, generateKey } from "@countersign/core/sign";
+import { expect, test } from "vitest";
+import { buildBatch } from "../receipt/build-batch.js";
+import { checkReceipts } from "./check-receipts.js";
+import type { StreamFault } from "./check-receipts.js";
+
+const signer = createSigner(generateKey());
+const key = `ed25519:${encodeHex(signer.publicKey)}`;
+const asked = { threadId: "thread", runId: "run" };
+
+type Shown = { event: JsonObject; receipt: JsonObject };
+type Maker = { stream?: string; run?: string; session?: string; batch?: boolean };
+
+/** A run as its gateway would send it, made from the written format alone. */
+function streamOf({ stream = "evt_A", run = "run", session = "s", batch = false }: Maker): Shown[] {
+  const ids = { threadId: "thread", runId: run };
+  const events: JsonObject[] = [
+    { type: "RUN_STARTED", ...ids },
+    { type: "TEXT_MESSAGE_START", messageId: "m", role: "assistant" },
+    { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: `pay ${run}` },
+    { type: "TEXT_MESSAGE_END", messageId: "m" },
+    { type: "RUN_FINISHED", ...ids },
+  ];
+  const bodies = events.map((event, index) => bodyOf(event, `${stream}.${index + 1}`, session));
+  const texts = bodies.map((body) => new TextEncoder().encode(canonicalJson(body)));
+  const signatures = batch
+    ? buildBatch(texts, (message) => signer.sign(message))
+    : texts.map((text) => `ed25519:${encodeHex(signer.sign(text))}`);
+  return events.map((event, index) => ({
+    event,
+    receipt: { ...(bodies[index] as JsonObject), signature: signatures[index] as string },
+  }));
+}
+
+function bodyOf(event: JsonObject, id: string, session: string): JsonObject {
+  return {
+    id: `agui-${id}`,
+    timestamp: 1_767_225_600,
+    event_id: id,
+    agent_id: "support",
+    session_id: session,
+    capability_id: "<none>",
+    event_type: "text_stream",
+    classification: "display",
+    transport: "sse",
+    allowed: true,
+    payload_hash: sha256Hex(canonicalJson(event)),
+    kernel_key: key,
+  };
+}
+
+/** What is found in a stream: `ok` or the fault, one after another. */
+async function findings(shown: readonly Shown[], further: object = {}): Promise<string[]> {
+  const faults = new Map<unknown, StreamFault>();
+  const check = checkReceipts({
+    trustedKeys: [key],
+    onRefused: (fault, about) => void faults.set(about, fault),
+    ...further,
+  });
+  // All at once, as a burst comes: the answers do not depend on when the signatures were checked.
+  const results = shown.map(({ event, receipt }) => {
+    const about = { event, ...asked };
+    return check(receipt, about).then((isGood) => (isGood ? "ok" : (faults.get(about) as string)));
+  });
+  return Promise.all(results);
+}
+
+const OK = ["ok", "ok", "ok", "ok", "ok"];
+
+test.each([false, true])(
+  "every event of an honest stream is signed for (batch: %s)",
+  async (batch) => {
+    expect(await findings(streamOf({ batch }))).toEqual(OK);
+    expect(await findings(streamOf({ batch }), { agent: "support", session: "s" })).toEqual(OK);
+  },
+);
+
+test("a client that reads one stream after the other checks each", async () => {
+  const check = checkReceipts({ trustedKeys: [key] });
+  for (const [stream, run] of [
+    ["evt_A", "run-1"],
+    ["evt_B", "run-2"],
+  ] as const) {
+    for (const { event, receipt } of streamOf({ stream, run })) {
+      expect(await check(receipt, { event, threadId: "thread", runId: run })).toBe(true);
+    }
+  }
+});
+
+test("a changed event is found", async () => {
+  const shown = streamOf({});
+  shown[2]!.event = { ...shown[2]!.event, delta: "pay the attacker" };
+  expect(await findings(shown)).toEqual(["ok", "ok", "event", "ok", "ok"]);
+});
+
+test("an event that is left out together with its receipt is found", async () => {
+  expect(await findings(streamOf({}).toSpliced(2, 1))).toEqual(["ok", "ok", "gap", "ok"]);
+});
+
+test("the beginning cannot be left out", async () => {
+  const rest = streamOf({}).slice(1);
+  expect(await findings(rest)).toEqual(Array.from(rest, () => "other-stream"));
+});
+
+test("events that changed places are found", async () => {
+  const [started, open, content, close, finished] = streamOf({}) as [
+    Shown,
+    Shown,
+    Shown,
+    Shown,
+    Shown,
+  ];
+  expect(await findings([started, content, open, close, finished])).toEqual([
+    "ok",
+    "gap",
+    "repeated",
+    "ok",
+    "ok",
+  ]);
+});
+
+test("a receipt of another event of the stream is found", async () => {
+  const shown = streamOf({});
+  const [second, third] = [shown[1]!.receipt, shown[2]!.receipt];
+  shown[1]!.receipt = third;
+  shown[2]!.receipt = second;
+  expect(await findings(shown)).toEqual(["ok", "event", "event", "ok", "ok"]);
+});
+
+test("an event that is told twice is found, and so is a whole stream", async () => {
+  const shown = streamOf({});
+  const twice = shown.toSpliced(3, 0, shown[2]!);
+  expect(await findings(twice)).toEqual(["ok", "ok", "ok", "repeated", "ok", "ok"]);
+  expect((await findings([...shown, ...shown])).slice(5)).toEqual(Array.from(OK, () => "repeated"));
+});
+
+test("events of another run do not pass, whether they are mixed in or told instead", async () => {
+  const other = streamOf({ stream: "evt_B", run: "other" });
+  expect(await findings(streamOf({}).toSpliced(2, 1, other[2]!))).toEqual([
+    "ok",
+    "ok",
+    "other-stream",
+    "gap",
+    "ok",
+  ]);
+  expect(await findings(other)).toEqual(Array.from(OK, () => "other-stream"));
+  // The same with the ids of this run written over those that were signed.
+  const renamed = other.map(({ event, receipt }) => ({
+    event: Object.hasOwn(event, "runId") ? { ...event, ...asked } : event,
+    receipt,
+  }));
+  expect(await findings(renamed)).toEqual([
+    "event",
+    "signature",
+    "signature",
+    "signature",
+    "event",
+  ]);
+});
+
+test("a receipt of another session does not pass, though its id fits", async () => {
+  const other = streamOf({ session: "theirs" });
+  expect(await findings(streamOf({}).with(2, other[2]!))).toEqual([
+    "ok",
+    "ok",
+    "other-stream",
+    "gap",
+    "ok",
+  ]);
+  expect(await findings(other, { session: "s" })).toEqual(Array.from(OK, () => "session"));
+  expect(await findings(other, { agent: "billing" })).toEqual(Array.from(OK, () => "agent"));
+});
+
+test("what the trusted key did not sign does not pass", async () => {
+  const stranger = createSigner(generateKey());
+  const foreign = { trustedKeys: [`ed25519:${encodeHex(stranger.publicKey)}`] };
+  expect(await findings(streamOf({}), foreign)).toEqual(Array.from(OK, () => "key"));
+  for (const change of [
+    { timestamp: 1 },
+    { agent_id: "support", capability_id: "other" },
+    { signature: `ed25519:${"0".repeat(128)}` },
+    { signature: "ed25519-batch:0/1:zz:" },
+  ]) {
+    const shown = streamOf({});
+    shown[2]!.receipt = { ...shown[2]!.receipt, ...change };
+    expect(await findings(shown)).toEqual(["ok", "ok", "signature", "ok", "ok"]);
+  }
+});
+
+test("what is no receipt, names no place, or is about something blocked does not pass", async () => {
+  const shown = streamOf({});
+  const { receipt } = shown[1]!;
+  const found = async (value: unknown) => {
+    return (await findings(shown.with(1, { ...shown[1]!, receipt: value as JsonObject })))[1];
+  };
+  for (const value of [null, "receipt", [], {}, { ...receipt, extra: 1 }]) {
+    expect(await found(value)).toBe("format");
+  }
+  expect(await found({ ...receipt, allowed: false, denial_reason: "no" })).toBe("blocked");
+  for (const id of ["evt_A", "evt_A.0", "evt_A.02", "evt_A.x", ".2"]) {
+    expect(await found({ ...receipt, event_id: id })).toBe("no-place");
+  }
+});
+
+test("a check without a key, or with something else, is a mistake at once", () => {
+  expect(() => checkReceipts({ trustedKeys: [] })).toThrow(TypeError);
+  expect(() => checkReceipts({ trustedKeys: ["ed25519:abc"] })).toThrow(TypeError);
+});

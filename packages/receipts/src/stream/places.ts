@@ -1,0 +1,101 @@
+import type { JsonObject } from "@countersign/core";
+import type { AgUiReceipt } from "../receipt/receipt.js";
+
+/** An event that a client was shown, and the run that it asked for. */
+export type ShownEvent = {
+  readonly event: JsonObject;
+  readonly threadId: string;
+  readonly runId: string;
+};
+
+/** What can be wrong with the place of a receipt. */
+export type PlaceFault =
+  /** Its id names no place in a stream. */
+  | "no-place"
+  /** It belongs to another stream: another run, another session, another time. */
+  | "other-stream"
+  /** Something between it and the one before it is missing. */
+  | "gap"
+  /** Its place has been taken: it is repeated, or comes too late. */
+  | "repeated";
+
+/** The place that a receipt takes. */
+export type TakenPlace = {
+  readonly fault: PlaceFault | undefined;
+  /** Whether the receipt that opened the stream holds. */
+  readonly isOpened: Promise<boolean>;
+  /** Told whether the receipt holds; it matters for the one that opens a stream. */
+  settle(holds: Promise<boolean>): void;
+};
+
+/** The places of the streams that one client reads, one stream after the other. */
+export type StreamPlaces = { take(receipt: AgUiReceipt, shown: ShownEvent): TakenPlace };
+
+const PLACE = /^(.{1,256})\.([1-9]\d{0,14})$/su;
+/** Streams that are remembered so that none is told twice. */
+const MAX_STREAMS = 10_000;
+
+type Stream = {
+  readonly name: string;
+  readonly session: string | undefined;
+  readonly agent: string;
+  next: number;
+  isOpened: Promise<boolean>;
+};
+
+const NEVER = Promise.resolve(false);
+
+/** Follows places (docs/decisions/2026-11-16-receipts-to-clients.md). */
+export function createStreamPlaces(): StreamPlaces {
+  const known = new Set<string>();
+  let stream: Stream | undefined;
+
+  function faultOf(receipt: AgUiReceipt, shown: ShownEvent): PlaceFault | undefined {
+    const [, name, digits] = PLACE.exec(receipt.event_id) ?? [];
+    if (name === undefined) return "no-place";
+    const place = Number(digits);
+    if (place === 1 && name !== stream?.name) return begin(name, receipt, shown);
+    if (stream === undefined || name !== stream.name) return "other-stream";
+    if (receipt.session_id !== stream.session || receipt.agent_id !== stream.agent) {
+      return "other-stream";
+    }
+    if (place < stream.next) return "repeated";
+    const fault = place === stream.next ? undefined : "gap";
+    stream.next = place + 1;
+    return fault;
+  }
+
+  /** A stream begins with the start of the run that was asked for, and begins once. */
+  function begin(name: string, receipt: AgUiReceipt, shown: ShownEvent): PlaceFault | undefined {
+    const { event, threadId, runId } = shown;
+    if (known.has(name)) return "repeated";
+    const isStart = event["type"] === "RUN_STARTED";
+    if (!isStart || event["threadId"] !== threadId || event["runId"] !== runId) {
+      return "other-stream";
+    }
+    const oldest = known.size >= MAX_STREAMS ? known.values().next().value : undefined;
+    if (oldest !== undefined) known.delete(oldest);
+    known.add(name);
+    const { session_id: session, agent_id: agent } = receipt;
+    stream = { name, session, agent, next: 2, isOpened: NEVER };
+    return undefined;
+  }
+
+  return {
+    take(receipt, shown) {
+      const before = stream;
+      const fault = faultOf(receipt, shown);
+      const current = stream;
+      return {
+        fault,
+        get isOpened() {
+          return current?.isOpened ?? NEVER;
+        },
+        settle(holds) {
+          // What follows is worth what its beginning is worth: it alone names the run.
+          if (current !== undefined && current !== before) current.isOpened = holds;
+        },
+      };
+    },
+  };
+}
