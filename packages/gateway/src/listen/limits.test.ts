@@ -160,6 +160,35 @@ test("an HTTP/2 connection that opens nothing is cut in time", async () => {
   expect(session.closed).toBe(true);
 });
 
+test.each([
+  ["that takes nothing of its answers", { initialWindowSize: 0 }, true],
+  ["that goes on with its body after the answer", {}, false],
+])(
+  "an HTTP/2 client %s is cut in time; one whose stream is open is not",
+  async (_name, settings, endsBody) => {
+    await start({ requestTimeoutMs: 100, keepAliveMs: 50 }, true);
+    const options = { rejectUnauthorized: false };
+    const address = `https://127.0.0.1:${portOf()}`;
+    const kept = connectHttp2(address, options);
+    kept.on("error", () => {});
+    const stream = kept.request({ ":path": "/ag-ui/stream?session=held&run=held" });
+    stream.resume();
+    const held = connectHttp2(address, { ...options, settings });
+    held.on("error", () => {});
+    const closed = new Promise((resolve) => held.once("close", resolve));
+    for (let count = 0; count < 5; count += 1) {
+      const request = held.request({ ":method": "POST", ":path": "/nowhere" });
+      request.on("error", () => {});
+      request.write("x");
+      if (endsBody) request.end();
+      else request.resume();
+    }
+    await closed;
+    expect(stream.closed).toBe(false);
+    kept.destroy();
+  },
+);
+
 test("a head at the bound is read, one over is refused", async () => {
   await start({ headerBytes: 2048 });
   const status = (size: number): Promise<number | undefined> =>

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { Server as HttpServer } from "node:http";
 import { createSecureServer } from "node:http2";
-import type { ServerHttp2Session } from "node:http2";
+import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Server } from "node:net";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import type { ListenLimits } from "./limits.js";
@@ -64,18 +64,38 @@ function createTlsServer(
 
 /** Ends an HTTP/2 connection that has nothing open: idle, or with a head that drips in. */
 function boundSession(session: ServerHttp2Session, limits: ListenLimits): void {
-  let open = 0;
+  const open = new Set<ServerHttp2Stream>();
   let timer = setTimeout(() => session.destroy(), limits.headersTimeoutMs);
   timer.unref();
+  const look = setInterval(() => cutAnswered(open), limits.requestTimeoutMs);
+  look.unref();
   session.on("stream", (stream) => {
-    open += 1;
+    open.add(stream);
     clearTimeout(timer);
     stream.once("close", () => {
-      open -= 1;
-      if (open > 0) return;
+      open.delete(stream);
+      if (open.size > 0) return;
       timer = setTimeout(() => session.destroy(), limits.keepAliveMs);
       timer.unref();
     });
   });
-  session.once("close", () => clearTimeout(timer));
+  session.once("close", () => {
+    clearTimeout(timer);
+    clearInterval(look);
+  });
+}
+
+/** Streams that had their whole answer at the last look. */
+const answered = new WeakSet<ServerHttp2Stream>();
+
+/**
+ * Ends streams that are answered and still there a look later. A client that takes nothing (a window of zero) or goes on
+ * with its body would otherwise hold them, and so the connection, for good, without ever saying who it is.
+ */
+function cutAnswered(streams: Iterable<ServerHttp2Stream>): void {
+  for (const stream of streams) {
+    if (!stream.writableEnded) continue;
+    if (answered.has(stream)) stream.destroy();
+    else answered.add(stream);
+  }
 }
