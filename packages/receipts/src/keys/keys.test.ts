@@ -3,8 +3,13 @@ import { createSigner, generateKey } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
 import { expect, test } from "vitest";
 import type { KeyRecord } from "./history.js";
-import { encodeKeyRecord, keyRecordHash, parseKeyHistory } from "./history.js";
-import { encodeKeyText, parseKeyText, parseSignatureText } from "./key-text.js";
+import { encodeKeyRecord, keyRecordHash, keyRecordMessage, parseKeyHistory } from "./history.js";
+import {
+  encodeKeyText,
+  encodeSignatureText,
+  parseKeyText,
+  parseSignatureText,
+} from "./key-text.js";
 import { extendKeyHistory, startKeyHistory } from "./rotate.js";
 import { findBrokenRecord, keyPeriods, trustedThroughHistory } from "./verify-history.js";
 
@@ -56,6 +61,32 @@ test("a changed, missing, reordered or self-appointed line is named", async () =
   expect(await broken([one, linked])).toBe(2);
 });
 
+test("a line that both keys signed is still named when it is not the next one", async () => {
+  const [one, two, three] = (await history()) as [KeyRecord, KeyRecord, KeyRecord];
+  const wrong: [Partial<KeyRecord>, string][] = [
+    [{ number: 3 }, "a line is missing or out of order"],
+    [{ previous_hash: keyRecordHash(one) }, "it does not continue the line before"],
+    [{ first_entry: 99 }, "it goes back in the log"],
+  ];
+  for (const [change, reason] of wrong) {
+    const body = { ...three, ...change };
+    const message = keyRecordMessage(body);
+    const signed = {
+      ...body,
+      signature: encodeSignatureText(second.sign(message)),
+      possession: encodeSignatureText(third.sign(message)),
+    };
+    expect(await findBrokenRecord([one, two, signed], verifyEd25519)).toEqual({ line: 3, reason });
+  }
+});
+
+test("a key may come into use where the one before did: nothing was signed in between", async () => {
+  const [one, two] = (await history()) as [KeyRecord, KeyRecord];
+  const facts = { createdAt: 3, firstEntry: two.first_entry };
+  const next = await extendKeyHistory(two, second, third, facts);
+  expect(await findBrokenRecord([one, two, next], verifyEd25519)).toBeUndefined();
+});
+
 test("a key cannot be adopted without its own signature", async () => {
   const [one, two] = (await history()) as [KeyRecord, KeyRecord, KeyRecord];
   const { possession: _, ...without } = two;
@@ -74,6 +105,15 @@ test("a key is in use from its record until a record retires it", async () => {
     first: 100,
     end: Number.POSITIVE_INFINITY,
   });
+});
+
+test("a retired key stays retired when it is named again, and an unknown one gets no period", async () => {
+  const [one, two] = (await history()) as [KeyRecord, KeyRecord];
+  const stranger = encodeKeyText(createSigner(generateKey()).publicKey);
+  const again = { ...two, number: 2, key: one.key, first_entry: 300, retires: [stranger] };
+  const periods = keyPeriods([one, two, again]);
+  expect(periods.get(one.key)).toEqual({ first: 0, end: 100 });
+  expect(periods.has(stranger)).toBe(false);
 });
 
 test("trust goes from a key to its successors and never back", async () => {
