@@ -8,7 +8,11 @@ import { createAgentStore } from "./store/create-agent-store.js";
 import { postSse } from "./transport/post-sse.js";
 
 const WORDS = Array.from({ length: 40 }, (_, index) => `word ${index} `);
-const POLICY = 'hushspec: "0.1.0"\nname: open\nrules: {}\n';
+const POLICY = `hushspec: "0.1.0"
+name: chat
+rules:
+  ag_ui: { enabled: true, allow_display_without_capability: true }
+`;
 
 let agent: FakeAgent;
 let gateway: ReturnType<typeof createGateway>;

@@ -23,6 +23,9 @@ export type StreamKeeper = {
   /** Whether all of them together keep as much as they may. */
   readonly isFull: boolean;
   count(characters: number): void;
+  /** Whether one more may wait for its client; counted until it is {@link found}. */
+  wait(): boolean;
+  found(): void;
   forget(key: string): void;
 };
 
@@ -45,8 +48,9 @@ export class LastingStream implements ClientSink {
   #isOpen = false;
   #isOver = false;
   #isForgotten = false;
+  #isAwaited = false;
   #timer: NodeJS.Timeout | undefined;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   /** Until it is opened a client that hangs up cannot come back: it knows no number yet. */
   constructor(key: string, holder: StreamHolder, keeper: StreamKeeper, connection: Signal) {
@@ -118,8 +122,12 @@ export class LastingStream implements ClientSink {
     while (this.isSlow) {
       // Whichever comes first: it is read, its connection breaks, somebody comes back, nobody does.
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-        void this.#sink?.drained().then(resolve);
+        const wake = (): void => {
+          this.#waiting.delete(wake);
+          resolve();
+        };
+        this.#waiting.add(wake);
+        void this.#sink?.drained().then(wake);
       });
     }
   }
@@ -131,28 +139,52 @@ export class LastingStream implements ClientSink {
   /** The run is over; its last words wait for a client that is away, or that loses its connection just now. */
   end(): void {
     this.#isOver = true;
+    this.#found();
     this.#sink?.end();
     if (this.#keeper.isFull) this.#giveUp();
   }
 
   #attach(sink: HttpSink, connection: Signal): void {
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     this.#sink = sink;
     this.#wake();
     const leave = (): void => {
       if (this.#sink !== sink) return;
       this.#sink = undefined;
+      this.#wait();
       this.#wake();
-      this.#timer = setTimeout(() => this.#giveUp(), this.#keeper.graceMs);
-      // Nobody waits for it when the gateway ends.
-      this.#timer.unref();
     };
     if (connection.aborted) leave();
     else connection.addEventListener("abort", leave);
   }
 
-  #giveUp(): void {
+  #wait(): void {
+    if (this.#isForgotten) return;
+    // The last words of a run that is over keep no agent busy.
+    if (!this.#isOver) {
+      if (!this.#keeper.wait()) {
+        this.#giveUp();
+        return;
+      }
+      this.#isAwaited = true;
+    }
+    this.#timer = setTimeout(() => this.#giveUp(), this.#keeper.graceMs);
+    // Nobody waits for it when the gateway ends.
+    this.#timer.unref();
+  }
+
+  #stopWaiting(): void {
     clearTimeout(this.#timer);
+    this.#found();
+  }
+
+  #found(): void {
+    if (this.#isAwaited) this.#keeper.found();
+    this.#isAwaited = false;
+  }
+
+  #giveUp(): void {
+    this.#stopWaiting();
     if (this.#isForgotten) return;
     this.#isForgotten = true;
     this.#keeper.forget(this.key);
@@ -163,8 +195,6 @@ export class LastingStream implements ClientSink {
   }
 
   #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+    for (const wake of [...this.#waiting]) wake();
   }
 }

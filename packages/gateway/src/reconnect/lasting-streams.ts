@@ -9,6 +9,11 @@ type Limits = Pick<ListenLimits, "reconnectGraceMs" | "reconnectBytes" | "reconn
 /** A place in a stream, as its client knows it. */
 export type StreamPlace = { readonly stream: LastingStream; readonly after: number };
 
+/**
+ * Streams that may wait for their clients at once. Whoever opens streams and drops them would otherwise have as many
+ * agents talk to nobody as fit into the time of grace.
+ */
+const MAX_WAITING = 1000;
 /** Nobody guesses it, so that in a gateway without access control a stream is still its own client's. */
 const KEY_BYTES = 16;
 const PLACE = /^([\w-]{22})\.(\d{1,15})$/u;
@@ -20,6 +25,7 @@ export class LastingStreams implements StreamKeeper {
   readonly maxKept: number;
   readonly #maxTotal: number;
   #kept = 0;
+  #waiting = 0;
 
   constructor(limits: Limits) {
     this.graceMs = limits.reconnectGraceMs;
@@ -49,6 +55,16 @@ export class LastingStreams implements StreamKeeper {
 
   count(characters: number): void {
     this.#kept += characters;
+  }
+
+  wait(): boolean {
+    if (this.#waiting >= MAX_WAITING) return false;
+    this.#waiting += 1;
+    return true;
+  }
+
+  found(): void {
+    this.#waiting -= 1;
   }
 
   forget(key: string): void {

@@ -3,7 +3,10 @@ import type { FakePiece, FakeScript } from "@countersign/testkit";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { createAccess } from "../access/access.js";
+import type { HttpSink } from "../clients/http-sink.js";
+import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
 import type { ListenLimits } from "../listen/limits.js";
+import { LightSignal } from "../signal.js";
 import { idsOf } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
@@ -11,6 +14,8 @@ import { startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
 import { readStream } from "../testing/stream-reader.js";
 import type { ReadFrame, ReadOptions, StreamReader } from "../testing/stream-reader.js";
+import type { LastingStream } from "./lasting-stream.js";
+import { LastingStreams } from "./lasting-streams.js";
 
 let fixture: Fixture | undefined;
 let identity: Identity | undefined;
@@ -260,6 +265,29 @@ test("when all streams together keep as much as they may, those that begin end w
     "TEXT_MESSAGE_END",
     "RUN_FINISHED",
   ]);
+});
+
+test("so many streams may wait at once; the one that is too many ends with its connection", () => {
+  const streams = new LastingStreams(DEFAULT_LISTEN_LIMITS);
+  const gone: boolean[] = [];
+  const answers = Array.from({ length: 1001 }, () => {
+    const connection = new LightSignal();
+    const holder = { principal: "p", agent: "a", sessionId: "s" };
+    const stream = streams.create(holder, connection) as LastingStream;
+    stream.open({ isSlow: false } as HttpSink, connection);
+    return { connection, stream };
+  });
+  for (const { connection, stream } of answers) {
+    connection.abort();
+    gone.push(stream.gone.aborted);
+  }
+  expect(gone.filter(Boolean)).toHaveLength(1);
+  expect(gone.at(-1)).toBe(true);
+  // One comes back, and another may wait.
+  const back = new LightSignal();
+  answers[0]?.stream.takeUp(0, { isSlow: false } as HttpSink, back);
+  back.abort();
+  expect(answers[0]?.stream.gone.aborted).toBe(false);
 });
 
 test("a stream is its principal's alone, whoever knows its numbers", async () => {
