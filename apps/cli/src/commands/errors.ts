@@ -32,6 +32,8 @@ declare module "@countersign/core" {
     ERR_CLI_GATEWAY_RUNS: { store: string };
     /** The key directory has keys already. */
     ERR_CLI_KEYS_EXIST: { directory: string };
+    /** Something that is neither a rule, nor a code, nor a receipt was to be explained. */
+    ERR_CLI_NOTHING_TO_EXPLAIN: { name: string };
     /** The key directory has no keys yet. */
     ERR_CLI_NO_KEYS: { directory: string };
   }

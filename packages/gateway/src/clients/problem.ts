@@ -1,3 +1,4 @@
+import { remedyOf } from "../explain/remedies.js";
 import type { HttpAnswer } from "./http-sink.js";
 
 /** A refusal before any stream: RFC 9457 with a stable code. */
@@ -8,7 +9,7 @@ export type Problem = {
   detail?: string;
   /** Which part of the request it is about: a JSON Pointer (RFC 6901). */
   pointer?: string;
-  /** What helps, in a sentence. */
+  /** What helps, where more can be said than of every refusal with this code. */
   remedy?: string;
   /** The receipt of the decision behind the refusal, where there is one. */
   receipt?: string;
@@ -21,7 +22,8 @@ const RETRY_AFTER_SECONDS = "5";
 
 /** The document that tells a problem. */
 export function documentOf(problem: Problem): object {
-  const { status, code, title, detail, pointer, remedy, receipt, interrupts } = problem;
+  const { status, code, title, detail, pointer, receipt, interrupts } = problem;
+  const { remedy = remedyOf(code) } = problem;
   return {
     type: `urn:countersign:problem:${code}`,
     title,

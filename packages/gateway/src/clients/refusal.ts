@@ -1,7 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import type { ErrorCode } from "@countersign/core";
 import "../access/errors.js";
-import { remedyOf } from "../explain/remedies.js";
 import type { RefusedPart } from "../inbound/errors.js";
 import { receiptOf } from "../inbound/refusal-log.js";
 import "../listen/errors.js";
@@ -52,19 +51,21 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_LOG_CLOSED: { status: 503, title: "The gateway is stopping" },
 };
 
+/** The status and title that go with a code. */
+export function statusOf(code: ErrorCode): Status {
+  const known = STATUSES[code];
+  if (known !== undefined) return known;
+  if (STORE_CODES.test(code)) return { status: 503, title: "The receipt store is unavailable" };
+  return MEDIATED.test(code) ? NOT_SAYABLE : BAD_REQUEST;
+}
+
 /** The answer to a request that was refused before its stream began. */
 export function problemOf(error: unknown): Problem {
   if (!isCountersignError(error)) {
     return { status: 503, code: "INTERNAL", title: "The gateway could not handle the request" };
   }
-  const { status, title } =
-    STATUSES[error.code] ??
-    (STORE_CODES.test(error.code)
-      ? { status: 503, title: "The receipt store is unavailable" }
-      : MEDIATED.test(error.code)
-        ? NOT_SAYABLE
-        : BAD_REQUEST);
-  const { pointer, remedy = remedyOf(error.code) } = error.facts as RefusedPart;
+  const { status, title } = statusOf(error.code);
+  const { pointer, remedy } = error.facts as RefusedPart;
   const problem: Problem = {
     status,
     title,

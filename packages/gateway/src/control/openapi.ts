@@ -99,6 +99,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
       since: "Milliseconds since the epoch",
       until: "Milliseconds since the epoch",
       id: "Id of a receipt",
+      noted: "true: what was let through although a rule spoke against it",
       ...Object.fromEntries(ENTRY_COLUMNS.map((column) => [column, "Exactly this value"])),
     },
     answers: { 200: json("Receipts", "A page of entries"), 400: BAD },

@@ -8,6 +8,7 @@ const TEXTS: readonly string[] = ["id", ...ENTRY_COLUMNS.filter((column) => colu
 const KNOWN: ReadonlySet<string> = new Set([
   ...TEXTS,
   "allowed",
+  "noted",
   "since",
   "until",
   "limit",
@@ -21,8 +22,9 @@ export function filterOf(query: Query): EntryFilter {
   for (const [name, value] of Object.entries(query)) {
     if (!KNOWN.has(name)) throw invalidField(name, `one of ${[...KNOWN].join(", ")}`);
     if (TEXTS.includes(name)) filter[name] = value;
-    else if (name === "allowed") filter[name] = choose(name, value, ["true", "false"]) === "true";
-    else if (name === "since" || name === "until") filter[name] = count(name, value);
+    else if (name === "allowed" || name === "noted") {
+      filter[name] = choose(name, value, ["true", "false"]) === "true";
+    } else if (name === "since" || name === "until") filter[name] = count(name, value);
   }
   return filter as EntryFilter;
 }

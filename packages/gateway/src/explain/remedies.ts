@@ -58,6 +58,8 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_ACCESS_FULL: "try again in a minute",
   ERR_ACCESS_KEYS: "try again; the issuer's keys could not be read",
   ERR_REQUEST_TIMEOUT: "send the whole request at once",
+  ERR_STREAM_GONE: "ask anew: the stream is over, or was never kept here",
+  ERR_RECEIPTS_QUESTION: "write 1 to get the receipts of what is shown, or leave it out",
   ERR_RUN_DRAINING: "try again after Retry-After",
   ERR_RUN_STOPPED: "ask again if it was not meant",
   ERR_SOCKET_FRAME: "send one JSON text per frame",
@@ -74,7 +76,39 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_LOG_CLOSED: "try again after Retry-After",
 };
 
-const REMEDIES: ReadonlyMap<string, string> = new Map(Object.entries(OF_CODES));
+/** Codes of the listeners, and of a `RUN_ERROR` that the gateway ends a stream with. */
+const OF_LISTENERS = {
+  ORIGIN_NOT_ALLOWED: "list the page's origin under origins in countersign.yaml",
+  AGENT_UNKNOWN: "use a name that stands under agents in countersign.yaml",
+  SESSION_MISSING: "name the session in the address: ?session=NAME",
+  STOP_UNREADABLE: 'send {"runId": …}, with the session in the address',
+  BAD_ADDRESS: "write the path plainly, without .., \\ and #, and Host once",
+  METHOD_NOT_ALLOWED: "POST a RunAgentInput, or GET the paths of EventSource and WebSocket",
+  NOT_FOUND: "POST to /agents/NAME; docs/gateway.md has every path",
+  INTERNAL: "repeat the request; the gateway's log has the cause",
+  RUN_STOPPED: "ask again if it was not meant",
+  ACCESS_EXPIRED: "get a fresh credential and connect again",
+  BLOCKED_BY_POLICY: "look at the receipt that the error names: countersign policy explain RECEIPT",
+  RECEIPTS_UNAVAILABLE: "look at the receipt store: nothing is delivered that is not signed for",
+  GATEWAY_LIMIT:
+    "have the agent send less at once, or raise the limit under limits in countersign.yaml",
+  GATEWAY_FAILURE:
+    "look at the gateway's log, and at what was withheld in the run (countersign receipts list --run RUN --blocked)",
+  AGENT_PROTOCOL_VIOLATION: "mend the agent: countersign doctor URL names the rule and the event",
+  AGENT_MALFORMED_EVENT: "mend the agent: countersign doctor URL shows the event",
+  AGENT_UNREACHABLE:
+    "see that the agent runs at the address in countersign.yaml (countersign doctor URL)",
+  AGENT_REFUSED: "see why the agent says no (countersign doctor URL, and its own log)",
+  AGENT_NOT_AG_UI: "see that the address is the agent's AG-UI endpoint (countersign doctor URL)",
+  AGENT_TIMEOUT: "see why the agent is slow, or raise its timeouts in countersign.yaml",
+  AGENT_STREAM_TRUNCATED: "see why the agent's stream broke off; its own log knows",
+  AGENT_STREAM_WITHOUT_END: "have the agent end every run with RUN_FINISHED or RUN_ERROR",
+};
+
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(OF_CODES),
+  ...Object.entries(OF_LISTENERS),
+]);
 
 /** Codes that come in families: the reader's, and the store's. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [

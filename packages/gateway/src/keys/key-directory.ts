@@ -13,10 +13,20 @@ export type KeyPurpose = "receipts" | "checkpoint" | "issuer";
 
 const OWNER_ONLY = 0o600;
 
+/** The key of a purpose, where there is one. */
+export async function findKey(
+  directory: string,
+  purpose: KeyPurpose,
+): Promise<Ed25519Key | undefined> {
+  const file = join(directory, `${purpose}.pem`);
+  return existsSync(file) ? readKey(file) : undefined;
+}
+
 /** The key of a purpose, made and kept where only its owner can read it when there is none yet. */
 export async function openKey(directory: string, purpose: KeyPurpose): Promise<Ed25519Key> {
+  const known = await findKey(directory, purpose);
+  if (known !== undefined) return known;
   const file = join(directory, `${purpose}.pem`);
-  if (existsSync(file)) return readKey(file);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const key = generateKey();
   // It fails when somebody else made the file in the meantime: two keys would split the log.

@@ -7,7 +7,7 @@ import { readRegularFile } from "../files/read-regular-file.js";
 import { STARTER_POLICY } from "./starter-policy.js";
 
 /** Bytes of one policy file: more than its reader takes characters of. */
-const MAX_POLICY_BYTES = 2 * 1024 * 1024;
+export const MAX_POLICY_BYTES = 2 * 1024 * 1024;
 
 /** How often the policy was read again, and how the last attempt went. */
 export type PolicyReloads = {

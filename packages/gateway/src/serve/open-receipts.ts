@@ -1,11 +1,12 @@
 import { createSigner } from "@countersign/core/sign";
+import type { Ed25519Key } from "@countersign/core/sign";
 import { openLog } from "@countersign/receipts/log";
 import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { createSigningPool } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
-import { openKey } from "../keys/key-directory.js";
+import { findKey, openKey } from "../keys/key-directory.js";
 import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -27,16 +28,18 @@ export async function openReceipts(
   telemetry: Telemetry = createTelemetry(),
 ): Promise<OpenReceipts> {
   const { store: address, origin, durability, sign } = config.receipts;
-  const key = await openKey(config.keyDirectory, "receipts");
-  const checkpointKey = await openKey(config.keyDirectory, "checkpoint");
+  const directory = config.keyDirectory;
+  // Keys that are there are read before the store is locked, and made only for a log that may be signed with them.
+  await findKey(directory, "receipts");
+  const known = await findKey(directory, "checkpoint");
   const opened = await openStore(address, origin);
-  const store = watchStore(rememberCheckpoints(opened, config.keyDirectory), telemetry);
-  try {
-    await assertOwnLog({ directory: config.keyDirectory, origin, key: checkpointKey }, store);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  const store = watchStore(rememberCheckpoints(opened, directory), telemetry);
+  const { key, checkpointKey } = await openOwnKeys(directory, origin, known, store).catch(
+    async (error: unknown) => {
+      await store.close();
+      throw error;
+    },
+  );
   const { size } = await store.head();
   await openKeyHistory(config.keyDirectory, key, { firstEntry: size, now: Date.now() });
   await writeLogKey(config.keyDirectory, origin, checkpointKey);
@@ -53,6 +56,20 @@ export async function openReceipts(
     store,
     indexed: () => opened.indexed?.(),
   };
+}
+
+/** The keys of a log, once it is known to be theirs; a start that is refused leaves none behind. */
+async function openOwnKeys(
+  directory: string,
+  origin: string,
+  known: Ed25519Key | undefined,
+  store: ReceiptStore,
+): Promise<{ key: Ed25519Key; checkpointKey: Ed25519Key }> {
+  await assertOwnLog({ directory, origin, key: known }, store);
+  const key = await openKey(directory, "receipts");
+  const checkpointKey = known ?? (await openKey(directory, "checkpoint"));
+  if (known === undefined) await assertOwnLog({ directory, origin, key: checkpointKey }, store);
+  return { key, checkpointKey };
 }
 
 type OpenedStore = ReceiptStore & { indexed?(): Promise<number> };

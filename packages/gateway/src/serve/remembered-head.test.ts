@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { copyFile, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { GatewayConfig } from "../config/config.js";
 import { loadConfig } from "../config/load.js";
 import { openReceipts } from "./open-receipts.js";
+import { startGateway } from "./serve.js";
 
 let folder: string;
 let config: GatewayConfig;
@@ -74,7 +76,9 @@ test("a log that other keys sign is refused, and its own keys open it again", as
   const keys = join(folder, ".countersign", "keys");
   await rename(keys, join(folder, "kept-keys"));
   await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_OTHER_LOG" });
-  await rm(keys, { recursive: true });
+  await expect(startGateway(config)).rejects.toMatchObject({ code: "ERR_KEYS_OTHER_LOG" });
+  // A start that is refused makes no keys: those of the log can be put back just so.
+  expect(existsSync(keys)).toBe(false);
   await rename(join(folder, "kept-keys"), keys);
   await record(1);
 });

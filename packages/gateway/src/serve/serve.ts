@@ -12,7 +12,7 @@ import { createGateway, SILENT } from "../gateway.js";
 import type { Gateway } from "../gateway.js";
 import { timersOf } from "../listen/server.js";
 import { findExposedKeys } from "../keys/exposed-keys.js";
-import { openAdminToken, openKey } from "../keys/key-directory.js";
+import { findKey, openAdminToken, openKey } from "../keys/key-directory.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import type { Journal } from "../runs/surroundings.js";
 import { writeMetrics } from "../telemetry/metrics.js";
@@ -69,10 +69,8 @@ export async function startGateway(
   // Before anything is made or locked.
   const secure = tls === undefined ? undefined : readTls(tls);
   const admin = await openAdminToken(config.keyDirectory);
-  // Gateways of one log have one set of keys, and so take each other's tickets.
-  const ticketKey = deriveTicketKey(
-    exportPrivateKeyPem(await openKey(config.keyDirectory, "issuer")),
-  );
+  // One that is broken is told before anything is locked; a new one is made only for a log that is ours.
+  const issuer = await findKey(config.keyDirectory, "issuer");
   const receipts = await openReceipts(config, telemetry);
   const ledger = await openLedger(config, SYSTEM_CLOCK).catch(async (error: unknown) => {
     await receipts.log.close();
@@ -84,6 +82,10 @@ export async function startGateway(
       await receipts.log.close();
       throw error;
     },
+  );
+  // Gateways of one log have one set of keys, and so take each other's tickets.
+  const ticketKey = deriveTicketKey(
+    exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer"))),
   );
   const gateway = createGateway({
     agents: config.agents,

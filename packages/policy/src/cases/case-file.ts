@@ -9,7 +9,8 @@ import { choice, closed, list, text } from "../schema/json-schema.js";
 
 /** What a case expects. */
 export type Expectation = {
-  decision: "allow" | "block" | "observe";
+  /** `deny` is `block` where the policy enforces and `observe` where it observes. */
+  decision: "allow" | "block" | "observe" | "deny";
   rule?: string;
   reason?: string;
   reason_code?: string;
@@ -90,7 +91,10 @@ const policyCase = closed(
     expect: closed(
       "What the policy has to say.",
       {
-        decision: choice("The decision.", ["allow", "block", "observe"]),
+        decision: choice(
+          "The decision. deny: block where the policy enforces, observe where it only observes.",
+          ["allow", "block", "observe", "deny"],
+        ),
         rule: text("The rule that blocks."),
         reason: text("The reason.", 1000),
         reason_code: text("Its code."),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunAgentInput } from "@countersign/wire";
+import { classifyEvent } from "./event.js";
 import { classifyInput } from "./input.js";
 import { compileRefinements } from "./refinement.js";
 
@@ -45,6 +46,21 @@ test("of a state only the keys that its client changed are judged", () => {
   expect(classes({ state }, { refinements, writtenKeys: ["ui"] })).toEqual(["display", "display"]);
   expect(classes({ state }, { refinements, writtenKeys: ["cart"] })).toContain("submit");
   expect(classes({ state }, { refinements, writtenKeys: [] })).toEqual(["display"]);
+});
+
+test("a path of the state can be opened in one direction alone", () => {
+  const refinements = compileRefinements({
+    state: [
+      { match: "/ui/**", classification: "display", direction: "inbound" },
+      { match: "/cart/**", classification: "display", direction: "outbound" },
+    ],
+  });
+  const told = (snapshot: object): string =>
+    classifyEvent({ type: "STATE_SNAPSHOT", snapshot } as never, { refinements }).classification;
+  expect(classes({ state: { ui: 1 } }, { refinements })).toEqual(["display", "display"]);
+  expect(classes({ state: { cart: 1 } }, { refinements })).toContain("mutate");
+  expect(told({ cart: 1 })).toBe("display");
+  expect(told({ ui: 1 })).toBe("mutate");
 });
 
 test("messages the gateway has judged before are not judged again", () => {

@@ -7,7 +7,12 @@ import { createNameTable } from "../patterns/name-table.js";
 import type { PointerGlob } from "../patterns/pointer-glob.js";
 import { splitPointer } from "../patterns/pointer-glob.js";
 import { readEventType } from "../vocabulary/event-type.js";
-import type { ClassifyBlock, ClassifyEntry, InputClassify } from "../document/model.js";
+import type {
+  ClassifyBlock,
+  ClassifyEntry,
+  InputClassify,
+  StateClassify,
+} from "../document/model.js";
 import type { Aspect } from "./facts.js";
 import type { InputPart } from "./table.js";
 
@@ -18,6 +23,9 @@ export type Refinement = {
   readonly target?: Target;
 };
 
+/** What a policy says about a path of the state. */
+export type StateRefinement = { readonly glob: PointerGlob; readonly refinement: Refinement };
+
 /** The policy's additions to the classification table, ready to be asked. */
 export type Refinements = {
   readonly chat: Target;
@@ -26,7 +34,10 @@ export type Refinements = {
   readonly raw: NameTable<Refinement>;
   readonly activities: NameTable<Refinement>;
   readonly interrupts: NameTable<Refinement>;
-  readonly state: readonly { readonly glob: PointerGlob; readonly refinement: Refinement }[];
+  /** Paths of the state, for what an agent changes. */
+  readonly state: readonly StateRefinement[];
+  /** The same for what a browser changes. */
+  readonly inboundState: readonly StateRefinement[];
   readonly input: ReadonlyMap<InputPart, Refinement>;
   /** Whether the policy lists a forwarded property by name: then it does no more than it is listed for. */
   listsProperty(key: string): boolean;
@@ -55,10 +66,8 @@ export function compileRefinements(
     raw: compileNames(active.raw),
     activities: compileNames(active.activities),
     interrupts: compileNames(active.interrupts),
-    state: (active.state ?? []).map((entry) => ({
-      glob: splitPointer(entry.match),
-      refinement: readRefinement(entry),
-    })),
+    state: compilePaths(active.state, "outbound"),
+    inboundState: compilePaths(active.state, "inbound"),
     input,
     listsProperty,
   };
@@ -69,6 +78,15 @@ export const NO_REFINEMENTS: Refinements = compileRefinements(undefined);
 
 function compileNames(entries: readonly ClassifyEntry[] | undefined): NameTable<Refinement> {
   return createNameTable((entries ?? []).map((entry) => [entry.match, readRefinement(entry)]));
+}
+
+function compilePaths(
+  entries: readonly StateClassify[] | undefined,
+  way: "outbound" | "inbound",
+): StateRefinement[] {
+  return (entries ?? [])
+    .filter(({ direction = way }) => direction === way)
+    .map((entry) => ({ glob: splitPointer(entry.match), refinement: readRefinement(entry) }));
 }
 
 function readRefinement(entry: InputClassify): Refinement {

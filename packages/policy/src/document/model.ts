@@ -56,6 +56,9 @@ export type InputClassify = {
 /** A refinement for names (or state paths) that match a glob. */
 export type ClassifyEntry = InputClassify & { match: string };
 
+/** A path of the state; without a direction, whoever changes it. */
+export type StateClassify = ClassifyEntry & { direction?: "outbound" | "inbound" };
+
 /** `rules.ag_ui_classify`: the policy's additions to the classification table. */
 export type ClassifyBlock = {
   enabled?: boolean;
@@ -65,7 +68,7 @@ export type ClassifyBlock = {
   raw?: ClassifyEntry[];
   activities?: ClassifyEntry[];
   interrupts?: ClassifyEntry[];
-  state?: ClassifyEntry[];
+  state?: StateClassify[];
   input?: Partial<Record<InputPart, InputClassify>>;
 };
 

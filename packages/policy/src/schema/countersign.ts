@@ -7,10 +7,14 @@ const refinement: Readonly<Record<string, JsonSchema>> = {
   classification: { $ref: "#/$defs/classification" },
   target: { $ref: "#/$defs/target" },
 };
-const entries = (description: string, match: JsonSchema): JsonSchema =>
+const entries = (
+  description: string,
+  match: JsonSchema,
+  more: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema =>
   list(
     description,
-    closed("What events under this name do.", { match, ...refinement }, ["match"]),
+    closed("What events under this name do.", { match, ...refinement, ...more }, ["match"]),
     1000,
   );
 const nameGlob = text("A name; `*` matches any run of characters, `?` one.");
@@ -33,7 +37,12 @@ export const AG_UI_CLASSIFY: JsonSchema = closed(
     raw: entries("RAW events by source.", nameGlob),
     activities: entries("Activities by activity type.", nameGlob),
     interrupts: entries("Interrupts by reason.", nameGlob),
-    state: entries("State changes by path.", pathGlob),
+    state: entries("State changes by path.", pathGlob, {
+      direction: choice(
+        "Whose changes: the agent's to the screen (outbound) or the browser's to the agent (inbound); without, both.",
+        ["outbound", "inbound"],
+      ),
+    }),
     input: closed("Parts of a client's request.", {
       request: inputPart("Every request."),
       user_message: inputPart("A new message of the person."),

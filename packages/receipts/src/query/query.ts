@@ -27,6 +27,8 @@ export type EntryFilter = {
 } & {
   /** `true` what was let through, `false` what was blocked. */
   readonly allowed?: boolean;
+  /** `true` what was let through although a rule spoke against it: who only observes would have blocked it. */
+  readonly noted?: boolean;
   /** Receipt id; an event id that came twice has two receipts under one id. */
   readonly id?: string;
   /** Received at or after, milliseconds since the epoch. */

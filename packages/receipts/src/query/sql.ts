@@ -15,7 +15,7 @@ export type SqlQuery = { readonly sql: string; readonly parameters: (string | nu
 
 const MAX_VALUES = 100;
 const COLUMNS: ReadonlySet<string> = new Set(ENTRY_COLUMNS);
-const MEMBERS: ReadonlySet<string> = new Set([...ENTRY_COLUMNS, "id", "since", "until"]);
+const MEMBERS: ReadonlySet<string> = new Set([...ENTRY_COLUMNS, "noted", "id", "since", "until"]);
 const CURSOR = /^([no])(0|[1-9]\d{0,15})$/;
 
 function wholeNumber(member: string, value: unknown, least: number, most: number): number {
@@ -62,6 +62,10 @@ function conditions(filter: EntryFilter, dialect: SqlDialect, builder: Builder):
     if (member === "allowed") {
       if (typeof value !== "boolean") throw invalidQuery(member, "not true or false");
       found.push(`allowed = ${builder.bind(dialect.flag(value))}`);
+    } else if (member === "noted") {
+      if (typeof value !== "boolean") throw invalidQuery(member, "not true or false");
+      const allowed = `allowed = ${builder.bind(dialect.flag(value))}`;
+      found.push(value ? `${allowed} AND rule IS NOT NULL` : `(${allowed} OR rule IS NULL)`);
     } else {
       const values: unknown[] = Array.isArray(value) ? value : [value];
       if (values.length > MAX_VALUES) throw invalidQuery(member, "a list of too many values");

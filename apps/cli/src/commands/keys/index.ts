@@ -41,7 +41,7 @@ Example:
 export function registerKeys(program: Command): void {
   const group = program
     .command("keys")
-    .description("the keys receipts and checkpoints are signed with");
+    .description("the keys receipts and checkpoints are signed with, and API keys for clients");
   addPlaceFlags(
     group.command("new").description("make the keys of a gateway, or rotate the receipt key"),
   )

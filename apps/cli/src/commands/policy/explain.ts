@@ -1,3 +1,6 @@
+import type { JsonValue } from "@countersign/core";
+import { explainRequest } from "@countersign/gateway";
+import type { RequestStep } from "@countersign/gateway";
 import { formatTarget, NO_COUNTERS } from "@countersign/policy";
 import type { CapabilityFacts, CapabilityStatus, Decision, TraceStep } from "@countersign/policy";
 import { readSubject } from "@countersign/policy/cases";
@@ -5,21 +8,32 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
+import { addPlaceFlags } from "../receipts/place.js";
+import type { PlaceFlags } from "../receipts/place.js";
+import { printable } from "../receipts/printable.js";
+import { explainErrorCode, explainName, listRules } from "./explain-name.js";
 import { compilePolicyFile } from "./policy-file.js";
 import { readJson } from "./read-json.js";
 
 const EXAMPLE = `
-The event is an AG-UI event, an envelope or a RunAgentInput as JSON; - reads standard input.
-Exit code: 0 allowed, 1 blocked, 2 could not be judged.
+What to explain is a rule as a receipt names it, the code of a refused request, or a receipt (its id or number in the log).
+An event (--event) is an AG-UI event, an envelope, a RunAgentInput or the problem document of a refusal, as JSON; - reads
+standard input. A request is judged as the first on its thread, and what depends on the thread says so.
+Exit code: 0 allowed or explained, 1 blocked, 2 could not be judged.
 
 Example:
+  $ countersign policy explain gateway/withheld
+  $ countersign policy explain ERR_HISTORY_DROPPED
+  $ countersign policy explain agui-evt_01JD0Z0000000000000000000
+  $ curl -s -d @request.json http://127.0.0.1:8080/agents/main | countersign policy explain --event -
   $ echo '{"type":"STATE_SNAPSHOT","snapshot":{}}' | countersign policy explain --policy policy.yaml --event -
   $ countersign policy explain --policy policy.yaml --event ask.json --scope ui:submit:modal
 `;
 
-type Flags = {
+type Flags = PlaceFlags & {
   policy: string;
-  event: string;
+  event?: string;
+  rules?: boolean;
   scope?: string[];
   status: CapabilityStatus;
   transport: "sse" | "websocket";
@@ -35,29 +49,48 @@ const collect = (value: string, before: string[] | undefined): string[] => [
 
 /** Adds `countersign policy explain`. */
 export function registerExplain(group: Command): void {
-  group
+  const command = group
     .command("explain")
-    .description("judge one event and show every rule, what it saw and what it said")
+    .description(
+      "say what a rule, a refusal or a receipt means, or judge one event and show every rule",
+    )
+    .argument("[what]", "rule, code of a refusal, or receipt (id or number)")
     .option("-p, --policy <file>", "policy file", "policy.yaml")
-    .requiredOption("-e, --event <file>", "event as JSON, - for standard input")
+    .option("-e, --event <file>", "event as JSON, - for standard input")
+    .option("--rules", "list every rule that a receipt can name")
     .option("--scope <scope>", "scope of the capability presented; may be repeated", collect)
     .option("--status <status>", "what verification says of the capability", "valid")
     .option("--transport <transport>", "sse or websocket", "sse")
     .option("--inbound", "an envelope that comes from the browser")
-    .option("--client-tool <name>", "a tool the client advertised; may be repeated", collect)
+    .option("--client-tool <name>", "a tool the client advertised; may be repeated", collect);
+  addPlaceFlags(command)
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(explain);
 }
 
-function explain(flags: Flags): void {
+async function explain(what: string | undefined, flags: Flags): Promise<void> {
+  const json = flags.json === true;
+  if (flags.rules === true) listRules(json);
+  else if (what !== undefined) await explainName(what, flags, json);
+  else if (flags.event !== undefined) explainEvent(flags.event, flags);
+  else throw new TypeError("name a rule, a code or a receipt, or give an event with --event");
+}
+
+function explainEvent(file: string, flags: Flags): void {
+  const value = readJson(file);
+  const refusal = readProblem(value);
+  if (refusal !== undefined) {
+    explainErrorCode(refusal.code, flags.json === true, refusal.pointer);
+    return;
+  }
   const policy = compilePolicyFile(flags.policy);
-  const { subject, problem } = readSubject(readJson(flags.event), {
+  const { subject, problem } = readSubject(value, {
     refinements: policy.refinements,
     direction: flags.inbound === true ? "inbound" : "outbound",
     ...(flags.clientTool === undefined ? {} : { clientTools: new Set(flags.clientTool) }),
   });
-  if (subject === undefined) throw new TypeError(`${flags.event}: ${problem}`);
+  if (subject === undefined) throw new TypeError(`${file}: ${problem}`);
   const capability: CapabilityFacts | undefined =
     flags.scope === undefined
       ? undefined
@@ -69,9 +102,13 @@ function explain(flags: Flags): void {
     capability,
     variables: { event: subject.value },
   });
-  if (!decision.allow) process.exitCode = EXIT.negative;
+  const isRequest = subject.facts.source === "RUN_AGENT_INPUT";
+  const request = isRequest ? explainRequest(value, policy) : [];
+  const refused = request.find(({ outcome }) => outcome === "blocked");
+  if (!decision.allow || refused !== undefined) process.exitCode = EXIT.negative;
   if (flags.json === true) {
-    printJson({ policy: policy.hash, event: subject.facts, decision, steps });
+    const found = isRequest ? { request } : {};
+    printJson({ policy: policy.hash, event: subject.facts, decision, steps, ...found });
     return;
   }
   for (const aspect of [subject.facts, ...(subject.facts.also ?? [])]) {
@@ -81,9 +118,19 @@ function explain(flags: Flags): void {
     );
   }
   printLine("");
+  for (const step of request) printLine(describeRequestStep(step));
   for (const step of steps) printLine(describeStep(step));
   printLine("");
-  printLine(describeDecision(decision));
+  if (refused !== undefined) printLine(`${pc.red("refused")} by ${refused.rule}: ${refused.code}`);
+  else printLine(describeDecision(decision));
+}
+
+/** A problem document of a gateway, which says more than the request it is about. */
+function readProblem(value: JsonValue): { code: string; pointer?: string } | undefined {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
+  const { type, code, pointer } = value;
+  if (typeof code !== "string" || type !== `urn:countersign:problem:${code}`) return undefined;
+  return { code, ...(typeof pointer === "string" ? { pointer: printable(pointer) } : {}) };
 }
 
 const MARKS = {
@@ -91,7 +138,15 @@ const MARKS = {
   blocked: pc.red("block"),
   observed: pc.yellow("would"),
   failed: pc.red("fail "),
+  thread: pc.dim("later"),
 } as const;
+
+function describeRequestStep({ rule, outcome, reason, pointer, remedy }: RequestStep): string {
+  const where = pointer === undefined ? "" : `, at ${pointer}`;
+  const told = outcome === "thread" ? "held against its thread when it is sent" : reason;
+  const first = `${MARKS[outcome]} ${rule}${told === undefined ? "" : `: ${told}${where}`}`;
+  return remedy === undefined ? first : `${first}\n      ${remedy}`;
+}
 
 function describeStep({ rule, outcome, reason, saw }: TraceStep): string {
   const seen = Object.entries(saw)

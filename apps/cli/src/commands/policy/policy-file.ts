@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isCountersignError } from "@countersign/core";
+import { MAX_POLICY_BYTES, readRegularFile } from "@countersign/gateway";
 import { compilePolicy, formatIssue, readPolicy } from "@countersign/policy";
 import type { CompiledPolicy, LoadResult, PolicyReader } from "@countersign/policy";
 import { readText } from "../../files/read-file.js";
@@ -9,8 +9,10 @@ import { readText } from "../../files/read-file.js";
 const readBeside: PolicyReader = (reference, from) => {
   const file = resolve(dirname(from), reference);
   try {
-    return { file, text: readFileSync(file, "utf8") };
-  } catch {
+    // Somebody else's text names it: a pipe without a writer would keep us waiting for good.
+    return { file, text: readRegularFile(file, MAX_POLICY_BYTES).toString("utf8") };
+  } catch (error) {
+    if (isCountersignError(error)) throw error;
     return undefined;
   }
 };

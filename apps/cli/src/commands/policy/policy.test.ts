@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +30,14 @@ test("init writes files that check and test accept, and never overwrites by itse
   const { code, out } = await run("policy", "test", join(home, "policy.test.yaml"));
   expect(out).toContain("20 of 20 cases pass");
   expect(code).toBe(0);
+  // The day it enforces, the same cases hold.
+  const enforcing = join(home, "policy.yaml");
+  writeFileSync(
+    enforcing,
+    readFileSync(enforcing, "utf8").replace("mode: observe", "mode: enforce"),
+  );
+  const enforced = await run("policy", "test", join(home, "policy.test.yaml"));
+  expect(enforced.out).toContain("20 of 20 cases pass");
   const again = await run("init", home, "--json");
   expect(again.code).toBe(1);
   expect(JSON.parse(again.out)).toMatchObject({ written: [], kept: { length: 5 } });
@@ -45,6 +54,31 @@ test("check names file, line, column and the key that was meant, and fails", asy
     files: [{ ok: false, issues: [{ line: 2, column: 3, suggestion: "transport" }] }],
   });
 });
+
+test("a case that was written for the other mode says so", async () => {
+  const policy = file("mode.yaml", "ag_ui: { allow_display_without_capability: true }\n");
+  const cases = file(
+    "mode.test.yaml",
+    `cases:
+  - { name: a, event: { type: STATE_SNAPSHOT, snapshot: {} }, expect: { decision: observe } }
+  - { name: b, event: { type: STATE_SNAPSHOT, snapshot: {} }, expect: { decision: deny } }
+`,
+  );
+  const { code, out } = await run("policy", "test", cases, "--policy", policy);
+  expect(code).toBe(1);
+  expect(out).toContain("written for a policy that observes, deny holds for both");
+  expect(out).toContain("1 of 2 cases pass");
+});
+
+test.skipIf(process.platform === "win32")(
+  "an extended policy that is a pipe is refused instead of waited for",
+  async () => {
+    const pipe = join(directory, "pipe.yaml");
+    execFileSync("mkfifo", [pipe]);
+    const child = file("waits.yaml", 'hushspec: "0.1.0"\nextends: ./pipe.yaml\n');
+    await expect(run("policy", "check", child)).rejects.toMatchObject({ code: "ERR_FILE_KIND" });
+  },
+);
 
 test("check follows extends to files beside the policy", async () => {
   file("base.yaml", 'hushspec: "0.1.0"\nrules:\n  ag_ui: {}\n');
@@ -111,4 +145,44 @@ test("every verb has an example in its help", () => {
     verb.outputHelp();
     expect(help).toContain("Example:");
   }
+});
+
+test("explain says what a rule and a refusal mean, and lists every rule", async () => {
+  const rule = await run("policy", "explain", "gateway/withheld");
+  expect(rule.code).toBe(0);
+  expect(rule.out).toContain("gateway/withheld: a run ended with questions");
+  expect(rule.out).toContain("ag_ui_classify.interrupts");
+  const code = await run("policy", "explain", "ERR_HISTORY_DROPPED", "--json");
+  expect(JSON.parse(code.out)).toMatchObject({ code: "ERR_HISTORY_DROPPED", status: 403 });
+  expect((await run("policy", "explain", "ORIGIN_NOT_ALLOWED")).out).toContain("under origins");
+  const all = JSON.parse((await run("policy", "explain", "--rules", "--json")).out) as object[];
+  expect(all.length).toBeGreaterThan(40);
+  for (const name of ["gateway/nothing", "ERR_CLI_TIME", "x y"]) {
+    await expect(run("policy", "explain", name)).rejects.toThrow("is no rule, no code");
+  }
+  await expect(run("policy", "explain")).rejects.toThrow("name a rule");
+});
+
+test("explain shows what the gateway itself says to a request, and what only its thread can tell", async () => {
+  const policy = file("request.yaml", "ag_ui: { allow_display_without_capability: true }\n");
+  const request = { threadId: "t", runId: "r", messages: [], forwardedProps: { locale: "de" } };
+  const event = file("request.json", JSON.stringify(request));
+  const { code, out } = await run("policy", "explain", "--policy", policy, "--event", event);
+  expect(code).toBe(1);
+  expect(out).toContain("later ag_ui_request.threads: held against its thread when it is sent");
+  expect(out).toContain("block ag_ui_request.forwarded_props: the forwarded properties have a key");
+  expect(out).toContain("at /forwardedProps/locale");
+  expect(out).toContain("refused by ag_ui_request.forwarded_props: ERR_FORWARDED_PROPS_REFUSED");
+});
+
+test("explain takes the problem document that a refused client got", async () => {
+  const document = {
+    type: "urn:countersign:problem:ERR_STATE_REFUSED",
+    code: "ERR_STATE_REFUSED",
+    pointer: "/state/role",
+  };
+  const event = file("problem.json", JSON.stringify(document));
+  const { out } = await run("policy", "explain", "--event", event);
+  expect(out).toContain("ERR_STATE_REFUSED (HTTP 403)");
+  expect(out).toContain("/state/role");
 });

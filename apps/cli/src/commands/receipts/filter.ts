@@ -18,6 +18,7 @@ export type FilterFlags = {
   capability?: string;
   allowed?: boolean;
   blocked?: boolean;
+  noted?: boolean;
   since?: string;
   until?: string;
 };
@@ -42,6 +43,12 @@ export function addFilterFlags(command: Command): Command {
     .option("--capability <id>", "under one capability")
     .addOption(new Option("--allowed", "only what was let through").conflicts("blocked"))
     .option("--blocked", "only what was blocked")
+    .addOption(
+      new Option(
+        "--noted",
+        "only what was let through and would be blocked by enforcing",
+      ).conflicts(["allowed", "blocked"]),
+    )
     .option("--since <time>", "an ISO time, or 15m, 2h, 7d ago")
     .option("--until <time>", "an ISO time, or 15m, 2h, 7d ago");
 }
@@ -63,6 +70,7 @@ export function filterOf(flags: FilterFlags, now: number): EntryFilter {
     ...(flags.capability === undefined ? {} : { capability_id: flags.capability }),
     ...(flags.allowed === true ? { allowed: true } : {}),
     ...(flags.blocked === true ? { allowed: false } : {}),
+    ...(flags.noted === true ? { noted: true } : {}),
     ...(flags.since === undefined ? {} : { since: readTime(flags.since, now) }),
     ...(flags.until === undefined ? {} : { until: readTime(flags.until, now) }),
   };

@@ -18,6 +18,7 @@ Works beside a running gateway, as of its last checkpoint (a second ago at most)
 
 Example:
   $ countersign receipts list --blocked --since 1h
+  $ countersign receipts list --noted
   $ countersign receipts list --classification submit --target modal --json
 `;
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { decodeBundle, encodeBundle } from "@countersign/receipts";
 import { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { runProgram } from "../../testing/run-program.js";
 import { registerKeys } from "../keys/index.js";
 import { registerReceipts } from "./index.js";
 import { createSampleGateway, sampleDraft } from "./testing/sample-gateway.js";
@@ -50,6 +51,35 @@ test("list shows decisions newest first, filters them and pages on", async () =>
   expect(await seqs("--direction", "outbound", "--limit", "3")).toEqual([1, 2, 4]);
   const none = await gateway.run("receipts", "list", "--agent", "other");
   expect(none).toEqual({ code: 0, out: "no receipts match\n" });
+});
+
+test("--noted finds what was let through although a rule spoke, in lists and in counts", async () => {
+  const noted = createSampleGateway();
+  try {
+    const log = await noted.open();
+    for (const number of [0, 1, 4, 9]) {
+      const rule = number === 0 ? {} : { rule: "gateway/withheld" };
+      await log.append({ ...sampleDraft(number), mode: "observe", ...rule });
+    }
+    await log.close();
+    const list = await noted.run("receipts", "list", "--noted", "--json");
+    expect(JSON.parse(list.out).entries.map((entry: { seq: number }) => entry.seq)).toEqual([1]);
+    const { out } = await noted.run("receipts", "list", "--noted");
+    expect(out).toContain("allowed noted by gateway/withheld");
+    const stats = await noted.run("receipts", "stats", "--noted", "--by", "rule", "--json");
+    expect(JSON.parse(stats.out).rows).toEqual([{ count: 1, group: ["gateway/withheld"] }]);
+    const both = await noted.run("receipts", "list", "--noted", "--blocked");
+    expect(both.code).not.toBe(0);
+    const store = ["--store", `sqlite:${noted.path("store")}`];
+    const told = await runProgram("policy", "explain", "1", ...store);
+    expect(told.out).toContain("allowed noted by gateway/withheld");
+    expect(told.out).toContain("gateway/withheld: a run ended with questions");
+    const id = `agui-${sampleDraft(4).receipt.event_id}`;
+    const receipt = JSON.parse((await runProgram("policy", "explain", id, "--json", ...store)).out);
+    expect(receipt).toMatchObject({ entry: { seq: 2 }, meaning: { remedy: expect.any(String) } });
+  } finally {
+    noted.remove();
+  }
 });
 
 test("what an agent wrote cannot move the cursor of whoever reads it", async () => {

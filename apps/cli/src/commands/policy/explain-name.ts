@@ -1,0 +1,99 @@
+import { CountersignError } from "@countersign/core";
+import { allRules, explainCode, explainRule } from "@countersign/gateway";
+import type { RuleMeaning } from "@countersign/policy";
+import { decodeEntry } from "@countersign/receipts";
+import type { LogEntry } from "@countersign/receipts";
+import pc from "picocolors";
+import { printJson, printLine } from "../../output/print.js";
+import { formatTable } from "../../output/table.js";
+import "../errors.js";
+import { describeEntry } from "../receipts/describe.js";
+import { findEntry } from "../receipts/find.js";
+import { findPlace, withStore } from "../receipts/place.js";
+import type { PlaceFlags } from "../receipts/place.js";
+
+const CODE = /^[A-Z][A-Z0-9_]+$/;
+/** A number in the log or the id of a receipt, with what copying leaves around it. */
+const RECEIPT = /^(?:\d{1,15}|agui-[\w-]+)$/;
+
+/** Explains a rule, a code of a refusal, or the decision on a receipt. */
+export async function explainName(name: string, flags: PlaceFlags, json: boolean): Promise<void> {
+  const rule = explainRule(name);
+  if (rule !== undefined) {
+    if (json) printJson({ rule: name, ...rule });
+    else printMeaning(name, rule);
+    return;
+  }
+  if (CODE.test(name)) {
+    explainErrorCode(name, json);
+    return;
+  }
+  if (!RECEIPT.test(name)) throw unknown(name);
+  const { bytes } = await withStore(findPlace(flags), (store) => findEntry(store, name));
+  explainEntry(decodeEntry(bytes), json);
+}
+
+/** Lists every rule that a receipt can name. */
+export function listRules(json: boolean): void {
+  const rules = [...allRules()];
+  if (json) printJson(rules.map(([rule, meaning]) => ({ rule, ...meaning })));
+  else
+    printLine(
+      formatTable(
+        ["rule", "what it says"],
+        rules.map(([rule, { means }]) => [rule, means]),
+      ),
+    );
+}
+
+/** Explains a code, with the place that a problem document names. */
+export function explainErrorCode(code: string, json: boolean, pointer?: string): void {
+  const meaning = explainCode(code);
+  if (meaning === undefined) throw unknown(code);
+  if (json) {
+    printJson({ code, ...meaning, ...(pointer === undefined ? {} : { pointer }) });
+    return;
+  }
+  const { status, title, remedy } = meaning;
+  printLine(pc.bold(code) + (status === undefined ? "" : ` (HTTP ${status}): ${title}`));
+  if (pointer !== undefined) printLine(`${pc.dim("where")}  ${pointer}`);
+  printLine(`${pc.dim("helps")}  ${remedy}`);
+  printLine(pc.dim("\nevery code: docs/errors.md; what a browser may say: docs/inbound.md"));
+}
+
+function explainEntry(entry: LogEntry, json: boolean): void {
+  const { rule } = entry;
+  const code = /\bERR_[A-Z0-9_]+/.exec(entry.receipt.denial_reason ?? "")?.[0];
+  const meaning = rule === undefined ? undefined : explainRule(rule);
+  if (json) {
+    const refusal = code === undefined ? undefined : explainCode(code);
+    printJson({
+      entry,
+      ...(meaning === undefined ? {} : { meaning }),
+      ...(refusal === undefined ? {} : { refusal: { code, ...refusal } }),
+    });
+    return;
+  }
+  printLine(describeEntry(entry));
+  printLine("");
+  if (rule === undefined) printLine("no rule spoke: the event was let through");
+  else if (meaning === undefined) printLine(`${rule} is no rule of this version`);
+  else printMeaning(rule, meaning);
+  if (code !== undefined && explainCode(code) !== undefined) {
+    printLine("");
+    explainErrorCode(code, false);
+  }
+}
+
+function printMeaning(rule: string, { means, remedy }: RuleMeaning): void {
+  printLine(`${pc.bold(rule)}: ${means}`);
+  printLine(`${pc.dim("helps")}  ${remedy}`);
+}
+
+function unknown(name: string): CountersignError {
+  return new CountersignError(
+    "ERR_CLI_NOTHING_TO_EXPLAIN",
+    `"${name.slice(0, 64)}" is no rule, no code of a refusal and no receipt; \`policy explain --rules\` lists the rules`,
+    { name },
+  );
+}

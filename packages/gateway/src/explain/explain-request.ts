@@ -1,0 +1,67 @@
+import type { JsonValue } from "@countersign/core";
+import { REQUEST_CHECKS } from "@countersign/policy";
+import type { CompiledPolicy, RequestCheckName } from "@countersign/policy";
+import type { RunAgentInput } from "@countersign/wire";
+import { enforceInput } from "@countersign/wire/enforce";
+import { reviewCarried } from "../inbound/carried.js";
+import { reviewTools } from "../inbound/declared-tools.js";
+import { ruleOf } from "../inbound/finding.js";
+import type { Finding } from "../inbound/finding.js";
+import { reviewKeys } from "../inbound/strict-keys.js";
+import { stateOf } from "../ledger/thread-state.js";
+import { remedyOf } from "./remedies.js";
+
+/** What one check of `ag_ui_request` says to a request that is looked at alone. */
+export type RequestStep = {
+  readonly rule: string;
+  /** `thread`: it is held against what was delivered on its thread, which nobody knows here. */
+  readonly outcome: "passed" | "blocked" | "observed" | "thread";
+  readonly code?: string;
+  readonly reason?: string;
+  readonly pointer?: string;
+  readonly remedy?: string;
+};
+
+/** What a check needs to know of the thread, and whether a request has anything for it. */
+const ON_THE_THREAD: Partial<Record<RequestCheckName, (input: RunAgentInput) => boolean>> = {
+  threads: () => true,
+  runs: () => true,
+  history: ({ messages }) => messages.length > 0,
+  tool_results: ({ messages }) => messages.some(({ role }) => role === "tool"),
+  resume: () => true,
+};
+
+/**
+ * Asks the gateway's own checks about a request, as if it were the first on its thread; those that need the thread say so.
+ *
+ * @throws the coded error of a request that cannot be read
+ */
+export function explainRequest(value: JsonValue, policy: CompiledPolicy): RequestStep[] {
+  const { input } = enforceInput(value);
+  const findings: Finding[] = [
+    ...reviewKeys(value, value),
+    ...reviewTools(input, stateOf([]), policy.request.tools),
+    ...reviewCarried(input, policy.request),
+  ];
+  return REQUEST_CHECKS.flatMap((check): RequestStep[] => {
+    const mode = policy.request.mode(check);
+    // Approvals are held against what the agent does next.
+    if (mode === "off" || check === "approval") return [];
+    const finding = findings.find((one) => one.check === check);
+    if (finding !== undefined) return [stepOf(finding, mode)];
+    const rule = `ag_ui_request.${check}`;
+    return [{ rule, outcome: ON_THE_THREAD[check]?.(input) === true ? "thread" : "passed" }];
+  });
+}
+
+function stepOf(finding: Finding, mode: "enforce" | "observe"): RequestStep {
+  const { code, reason, at, remedy = remedyOf(code) } = finding;
+  return {
+    rule: ruleOf(finding),
+    outcome: mode === "enforce" ? "blocked" : "observed",
+    code,
+    reason,
+    ...(at === undefined ? {} : { pointer: at }),
+    ...(remedy === undefined ? {} : { remedy }),
+  };
+}
