@@ -4,6 +4,7 @@ import { sseFrame, startFakeAgent, startTornLine } from "@countersign/testkit";
 import type { FakeAgent, TornLine } from "@countersign/testkit";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { TransportAgent } from "./ag-ui/index.js";
 import { createAgentStore } from "./store/create-agent-store.js";
 import { postSse } from "./transport/post-sse.js";
 
@@ -93,4 +94,38 @@ test("without being asked to, a gateway keeps nothing: a torn line fails the run
   expect(await ended).toMatchObject({ status: "failed" });
   expect(agent.requests).toHaveLength(1);
   store.close();
+});
+
+/** An agent for the official client, with a question. */
+function officialAgent(): TransportAgent {
+  const agent = new TransportAgent({
+    transport: postSse({
+      url: `${line.url}/agents/support?reconnect=1`,
+      resume: "post",
+      stopUrl: `${line.url}/ag-ui/stop`,
+    }),
+  });
+  agent.setMessages([{ id: "u1", role: "user", content: "one" }]);
+  return agent;
+}
+
+test("the official client does not notice that its line tore", async () => {
+  const official = officialAgent();
+  const textOf = (): string => String(official.messages.at(-1)?.content ?? "");
+  const ended = official.runAgent();
+  await expect.poll(textOf, { interval: 2 }).toContain(WORDS[10]);
+  line.tear();
+  await ended;
+  expect(textOf()).toBe(WORDS.join(""));
+  expect(agent.requests).toHaveLength(1);
+});
+
+test("an official client that aborts stops the agent, which would otherwise wait for it", async () => {
+  const official = officialAgent();
+  const ended = official.runAgent().catch(() => undefined);
+  await expect.poll(() => official.messages.length, { interval: 2 }).toBe(2);
+  official.abortRun();
+  await ended;
+  await expect.poll(() => agent.requests[0]?.signal.aborted).toBe(true);
+  expect(gateway.surroundings.sessions.openRuns()).toHaveLength(0);
 });

@@ -48,10 +48,15 @@ export class TransportAgent extends AbstractAgent {
     return new Observable((subscriber) => {
       const controller = new AbortController();
       this.running = controller;
+      let isOver = false;
+      // A server that would take the stream up again does not know that nobody will ask for it.
+      const stop = (): void => {
+        if (!isOver && transport.resumable) void askToStop(transport, input);
+      };
+      controller.signal.addEventListener("abort", stop, { once: true });
       driveRun(
         {
-          // Events that were handed on cannot be taken back, so a stream is not taken up again.
-          transport: { ...transport, resumable: false },
+          transport,
           input,
           body: dialect?.body(input) ?? (input as unknown as JsonObject),
           openRoad: () => openRoad(input, this.config, randomId),
@@ -64,10 +69,13 @@ export class TransportAgent extends AbstractAgent {
         },
         {
           status: () => {},
-          over: () => {},
+          over: () => {
+            isOver = true;
+          },
           events: (events) => {
             for (const event of events) subscriber.next(event as unknown as BaseEvent);
           },
+          // Events that were handed on cannot be taken back.
           restart: () => {
             throw new CountersignError("ERR_CLIENT_TRUNCATED", "the server began the run anew", {
               events: 0,
@@ -93,5 +101,14 @@ export class TransportAgent extends AbstractAgent {
     const copy = super.clone() as TransportAgent;
     copy.config = this.config;
     return copy;
+  }
+}
+
+/** Whether it could be asked or not, this side has hung up. */
+async function askToStop(transport: Transport, input: RunAgentInput): Promise<void> {
+  try {
+    await transport.stop?.(input);
+  } catch {
+    // The server gives up by itself after a while.
   }
 }
