@@ -178,6 +178,22 @@ test("a session is recorded by listening to it, and a refused one says why", asy
   await agent.stop();
 });
 
+test("a session that is somewhere else is refused: the headers were not meant for there", async () => {
+  const other = await startFakeAgent(() => ({ pieces: [BODY] }));
+  const agent = await startFakeAgent(() => ({
+    status: 307,
+    headers: { location: other.url },
+    pieces: [],
+  }));
+  const headers = { "x-api-key": "key-1" };
+  await expect(
+    captureSession({ url: agent.url, headers, output: sink().output }),
+  ).rejects.toMatchObject({ code: "ERR_INSPECT_SESSION_REFUSED", facts: { status: 307 } });
+  expect(other.requests).toEqual([]);
+  await agent.stop();
+  await other.stop();
+});
+
 test("an agent that cannot be reached is a 502 for the client and a cut in the file", async () => {
   const agent = await startFakeAgent(() => ({ pieces: [] }));
   await agent.stop();

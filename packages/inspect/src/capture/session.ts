@@ -24,6 +24,8 @@ export async function captureSession(options: SessionCaptureOptions): Promise<vo
   const answer = await fetch(url, {
     headers: { ...options.headers, accept: "text/event-stream" },
     signal: options.signal ?? null,
+    // The headers may hold tokens, and were meant for this address.
+    redirect: "manual",
   });
   connection.request("");
   connection.response(answer.status, answer.headers.get("content-type") ?? "");

@@ -95,6 +95,27 @@ test("an ID token where an access token is meant is recognised", async () => {
   expect(JSON.stringify(report)).not.toContain(payload);
 });
 
+test("a redirect to another server, or to no address, is told and not followed: headers hold tokens", async () => {
+  const other = await startFakeAgent(() => ({ pieces: [] }));
+  const { port } = new URL(other.url);
+  for (const [location, place] of [
+    [other.url, `http://127.0.0.1:${port}`],
+    [`https://localhost:${port}/`, `https://localhost:${port}`],
+    ["http://[", "no address"],
+    ["file:///etc/passwd", "file://"],
+  ] as const) {
+    const agent = await startFakeAgent(() => ({ status: 307, headers: { location }, pieces: [] }));
+    const report = await examine(agent.url, { headers: { authorization: "Bearer token-1" } });
+    await agent.stop();
+    expect(faults(report.findings)).toEqual(["http/status", "http/redirect"]);
+    expect(report.findings.find(({ rule }) => rule === "http/redirect")?.places).toEqual([
+      { detail: `307 to ${place}, not followed` },
+    ]);
+  }
+  expect(other.requests).toEqual([]);
+  await other.stop();
+});
+
 test("a redirect is followed and told", async () => {
   const report = await diagnose((ids, request) =>
     request.path === "/"

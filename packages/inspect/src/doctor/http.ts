@@ -43,11 +43,27 @@ export async function checkHttp(start: URL, session: Session): Promise<void> {
       await judgeAnswer(answer, session);
       return;
     }
+    const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
+    if (next === undefined || !isSameServer(url, next)) {
+      const place = next === undefined ? "no address" : `${next.protocol}//${next.host}`;
+      const detail = `${answer.status} to ${place}, not followed`;
+      session.findings.report("http/redirect", { detail });
+      await judgeAnswer(answer, session);
+      return;
+    }
     answer.close();
-    const next = new URL(location, url);
     session.findings.report("http/redirect", { detail: `${answer.status} to ${next.pathname}` });
     url = next;
   }
+}
+
+/**
+ * Whether a redirect stays where the headers were meant for: they hold tokens, and the answer of a hostile agent must
+ * not send them, or this request, to whom it likes.
+ */
+function isSameServer(from: URL, to: URL): boolean {
+  const isUpgrade = from.protocol === "http:" && to.protocol === "https:";
+  return from.origin === to.origin || (isUpgrade && from.hostname === to.hostname);
 }
 
 async function send(
@@ -242,6 +258,8 @@ async function consume(
   const iterator = body[Symbol.asyncIterator]();
   for (;;) {
     const left = deadline - phases.now();
+    // A stream that never pauses would win every race against a timer.
+    if (left <= 0) return { kind: "late" };
     const wait = session.finished ? Math.min(left, options.lingerMs ?? 5000) : left;
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<undefined>((done) => {

@@ -43,7 +43,7 @@ export const TRANSPORT_RULES = {
     severity: "warning",
     title: "The address needs no redirect",
     what: "The server redirects the request.",
-    why: "Each message pays another round trip, 301 and 302 turn a POST into a GET, and a browser drops the Authorization header on another origin.",
+    why: "Each message pays another round trip, 301 and 302 turn a POST into a GET, and a browser drops the Authorization header on another origin. To another server the redirect is not followed here: the headers of the check may hold tokens.",
     mend: "Use the final address; often only a trailing slash is missing.",
     example: { text: "POST /agent → 307, Location: /agent/" },
   },
