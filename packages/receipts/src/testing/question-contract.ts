@@ -48,6 +48,8 @@ export function testQuestions(open: (log: string) => Promise<ReceiptStore>): voi
       { capability_id: "cap-1", transport: "sse", direction: "inbound", mode: "enforce" },
       { thread_id: "thread_1", since: 1_744_993_929_000, until: 1_744_993_931_000 },
       { id: `agui-${draftOf(77).receipt.event_id}` },
+      { noted: true },
+      { noted: false, classification: "submit" },
       { session_id: "never-seen" },
     ];
     for (const filter of filters) {
@@ -56,6 +58,9 @@ export function testQuestions(open: (log: string) => Promise<ReceiptStore>): voi
           if (member === "since") return entry.received_at >= Number(value);
           if (member === "until") return entry.received_at < Number(value);
           if (member === "id") return entry.receipt.id === value;
+          if (member === "noted") {
+            return value === (entry.receipt.allowed && entry.rule !== undefined);
+          }
           const own = valueOf(entry, member as EntryColumn);
           return Array.isArray(value) ? value.includes(own as never) : own === value;
         }),
@@ -122,6 +127,7 @@ export function testQuestions(open: (log: string) => Promise<ReceiptStore>): voi
       () => store.query({ nonsense: "x" } as never),
       () => store.query({ session_id: 5 } as never),
       () => store.query({ allowed: "yes" } as never),
+      () => store.query({ noted: "yes" } as never),
       () => store.query({ since: -1 }),
       () => store.query({}, { limit: 1_001 }),
       () => store.query({}, { limit: 0 }),
