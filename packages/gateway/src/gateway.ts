@@ -37,9 +37,13 @@ export type GatewayOptions = {
   readonly fallbackAgent?: string;
   readonly policy: PolicyHolder;
   readonly recorder: Recorder;
+  /** Whether clients get the receipts of what they are shown; those that ask do when left out. */
+  readonly receiptsToClients?: "on_request" | "never";
   /** Where threads are remembered; in this process alone when left out. */
   readonly ledger?: ThreadLedger;
   readonly tokens?: TokenVerifier;
+  /** Ends runs at other gateways; left out where there are none. */
+  readonly stopElsewhere?: Surroundings["stopElsewhere"];
   /** Who may connect; everybody when left out. */
   readonly access?: Access;
   /** 32 secret bytes that gateways have in common which take each other's tickets; fresh ones when left out. */
@@ -117,9 +121,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     drain,
     desk: new ThreadDesk(ledger, clock),
     refusals: createRefusalLog(recorder, clock),
+    givesReceipts: options.receiptsToClients !== "never",
     limits: resolveLimits(options.limits),
     clock,
     mintId: createMint(clock),
+    stopElsewhere: options.stopElsewhere,
   };
   const door = createDoor({
     clock,

@@ -1,11 +1,11 @@
 import type { Revocation } from "@countersign/capability";
 import { afterEach, expect, test, vi } from "vitest";
 import { followRevocations } from "./follow-revocations.js";
-import type { FollowedRevocations } from "./follow-revocations.js";
+import type { Following } from "../fleet/follow.js";
 import { PAGE } from "./shared-revocations.js";
 import type { NumberedRevocation } from "./shared-revocations.js";
 
-let followed: FollowedRevocations | undefined;
+let followed: Following | undefined;
 afterEach(async () => {
   await followed?.stop();
   followed = undefined;

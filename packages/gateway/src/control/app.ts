@@ -5,6 +5,7 @@ import { isIP } from "node:net";
 import { isCountersignError } from "@countersign/core";
 import type { ReplaceResult } from "@countersign/policy";
 import { FailedTries } from "../access/failed-tries.js";
+import type { Fleet } from "../fleet/fleet.js";
 import type { Gateway } from "../gateway.js";
 import type { AdminToken } from "../keys/key-directory.js";
 import type { OpenPolicy } from "../serve/open-policy.js";
@@ -26,6 +27,9 @@ export type ControlOptions = {
   readonly policy: OpenPolicy;
   readonly tokens: OpenTokens;
   readonly admin: AdminToken;
+  /** The name of this gateway among those on its database, and what it knows of them. */
+  readonly gatewayName: string;
+  readonly fleet: Fleet | undefined;
   /** Reads the policy again on an operator's word. */
   reloadPolicy(): ReplaceResult;
   /** The page of metrics. */
@@ -40,7 +44,7 @@ export type ControlOptions = {
 /** Largest body of a request to the control plane. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-const STORE_CODES = /^ERR_(STORE|SIGN|LOG|REVOCATIONS)_/u;
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG|REVOCATIONS|FLEET)_/u;
 
 /** What is not in the log yet is missing, not broken: clients that mirror it ask for whole tiles first. */
 function statusOf(code: string): 400 | 404 | 503 {
@@ -92,7 +96,7 @@ export function createControlApp(options: ControlOptions): Hono {
   app.get("/metrics", async (context) =>
     context.text(await options.metrics(), 200, { "content-type": EXPOSITION_TYPE }),
   );
-  addSessionRoutes(app, sessions);
+  addSessionRoutes(app, { sessions, gateway: options.gatewayName, fleet: options.fleet });
   addCapabilityRoutes(app, tokens, sessions, clock);
   addFeedRoute(app, feed);
   addReceiptRoutes(app, receipts);

@@ -29,8 +29,14 @@ const upTo = (maximum: number): Schema => ({ type: "integer", minimum: 1, maximu
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 const cursor: Schema = { type: "string", description: "Give it back to get the next page" };
 
+const partial: Schema = {
+  const: true,
+  description: "Other gateways could not be asked for: only what this one has",
+};
+
 const run = {
   run_id: text,
+  gateway: { ...text, description: "The gateway it is at" },
   thread_id: text,
   agent: text,
   transport: { enum: ["sse", "websocket"] },
@@ -57,6 +63,21 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ),
   Status: object({
     version: text,
+    gateway: { ...text, description: "The name of this process among the gateways of its log" },
+    gateways: {
+      ...list(
+        object({
+          id: text,
+          version: text,
+          started_at: milliseconds,
+          ready: flag,
+          draining: flag,
+          sessions: count,
+          runs_open: count,
+        }),
+      ),
+      description: "The gateways of the log that are alive, this one first",
+    },
     started_at: milliseconds,
     uptime_seconds: count,
     ready: flag,
@@ -77,6 +98,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Run: object(run),
   Session: object({
     id: text,
+    gateways: { ...list(text), description: "The gateways that have it" },
     created_at: milliseconds,
     last_seen: milliseconds,
     forwarded: count,
@@ -84,9 +106,17 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     capabilities: count,
     runs: list(ref("Run")),
   }),
-  Sessions: object({ sessions: list(ref("Session")), "cursor?": cursor }),
-  Runs: object({ runs: list(object({ session_id: text, ...run })), "cursor?": cursor }),
-  Stopped: object({ run_id: text, status: text }),
+  Sessions: object({ sessions: list(ref("Session")), "cursor?": cursor, "partial?": partial }),
+  Runs: object({
+    runs: list(object({ session_id: text, ...run })),
+    "cursor?": cursor,
+    "partial?": partial,
+  }),
+  Stopped: object({ run_id: text, status: text, gateway: text }),
+  SessionStopped: object({
+    session_id: text,
+    stopped: list(object({ run_id: text, gateway: text })),
+  }),
   Issue: object({
     code: text,
     message: text,

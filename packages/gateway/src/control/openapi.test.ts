@@ -65,6 +65,8 @@ test("every route of the server is described, and every described one answers as
       ["get", "/v1/runs", "/v1/runs?status=odd", 400],
       ["post", "/v1/sessions/{id}/runs/{run}/stop", "/v1/sessions/s1/runs/r1/stop", 409],
       ["post", "/v1/sessions/{id}/runs/{run}/stop", "/v1/sessions/s1/runs/r9/stop", 404],
+      ["post", "/v1/sessions/{id}/stop", "/v1/sessions/s1/stop", 202],
+      ["post", "/v1/sessions/{id}/stop", "/v1/sessions/nobody/stop", 404],
       [
         "post",
         "/v1/capabilities",

@@ -39,7 +39,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answers: { 200: plain("Text format 0.0.4") },
   },
   "get /v1/sessions": {
-    summary: "Sessions, the one used last first",
+    summary: "Sessions of all gateways of the log, the one used last first",
     query: PAGE,
     answers: { 200: json("Sessions", "A page of sessions"), 400: BAD },
   },
@@ -49,17 +49,25 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answers: { 200: json("Session", "The session"), 404: refused("No such session") },
   },
   "get /v1/runs": {
-    summary: "Runs of all sessions",
+    summary: "Runs of all sessions, at whichever gateway",
     query: { ...PAGE, status: "running, finished, failed or stopped" },
     answers: { 200: json("Runs", "A page of runs"), 400: BAD },
   },
   "post /v1/sessions/{id}/runs/{run}/stop": {
-    summary: "End a run; the person is told by RUN_ERROR",
+    summary: "End a run, at whichever gateway it is; the person is told by RUN_ERROR",
     path: { id: "The session's id", run: "The run's id" },
     answers: {
       202: json("Stopped", "It is being stopped"),
       404: refused("No such run"),
       409: refused("It has ended already"),
+    },
+  },
+  "post /v1/sessions/{id}/stop": {
+    summary: "End all open runs of a session, at whichever gateways they are",
+    path: { id: "The session's id" },
+    answers: {
+      202: json("SessionStopped", "They are being stopped"),
+      404: refused("No such session"),
     },
   },
   "post /v1/sessions/{id}/capabilities": {
@@ -145,7 +153,9 @@ const ROUTES: Readonly<Record<string, Route>> = {
 
 const UNAUTHORIZED = refused("The admin token is missing or wrong");
 const TOO_MANY = refused("Too many wrong tokens; wait a minute");
-const UNAVAILABLE = refused("The receipt store, or where revocations are kept, is not available");
+const UNAVAILABLE = refused(
+  "The receipt store, where revocations are kept, or another gateway does not answer",
+);
 
 /** The OpenAPI 3.1 description of the control plane. */
 export const CONTROL_API: Schema = {

@@ -1,28 +1,31 @@
-import type { Hono } from "hono";
-import type { RunHandle } from "../sessions/session.js";
-import type { Sessions } from "../sessions/sessions.js";
+import type { Context, Hono } from "hono";
+import { stopRuns } from "../fleet/stop-order.js";
+import { findSession, listSessions } from "./all-sessions.js";
+import type { AllSessions } from "./all-sessions.js";
 import { cutPage } from "./page.js";
 import { problem } from "./problem.js";
-import { runView, sessionView } from "./session-view.js";
 
 const STATUSES: ReadonlySet<string> = new Set(["running", "finished", "failed", "stopped"]);
+const REASON = "an operator stopped it";
 
-/** Sessions, their runs, and the way to stop one. */
-export function addSessionRoutes(app: Hono, sessions: Sessions): void {
-  app.get("/v1/sessions", (context) => {
-    const { items, cursor } = cutPage(sessions.list(), context.req.query());
+/** Sessions, their runs, and the way to stop them, wherever they are. */
+export function addSessionRoutes(app: Hono, all: AllSessions): void {
+  app.get("/v1/sessions", async (context) => {
+    const list = await listSessions(all);
+    const { items, cursor } = cutPage(list.items, context.req.query());
     return context.json({
-      sessions: items.map(sessionView),
+      sessions: items.map((view) => view()),
       ...(cursor === undefined ? {} : { cursor }),
+      ...(list.isPartial ? { partial: true } : {}),
     });
   });
-  app.get("/v1/sessions/:id", (context) => {
-    const session = sessions.find(context.req.param("id"));
+  app.get("/v1/sessions/:id", async (context) => {
+    const session = await findSession(all, context.req.param("id"));
     return session === undefined
       ? problem(context, 404, "SESSION_UNKNOWN", "No session of that id is known")
-      : context.json(sessionView(session));
+      : context.json(session);
   });
-  app.get("/v1/runs", (context) => {
+  app.get("/v1/runs", async (context) => {
     const { status } = context.req.query();
     if (status !== undefined && !STATUSES.has(status)) {
       return problem(
@@ -32,26 +35,60 @@ export function addSessionRoutes(app: Hono, sessions: Sessions): void {
         `status must be ${[...STATUSES].join(", ")}`,
       );
     }
-    const all = sessions
-      .list()
-      .flatMap(({ id, runs }) => [...runs.values()].map((run) => ({ id, run })))
-      .filter(({ run }) => status === undefined || run.status === status);
-    const { items, cursor } = cutPage(all, context.req.query(), ["status"]);
+    const list = await listSessions(all);
+    const runs = list.items
+      .map((view) => view())
+      .flatMap(({ id, runs: own }) => own.map((run) => ({ session_id: id, ...run })))
+      .filter((run) => status === undefined || run.status === status);
+    const { items, cursor } = cutPage(runs, context.req.query(), ["status"]);
     return context.json({
-      runs: items.map(({ id, run }) => ({ session_id: id, ...runView(run) })),
+      runs: items,
       ...(cursor === undefined ? {} : { cursor }),
+      ...(list.isPartial ? { partial: true } : {}),
     });
   });
   app.post("/v1/sessions/:id/runs/:run/stop", (context) => {
-    const { id, run: runId } = context.req.param();
-    const run: RunHandle | undefined = sessions.find(id)?.runs.get(runId);
-    if (run === undefined) {
-      return problem(context, 404, "RUN_UNKNOWN", "No run of that id is known in that session");
-    }
-    if (run.status !== "running") {
-      return problem(context, 409, "RUN_OVER", "The run has ended already");
-    }
-    run.stop("an operator stopped it");
-    return context.json({ run_id: run.runId, status: run.status }, 202);
+    const { id, run } = context.req.param();
+    return stopRun(context, all, id, run);
   });
+  app.post("/v1/sessions/:id/stop", (context) =>
+    stopSession(context, all, context.req.param("id")),
+  );
+}
+
+async function stopRun(
+  context: Context,
+  { sessions, fleet, gateway }: AllSessions,
+  session: string,
+  run: string,
+): Promise<Response> {
+  const here = sessions.find(session)?.runs.get(run);
+  const [stopped] = stopRuns(sessions, { session, run }, REASON);
+  if (stopped !== undefined) return context.json({ run_id: run, status: "stopped", gateway }, 202);
+  if (here !== undefined) return problem(context, 409, "RUN_OVER", "The run has ended already");
+  const answers = (await fleet?.stop({ session, run })) ?? [];
+  const there = answers.find((answer) => answer.stopped.length > 0);
+  if (there !== undefined) {
+    return context.json({ run_id: run, status: "stopped", gateway: there.gateway }, 202);
+  }
+  const rows = (await fleet?.sessions(session)) ?? [];
+  const isOver = rows.some(({ view }) =>
+    (view["runs"] as { run_id: string }[]).some((one) => one.run_id === run),
+  );
+  return isOver
+    ? problem(context, 409, "RUN_OVER", "The run has ended already")
+    : problem(context, 404, "RUN_UNKNOWN", "No run of that id is known in that session");
+}
+
+async function stopSession(context: Context, all: AllSessions, id: string): Promise<Response> {
+  const { sessions, fleet, gateway } = all;
+  const here = stopRuns(sessions, { session: id }, REASON);
+  const answers = (await fleet?.stop({ session: id })) ?? [];
+  const stopped = [{ gateway, stopped: here }, ...answers].flatMap((answer) =>
+    answer.stopped.map(({ run }) => ({ run_id: run, gateway: answer.gateway })),
+  );
+  if (stopped.length === 0 && (await findSession(all, id)) === undefined) {
+    return problem(context, 404, "SESSION_UNKNOWN", "No session of that id is known");
+  }
+  return context.json({ session_id: id, stopped }, 202);
 }

@@ -3,8 +3,9 @@ import type { Door } from "../access/door.js";
 import type { Principal } from "../access/principal.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { sendProblem } from "../clients/problem.js";
+import { stopRuns } from "../fleet/stop-order.js";
+import type { StopOrder, StoppedRun } from "../fleet/stop-order.js";
 import type { Surroundings } from "../runs/surroundings.js";
-import type { RunHandle } from "../sessions/session.js";
 import { bearerOf } from "./credentials.js";
 import { receiveBody } from "./receive-body.js";
 import { refuse } from "./refuse.js";
@@ -47,33 +48,33 @@ export async function serveStop(
     });
     return;
   }
-  const sessionId = sessionOf(question, url);
-  const candidates =
-    sessionId === undefined
-      ? around.sessions.openRuns()
-      : [...(around.sessions.find(sessionId)?.runs.values() ?? [])];
+  const session = sessionOf(question, url);
+  const { threadId: thread, runId: run } = wanted;
+  const isReadable = [thread, run].every((id) => id === undefined || typeof id === "string");
   // Another's run is not even named: whether it is there is nobody else's business.
-  const stopped = candidates.filter(
-    (run) => run.principal === principal.id && matches(run, wanted, sessionId),
-  );
-  for (const run of stopped) run.stop("stop was asked for");
-  const body = JSON.stringify({ stopped: stopped.map(({ runId }) => runId) });
+  const stopped = isReadable
+    ? await stopAnywhere(around, {
+        ...(session === undefined ? {} : { session }),
+        ...(thread === undefined ? {} : { thread: thread as string }),
+        ...(run === undefined ? {} : { run: run as string }),
+        principal: principal.id,
+      })
+    : [];
   answer.writeHead(200, { "content-type": "application/json" });
-  answer.end(body);
+  answer.end(JSON.stringify({ stopped: stopped.map((one) => one.run) }));
 }
 
-/** Without a session, a run is stopped only by somebody who knows both its thread and its id. */
-function matches(
-  run: RunHandle,
-  wanted: { threadId?: unknown; runId?: unknown },
-  sessionId: string | undefined,
-): boolean {
-  if (run.status !== "running") return false;
-  if (sessionId === undefined && (wanted.threadId === undefined || wanted.runId === undefined)) {
-    return false;
+/** At this gateway, or else at the others: behind a load balancer a stop comes anywhere. */
+async function stopAnywhere(
+  { sessions, stopElsewhere }: Surroundings,
+  order: StopOrder,
+): Promise<readonly StoppedRun[]> {
+  const here = stopRuns(sessions, order, "stop was asked for");
+  if (here.length > 0 || stopElsewhere === undefined) return here;
+  if (order.session === undefined && (order.thread === undefined || order.run === undefined)) {
+    return here;
   }
-  return (
-    (wanted.threadId === undefined || wanted.threadId === run.threadId) &&
-    (wanted.runId === undefined || wanted.runId === run.runId)
-  );
+  // What nobody answered for was not stopped, and is not named.
+  const answers = await stopElsewhere(order).catch(() => []);
+  return answers.flatMap((one) => one.stopped);
 }

@@ -3,6 +3,8 @@ import type { CapabilityFacts, CompiledPolicy, CounterBook } from "@countersign/
 import type { TokenSubject } from "../capabilities/capabilities.js";
 import type { Heartbeats } from "../clients/heartbeats.js";
 import type { Feed } from "../control/feed.js";
+import type { OrderAnswer } from "../fleet/fleet-store.js";
+import type { StopOrder } from "../fleet/stop-order.js";
 import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";
 import type { Sessions } from "../sessions/sessions.js";
@@ -60,7 +62,11 @@ export type Surroundings = {
   /** Knows what was said and delivered on every thread. */
   readonly desk: ThreadDesk;
   readonly refusals: RefusalLog;
+  /** Whether a client that asks for the receipts of what it is shown gets them. */
+  readonly givesReceipts: boolean;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly mintId: MintId;
+  /** Ends runs at other gateways on the same database, where there are some. */
+  readonly stopElsewhere?: ((order: StopOrder) => Promise<readonly OrderAnswer[]>) | undefined;
 };

@@ -8,11 +8,11 @@ import { openLedgerBudgets } from "../capabilities/budgets/ledger-budgets.js";
 import { openPostgresBudgets } from "../capabilities/budgets/postgres-budgets.js";
 import { ReservedSpending } from "../capabilities/budgets/reserved-spending.js";
 import { followRevocations } from "../capabilities/follow-revocations.js";
-import type { FollowedRevocations } from "../capabilities/follow-revocations.js";
 import { appendRevocation, readRevocationFile } from "../capabilities/revocation-file.js";
 import { openSharedRevocations } from "../capabilities/shared-revocations.js";
 import type { SharedRevocations } from "../capabilities/shared-revocations.js";
 import type { GatewayConfig } from "../config/config.js";
+import type { Following } from "../fleet/follow.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock } from "../ports.js";
@@ -161,7 +161,7 @@ function openBudgets(
     : openPostgresBudgets({ url: receipts.store, name: receipts.origin, clock });
 }
 
-type Shared = { readonly store: SharedRevocations; readonly followed: FollowedRevocations };
+type Shared = { readonly store: SharedRevocations; readonly followed: Following };
 
 /** Where gateways share a database: all that was revoked before is known when this resolves. */
 async function openShared(

@@ -1,6 +1,7 @@
 import { createAdaptorServer } from "@hono/node-server";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
+import type { JsonObject } from "@countersign/core";
 import { exportPrivateKeyPem } from "@countersign/core/sign";
 import type { ReplaceResult } from "@countersign/policy";
 import { inspectAccess } from "../access/inspect-access.js";
@@ -8,6 +9,9 @@ import { openAccess } from "../access/open-access.js";
 import { deriveTicketKey } from "../access/ticket-seal.js";
 import type { GatewayConfig } from "../config/config.js";
 import { createControlApp } from "../control/app.js";
+import { openFleetStore } from "../fleet/fleet-store.js";
+import { Fleet } from "../fleet/fleet.js";
+import { createGatewayName } from "../fleet/gateway-name.js";
 import { createGateway, SILENT } from "../gateway.js";
 import type { Gateway } from "../gateway.js";
 import { timersOf } from "../listen/server.js";
@@ -34,7 +38,7 @@ import { readTls } from "./read-tls.js";
 import type { OpenTokens } from "./open-tokens.js";
 import { followFiles, reloadPolicy } from "./reloading.js";
 import type { ReloadCause } from "./reloading.js";
-import { readStatus } from "./status.js";
+import { gatewayFacts, readStatus } from "./status.js";
 
 /** A gateway that listens. */
 export type RunningGateway = {
@@ -87,6 +91,16 @@ export async function startGateway(
   const ticketKey = deriveTicketKey(
     exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer"))),
   );
+  const gatewayName = createGatewayName();
+  const closeStores = async (): Promise<void> => {
+    await tokens.close();
+    await ledger.close();
+    await receipts.log.close();
+  };
+  const fleet = await openFleet(config, gatewayName, journal).catch(async (error: unknown) => {
+    await closeStores();
+    throw error;
+  });
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
@@ -97,9 +111,11 @@ export async function startGateway(
       probe: async () => void (await receipts.log.checkpoint()),
     },
     ledger,
+    ...(fleet === undefined ? {} : { stopElsewhere: (order) => fleet.stop(order) }),
     origins: config.origins,
     access: openAccess(config.access, SYSTEM_CLOCK, journal),
     ticketKey,
+    receiptsToClients: config.receipts.toClients,
     listenLimits: config.limits,
     journal,
     telemetry,
@@ -120,6 +136,8 @@ export async function startGateway(
     policy,
     tokens,
     admin,
+    gatewayName,
+    fleet,
     reloadPolicy: () => reloadPolicy(policy, journal, "api"),
     metrics: () => writeMetrics(telemetry, sources),
     isMetricsPublic: config.metrics.isPublic,
@@ -128,6 +146,8 @@ export async function startGateway(
       readStatus({
         ...parts,
         startedAt,
+        gatewayName,
+        fleet,
         storeKind: config.receipts.store.startsWith("sqlite:") ? "sqlite" : "postgres",
         listeners: () => ({ data: listeners.data(), control: listeners.control() }),
       }),
@@ -145,12 +165,13 @@ export async function startGateway(
       control.close(() => resolve());
     });
     await gateway.close();
-    await tokens.close();
-    await ledger.close();
-    await receipts.log.close();
+    await fleet?.close();
+    await closeStores();
     await telemetry.tracer?.close();
   };
   try {
+    const facts = (): JsonObject => ({ ...gatewayFacts(gateway, startedAt) });
+    await fleet?.start(gateway.surroundings.sessions, gatewayName, facts);
     await listen(gateway.dataPlane, config.listen.port, config.listen.host);
     await listen(control, config.control.port, config.control.host);
     await admin.keep();
@@ -185,6 +206,17 @@ export async function startGateway(
     },
     close,
   };
+}
+
+/** Nothing where a gateway has its store to itself: there are no others. */
+async function openFleet(
+  { receipts }: GatewayConfig,
+  gateway: string,
+  journal: Journal,
+): Promise<Fleet | undefined> {
+  if (receipts.store.startsWith("sqlite:")) return undefined;
+  const store = await openFleetStore({ url: receipts.store, name: receipts.origin, gateway });
+  return new Fleet(store, journal);
 }
 
 /** Nothing when traces are off: no timer, no queue, no header. */

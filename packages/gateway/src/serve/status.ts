@@ -1,4 +1,5 @@
 import type { Gateway } from "../gateway.js";
+import type { Fleet } from "../fleet/fleet.js";
 import type { OpenPolicy } from "./open-policy.js";
 import type { OpenReceipts } from "./open-receipts.js";
 import { VERSION } from "../version.js";
@@ -9,6 +10,9 @@ export type StatusSources = {
   readonly policy: OpenPolicy;
   readonly receipts: OpenReceipts;
   readonly startedAt: number;
+  /** The name of this gateway among those on its database. */
+  readonly gatewayName: string;
+  readonly fleet: Fleet | undefined;
   listeners(): { readonly data: string; readonly control: string };
   /** `sqlite` or `postgres`; the address may hold a password. */
   readonly storeKind: string;
@@ -21,6 +25,8 @@ export async function readStatus(sources: StatusSources): Promise<object> {
   const { name, hash, mode } = policy.holder.current;
   return {
     version: VERSION,
+    gateway: sources.gatewayName,
+    gateways: await gatewaysOf(sources),
     started_at: startedAt,
     uptime_seconds: Math.max(0, Math.floor((clock.now() - startedAt) / 1000)),
     ready: gateway.isReady(),
@@ -38,6 +44,39 @@ export async function readStatus(sources: StatusSources): Promise<object> {
       receipts_appended: telemetry.receipts.appended,
     },
   };
+}
+
+/** A gateway as the others show it. */
+export type GatewayFacts = {
+  readonly version: string;
+  readonly started_at: number;
+  readonly ready: boolean;
+  readonly draining: boolean;
+  readonly sessions: number;
+  readonly runs_open: number;
+};
+
+/** What a gateway tells the others of itself. */
+export function gatewayFacts(gateway: Gateway, startedAt: number): GatewayFacts {
+  const { telemetry, sessions, drain } = gateway.surroundings;
+  return {
+    version: VERSION,
+    started_at: startedAt,
+    ready: gateway.isReady(),
+    draining: drain.isLeaving,
+    sessions: sessions.size,
+    runs_open: telemetry.openRuns.size,
+  };
+}
+
+/** All gateways that are alive, this one first; only this one while the others cannot be asked for. */
+async function gatewaysOf(sources: StatusSources): Promise<object[]> {
+  const { gateway, startedAt, gatewayName, fleet } = sources;
+  const members = (await fleet?.members().catch(() => undefined)) ?? [];
+  return [
+    { id: gatewayName, ...gatewayFacts(gateway, startedAt) },
+    ...members.map(({ id, facts }) => ({ id, ...facts })),
+  ];
 }
 
 /** A store that is down has no size; the rest of the page is then all the more wanted. */

@@ -53,6 +53,14 @@ export class Sessions {
     return [...this.#sessions.values()].toReversed();
   }
 
+  /** The sessions used last, so many of them, the last one first. */
+  recent(count: number): Session[] {
+    const recent: Session[] = [];
+    let skip = this.#sessions.size - count;
+    for (const session of this.#sessions.values()) if (--skip < 0) recent.push(session);
+    return recent.toReversed();
+  }
+
   /** Keeps a token for the session's events. */
   addToken(id: string, token: string): void {
     const { tokens } = this.open(id);

@@ -1,0 +1,76 @@
+import { isCountersignError } from "@countersign/core";
+import type { Fleet } from "../fleet/fleet.js";
+import type { FleetRow } from "../fleet/fleet-store.js";
+import type { Sessions } from "../sessions/sessions.js";
+import { joinViews, sessionView } from "./session-view.js";
+import type { SessionView } from "./session-view.js";
+
+/** Sessions of this gateway and of the others on its database. */
+export type AllSessions = {
+  /** The name of this gateway among them. */
+  readonly gateway: string;
+  readonly sessions: Sessions;
+  /** Nothing where a gateway has its store to itself. */
+  readonly fleet: Fleet | undefined;
+};
+
+/** Views made when they are asked for: of long lists only a page is shown. */
+export type SessionList = {
+  readonly items: readonly (() => SessionView)[];
+  /** The others could not be asked: only what is here is shown. */
+  readonly isPartial: boolean;
+};
+
+/** All sessions, the one used last first. */
+export async function listSessions(all: AllSessions): Promise<SessionList> {
+  const { rows, isPartial } = await rowsOf(all);
+  const { sessions, gateway } = all;
+  const elsewhere = new Map<string, FleetRow[]>();
+  for (const row of rows) elsewhere.set(row.session, [...(elsewhere.get(row.session) ?? []), row]);
+  const items = sessions.list().map((session) => {
+    const others = elsewhere.get(session.id) ?? [];
+    elsewhere.delete(session.id);
+    const lastSeen = Math.max(session.lastSeen, ...others.map((row) => row.lastSeen));
+    return {
+      lastSeen,
+      view: () => joinViews([sessionView(session, gateway), ...others.map(viewOf)]),
+    };
+  });
+  for (const [first, ...others] of elsewhere.values()) {
+    if (first === undefined) continue;
+    const { lastSeen } = first;
+    items.push({ lastSeen, view: () => joinViews([viewOf(first), ...others.map(viewOf)]) });
+  }
+  // Among sessions of one gateway alone the order stays as it was.
+  if (rows.length > 0) items.sort((one, other) => other.lastSeen - one.lastSeen);
+  return { items: items.map(({ view }) => view), isPartial };
+}
+
+/** One session, as far as anybody knows it. */
+export async function findSession(all: AllSessions, id: string): Promise<SessionView | undefined> {
+  const here = all.sessions.find(id);
+  const { rows } = await rowsOf(all, id);
+  const [first, ...others] = [
+    ...(here === undefined ? [] : [sessionView(here, all.gateway)]),
+    ...rows.map(viewOf),
+  ];
+  return first === undefined ? undefined : joinViews([first, ...others]);
+}
+
+/** A database that does not answer takes nothing from what this gateway knows by itself. */
+async function rowsOf(
+  { fleet }: AllSessions,
+  id?: string,
+): Promise<{ rows: readonly FleetRow[]; isPartial: boolean }> {
+  if (fleet === undefined) return { rows: [], isPartial: false };
+  try {
+    return { rows: await fleet.sessions(id), isPartial: false };
+  } catch (error) {
+    if (isCountersignError(error, "ERR_FLEET_UNAVAILABLE")) return { rows: [], isPartial: true };
+    throw error;
+  }
+}
+
+function viewOf({ view }: FleetRow): SessionView {
+  return view as unknown as SessionView;
+}

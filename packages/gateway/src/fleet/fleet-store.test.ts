@@ -1,0 +1,92 @@
+import { startPostgres } from "@countersign/testkit";
+import type { RunningPostgres } from "@countersign/testkit";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Sessions } from "../sessions/sessions.js";
+import { SILENT } from "../gateway.js";
+import { Fleet } from "./fleet.js";
+import { openFleetStore } from "./fleet-store.js";
+import type { FleetStore } from "./fleet-store.js";
+
+let database: RunningPostgres;
+beforeAll(async () => {
+  database = await startPostgres();
+}, 30_000);
+afterAll(() => database.stop(), 30_000);
+
+const open = (gateway: string, name = "log"): Promise<FleetStore> =>
+  openFleetStore({ url: database.url, name, gateway });
+
+const row = (session: string, lastSeen: number) => ({ session, lastSeen, view: { id: session } });
+
+async function age(ms: number): Promise<void> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`UPDATE countersign_gateways SET seen_at = seen_at - ${ms}`);
+  await client.query(`UPDATE countersign_stops SET made_at = made_at - ${ms}`);
+  await client.end();
+}
+
+test("gateways of one log see each other's sessions, of another log nothing, and of a dead one neither", async () => {
+  const [first, second, stranger] = [await open("a"), await open("b"), await open("c", "other")];
+  await first.beat({ facts: { n: 1 }, changed: [row("s\u0000%1", 5), row("s2", 7)], gone: [] });
+  await second.beat({ facts: { n: 2 }, changed: [row("s3", 6)], gone: [] });
+  await stranger.beat({ facts: {}, changed: [row("s4", 6)], gone: [] });
+  expect(await second.members()).toEqual([{ id: "a", facts: { n: 1 } }]);
+  expect((await second.sessions()).map(({ session }) => session)).toEqual(["s2", "s\u0000%1"]);
+  expect(await second.sessions("s\u0000%1")).toMatchObject([{ gateway: "a", lastSeen: 5 }]);
+  expect(await stranger.sessions()).toEqual([]);
+  await first.beat({ facts: { n: 3 }, changed: [row("s2", 9)], gone: ["s\u0000%1"] });
+  expect(await second.sessions()).toMatchObject([{ session: "s2", lastSeen: 9 }]);
+
+  await age(6000);
+  expect(await second.members()).toEqual([]);
+  expect(await second.sessions()).toEqual([]);
+  await second.sweep();
+  await first.beat({ facts: {}, changed: [], gone: [] });
+  expect(await second.sessions()).toHaveLength(1);
+  await age(61_000);
+  await second.sweep();
+  await first.beat({ facts: {}, changed: [], gone: [] });
+  expect(await second.sessions()).toEqual([]);
+  await first.leave();
+  expect(await second.members()).toEqual([]);
+  for (const store of [first, second, stranger]) await store.close();
+});
+
+test("orders are read in their order, answered by whoever obeys, and removed after a minute", async () => {
+  const [first, second] = [await open("a", "orders"), await open("b", "orders")];
+  const order = { session: "s\u0000", run: "r" };
+  await Promise.all(["x", "y", "z"].map((id) => first.order(id, order)));
+  const orders = await second.ordersAfter(0);
+  expect(orders).toHaveLength(3);
+  expect(orders[0]).toMatchObject({ from: "a", order });
+  expect(await second.ordersAfter(orders[1]?.serial ?? 0)).toEqual(orders.slice(2));
+  await second.answer("x", [{ session: "s\u0000", run: "r" }]);
+  await first.answer("x", []);
+  expect(await first.answers("x")).toEqual([
+    { gateway: "b", stopped: [{ session: "s\u0000", run: "r" }] },
+    { gateway: "a", stopped: [] },
+  ]);
+  expect(await first.answers("y")).toEqual([]);
+  await age(61_000);
+  await first.sweep();
+  expect(await second.ordersAfter(0)).toEqual([]);
+  for (const store of [first, second]) await store.close();
+});
+
+test("a gateway that says nothing is told to whoever asked, unless another had the run", async () => {
+  const [first, dead] = [await open("a", "silent"), await open("b", "silent")];
+  const fleet = new Fleet(first, SILENT);
+  await fleet.start(new Sessions({ now: () => 1 }), "a", () => ({}));
+  // It is there, and does not look.
+  await dead.beat({ facts: {}, changed: [], gone: [] });
+  await expect(fleet.stop({ session: "s", run: "r" })).rejects.toMatchObject({
+    code: "ERR_FLEET_SILENT",
+    facts: { gateways: 1 },
+  });
+  await dead.leave();
+  expect(await fleet.stop({ session: "s", run: "r" })).toEqual([]);
+  await fleet.close();
+  await dead.close();
+});

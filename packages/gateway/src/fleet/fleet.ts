@@ -1,0 +1,165 @@
+import { CountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import { randomUUID } from "node:crypto";
+import type { Journal } from "../runs/surroundings.js";
+import type { Sessions } from "../sessions/sessions.js";
+import "./errors.js";
+import { ORDER_PAGE } from "./fleet-store.js";
+import type {
+  FleetMember,
+  FleetRow,
+  FleetStore,
+  NumberedOrder,
+  OrderAnswer,
+} from "./fleet-store.js";
+import { follow } from "./follow.js";
+import type { Following } from "./follow.js";
+import { SessionBeats } from "./session-beats.js";
+import { stopRuns } from "./stop-order.js";
+import type { StopOrder } from "./stop-order.js";
+
+const BEAT_MS = 1000;
+/** Beats between two looks for what can be removed. */
+const SWEEP_BEATS = 30;
+/** How long an order waits for the answers of all gateways: two of their looks, and a slow database. */
+const ANSWERS_MS = 3000;
+const ANSWERS_STEP_MS = 50;
+/** Orders of this gateway under way at once; people can give them too. */
+const MAX_ORDERS = 16;
+/** Orders remembered as done; they are kept for a minute. */
+const MAX_DONE = 10_000;
+
+/** What a run at another gateway is stopped with. */
+const REASONS = { operator: "an operator stopped it", person: "stop was asked for" } as const;
+
+/** What one gateway knows of the others on its database, and does for them. */
+export class Fleet {
+  readonly #store: FleetStore;
+  readonly #journal: Journal;
+  readonly #done = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+  #following: Following | undefined;
+  #orders = 0;
+  #isClosed = false;
+  #isSilent = false;
+
+  constructor(store: FleetStore, journal: Journal) {
+    this.#store = store;
+    this.#journal = journal;
+  }
+
+  /** Shows these sessions to the others from now on, and ends runs in them on their word. */
+  async start(sessions: Sessions, gateway: string, facts: () => JsonObject): Promise<void> {
+    let isKnown = true;
+    const beats = new SessionBeats(sessions, gateway);
+    this.#following = await follow<NumberedOrder>(
+      { readAfter: (serial) => this.#store.ordersAfter(serial), page: ORDER_PAGE },
+      {
+        // What was ordered before this gateway was there is not about its runs.
+        onEntry: (entry) => this.#obey(entry, isKnown ? undefined : sessions, gateway),
+        onStale: (isStale) => this.#heard(!isStale),
+      },
+    );
+    isKnown = false;
+    const beat = async (count: number): Promise<void> => {
+      try {
+        const news = beats.next(performance.now());
+        const isNew = await this.#store.beat({ facts: facts(), ...news });
+        // After a crash of the database its unlogged tables are empty.
+        if (isNew && count > 0) beats.forget();
+        if (count % SWEEP_BEATS === 0) await this.#store.sweep();
+      } catch {
+        beats.forget();
+      }
+      if (this.#isClosed) return;
+      this.#timer = setTimeout(() => {
+        this.#beating = beat(count + 1);
+      }, BEAT_MS);
+      this.#timer.unref();
+    };
+    this.#beating = beat(0);
+    await this.#beating;
+  }
+
+  /** The other gateways that are alive. */
+  members(): Promise<FleetMember[]> {
+    return this.#store.members();
+  }
+
+  /** Sessions at the other gateways. */
+  sessions(session?: string): Promise<FleetRow[]> {
+    return this.#store.sessions(session);
+  }
+
+  /**
+   * Has runs ended at the other gateways; resolves with what each of them did when all that are alive have answered.
+   *
+   * @throws CountersignError `ERR_FLEET_SILENT` when one does not, and no other had such a run
+   */
+  async stop(order: StopOrder): Promise<OrderAnswer[]> {
+    if (this.#orders >= MAX_ORDERS) throw silent(0);
+    this.#orders += 1;
+    try {
+      const members = await this.#store.members();
+      if (members.length === 0) return [];
+      const id = randomUUID();
+      this.#note(id);
+      await this.#store.order(id, order);
+      const until = performance.now() + ANSWERS_MS;
+      for (;;) {
+        await new Promise((resolve) => setTimeout(resolve, ANSWERS_STEP_MS));
+        const answers = await this.#store.answers(id);
+        // A run is at one gateway; what a session has may be at several.
+        const isFound =
+          order.run !== undefined && answers.some(({ stopped }) => stopped.length > 0);
+        const missing = members.filter((one) => answers.every(({ gateway }) => gateway !== one.id));
+        if (isFound || missing.length === 0) return answers;
+        if (performance.now() < until) continue;
+        if (answers.some(({ stopped }) => stopped.length > 0)) return answers;
+        throw silent(missing.length);
+      }
+    } finally {
+      this.#orders -= 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#beating;
+    clearTimeout(this.#timer);
+    await this.#following?.stop();
+    await this.#store.leave().catch(() => undefined);
+    await this.#store.close();
+  }
+
+  #obey({ id, from, order }: NumberedOrder, sessions: Sessions | undefined, gateway: string): void {
+    if (this.#done.has(id)) return;
+    this.#note(id);
+    if (sessions === undefined || from === gateway) return;
+    const reason = order.principal === undefined ? REASONS.operator : REASONS.person;
+    const stopped = stopRuns(sessions, order, reason);
+    // Who asked hears nothing, and says so.
+    void this.#store.answer(id, stopped).catch(() => undefined);
+  }
+
+  #note(id: string): void {
+    this.#done.add(id);
+    if (this.#done.size <= MAX_DONE) return;
+    const [oldest] = this.#done;
+    if (oldest !== undefined) this.#done.delete(oldest);
+  }
+
+  #heard(didAnswer: boolean): void {
+    if (this.#isSilent === !didAnswer) return;
+    this.#isSilent = !didAnswer;
+    if (didAnswer) this.#journal.info({}, "other gateways are heard again");
+    else this.#journal.warn({ code: "FLEET_SILENT" }, "other gateways are not heard");
+  }
+}
+
+function silent(gateways: number): CountersignError<"ERR_FLEET_SILENT"> {
+  const message = "other gateways that may have the run did not answer; ask again";
+  return new CountersignError("ERR_FLEET_SILENT", message, { gateways });
+}
