@@ -53,6 +53,8 @@ export type GatewayConfig = {
     readonly durability: "strict" | "relaxed";
     readonly sign: "each" | "batch";
     readonly origin: string;
+    /** Whether a client that asks gets the receipts of what it is shown. */
+    readonly toClients: "on_request" | "never";
   };
   readonly keyDirectory: string;
   readonly issuers: readonly string[];

@@ -34,7 +34,9 @@ export type ConfigDocument = {
   origins?: string[];
   access?: AccessBlock;
   limits?: LimitsBlock;
-  receipts?: Partial<GatewayConfig["receipts"]>;
+  receipts?: Partial<Omit<GatewayConfig["receipts"], "toClients">> & {
+    to_clients?: GatewayConfig["receipts"]["toClients"];
+  };
   keys?: { directory?: string };
   capabilities?: { issuers?: string[]; revocations?: string };
   log?: Partial<GatewayConfig["log"]>;

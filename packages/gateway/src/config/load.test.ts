@@ -13,12 +13,22 @@ test("one agent is enough: the defaults are loopback, strict and SQLite beside t
     store: "sqlite:/srv/.countersign/receipts",
     durability: "strict",
     sign: "each",
+    toClients: "on_request",
   });
   expect(config.agents[0]).toMatchObject({
     name: "support",
     transport: "post-sse",
     dialect: "auto",
   });
+});
+
+test("receipts go to clients that ask, or to none; anything else is told with its place", () => {
+  const agents = "agents:\n  a:\n    url: http://h/\n";
+  const never = load(`receipts: { to_clients: never }\n${agents}`);
+  expect(never.receipts.toClients).toBe("never");
+  expect(() => load(`receipts: { to_clients: always }\n${agents}`)).toThrow(
+    /countersign\.yaml:1:25: .*on_request/,
+  );
 });
 
 test("the heartbeat is given in seconds", () => {

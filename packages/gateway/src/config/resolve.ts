@@ -42,6 +42,7 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
       durability: receipts?.durability ?? "strict",
       sign: receipts?.sign ?? "each",
       origin: receipts?.origin ?? "countersign.local/log",
+      toClients: receipts?.to_clients ?? "on_request",
     },
     keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),
     issuers: capabilities?.issuers ?? [],

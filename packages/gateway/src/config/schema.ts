@@ -94,6 +94,10 @@ export const CONFIG_SCHEMA: JsonSchema = {
         durability: choice("What an append survives", ["strict", "relaxed"]),
         sign: choice("A signature for each receipt, or one per group", ["each", "batch"]),
         origin: text("Name of the log", 255),
+        to_clients: choice(
+          "Whether a client gets the receipts of what it is shown, beside it, when it asks for them",
+          ["on_request", "never"],
+        ),
       }),
       keys: closed("Where the gateway keeps its keys", {
         directory: text("Directory of the key files", 4096),

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@countersign/core";
+import type { AgUiReceipt } from "@countersign/receipts";
 import type { AgUiEvent } from "@countersign/wire";
 import { createDowngrader, upgradeEnvelope, wrapEnvelope } from "@countersign/wire/dialects";
 import type { EnvelopeEventType } from "@countersign/wire/dialects";
@@ -6,6 +7,7 @@ import type { RunPhase } from "@countersign/wire/order";
 import { readsEnvelopes } from "../order/stage.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
+import { RECEIPT_AHEAD_NAME, RECEIPT_NAME } from "../record/receipt-names.js";
 import type { Failure } from "./run-error.js";
 
 type Translation = (event: AgUiEvent, passage?: Passage) => readonly JsonObject[];
@@ -31,20 +33,39 @@ export class ClientStream {
   /** Delivers an event that the guard has let on; `passage` is what it was judged to be. */
   write(event: AgUiEvent, passage?: Passage): void {
     const run = this.#run;
-    this.#phase = phaseAfter(event, this.#phase);
+    const before = this.#phase;
+    this.#phase = phaseAfter(event, before);
     if (run.delivered !== undefined && passage !== undefined) {
       for (const shown of shownForms(run, event, passage)) run.delivered(shown, passage);
     }
     if (run.clientDialect === "1.0" && passage?.claim === undefined) {
-      this.#add(event, passage?.text);
+      this.#addShown(event, passage, before);
       return;
     }
     this.#translate ??= createTranslation(run);
     for (const value of this.#translate(event, passage)) {
       // The text that was hashed is sent, unless the dialect made something else of the event.
       const isHashed = (value as unknown) === event;
-      this.#add(value as unknown as AgUiEvent, isHashed ? passage?.text : undefined);
+      if (isHashed) this.#addShown(event, passage, before);
+      else this.#add(value as unknown as AgUiEvent, undefined);
     }
+  }
+
+  /** Adds an event in the form that was hashed, and its receipt beside it where the client asked for it. */
+  #addShown(event: AgUiEvent, passage: Passage | undefined, before: RunPhase): void {
+    const { receipts } = this.#run;
+    if (receipts === undefined || passage === undefined) {
+      this.#add(event, passage?.text);
+      return;
+    }
+    const receipt = receipts.take(passage);
+    const isEnd = event.type === "RUN_FINISHED" || event.type === "RUN_ERROR";
+    // Outside of a run nothing but its start is legal, so an error that comes without one goes alone.
+    if (receipt !== undefined && isEnd && before === "active") {
+      this.#add(receiptEvent(RECEIPT_AHEAD_NAME, receipt), undefined);
+    }
+    this.#add(event, passage.text);
+    if (receipt !== undefined && !isEnd) this.#add(receiptEvent(RECEIPT_NAME, receipt), undefined);
   }
 
   #add(event: AgUiEvent, text: string | undefined): void {
@@ -84,6 +105,10 @@ export class ClientStream {
     this.flush();
     this.#run.sink.end();
   }
+}
+
+function receiptEvent(name: string, receipt: AgUiReceipt): AgUiEvent {
+  return { type: "CUSTOM", name, value: receipt };
 }
 
 function phaseAfter({ type }: AgUiEvent, before: RunPhase): RunPhase {

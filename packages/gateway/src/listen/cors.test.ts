@@ -28,6 +28,7 @@ test("a preflight of a listed origin is answered without a credential, and never
     expect(answer.status).toBe(204);
     expect(answer.headers.get("access-control-allow-origin")).toBe(APP);
     expect(answer.headers.get("access-control-allow-headers")).toContain("authorization");
+    expect(answer.headers.get("access-control-allow-headers")).toContain("countersign-receipts");
     expect(answer.headers.get("access-control-allow-methods")).toBe("GET, POST");
     expect(answer.headers.get("access-control-max-age")).toBe("600");
     expect(answer.headers.get("vary")).toContain("origin");

@@ -1,6 +1,7 @@
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { SESSION_HEADER } from "../upstream/session-header.js";
 import { routeRequest } from "./path.js";
+import { RECEIPTS_HEADER } from "./receipt-question.js";
 import type { HttpQuestion } from "./run-route.js";
 
 const ALLOWED_HEADERS = [
@@ -8,6 +9,7 @@ const ALLOWED_HEADERS = [
   "authorization",
   "content-type",
   "countersign-dialect",
+  RECEIPTS_HEADER,
   "last-event-id",
   "traceparent",
   SESSION_HEADER,

@@ -12,6 +12,7 @@ import { clientDialectOf } from "./client-dialect.js";
 import { authorizationFor, bearerOf } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
 import { receiveBody } from "./receive-body.js";
+import { receiptQuestionOf } from "./receipt-question.js";
 import { refuse } from "./refuse.js";
 import { sessionOf } from "./session-id.js";
 import { streamEndOf } from "./stream-end.js";
@@ -64,6 +65,7 @@ export async function serveRun(
       ...(named === undefined ? { threadOwner: ownerOf(grant.principal.id) } : {}),
       isNamed: named !== undefined,
       clientDialect: clientDialectOf(question, url),
+      receipts: receiptQuestionOf(question, url, encoding),
       traceparent: traceparentOf(question),
       ...streamEndOf(
         door,

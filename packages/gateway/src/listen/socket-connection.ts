@@ -8,6 +8,7 @@ import { admitRequest } from "../inbound/admit.js";
 import { SECOND_RUN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import type { ClientDialect } from "../pipeline/run.js";
+import type { ReceiptQuestion } from "../record/receipt-chain.js";
 import { openConnection } from "../runs/connection.js";
 import type { ConnectionFacts } from "../runs/connection.js";
 import type { StartedRun } from "../runs/start-run.js";
@@ -33,6 +34,8 @@ export type SocketFacts = {
   /** Whether the session's id is the client's choice. */
   readonly isNamed: boolean;
   readonly clientDialect: ClientDialect | undefined;
+  /** Where the client asks for the receipts of what it is shown. */
+  readonly receipts?: ReceiptQuestion | undefined;
   readonly traceparent: string | undefined;
   /** On what ground it is open, and the credential behind it. */
   readonly grant: Grant;
@@ -87,6 +90,7 @@ export function serveSocket(
         authorization: authorizationFor(upstream, token),
         traceparent: facts.traceparent,
         clientDialect: facts.clientDialect ?? (isOwn ? undefined : "as-sent"),
+        receipts: facts.receipts,
         gone,
         onStarting: (entered) => {
           handle = entered;

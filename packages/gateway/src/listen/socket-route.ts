@@ -15,6 +15,7 @@ import { clientDialectOf } from "./client-dialect.js";
 import { socketTokenOf } from "./credentials.js";
 import { isAllowedOrigin } from "./origin.js";
 import { routeSocket } from "./path.js";
+import { receiptQuestionOf } from "./receipt-question.js";
 import { challengeOf } from "./refuse.js";
 import { requestUrl } from "./request-url.js";
 import { traceparentOf } from "./run-route.js";
@@ -119,6 +120,7 @@ export function attachSockets(
       sessionId: named ?? around.mintId("session"),
       isNamed: named !== undefined,
       clientDialect: clientDialectOf(request, url),
+      receipts: receiptQuestionOf(request, url),
       traceparent: traceparentOf(request),
       isSessionStream: url.pathname === "/ag-ui",
     };

@@ -9,6 +9,7 @@ import type { Upstream } from "../upstream/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { authorizationFor, bearerOf } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
+import { receiptQuestionOf } from "./receipt-question.js";
 import { refuse } from "./refuse.js";
 import { traceparentOf } from "./run-route.js";
 import type { HttpQuestion } from "./run-route.js";
@@ -69,6 +70,7 @@ export async function serveStream(
       connectionId: around.mintId("run"),
       transport: "sse",
       clientDialect: clientDialectOf(question, url) ?? "as-sent",
+      receipts: receiptQuestionOf(question, url),
       traceparent: traceparentOf(question),
       ...streamEndOf(
         door,

@@ -7,6 +7,7 @@ import type { Reserve } from "../decide/budget-gate.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { Clock, MintId } from "../ports.js";
 import type { RunCounters } from "../sessions/counters.js";
+import type { ReceiptChain } from "../record/receipt-chain.js";
 import type { Recorder } from "../record/recorder.js";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { Backlog } from "./backlog.js";
@@ -45,6 +46,8 @@ export type Run = {
   readonly judge: (question: Question) => Judgement;
   readonly counters: RunCounters;
   readonly recorder: Recorder;
+  /** The receipts of what the client is shown, where it asked for them. */
+  readonly receipts?: ReceiptChain | undefined;
   readonly backlog: Backlog;
   readonly progress: RunProgress;
   /** What this thread's person must not see, from this run and earlier ones. */

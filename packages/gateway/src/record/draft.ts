@@ -10,6 +10,7 @@ import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
+import { isShownId } from "./shown-id.js";
 
 /** What the log is told about one decision: hashes and names, never a payload that it would keep. */
 export function draftOf(run: Run, passage: Passage): EntryDraft {
@@ -86,7 +87,7 @@ export function inboundDraftOf(request: InboundRequest): EntryDraft {
     decision,
     capabilityId,
     receivedAt: request.receivedAt,
-    eventId: message?.envelope.event_id ?? request.mintId("event"),
+    eventId: claimedId(message?.envelope.event_id) ?? request.mintId("event"),
     agentId: request.agent,
     sessionId: request.sessionId,
     transport: request.transport,
@@ -99,6 +100,11 @@ export function inboundDraftOf(request: InboundRequest): EntryDraft {
     draft.thread_id = input.threadId;
   }
   return draft;
+}
+
+/** The id a browser gave its message; not one that speaks for a place in some client's stream. */
+function claimedId(id: string | undefined): string | undefined {
+  return id !== undefined && isShownId(id) ? undefined : id;
 }
 
 type EntryParts = {

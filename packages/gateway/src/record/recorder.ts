@@ -1,7 +1,13 @@
+import type { LogEntry } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 
 /** Where a decision stands in the log, once it is durable. */
-export type Recorded = { readonly seq: number; readonly id: string };
+export type Recorded = {
+  readonly seq: number;
+  readonly id: string;
+  /** The entry with its signed receipt, of a log that gives it; only a client that asks for receipts needs it. */
+  readonly entry?: LogEntry;
+};
 
 /** What the record stage needs of a log. */
 export type Recorder = {

@@ -8,6 +8,7 @@ import { readsEnvelopes } from "../order/stage.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import { keysOf } from "../withhold/unit.js";
+import { isReceiptName } from "./receipt-names.js";
 import { isReservedName } from "./reserved-name.js";
 
 /**
@@ -22,6 +23,8 @@ export function review(run: Run, passage: Passage): Decision | undefined {
   if (claim === undefined && event?.type !== "CUSTOM") return decision;
   const own = reservedName(run, passage);
   if (own !== undefined) {
+    // What a client takes for the gateway's signature passes nobody, whether a policy only observes or not.
+    if (isReceiptName(nameOf(passage) ?? "")) return own;
     const verdict = observing(run.policy, own);
     // What only observes has remarked on it first, and enforcing would name that rule.
     return verdict.allow && decision.observed !== undefined ? decision : verdict;
@@ -35,13 +38,18 @@ export function review(run: Run, passage: Passage): Decision | undefined {
   return remark.observed === undefined ? decision : remark;
 }
 
-function reservedName(run: Run, { event, claim }: Passage): Denial | undefined {
-  const name = claim === undefined ? customName(event) : claimedName(claim.envelope.event_type);
+function reservedName(run: Run, passage: Passage): Denial | undefined {
+  const name = nameOf(passage);
   if (name === undefined || !isReservedName(name)) return undefined;
   // A hint says nothing in the gateway's name: it was judged as the creation of its component.
-  if (claim === undefined && name === UI_RENDER_HINT_NAME) return undefined;
+  if (passage.claim === undefined && name === UI_RENDER_HINT_NAME) return undefined;
   const reason = "the name is reserved for the gateway";
   return ownDenial("gateway/reserved-name", reason, run.policy.onBlock);
+}
+
+/** The name under which an application would find it. */
+function nameOf({ event, claim }: Passage): string | undefined {
+  return claim === undefined ? customName(event) : claimedName(claim.envelope.event_type);
 }
 
 function customName(event: AgUiEvent | undefined): string | undefined {

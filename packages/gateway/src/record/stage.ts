@@ -109,7 +109,12 @@ class RecordStep implements Step {
     run.backlog.set(this.#size);
     // Whatever goes wrong on the way to the log means that nothing was signed for.
     try {
-      const appended = run.recorder.appendAll(group.signed.map((passage) => draftOf(run, passage)));
+      const { signed } = group;
+      const drafts =
+        run.receipts === undefined
+          ? signed.map((passage) => draftOf(run, passage))
+          : run.receipts.draftsOf(run, signed);
+      const appended = run.recorder.appendAll(drafts);
       const followed = tellOf(run, group.passages);
       const durable =
         followed === undefined
@@ -127,7 +132,8 @@ class RecordStep implements Step {
 
   #settle(group: Group, recorded: readonly Recorded[]): void {
     try {
-      group.settle(recorded);
+      const { receipts } = this.#run;
+      group.settle(receipts === undefined ? recorded : receipts.keep(group.signed, recorded));
     } catch (error) {
       // A log that answers for fewer than it was asked has not signed for all.
       this.#fail(error, UNRECORDED);

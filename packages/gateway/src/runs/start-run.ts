@@ -13,6 +13,8 @@ import { Hold } from "../pipeline/hold.js";
 import { driveRun } from "../pipeline/drive.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
 import type { RunHandle } from "../sessions/session.js";
+import { ReceiptChain, showsHashedForm } from "../record/receipt-chain.js";
+import type { ReceiptQuestion } from "../record/receipt-chain.js";
 import { LightSignal } from "../signal.js";
 import type { Signal } from "../signal.js";
 import { countObserved } from "../telemetry/count-passage.js";
@@ -48,6 +50,8 @@ export type RunRequest = {
   readonly transport: ReceiptTransport;
   /** Where the client said which dialect it reads. */
   readonly clientDialect?: ClientDialect | undefined;
+  /** Where the client asks for the receipts of what it is shown. */
+  readonly receipts?: ReceiptQuestion | undefined;
   /** The trace the client is part of, as its header says. */
   readonly traceparent?: string | undefined;
   /** Aborts when the client goes away, also while the agent has not answered yet. */
@@ -161,6 +165,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       beforeDelivery: followed.follow(clientDialect),
       counters: entered.counters,
       recorder: around.recorder,
+      receipts: receiptsFor(around, clientDialect, request.receipts),
       backlog: new Backlog(),
       progress: { isOver: false, isComplete: false },
       withheld,
@@ -255,6 +260,16 @@ function assertGoingOn(stopped: Signal): void {
   if (stopped.aborted) {
     throw new CountersignError("ERR_RUN_STOPPED", "the run was stopped before it began", {});
   }
+}
+
+/** A client gets receipts that it can check, or none. */
+function receiptsFor(
+  { givesReceipts, mintId }: Surroundings,
+  dialect: ClientDialect,
+  question: ReceiptQuestion | undefined,
+): ReceiptChain | undefined {
+  const isGiven = question !== undefined && givesReceipts && showsHashedForm(dialect);
+  return isGiven ? new ReceiptChain(mintId, question) : undefined;
 }
 
 /** Where somebody vouches for people, what is withheld follows the person; elsewhere, the session. */

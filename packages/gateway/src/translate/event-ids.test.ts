@@ -13,6 +13,14 @@ test("an id is kept when it is new, and replaced when it was used or is somebody
   expect(["a", "b", "a", "u1", "c"].map(idOf)).toEqual(["a", "b", "minted-1", "minted-2", "c"]);
 });
 
+test("no agent chooses an id that stands for a place in a client's stream", () => {
+  const idOf = createEventIds(
+    () => [],
+    () => "minted",
+  );
+  expect(["evt_01JD0Z.2", "evt_.7", "evt_a.b"].map(idOf)).toEqual(["minted", "minted", "evt_a.b"]);
+});
+
 test("more ids than can be remembered are minted rather than trusted", () => {
   const taken = Array.from({ length: 65_536 }, (_, index) => `${index}`);
   expect(

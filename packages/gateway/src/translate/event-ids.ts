@@ -1,4 +1,5 @@
 import type { MintId } from "../ports.js";
+import { isShownId } from "../record/shown-id.js";
 
 /** Ids that are remembered; an agent that sends more has the rest of them minted for it. */
 const MAX_REMEMBERED = 65_536;
@@ -7,7 +8,8 @@ const MAX_REMEMBERED = 65_536;
  * Gives each envelope of a run an id of its own: the one it came with, unless that is taken.
  *
  * The id names the receipt and, for a native client, the message. One that was used before would give two
- * receipts one name; that of a message the person already has would write into that message.
+ * receipts one name; that of a message the person already has would write into that message; that of a place in a
+ * client's stream would get a receipt for what is not there.
  */
 export function createEventIds(
   taken: () => Iterable<string>,
@@ -17,7 +19,9 @@ export function createEventIds(
   let used: Set<string> | undefined;
   return (claimed) => {
     used ??= new Set(taken());
-    if (used.has(claimed) || used.size >= MAX_REMEMBERED) return mintId("event");
+    if (isShownId(claimed) || used.has(claimed) || used.size >= MAX_REMEMBERED) {
+      return mintId("event");
+    }
     used.add(claimed);
     return claimed;
   };
