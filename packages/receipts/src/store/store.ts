@@ -9,6 +9,7 @@ import type {
 } from "../query/query.js";
 import type { ForeignReceipt, ForeignFilter } from "../import/foreign.js";
 import type { TileName } from "../tiles/path.js";
+import "./errors.js";
 
 /**
  * What an append must survive before its promise resolves.
