@@ -17,6 +17,8 @@ export type ClientRun = {
   readonly events: SeenEvent[];
   /** The texts of the same events. */
   readonly texts: string[];
+  /** The id of the last event, where the server gives ids. */
+  lastId: string | undefined;
   /** Comments received: signs of life. */
   heartbeats: number;
   /** Whether the answer came to its proper end, as opposed to a torn connection. */
@@ -66,6 +68,7 @@ export function openRun(url: string, options: RunOptions = {}): ClientRun {
     problem: "",
     events: [],
     texts: [],
+    lastId: undefined,
     heartbeats: 0,
     isComplete: false,
     ended: new Promise((resolve) => {
@@ -112,6 +115,7 @@ function take(run: ClientRun, block: string, onEvent?: (event: SeenEvent) => voi
   const data: string[] = [];
   for (const line of block.split("\n")) {
     if (line.startsWith(":")) run.heartbeats += 1;
+    else if (line.startsWith("id: ")) run.lastId = line.slice(4);
     else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
   }
   if (data.length === 0) return;

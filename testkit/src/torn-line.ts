@@ -1,47 +1,66 @@
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A way to a server whose connections can be torn, as a network does it: without a word to either side's program. */
+/** A way to a server whose connections can break, as they do in a network. */
 export type TornLine = {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   /** Connections made so far. */
   readonly connections: () => number;
-  /** Tears every connection there is. */
+  /** Tears every connection there is; both ends hear of it. */
   tear(): void;
+  /** Lets go of every client; the server hears nothing, and believes that they are there. */
+  freeze(): void;
   stop(): Promise<void>;
 };
 
 /** Starts one in front of a server on this machine. */
 export async function startTornLine(port: number): Promise<TornLine> {
-  const open = new Set<Socket>();
+  const pairs = new Set<readonly [near: Socket, far: Socket]>();
+  const frozen = new Set<Socket>();
   let connections = 0;
   const server = createServer((near) => {
     connections += 1;
     const far = connect(port, "127.0.0.1");
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(from);
-      from.on("error", () => undefined);
-      from.on("close", () => {
-        open.delete(from);
-        to.destroy();
-      });
-      from.pipe(to);
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    const end = (): void => {
+      if (!pairs.delete(pair)) return;
+      near.destroy();
+      far.destroy();
+    };
+    for (const socket of pair) {
+      socket.on("error", () => undefined);
+      socket.on("close", end);
     }
+    near.pipe(far);
+    far.pipe(near);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const tear = (): void => {
-    for (const socket of open) socket.resetAndDestroy();
+    for (const [near, far] of pairs) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections: () => connections,
     tear,
+    freeze: () => {
+      for (const pair of pairs) {
+        const [near, far] = pair;
+        pairs.delete(pair);
+        near.unpipe(far);
+        far.unpipe(near);
+        far.pause();
+        frozen.add(far);
+        near.destroy();
+      }
+    },
     stop: async () => {
       tear();
+      for (const socket of frozen) socket.destroy();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
       });

@@ -64,10 +64,11 @@ export class LastingStream implements ClientSink {
     else connection.addEventListener("abort", leave);
   }
 
-  /** Begins on its first connection. */
+  /** Begins on its first connection, with a place to come back to before there is any event. */
   open(sink: HttpSink, connection: Signal): this {
     this.#isOpen = true;
     this.#attach(sink, connection);
+    sink.write(`id: ${this.key}.0\n\n`);
     return this;
   }
 

@@ -1,6 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import type { FakePiece, FakeScript } from "@countersign/testkit";
 import * as fc from "fast-check";
+import { request } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { createAccess } from "../access/access.js";
 import type { HttpSink } from "../clients/http-sink.js";
@@ -61,6 +62,8 @@ function createTalker(words: number, size = 1) {
     },
   };
 }
+
+const SINK = { isSlow: false, write: () => {} } as unknown as HttpSink;
 
 type Talker = ReturnType<typeof createTalker>;
 
@@ -136,6 +139,31 @@ test("however often and wherever a connection is torn, its client gets each even
     }),
     { numRuns: 20 },
   );
+});
+
+test("a line that tears before the first event loses none", async () => {
+  const talker = createTalker(1);
+  const around = await start(talker);
+  let place = "";
+  const asked = request(`${around.url}/agents/support?reconnect=1`, { method: "POST" });
+  asked.on("error", () => undefined);
+  asked.end(JSON.stringify(INPUT));
+  await new Promise<void>((resolve) => {
+    asked.on("response", (answer) => {
+      answer.on("error", () => undefined);
+      answer.once("data", (bytes: Buffer) => {
+        place = /^id: (\S+)\n\n/u.exec(String(bytes))?.[1] ?? "";
+        asked.destroy();
+        resolve();
+      });
+    });
+  });
+  expect(place).toMatch(/\.0$/u);
+  talker.upTo(1);
+  const reader = await comeBack(around, { id: place, data: "" });
+  await reader.closed;
+  expect(typesOf(reader.frames)[0]).toBe("RUN_STARTED");
+  expect(typesOf(reader.frames).at(-1)).toBe("RUN_FINISHED");
 });
 
 test("what was said while its client was away, the end included, waits for it; then the stream is over", async () => {
@@ -274,7 +302,7 @@ test("so many streams may wait at once; the one that is too many ends with its c
     const connection = new LightSignal();
     const holder = { principal: "p", agent: "a", sessionId: "s" };
     const stream = streams.create(holder, connection) as LastingStream;
-    stream.open({ isSlow: false } as HttpSink, connection);
+    stream.open(SINK, connection);
     return { connection, stream };
   });
   for (const { connection, stream } of answers) {
@@ -285,7 +313,7 @@ test("so many streams may wait at once; the one that is too many ends with its c
   expect(gone.at(-1)).toBe(true);
   // One comes back, and another may wait.
   const back = new LightSignal();
-  answers[0]?.stream.takeUp(0, { isSlow: false } as HttpSink, back);
+  answers[0]?.stream.takeUp(0, SINK, back);
   back.abort();
   expect(answers[0]?.stream.gone.aborted).toBe(false);
 });
