@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { isCountersignError } from "@countersign/core";
 import { CommanderError } from "commander";
 import pc from "picocolors";
+import { printable } from "../commands/receipts/printable.js";
 
 /** Exit codes every verb shares: 0 done, 1 a negative answer, 2 could not answer. */
 export const EXIT = { ok: 0, negative: 1, failed: 2 } as const;
@@ -19,7 +20,9 @@ export function reportFailure(error: unknown, json: boolean): number {
     process.stdout.write(`${JSON.stringify({ error: describeFailure(error) })}\n`);
     return EXIT.failed;
   }
-  const { code, message } = describeFailure(error);
+  const { code, message: text } = describeFailure(error);
+  // Names in it may come from a file or a peer.
+  const message = text.split("\n").map(printable).join("\n");
   process.stderr.write(`${pc.red("error")} ${message}${code === undefined ? "" : ` (${code})`}\n`);
   return EXIT.failed;
 }

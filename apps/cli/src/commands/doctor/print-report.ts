@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { LAYER_NAMES } from "@countersign/inspect";
 import type { DoctorReport, LayerStatus, Severity } from "@countersign/inspect";
 import pc from "picocolors";
+import { printable } from "../receipts/printable.js";
 import { formatTable } from "../../output/table.js";
 
 const STATUS: Readonly<Record<LayerStatus["status"], string>> = {
@@ -41,7 +42,7 @@ export function formatReport(report: DoctorReport): string {
         ];
         const text = where.filter((part) => part !== "").join(" ");
         // Text of the agent's must not move the cursor or change colours.
-        if (text !== "") parts.push(pc.dim(`    at ${printable(text)}`));
+        if (text !== "") parts.push(pc.dim(`    at ${shown(text)}`));
       }
       parts.push(`    mend: ${finding.mend}`, pc.dim(`    docs/${finding.page}`));
     }
@@ -68,7 +69,9 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
         `${network.tls.version}, ${network.tls.cipher}, ALPN ${network.tls.alpn || "none"}`,
       );
       if (own !== undefined)
-        facts.push(`certificate ${own.subject} by ${own.issuer}, valid to ${own.validTo}`);
+        facts.push(
+          `certificate ${shown(own.subject)} by ${shown(own.issuer)}, valid to ${own.validTo}`,
+        );
     }
   }
   if (layer === 2 && exchange?.status !== undefined) {
@@ -77,13 +80,13 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
       `${exchange.method} → ${exchange.status}${version}, ${times(["preflight", "upgrade", "request", "stream"])}`,
     );
     if (exchange.excerpt !== undefined && exchange.excerpt !== "")
-      facts.push(`answer: ${printable(exchange.excerpt).slice(0, 120)}`);
+      facts.push(`answer: ${shown(exchange.excerpt).slice(0, 120)}`);
   }
   if (layer === 3 && stream !== undefined) {
     const version =
       stream.protocolVersion === undefined
         ? ""
-        : `, declares ${printable(stream.protocolVersion).slice(0, 20)}`;
+        : `, declares ${shown(stream.protocolVersion).slice(0, 20)}`;
     facts.push(
       `${stream.events} events, ${stream.runs} runs, speaks ${stream.dialect}${version}, uses ${stream.features.join(", ") || "nothing"}`,
     );
@@ -108,6 +111,7 @@ function formatBytes({ bytes }: DoctorReport): string {
   );
 }
 
-function printable(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/\p{Cc}/gu, " ");
+/** Text of the agent's as one line that a terminal only shows. */
+function shown(text: string): string {
+  return printable(stripVTControlCharacters(text).replaceAll(/\s+/gu, " "));
 }

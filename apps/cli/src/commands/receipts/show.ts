@@ -1,7 +1,7 @@
 import { decodeEntry } from "@countersign/receipts";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { printLine } from "../../output/print.js";
+import { plainJson, printLine } from "../../output/print.js";
 import { describeEntry } from "./describe.js";
 import { findEntry } from "./find.js";
 import { addPlaceFlags, findPlace, withStore } from "./place.js";
@@ -28,7 +28,9 @@ export function registerShow(group: Command): void {
     .action(async (which: string, flags: PlaceFlags & { json?: boolean }) => {
       const { bytes, seq } = await withStore(findPlace(flags), (store) => findEntry(store, which));
       if (flags.json === true) {
-        printLine(new TextDecoder().decode(bytes));
+        const text = new TextDecoder().decode(bytes);
+        // The same value; only who looks at it instead of piping it must not be fooled.
+        printLine(process.stdout.isTTY ? plainJson(text) : text);
         return;
       }
       printLine(describeEntry(decodeEntry(bytes)));

@@ -6,6 +6,7 @@ import type { OpenRecording } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { printLine } from "../../output/print.js";
+import { printable } from "../receipts/printable.js";
 import { showSteps } from "./step.js";
 import { readPort } from "../capture/arguments.js";
 
@@ -55,7 +56,7 @@ async function replay(file: string, flags: Flags): Promise<void> {
     speed: flags.speed,
     echoIds: flags.echoIds === true,
     onServe: (connId) => {
-      if (flags.json !== true) printLine(`serving ${connId}`);
+      if (flags.json !== true) printLine(`serving ${printable(connId)}`);
     },
   });
   const { url, webSocketUrl, connections } = running;

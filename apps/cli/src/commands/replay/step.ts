@@ -3,7 +3,8 @@ import { stripVTControlCharacters } from "node:util";
 import { readRecording, textOf } from "@countersign/inspect";
 import type { OpenRecording, RecordingLine } from "@countersign/inspect";
 import pc from "picocolors";
-import { printLine } from "../../output/print.js";
+import { printable } from "../receipts/printable.js";
+import { plainJson, printLine } from "../../output/print.js";
 
 const LONGEST = 400;
 
@@ -15,7 +16,7 @@ export async function showSteps(open: OpenRecording, json: boolean): Promise<voi
     : undefined;
   try {
     for await (const line of readRecording(open())) {
-      if (json) process.stdout.write(`${JSON.stringify(line)}\n`);
+      if (json) printLine(plainJson(JSON.stringify(line)));
       else printLine(formatStep(line));
       if (keys === undefined || line.kind !== "event") continue;
       const answer = await keys.question(pc.dim("Enter for the next event, q to stop "));
@@ -29,25 +30,25 @@ export async function showSteps(open: OpenRecording, json: boolean): Promise<voi
 function formatStep(line: RecordingLine): string {
   if (line.kind === "header")
     return pc.dim(
-      `recorded ${printable(String(line.capturedAt))} over ${printable(String(line.transport))}`,
+      `recorded ${shown(String(line.capturedAt))} over ${shown(String(line.transport))}`,
     );
-  const at = pc.dim(`${(line.tMs / 1000).toFixed(3).padStart(9)} s ${printable(line.connId)}`);
+  const at = pc.dim(`${(line.tMs / 1000).toFixed(3).padStart(9)} s ${shown(line.connId)}`);
   switch (line.kind) {
     case "request":
-      return `${at} ${pc.cyan("→")} ${printable(`${line.method} ${line.url}`)}`;
+      return `${at} ${pc.cyan("→")} ${shown(`${line.method} ${line.url}`)}`;
     case "response":
-      return `${at} ${pc.cyan("←")} ${line.status} ${printable(line.contentType)}`;
+      return `${at} ${pc.cyan("←")} ${line.status} ${shown(line.contentType)}`;
     case "comment":
-      return `${at} ${pc.dim(`: ${printable(line.text)}`)}`;
+      return `${at} ${pc.dim(`: ${shown(line.text)}`)}`;
     case "end":
       return `${at} ${line.reason === "cut" ? pc.red("cut") : pc.green("end")}`;
     case "event":
-      return `${at} ${pc.bold(`#${line.seq}`)} ${printable(textOf(line))}`;
+      return `${at} ${pc.bold(`#${line.seq}`)} ${shown(textOf(line))}`;
   }
 }
 
 /** Text of a recording must not move the cursor or change colours. */
-function printable(text: string): string {
-  const plain = stripVTControlCharacters(text).replaceAll(/\p{Cc}/gu, " ");
+function shown(text: string): string {
+  const plain = printable(stripVTControlCharacters(text));
   return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST)}…`;
 }
