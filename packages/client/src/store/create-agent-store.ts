@@ -1,7 +1,6 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
-import type { JsonObject, JsonValue } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
 import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
-import { enforceInputCompactly } from "@countersign/wire/enforce/compact";
 import "../errors.js";
 import { openRoad } from "../stream/road.js";
 import { createReceiptWatch, NO_RECEIPTS } from "../view/receipts.js";
@@ -18,6 +17,8 @@ import { randomId } from "./ids.js";
 import { problemOf } from "./problem-of.js";
 import { createPublisher } from "./publisher.js";
 import { driveRun } from "./run-driver.js";
+import type { RunListener, RunRequest } from "./run-driver.js";
+import { buildInput } from "./run-input.js";
 import { onNextFrame } from "./schedule.js";
 
 const IDLE_MS = 300_000;
@@ -68,16 +69,13 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
   const watch =
     options.verifyReceipt === undefined
       ? undefined
-      : createReceiptWatch(options.verifyReceipt, (tally) => {
-          const isNew = tally.refused > receipts.refused;
+      : createReceiptWatch(options.verifyReceipt, (tally, isFault) => {
           receipts = tally;
           publisher.touch();
-          if (!isNew || options.onRefusedReceipt !== "fail" || run === undefined) return;
-          const { refused } = tally;
-          fail(
-            run,
-            new CountersignError("ERR_CLIENT_RECEIPT", "a receipt was refused", { refused }),
-          );
+          if (!isFault || options.onRefusedReceipt !== "fail" || run === undefined) return;
+          const { refused, missing } = tally;
+          const words = "what was shown is not signed for";
+          fail(run, new CountersignError("ERR_CLIENT_RECEIPT", words, { refused, missing }));
         });
 
   /** What the end that the agent told means to the person. */
@@ -100,81 +98,57 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     }
   }
 
-  function inputOf(
-    added: readonly Message[],
-    resume: readonly ResumeEntry[] | undefined,
-  ): RunAgentInput {
-    const { messages, state } = conversation.view();
-    const { tools, context, forwardedProps } = options;
-    const input: RunAgentInput = {
-      threadId,
-      runId: mintId("run"),
-      protocolVersion: "1.0",
-      messages: [...messages, ...added].filter(({ role }) => role !== "activity"),
-      state,
-      ...(tools === undefined ? {} : { tools: [...tools] }),
-      ...(context === undefined ? {} : { context: [...context] }),
-      ...(forwardedProps === undefined ? {} : { forwardedProps }),
-      ...(resume === undefined ? {} : { resume: [...resume] }),
+  function listenerOf({ input, controller }: Run, over: () => void): RunListener {
+    return {
+      status: (next) => {
+        if (status !== "stopping") show(next);
+      },
+      events: (events) => {
+        if (controller.signal.aborted) return;
+        for (const event of events) {
+          conversation.push(event);
+          watch?.push(event, input);
+          if (controller.signal.aborted) return;
+          options.onEvent?.(event);
+          if (event.type === "RUN_ERROR") told = toldProblem(event);
+          // After the end only an error can come, and it takes the success back.
+          if (event.type === "RUN_ERROR" && !isBusy(status)) showEnd();
+        }
+        publisher.touch();
+      },
+      restart: () => {
+        conversation.rewind();
+        watch?.begin();
+      },
+      over: () => {
+        if (controller.signal.aborted) return;
+        showEnd();
+        // A connection that is kept is free only when the driver has let go of it.
+        if (!transport.shared) over();
+      },
     };
-    return enforceInputCompactly(input as unknown as JsonValue).input;
   }
 
-  async function start(
-    added: readonly Message[],
-    resume?: readonly ResumeEntry[],
-  ): Promise<AgentSnapshot> {
-    const input = inputOf(added, resume);
-    const body = options.dialect?.body(input) ?? (input as unknown as JsonObject);
-    // Whatever still lingers of the run before must not write into this one.
-    run?.controller.abort();
-    conversation.begin(added);
-    told = undefined;
-    lastResume = resume;
-    const controller = new AbortController();
-    const current: Run = { input, controller };
-    run = current;
-    show("connecting");
-    await new Promise<void>((resolve, reject) => {
-      controller.signal.addEventListener("abort", () => resolve(), { once: true });
-      driveRun(
-        {
-          transport,
-          input,
-          body,
-          openRoad: () => openRoad(input, options, mintId, options.onNotes),
-          backOff,
-          clock,
-          random,
-          idleMs: options.idleMs ?? IDLE_MS,
-          lingerMs: LINGER_MS,
-          signal: controller.signal,
-        },
-        {
-          status: (next) => {
-            if (status !== "stopping") show(next);
-          },
-          events: (events) => {
-            if (controller.signal.aborted) return;
-            for (const event of events) {
-              conversation.push(event);
-              watch?.push(event, input);
-              options.onEvent?.(event);
-              if (event.type === "RUN_ERROR") told = toldProblem(event);
-              // After the end only an error can come, and it takes the success back.
-              if (event.type === "RUN_ERROR" && !isBusy(status)) showEnd();
-            }
-            publisher.touch();
-          },
-          restart: () => conversation.rewind(),
-          over: () => {
-            showEnd();
-            // A connection that is kept is free only when the driver has let go of it.
-            if (!transport.shared) resolve();
-          },
-        },
-      ).then(resolve, (error: unknown) => {
-        if (run !== current || controller.signal.aborted) return resolve();
+  /** Resolves when the run is over, hung up on or has failed; rejects on a mistake of ours. */
+  function drive(current: Run, body: JsonObject): Promise<void> {
+    const { input, controller } = current;
+    const { signal } = controller;
+    const request: RunRequest = {
+      transport,
+      input,
+      body,
+      openRoad: () => openRoad(input, options, mintId, options.onNotes),
+      backOff,
+      clock,
+      random,
+      idleMs: options.idleMs ?? IDLE_MS,
+      lingerMs: LINGER_MS,
+      signal,
+    };
+    return new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      driveRun(request, listenerOf(current, resolve)).then(resolve, (error: unknown) => {
+        if (run !== current || signal.aborted) return resolve();
         if (isCountersignError(error)) {
           fail(current, error);
           return resolve();
@@ -183,6 +157,24 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
         return reject(error as Error);
       });
     });
+  }
+
+  async function start(
+    added: readonly Message[],
+    resume?: readonly ResumeEntry[],
+  ): Promise<AgentSnapshot> {
+    const ids = { threadId, runId: mintId("run") };
+    const input = buildInput(ids, conversation.view(), added, resume, options);
+    const body = options.dialect?.body(input) ?? (input as unknown as JsonObject);
+    // Whatever still lingers of the run before must not write into this one.
+    run?.controller.abort();
+    conversation.begin(added);
+    watch?.begin();
+    told = undefined;
+    lastResume = resume;
+    run = { input, controller: new AbortController() };
+    show("connecting");
+    await drive(run, body);
     return publisher.getSnapshot();
   }
 

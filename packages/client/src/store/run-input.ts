@@ -1,0 +1,33 @@
+import type { JsonValue } from "@countersign/core";
+import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
+import { enforceInputCompactly } from "@countersign/wire/enforce/compact";
+import type { AgentStoreOptions } from "./agent-store.js";
+
+/**
+ * The input that asks for a run: what was said so far and now, and what the page offers.
+ *
+ * @throws CountersignError `ERR_ENFORCE_MALFORMED_VALUE` when the page gave something that is no part of an input
+ */
+export function buildInput(
+  ids: Pick<RunAgentInput, "threadId" | "runId">,
+  { messages, state }: { readonly messages: readonly Message[]; readonly state: JsonValue },
+  added: readonly Message[],
+  resume: readonly ResumeEntry[] | undefined,
+  {
+    tools,
+    context,
+    forwardedProps,
+  }: Pick<AgentStoreOptions, "tools" | "context" | "forwardedProps">,
+): RunAgentInput {
+  const input: RunAgentInput = {
+    ...ids,
+    protocolVersion: "1.0",
+    messages: [...messages, ...added].filter(({ role }) => role !== "activity"),
+    state,
+    ...(tools === undefined ? {} : { tools: [...tools] }),
+    ...(context === undefined ? {} : { context: [...context] }),
+    ...(forwardedProps === undefined ? {} : { forwardedProps }),
+    ...(resume === undefined ? {} : { resume: [...resume] }),
+  };
+  return enforceInputCompactly(input as unknown as JsonValue).input;
+}
