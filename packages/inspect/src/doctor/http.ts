@@ -43,7 +43,7 @@ export async function checkHttp(start: URL, session: Session): Promise<void> {
       await judgeAnswer(answer, session);
       return;
     }
-    const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
+    const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (next === undefined || !isSameServer(url, next)) {
       const place = next === undefined ? "no address" : `${next.protocol}//${next.host}`;
       const detail = `${answer.status} to ${place}, not followed`;
