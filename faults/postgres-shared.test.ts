@@ -1,80 +1,14 @@
-import { sseFrame, startFakeAgent, startPostgres } from "@countersign/testkit";
-import type { FakeAgent, FakePiece, RunningPostgres } from "@countersign/testkit";
-import { createHash } from "node:crypto";
-import { cp } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { gone, idsOf, inRun, message } from "./harness/agent.js";
 import { codeOf, finishRun, openRun, untilReady } from "./harness/client.js";
 import { countersign } from "./harness/command.js";
-import { OPEN_POLICY, startIn, writeSettings } from "./harness/gateway.js";
+import { startIn } from "./harness/gateway.js";
 import type { GatewayProcess } from "./harness/gateway.js";
+import { bearer, control, startPair } from "./harness/pair.js";
+import type { Pair } from "./harness/pair.js";
 import { pause, report, scaled, until } from "./harness/scale.js";
 import { createScene } from "./harness/scene.js";
 
 const scene = createScene();
-
-/** What changes the page needs a token. */
-const GUARDED = OPEN_POLICY.replace("restricted_classifications: []", "").replace(/^\s*\n/gmu, "");
-const KEYS = { alice: "csk_alice", bob: "csk_bob" } as const;
-const bearer = (who: keyof typeof KEYS): { authorization: string } => ({
-  authorization: `Bearer ${KEYS[who]}`,
-});
-const hashOf = (key: string): string => `sha256:${createHash("sha256").update(key).digest("hex")}`;
-
-type Pair = {
-  readonly store: RunningPostgres;
-  readonly agent: FakeAgent;
-  readonly directories: readonly [string, string];
-  readonly gateways: [GatewayProcess, GatewayProcess];
-  readonly admin: string;
-};
-
-/** Two gateways of one log: the second has the keys of the first. The agent changes the page for ever when asked to. */
-async function startPair(): Promise<Pair> {
-  const store = await startPostgres();
-  scene.defer(() => store.stop());
-  const agent = await startFakeAgent((request) => ({
-    pieces: (async function* (): AsyncGenerator<FakePiece> {
-      const ids = idsOf(request);
-      if (!ids.threadId.startsWith("changing")) {
-        yield* inRun(ids, message(`m-${ids.runId}`, "hi")).map(sseFrame);
-        return;
-      }
-      const left = gone(request);
-      yield sseFrame({ type: "RUN_STARTED", ...ids });
-      for (let count = 0; !request.signal.aborted; count += 1) {
-        yield sseFrame({ type: "STATE_SNAPSHOT", snapshot: { count } });
-        await Promise.race([pause(10), left]);
-      }
-    })(),
-  }));
-  scene.defer(() => agent.stop());
-  const config = {
-    receipts: { store: store.url },
-    access: {
-      mode: "keys",
-      keys: { entries: { alice: hashOf(KEYS.alice), bob: hashOf(KEYS.bob) } },
-    },
-  };
-  const directories = [await scene.directory(), await scene.directory()] as const;
-  const settings = { agent: agent.url, config, policy: GUARDED };
-  for (const directory of directories) writeSettings(directory, settings);
-  const first = await startIn(scene, directories[0]);
-  await until("the admin token was shown", () => /shown once: \S{43}/u.test(first.output()));
-  const admin = /shown once: (\S{43})/u.exec(first.output())?.[1] as string;
-  await cp(join(directories[0], "keys"), join(directories[1], "keys"), { recursive: true });
-  const second = await startIn(scene, directories[1]);
-  return { store, agent, directories, gateways: [first, second], admin };
-}
-
-async function control(pair: Pair, at: 0 | 1, path: string, body: object): Promise<Response> {
-  return fetch(`${pair.gateways[at].controlUrl}${path}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${pair.admin}` },
-    body: JSON.stringify(body),
-  });
-}
 
 /** A token in a session of a gateway, and a stream there that lives on it. */
 async function openChanging(pair: Pair, at: 0 | 1, session: string) {
@@ -119,7 +53,7 @@ async function redeemAt({ url }: GatewayProcess, ticket: string): Promise<number
 }
 
 test("a token revoked at one process is dead at the other within a second, by API and by command, and after a start", async () => {
-  const pair = await startPair();
+  const pair = await startPair(scene);
   const [first] = pair.gateways;
   const times: number[] = [];
   for (let round = 0; round < scaled(2, 10); round += 1) {
@@ -160,7 +94,7 @@ test("a token revoked at one process is dead at the other within a second, by AP
 }, 120_000);
 
 test("a ticket outlives the gateway that issued it, and is taken once by two processes, whatever is killed", async () => {
-  const pair = await startPair();
+  const pair = await startPair(scene);
   const [first, second] = pair.gateways;
   for (let round = 0; round < scaled(3, 30); round += 1) {
     const ticket = await ticketAt(pair.gateways[round % 2] as GatewayProcess, `race-${round}`);

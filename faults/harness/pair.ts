@@ -1,0 +1,80 @@
+import { sseFrame, startFakeAgent, startPostgres } from "@countersign/testkit";
+import type { FakeAgent, FakePiece, RunningPostgres } from "@countersign/testkit";
+import { createHash } from "node:crypto";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { gone, idsOf, inRun, message } from "./agent.js";
+import { OPEN_POLICY, startIn, writeSettings } from "./gateway.js";
+import type { GatewayProcess } from "./gateway.js";
+import { pause, until } from "./scale.js";
+import type { Scene } from "./scene.js";
+
+/** What changes the page needs a token. */
+const GUARDED = OPEN_POLICY.replace("restricted_classifications: []", "").replace(/^\s*\n/gmu, "");
+const KEYS = { alice: "csk_alice", bob: "csk_bob" } as const;
+/** What somebody shows. */
+export const bearer = (who: keyof typeof KEYS): { authorization: string } => ({
+  authorization: `Bearer ${KEYS[who]}`,
+});
+const hashOf = (key: string): string => `sha256:${createHash("sha256").update(key).digest("hex")}`;
+
+/** Two gateways on one database. */
+export type Pair = {
+  readonly store: RunningPostgres;
+  readonly agent: FakeAgent;
+  readonly directories: readonly [string, string];
+  readonly gateways: [GatewayProcess, GatewayProcess];
+  readonly admin: string;
+};
+
+/** Two gateways of one log: the second has the keys of the first. The agent changes the page for ever when asked to. */
+export async function startPair(scene: Scene): Promise<Pair> {
+  const store = await startPostgres();
+  scene.defer(() => store.stop());
+  const agent = await startFakeAgent((request) => ({
+    pieces: (async function* (): AsyncGenerator<FakePiece> {
+      const ids = idsOf(request);
+      if (!ids.threadId.startsWith("changing")) {
+        yield* inRun(ids, message(`m-${ids.runId}`, "hi")).map(sseFrame);
+        return;
+      }
+      const left = gone(request);
+      yield sseFrame({ type: "RUN_STARTED", ...ids });
+      for (let count = 0; !request.signal.aborted; count += 1) {
+        yield sseFrame({ type: "STATE_SNAPSHOT", snapshot: { count } });
+        await Promise.race([pause(10), left]);
+      }
+    })(),
+  }));
+  scene.defer(() => agent.stop());
+  const config = {
+    receipts: { store: store.url },
+    access: {
+      mode: "keys",
+      keys: { entries: { alice: hashOf(KEYS.alice), bob: hashOf(KEYS.bob) } },
+    },
+  };
+  const directories = [await scene.directory(), await scene.directory()] as const;
+  const settings = { agent: agent.url, config, policy: GUARDED };
+  for (const directory of directories) writeSettings(directory, settings);
+  const first = await startIn(scene, directories[0]);
+  await until("the admin token was shown", () => /shown once: \S{43}/u.test(first.output()));
+  const admin = /shown once: (\S{43})/u.exec(first.output())?.[1] as string;
+  await cp(join(directories[0], "keys"), join(directories[1], "keys"), { recursive: true });
+  const second = await startIn(scene, directories[1]);
+  return { store, agent, directories, gateways: [first, second], admin };
+}
+
+/** Asks the control plane of one of them. */
+export async function control(
+  pair: Pair,
+  at: 0 | 1,
+  path: string,
+  body: object,
+): Promise<Response> {
+  return fetch(`${pair.gateways[at].controlUrl}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${pair.admin}` },
+    body: JSON.stringify(body),
+  });
+}
