@@ -5,6 +5,7 @@ import type { Clock } from "../ports.js";
 import { tokenError } from "./access.js";
 import type { Access, Grant, GrantName } from "./access.js";
 import "./errors.js";
+import type { Principal } from "./principal.js";
 import { createTicketSeal } from "./ticket-seal.js";
 import type { TicketSeal } from "./ticket-seal.js";
 
@@ -64,16 +65,25 @@ export class Tickets {
     this.#limits = { total: limits.total ?? MAX_TICKETS, each: limits.each ?? MAX_TICKETS_EACH };
   }
 
+  /**
+   * Asked before anything is written for a ticket: what is refused must not fill the ledger.
+   *
+   * @throws CountersignError `ERR_ACCESS_FULL` when too many are waiting
+   */
+  assertRoom({ id }: Principal): void {
+    this.#forgetOld();
+    let own = 0;
+    for (const waiting of this.#waiting.values()) if (waiting.principal === id) own += 1;
+    if (this.#waiting.size >= this.#limits.total || own >= this.#limits.each) {
+      throw new CountersignError("ERR_ACCESS_FULL", "too many tickets are waiting", {});
+    }
+  }
+
   /** Makes a ticket. */
   issue({ principal, name }: Grant, purpose: TicketPurpose): Ticket {
     // What cannot be named cannot be had again, so nothing could be opened with it.
     if (name === undefined) throw tokenError("ticket");
-    this.#forgetOld();
-    let own = 0;
-    for (const waiting of this.#waiting.values()) if (waiting.principal === principal.id) own += 1;
-    if (this.#waiting.size >= this.#limits.total || own >= this.#limits.each) {
-      throw new CountersignError("ERR_ACCESS_FULL", "too many tickets are waiting", {});
-    }
+    this.assertRoom(principal);
     const expiresAt = this.#clock.now() + TICKET_LIFE_MS;
     const ticket = this.#seal.seal({ grant: name, purpose: digestOf(purpose), expiresAt });
     this.#waiting.set(sha256Hex(ticket), { principal: principal.id, expiresAt });

@@ -55,20 +55,28 @@ function statusOf(code: string): 400 | 404 | 503 {
 /** The operators' API; every path needs the admin token, `/metrics` unless the configuration says otherwise. */
 export function createControlApp(options: ControlOptions): Hono {
   const { gateway, receipts, policy, tokens, admin } = options;
-  const { sessions, feed, clock } = gateway.surroundings;
+  const { sessions, feed, clock, journal, telemetry } = gateway.surroundings;
   const app = new Hono();
   const tries = new FailedTries(clock);
+  const note = (code: string): void => {
+    telemetry.accessFailures.add(code);
+    journal.warn({ code, plane: "control" }, "refused");
+  };
 
   app.use("*", async (context, next) => {
     const isOpen =
       context.req.path === "/metrics" &&
       options.isMetricsPublic &&
       isOurName(context, options.host);
+    // What operators see is for their eyes, not for a cache; the token of a capability above all.
+    context.header("cache-control", "no-store");
     if (isOpen || isAdmin(context, admin)) return next();
     if (tries.isTooMany()) {
+      note("TOO_MANY_TRIES");
       context.header("retry-after", "60");
       return problem(context, 429, "TOO_MANY_TRIES", "Too many wrong tries; wait a minute");
     }
+    note("UNAUTHORIZED");
     context.header("www-authenticate", 'Bearer realm="countersign control"');
     return problem(context, 401, "UNAUTHORIZED", "The control plane needs the admin token");
   });

@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
 import { createControlApp } from "./app.js";
 import type { ControlOptions } from "./app.js";
+import { Feed } from "./feed.js";
+import { createTelemetry } from "../telemetry/telemetry.js";
 
-test("wrong admin tokens are bounded by the minute; the right one always passes", async () => {
+test("wrong admin tokens are counted, told and bounded by the minute; the right one always passes", async () => {
+  const told: object[] = [];
+  const telemetry = createTelemetry();
+  const journal = { warn: (facts: object) => void told.push(facts) };
+  const clock = { now: () => 0 };
   const options = {
-    gateway: { surroundings: { clock: { now: () => 0 }, sessions: {}, feed: {} } },
+    gateway: { surroundings: { clock, sessions: {}, feed: {}, journal, telemetry } },
     receipts: {},
     policy: {},
     tokens: {},
@@ -20,4 +26,28 @@ test("wrong admin tokens are bounded by the minute; the right one always passes"
   expect(wrong.slice(0, 20).every((status) => status === 401)).toBe(true);
   expect(wrong.slice(20)).toEqual([429, 429]);
   expect(await ask("right")).toBe(200);
+  expect([...telemetry.accessFailures.entries()]).toEqual([
+    ["UNAUTHORIZED", "", 20],
+    ["TOO_MANY_TRIES", "", 2],
+  ]);
+  expect(told).toHaveLength(22);
+  expect(told.at(-1)).toEqual({ code: "TOO_MANY_TRIES", plane: "control" });
+});
+
+test("no answer of the control plane may be kept by a cache", async () => {
+  const options = {
+    gateway: { surroundings: { clock: { now: () => 0 }, sessions: {}, feed: new Feed() } },
+    receipts: {},
+    policy: {},
+    tokens: {},
+    admin: { matches: () => true },
+    status: () => Promise.resolve({ ok: true }),
+    metrics: () => Promise.resolve("countersign_ready 1"),
+  } as unknown as ControlOptions;
+  const app = createControlApp(options);
+  for (const path of ["/v1/status", "/metrics", "/v1/openapi.json", "/nowhere", "/v1/events"]) {
+    const answer = await app.request(path, { headers: { authorization: "Bearer right" } });
+    expect(answer.headers.get("cache-control")).toMatch(/^no-(?:store|cache)$/u);
+    await answer.body?.cancel();
+  }
 });

@@ -36,3 +36,22 @@ test("whose session it is costs a run no question of its own, and is asked about
   expect(first.flat().filter((kind) => kind === "session")).toHaveLength(1);
   expect(second).toEqual(unnamed);
 });
+
+test("a ticket that is refused writes nothing, whatever session it names", async () => {
+  const { key, hash } = createApiKey();
+  const ledger = createMemoryLedger(SYSTEM_CLOCK);
+  const claim = vi.spyOn(ledger, "claim");
+  const access = createAccess([createKeyAuthenticator(() => [{ name: "bot", hash }])]);
+  fixture = await startFixture(HELD_AGENT, { gateway: { access, ledger } });
+  const statuses: number[] = [];
+  for (let count = 0; count < 103; count += 1) {
+    const answer = await fetch(`${fixture.url}/ag-ui/tickets?session=s${count}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+    });
+    statuses.push(answer.status);
+    await answer.text();
+  }
+  expect(statuses.slice(99)).toEqual([201, 429, 429, 429]);
+  expect(claim).toHaveBeenCalledTimes(100);
+});

@@ -18,6 +18,7 @@ export async function serveTicket(
 ): Promise<void> {
   try {
     const grant = await door.access.authenticate(bearerOf(question));
+    door.tickets.assertRoom(grant.principal);
     const named = sessionOf(question, url);
     const session = named ?? around.mintId("session");
     if (named === undefined) door.owners.claim(session, grant.principal);
