@@ -196,6 +196,6 @@ export class LastingStream implements ClientSink {
   }
 
   #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of this.#waiting) wake();
   }
 }

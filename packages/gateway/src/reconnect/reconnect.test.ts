@@ -1,22 +1,19 @@
-import { sseFrame } from "@countersign/testkit";
-import type { FakePiece, FakeScript } from "@countersign/testkit";
+import { createSseDecoder } from "@countersign/wire/sse";
 import * as fc from "fast-check";
 import { request } from "node:http";
+import { connect } from "node:http2";
 import { afterEach, expect, test } from "vitest";
 import { createAccess } from "../access/access.js";
-import type { HttpSink } from "../clients/http-sink.js";
-import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
 import type { ListenLimits } from "../listen/limits.js";
-import { LightSignal } from "../signal.js";
-import { idsOf } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
 import { startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
+import { selfSigned } from "../testing/self-signed.js";
 import { readStream } from "../testing/stream-reader.js";
-import type { ReadFrame, ReadOptions, StreamReader } from "../testing/stream-reader.js";
-import type { LastingStream } from "./lasting-stream.js";
-import { LastingStreams } from "./lasting-streams.js";
+import type { ReadFrame, StreamReader } from "../testing/stream-reader.js";
+import { ask, comeBack, createTalker, INPUT, noticed, textOf, typesOf } from "../testing/talker.js";
+import type { Talker } from "../testing/talker.js";
 
 let fixture: Fixture | undefined;
 let identity: Identity | undefined;
@@ -27,46 +24,6 @@ afterEach(async () => {
   identity = undefined;
 });
 
-/** An agent that says so many words of its message, each when it is told to. */
-function createTalker(words: number, size = 1) {
-  const hungUp: string[] = [];
-  let gates = 0;
-  let open = (): void => {};
-  const script: FakeScript = (request) => ({
-    pieces: (async function* (): AsyncGenerator<FakePiece> {
-      const ids = idsOf(request.body);
-      request.signal.addEventListener("abort", () => void hungUp.push(ids.runId), { once: true });
-      yield sseFrame({ type: "RUN_STARTED", ...ids });
-      yield sseFrame({ type: "TEXT_MESSAGE_START", messageId: "m1", role: "assistant" });
-      for (let word = 0; word < words; word += 1) {
-        while (gates <= word && !request.signal.aborted) {
-          await new Promise<void>((resolve) => {
-            open = resolve;
-            request.signal.addEventListener("abort", () => resolve(), { once: true });
-          });
-        }
-        const delta = `${word} `.padEnd(size, "x");
-        yield sseFrame({ type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta });
-      }
-      yield sseFrame({ type: "TEXT_MESSAGE_END", messageId: "m1" });
-      yield sseFrame({ type: "RUN_FINISHED", ...ids });
-    })(),
-  });
-  return {
-    script,
-    hungUp,
-    /** Lets it say this many words in all. */
-    upTo(count: number): void {
-      gates = count;
-      open();
-    },
-  };
-}
-
-const SINK = { isSlow: false, write: () => {} } as unknown as HttpSink;
-
-type Talker = ReturnType<typeof createTalker>;
-
 async function start(
   talker: Talker,
   listenLimits: Partial<ListenLimits> = {},
@@ -75,37 +32,6 @@ async function start(
   fixture = await startFixture(talker.script, { gateway: { listenLimits, ...gateway } });
   return fixture;
 }
-
-const INPUT = {
-  threadId: "t1",
-  runId: "r1",
-  protocolVersion: "1.0",
-  messages: [{ id: "u1", role: "user", content: "hello" }],
-};
-
-function ask(around: Fixture, options: ReadOptions = {}): Promise<StreamReader> {
-  return readStream(`${around.url}/agents/support?reconnect=1`, { body: INPUT, ...options });
-}
-
-function comeBack(
-  around: Fixture,
-  last: ReadFrame | undefined,
-  { headers, ...options }: ReadOptions = {},
-): Promise<StreamReader> {
-  return ask(around, { ...options, headers: { ...headers, "last-event-id": last?.id ?? "" } });
-}
-
-/** Waits until the gateway knows that a client has lost its connection. */
-function noticed({ gateway }: Fixture): Promise<void> {
-  const { openRuns } = gateway.surroundings.telemetry;
-  return expect.poll(() => [...openRuns].every(({ sink }) => sink.isAway)).toBe(true);
-}
-
-const typesOf = (frames: readonly ReadFrame[]): string[] =>
-  frames.map(({ data }) => (JSON.parse(data) as { type: string }).type);
-
-const textOf = (frames: readonly ReadFrame[]): string =>
-  frames.map(({ data }) => (JSON.parse(data) as { delta?: string }).delta ?? "").join("");
 
 test("however often and wherever a connection is torn, its client gets each event once, in order, each signed for once", async () => {
   await fc.assert(
@@ -166,6 +92,41 @@ test("a line that tears before the first event loses none", async () => {
   expect(typesOf(reader.frames).at(-1)).toBe("RUN_FINISHED");
 });
 
+test("over HTTP/2 as well, one broken stream among others of its connection", async () => {
+  const talker = createTalker(3);
+  const around = await start(talker, {}, { tls: selfSigned() });
+  const session = connect(around.url.replace("http:", "https:"), { rejectUnauthorized: false });
+  const read = (lastEventId?: string) => {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/agents/support?reconnect=1",
+      ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+    });
+    const decoder = createSseDecoder();
+    const frames: ReadFrame[] = [];
+    stream.on("error", () => undefined);
+    stream.on("data", (bytes: Buffer) => {
+      for (const { data, id } of decoder.push(bytes)) frames.push({ id, data });
+    });
+    stream.end(JSON.stringify(INPUT));
+    return { stream, frames, closed: new Promise((resolve) => stream.once("close", resolve)) };
+  };
+  try {
+    talker.upTo(1);
+    const first = read();
+    await expect.poll(() => first.frames.length).toBe(3);
+    first.stream.close(8);
+    await noticed(around);
+    const second = read(first.frames.at(-1)?.id);
+    talker.upTo(3);
+    await second.closed;
+    expect(textOf(second.frames)).toBe("1 2 ");
+    expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
+  } finally {
+    session.destroy();
+  }
+});
+
 test("what was said while its client was away, the end included, waits for it; then the stream is over", async () => {
   const talker = createTalker(3);
   const around = await start(talker);
@@ -179,37 +140,6 @@ test("what was said while its client was away, the end included, waits for it; t
   await second.closed;
   expect(textOf(second.frames)).toBe("1 2 ");
   expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
-});
-
-test("a client that does not come back in time ends its run at the agent, and finds nothing any more", async () => {
-  const talker = createTalker(3);
-  const around = await start(talker, { reconnectGraceMs: 100 });
-  talker.upTo(1);
-  const first = await ask(around, { dropAfter: 3 });
-  await first.closed;
-  await expect.poll(() => talker.hungUp).toEqual(["r1"]);
-  expect((await comeBack(around, first.frames.at(-1))).status).toBe(410);
-  expect(around.agentRequests).toHaveLength(1);
-});
-
-test("who does not ask for it is let go with the connection, and gets no numbers", async () => {
-  const talker = createTalker(3);
-  const around = await start(talker);
-  talker.upTo(1);
-  const reader = await readStream(`${around.url}/agents/support`, { body: INPUT, dropAfter: 3 });
-  await reader.closed;
-  expect(reader.frames.map(({ id }) => id)).toEqual([undefined, undefined, undefined]);
-  await expect.poll(() => talker.hungUp).toEqual(["r1"]);
-});
-
-test("with a grace of 0 nobody can come back", async () => {
-  const talker = createTalker(3);
-  const around = await start(talker, { reconnectGraceMs: 0 });
-  talker.upTo(1);
-  const reader = await ask(around, { dropAfter: 3 });
-  await reader.closed;
-  expect(reader.frames[0]?.id).toBeUndefined();
-  await expect.poll(() => talker.hungUp).toEqual(["r1"]);
 });
 
 test("a number that was never given starts no run and is answered like one that is gone", async () => {
@@ -239,83 +169,6 @@ test("whoever came last has the stream: a connection that nobody noticed is dead
   await second.closed;
   expect(textOf(second.frames)).toBe("0 1 2 ");
   expect(first.frames).toHaveLength(3);
-});
-
-test("what is no longer kept cannot be gone on from", async () => {
-  const talker = createTalker(400, 50);
-  const around = await start(talker, { reconnectBytes: 8192 });
-  talker.upTo(399);
-  const first = await ask(around);
-  await expect.poll(() => first.frames.length).toBe(401);
-  first.tear();
-  expect((await comeBack(around, first.frames[0])).status).toBe(410);
-  const second = await comeBack(around, first.frames[399]);
-  talker.upTo(400);
-  await second.closed;
-  expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
-});
-
-test("an agent whose client is away waits once as much is kept as may be, and goes on when it is back", async () => {
-  const talker = createTalker(800, 2000);
-  const around = await start(talker, { reconnectBytes: 65_536 });
-  const first = await ask(around, { dropAfter: 2 });
-  await first.closed;
-  await noticed(around);
-  talker.upTo(800);
-  const forwarded = (): number =>
-    [...around.gateway.surroundings.sessions.openRuns()][0]?.counters.forwarded ?? 0;
-  await expect.poll(forwarded).toBeGreaterThan(30);
-  // Once it waits, it waits.
-  let before = -1;
-  await expect.poll(() => before === (before = forwarded()), { interval: 200 }).toBe(true);
-  expect(before).toBeLessThan(800);
-  const second = await comeBack(around, first.frames.at(-1));
-  await second.closed;
-  expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
-  expect(second.frames).toHaveLength(802);
-});
-
-test("when all streams together keep as much as they may, those that begin end with their connection", async () => {
-  const talker = createTalker(200, 100);
-  const around = await start(talker, { reconnectTotalBytes: 4096 });
-  talker.upTo(199);
-  const first = await ask(around);
-  await expect.poll(() => first.frames.length).toBe(201);
-  first.tear();
-  await first.closed;
-  // What it has all of it can still be gone on with, from nowhere else.
-  expect((await comeBack(around, first.frames[100])).status).toBe(410);
-  const second = await comeBack(around, first.frames.at(-1));
-  talker.upTo(200);
-  await second.closed;
-  expect(typesOf(second.frames)).toEqual([
-    "TEXT_MESSAGE_CONTENT",
-    "TEXT_MESSAGE_END",
-    "RUN_FINISHED",
-  ]);
-});
-
-test("so many streams may wait at once; the one that is too many ends with its connection", () => {
-  const streams = new LastingStreams(DEFAULT_LISTEN_LIMITS);
-  const gone: boolean[] = [];
-  const answers = Array.from({ length: 1001 }, () => {
-    const connection = new LightSignal();
-    const holder = { principal: "p", agent: "a", sessionId: "s" };
-    const stream = streams.create(holder, connection) as LastingStream;
-    stream.open(SINK, connection);
-    return { connection, stream };
-  });
-  for (const { connection, stream } of answers) {
-    connection.abort();
-    gone.push(stream.gone.aborted);
-  }
-  expect(gone.filter(Boolean)).toHaveLength(1);
-  expect(gone.at(-1)).toBe(true);
-  // One comes back, and another may wait.
-  const back = new LightSignal();
-  answers[0]?.stream.takeUp(0, SINK, back);
-  back.abort();
-  expect(answers[0]?.stream.gone.aborted).toBe(false);
 });
 
 test("a stream is its principal's alone, whoever knows its numbers", async () => {
