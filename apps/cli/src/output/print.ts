@@ -1,6 +1,22 @@
+// Colours of our own, and each character that a terminal would obey instead of show.
+const UNSHOWN = /\p{Cc}\[(?:[12]|22|3\d)m|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const KEPT: ReadonlySet<string> = new Set(["\n", "\t"]);
+
+/**
+ * Lines in which only our colours are left of what a terminal obeys. Verbs write out names of others' themselves, for a
+ * name must not make a line of its own; here the rest is caught, whatever file or peer it came from.
+ */
+export function shownLines(text: string): string {
+  return text.replace(UNSHOWN, (found) => {
+    if (KEPT.has(found) || (found.length > 1 && found.startsWith("\u001b["))) return found;
+    const [first = ""] = found;
+    return `\\u{${(first.codePointAt(0) ?? 0).toString(16)}}${found.slice(first.length)}`;
+  });
+}
+
 /** Writes one line for people. */
 export function printLine(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${shownLines(text)}\n`);
 }
 
 // JSON leaves these as they are, and a terminal obeys them: the second set of controls, and what turns text around.

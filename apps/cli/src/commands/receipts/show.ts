@@ -30,7 +30,7 @@ export function registerShow(group: Command): void {
       if (flags.json === true) {
         const text = new TextDecoder().decode(bytes);
         // The same value; only who looks at it instead of piping it must not be fooled.
-        printLine(process.stdout.isTTY ? plainJson(text) : text);
+        process.stdout.write(`${process.stdout.isTTY ? plainJson(text) : text}\n`);
         return;
       }
       printLine(describeEntry(decodeEntry(bytes)));
