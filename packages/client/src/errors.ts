@@ -29,8 +29,8 @@ declare module "@countersign/core" {
     ERR_CLIENT_INTERRUPTS: { reason: "missing" | "unknown" | "repeated" | "expired" | "open" };
     /** The answers do not fit the calls that wait for the application. */
     ERR_CLIENT_TOOL_CALLS: { reason: "missing" | "unknown" | "repeated" };
-    /** A receipt was refused, and the store was told to stop then. */
-    ERR_CLIENT_RECEIPT: { refused: number };
+    /** A receipt was refused or is missing, and the store was told to stop then. */
+    ERR_CLIENT_RECEIPT: { refused: number; missing: number };
     /** The store was closed. */
     ERR_CLIENT_CLOSED: Record<string, never>;
   }

@@ -21,7 +21,7 @@ export { webSocket } from "./transport/websocket.js";
 export type { WebSocketLike, WebSocketOptions } from "./transport/websocket.js";
 export { BLOCKED_NAME } from "./view/notice.js";
 export type { BlockedNotice } from "./view/notice.js";
-export { RECEIPT_NAME } from "./view/receipts.js";
+export { RECEIPT_AHEAD_NAME, RECEIPT_NAME } from "./view/receipts.js";
 export type { ReceiptContext, ReceiptTally, VerifyReceipt } from "./view/receipts.js";
 export { RENDER_HINT_NAME, resolveRenderHint } from "./view/render-hint.js";
 export type { AcceptHint, ComponentMap, RenderHintView, ResolvedHint } from "./view/render-hint.js";

@@ -32,9 +32,12 @@ export type AgentStoreOptions = ReadOptions & {
   readonly forwardedProps?: JsonValue;
   /** How a broken or refused connection is tried again; `false` never does. */
   readonly reconnect?: Partial<BackOff> | false;
-  /** Decides about each receipt that arrives, e.g. with `@countersign/receipts/verify`. */
+  /**
+   * Decides about each receipt that arrives: `checkReceipts` of `@countersign/receipts/stream`. The transport must
+   * ask for them (`receipts: true`).
+   */
   readonly verifyReceipt?: VerifyReceipt;
-  /** What a refused receipt means: a number to show (default), or the end of the run. */
+  /** What a receipt that is refused or missing means: a number to show (default), or the end of the run. */
   readonly onRefusedReceipt?: "count" | "fail";
   /** When listeners are told; once per drawn frame by default. */
   readonly schedule?: Schedule;

@@ -2,6 +2,7 @@ import { resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { classifySseData } from "@countersign/wire/sse";
+import { withParameters } from "./address.js";
 import { connectError } from "./connect-error.js";
 import { createFrameQueue } from "./frame-queue.js";
 import { LOST } from "./transport.js";
@@ -24,6 +25,8 @@ export type EventSourceOptions = {
    */
   readonly url: string | ((input: RunAgentInput) => string);
   readonly withCredentials?: boolean;
+  /** Asks a gateway for the receipt of each event; an address that a function gives asks for itself. */
+  readonly receipts?: boolean;
   /** How often the browser may come back by itself before the stream counts as lost. */
   readonly maxReconnects?: number;
   readonly limits?: Partial<Limits>;
@@ -43,7 +46,7 @@ export function eventSource(options: EventSourceOptions): Transport {
   if (Source === undefined) {
     throw new TypeError("this runtime has no EventSource; pass a class as the option EventSource");
   }
-  const { url, withCredentials = false, maxReconnects = 5 } = options;
+  const { url, withCredentials = false, receipts = false, maxReconnects = 5 } = options;
   return {
     name: "event-source",
     // The browser does it; a second connection of ours could not send the id.
@@ -51,9 +54,13 @@ export function eventSource(options: EventSourceOptions): Transport {
     shared: false,
     open: async function* ({ input, signal }) {
       if (signal.aborted) return;
-      const source = new Source(typeof url === "string" ? addressOf(url, input) : url(input), {
-        withCredentials,
-      });
+      const { threadId, runId } = input;
+      const asked = receipts ? { receipts: "1" } : {};
+      const address =
+        typeof url === "string"
+          ? withParameters(url, { session: threadId, run: runId, ...asked })
+          : url(input);
+      const source = new Source(address, { withCredentials });
       const queue = createFrameQueue(limits.maxHeldBytes);
       let opened = false;
       let losses = 0;
@@ -91,12 +98,4 @@ export function eventSource(options: EventSourceOptions): Transport {
       }
     },
   };
-}
-
-function addressOf(url: string, { threadId, runId }: RunAgentInput): string {
-  const [path = "", query = ""] = url.split("?", 2);
-  const parameters = new URLSearchParams(query);
-  if (!parameters.has("session")) parameters.set("session", threadId);
-  if (!parameters.has("run")) parameters.set("run", runId);
-  return `${path}?${parameters.toString()}`;
 }

@@ -17,6 +17,8 @@ export type PostSseOptions = {
   readonly headers?: HeaderSource;
   /** Cookies towards another origin are sent with `include` only. */
   readonly credentials?: RequestCredentials;
+  /** Asks a gateway for the receipt of each event, to be verified by the store's `verifyReceipt`. */
+  readonly receipts?: boolean;
   /** Where a stop is posted as `{threadId, runId}`; a gateway has `/ag-ui/stop`. */
   readonly stopUrl?: string;
   /**
@@ -50,6 +52,7 @@ export function postSse(options: PostSseOptions): Transport {
       headers: {
         ...headersOf(options.headers),
         accept: "text/event-stream",
+        ...(options.receipts === true ? { "countersign-receipts": "1" } : {}),
         ...(isGet ? {} : { "content-type": "application/json" }),
         ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
       },

@@ -2,6 +2,7 @@ import { resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { classifySseData } from "@countersign/wire/sse";
 import { buildBearerSubprotocols, decodeTextFrame } from "@countersign/wire/websocket";
+import { withParameters } from "./address.js";
 import { connectError } from "./connect-error.js";
 import { createFrameQueue } from "./frame-queue.js";
 import type { FrameQueue } from "./frame-queue.js";
@@ -23,6 +24,8 @@ export type WebSocketOptions = {
   readonly url: string;
   /** A bearer token, offered as a sub-protocol because browsers set no headers on a socket. */
   readonly token?: string | (() => string);
+  /** Asks a gateway for the receipt of each event, to be verified by the store's `verifyReceipt`. */
+  readonly receipts?: boolean;
   readonly limits?: Partial<Limits>;
   /** In place of the global `WebSocket`, which Node has from version 22 on; that of the package `ws` fits. */
   readonly WebSocket?: new (url: string, protocols?: string[]) => WebSocketLike;
@@ -42,6 +45,8 @@ export function webSocket(options: WebSocketOptions): Transport {
       "this runtime has no WebSocket; pass a class as the option WebSocket, e.g. that of the package ws",
     );
   }
+  const { url, receipts = false } = options;
+  const address = receipts ? withParameters(url, { receipts: "1" }) : url;
   const running = new Map<string, WebSocketLike>();
   let idle: WebSocketLike | undefined;
 
@@ -56,7 +61,7 @@ export function webSocket(options: WebSocketOptions): Transport {
     idle = undefined;
     if (kept?.readyState === OPEN) return Promise.resolve(kept);
     return new Promise((resolve, reject) => {
-      const socket = new Socket(options.url, protocolsOf());
+      const socket = new Socket(address, protocolsOf());
       const abort = (): void => socket.close();
       signal.addEventListener("abort", abort, { once: true });
       socket.onopen = () => {

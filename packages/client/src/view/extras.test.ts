@@ -2,7 +2,6 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { expect, test } from "vitest";
 import { settle } from "../testing/fake-time.js";
 import { createHarness, runOf, textOf } from "../testing/harness.js";
-import type { ReceiptContext } from "./receipts.js";
 import { resolveRenderHint } from "./render-hint.js";
 
 const { started, finished } = runOf(1);
@@ -98,88 +97,6 @@ test("what a gateway withheld is shown with its reason and receipt, in its place
   ]);
 });
 
-test("each receipt is verified once, beside the event that it is about", async () => {
-  const seen: [JsonValue, ReceiptContext][] = [];
-  const { store, transport, frame } = createHarness({
-    verifyReceipt: (receipt, context) => {
-      seen.push([receipt, context]);
-      return receipt === "good";
-    },
-  });
-  store.subscribe(() => {});
-  const ended = store.send("hello");
-  await settle();
-  const [open, content, close] = textOf("a", "x") as [object, object, object];
-  transport
-    .last()
-    .send(
-      { ...started, metadata: { countersign: { receipt: "good" } } },
-      open,
-      content,
-      custom("receipt", "good"),
-      close,
-      custom("receipt", "bad"),
-      finished,
-    );
-  await ended;
-  await settle();
-  frame();
-  expect(seen.map(([receipt, { event }]) => [receipt, event?.type])).toEqual([
-    ["good", undefined],
-    ["good", "TEXT_MESSAGE_CONTENT"],
-    ["bad", "TEXT_MESSAGE_END"],
-  ]);
-  expect(seen[1]?.[1]).toMatchObject({ threadId: "thread", runId: "run-1" });
-  expect(store.getSnapshot()).toMatchObject({
-    status: "done",
-    receipts: { verified: 2, refused: 1, waiting: 0 },
-  });
-});
-
-test.each([
-  [
-    "throws",
-    () => {
-      throw new Error("broken");
-    },
-  ],
-  ["rejects", () => Promise.reject(new Error("broken"))],
-  ["answers with something else than true", () => "yes" as unknown as boolean],
-])("a verifier that %s has refused", async (_, verifyReceipt) => {
-  const { store, transport } = createHarness({ verifyReceipt });
-  const ended = store.send("hello");
-  await settle();
-  transport.last().send(started, custom("receipt", {}), finished);
-  await ended;
-  await settle();
-  expect(store.getSnapshot().receipts).toEqual({ verified: 0, refused: 1, waiting: 0 });
-});
-
-test("a refused receipt ends the run where that was asked for", async () => {
-  const { store, transport } = createHarness({
-    verifyReceipt: () => false,
-    onRefusedReceipt: "fail",
-  });
-  const ended = store.send("hello");
-  await settle();
-  transport.last().send(started, custom("receipt", {}));
-  expect((await ended).problem).toMatchObject({ code: "ERR_CLIENT_RECEIPT" });
-  expect(transport.last().request.signal.aborted).toBe(true);
-});
-
-test("receipts that wait for their verifier are bounded, and at the bound nothing fails", async () => {
-  const many = async (count: number) => {
-    const { store, transport } = createHarness({ verifyReceipt: () => new Promise(() => {}) });
-    const ended = store.send("hello");
-    await settle();
-    const receipts = Array.from({ length: count }, () => custom("receipt", {}));
-    transport.last().send(started, ...receipts, finished);
-    return ended;
-  };
-  expect(await many(1000)).toMatchObject({ status: "done" });
-  expect((await many(1001)).problem?.code).toBe("ERR_LIMIT_EXCEEDED");
-});
-
 test("a gateway that stops a flood does not fail the run: the newest thousand notices are kept", async () => {
   const { store, transport } = createHarness();
   const ended = store.send("hello");
@@ -193,12 +110,4 @@ test("a gateway that stops a flood does not fail the run: the newest thousand no
   expect(notices).toHaveLength(1000);
   expect(notices[0]?.receipt).toBe("evt_1");
   expect(notices.at(-1)?.receipt).toBe("evt_1000");
-});
-
-test("receipts are not looked at without a verifier", async () => {
-  const { store, transport } = createHarness();
-  const ended = store.send("hello");
-  await settle();
-  transport.last().send(started, custom("receipt", {}), finished);
-  expect((await ended).receipts).toEqual({ verified: 0, refused: 0, waiting: 0 });
 });

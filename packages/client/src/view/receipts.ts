@@ -1,20 +1,22 @@
-import { assertWithin, ownMember } from "@countersign/core";
+import { assertWithin } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
+import { BLOCKED_NAME } from "./notice.js";
 
 /** The CUSTOM event that carries the receipt of the event before it. */
 export const RECEIPT_NAME = "countersign.receipt";
 
-/** The member of a run event's metadata under which a gateway keeps its own. */
-const VENDOR_KEY = "countersign";
+/** The same about the event behind it: nothing may follow the end of a run, so its receipt comes first. */
+export const RECEIPT_AHEAD_NAME = "countersign.receipt_ahead";
 
 /** Receipts that may wait for their verifier at once. */
-const MAX_WAITING = 1000;
+const MAX_WAITING = 10_000;
 
-/** What is known about a receipt beside itself. */
+/** What a receipt is about. */
 export type ReceiptContext = {
-  /** The event that the receipt is about, when it came on this stream. */
-  readonly event?: AgUiEvent;
+  /** The event beside it. */
+  readonly event: AgUiEvent;
+  /** The run that was asked for. */
   readonly threadId: string;
   readonly runId: string;
 };
@@ -28,30 +30,52 @@ export type VerifyReceipt = (
 /** How many receipts came and what was found. */
 export type ReceiptTally = {
   readonly verified: number;
+  /** Receipts that do not hold, or that are about nothing. */
   readonly refused: number;
   readonly waiting: number;
+  /** Events without a receipt; what a gateway tells about its own blocks is not counted. */
+  readonly missing: number;
 };
 
 /** No receipt came yet. */
-export const NO_RECEIPTS: ReceiptTally = Object.freeze({ verified: 0, refused: 0, waiting: 0 });
+export const NO_RECEIPTS: ReceiptTally = Object.freeze({
+  verified: 0,
+  refused: 0,
+  waiting: 0,
+  missing: 0,
+});
 
-/** Finds receipts in events and has them verified. */
+type RunIds = { readonly threadId: string; readonly runId: string };
+
+/** Puts receipts beside their events and has them verified. */
 export type ReceiptWatch = {
   /** @throws CountersignError `ERR_LIMIT_EXCEEDED` when too many wait for the verifier */
-  push(event: AgUiEvent, ids: { threadId: string; runId: string }): void;
+  push(event: AgUiEvent, ids: RunIds): void;
+  /** Another stream begins: what the one before left open is settled. */
+  begin(): void;
 };
 
-/** Watches a conversation; `changed` is called whenever the tally is another one. */
+/**
+ * Watches a conversation; `changed` is called whenever the tally is another one, with whether that is a fault: a
+ * receipt that was refused, or an event without one. An error without a receipt is counted and no fault: the run
+ * has failed by it, whoever said so.
+ *
+ * The verifier is asked in the order of the events, and of each event once: a receipt that is beside none, or
+ * beside one that has its receipt already, is refused without asking.
+ */
 export function createReceiptWatch(
   verify: VerifyReceipt,
-  changed: (tally: ReceiptTally) => void,
+  changed: (tally: ReceiptTally, isFault: boolean) => void,
 ): ReceiptWatch {
   let tally = NO_RECEIPTS;
-  let subject: AgUiEvent | undefined;
+  /** The event before, as long as it has no receipt. */
+  let bare: AgUiEvent | undefined;
+  /** A receipt whose event has not come. */
+  let ahead: { readonly receipt: JsonValue } | undefined;
 
-  function count(part: Partial<ReceiptTally>): void {
+  function count(part: Partial<ReceiptTally>, isFault: boolean): void {
     tally = { ...tally, ...part };
-    changed(tally);
+    changed(tally, isFault);
   }
 
   async function judge(receipt: JsonValue, context: ReceiptContext): Promise<void> {
@@ -62,31 +86,64 @@ export function createReceiptWatch(
       // Undecided is refused.
     }
     const waiting = tally.waiting - 1;
-    count(
-      good ? { waiting, verified: tally.verified + 1 } : { waiting, refused: tally.refused + 1 },
-    );
+    if (good) count({ waiting, verified: tally.verified + 1 }, false);
+    else count({ waiting, refused: tally.refused + 1 }, true);
+  }
+
+  function ask(receipt: JsonValue, event: AgUiEvent, { threadId, runId }: RunIds): void {
+    assertWithin("maxWaitingReceipts", tally.waiting + 1, MAX_WAITING);
+    count({ waiting: tally.waiting + 1 }, false);
+    void judge(receipt, { event, threadId, runId });
+  }
+
+  /** Whatever comes next, the event before can have no receipt any more. */
+  function closeBare(): void {
+    if (bare === undefined) return;
+    const isFault = bare.type !== "RUN_ERROR";
+    bare = undefined;
+    count({ missing: tally.missing + 1 }, isFault);
+  }
+
+  function refuse(): void {
+    count({ refused: tally.refused + 1 }, true);
+  }
+
+  function takeReceipt(receipt: JsonValue, ids: RunIds): void {
+    const about = bare;
+    bare = undefined;
+    if (about === undefined) refuse();
+    else ask(receipt, about, ids);
+  }
+
+  function takeAhead(receipt: JsonValue): void {
+    closeBare();
+    if (ahead !== undefined) refuse();
+    ahead = { receipt };
+  }
+
+  function takeEvent(event: AgUiEvent, ids: RunIds): void {
+    closeBare();
+    if (ahead === undefined) bare = event;
+    else {
+      const { receipt } = ahead;
+      ahead = undefined;
+      ask(receipt, event, ids);
+    }
+    if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") closeBare();
   }
 
   return {
     push(event, ids) {
-      const found = receiptOf(event);
-      if (found !== undefined) {
-        assertWithin("maxWaitingReceipts", tally.waiting + 1, MAX_WAITING);
-        count({ waiting: tally.waiting + 1 });
-        const about = event.type === "CUSTOM" ? subject : undefined;
-        void judge(found, { ...ids, ...(about === undefined ? {} : { event: about }) });
-      }
-      if (event.type !== "CUSTOM" || event.name !== RECEIPT_NAME) subject = event;
+      const name = event.type === "CUSTOM" ? event.name : undefined;
+      if (event.type === "CUSTOM" && name === RECEIPT_NAME) takeReceipt(event.value, ids);
+      else if (event.type === "CUSTOM" && name === RECEIPT_AHEAD_NAME) takeAhead(event.value);
+      else if (name !== BLOCKED_NAME) takeEvent(event, ids);
+    },
+    begin() {
+      // Where the line was cut, the receipt may well have been on its way.
+      if (bare !== undefined) count({ missing: tally.missing + 1 }, false);
+      bare = undefined;
+      ahead = undefined;
     },
   };
-}
-
-/**
- * The receipt in an event: the value of our CUSTOM event, or a member of a run event's metadata. No other
- * metadata is searched, because clients fold it into messages and send it back to the agent.
- */
-function receiptOf(event: AgUiEvent): JsonValue | undefined {
-  if (event.type === "CUSTOM") return event.name === RECEIPT_NAME ? event.value : undefined;
-  if (!event.type.startsWith("RUN_")) return undefined;
-  return ownMember(ownMember(event.metadata, VENDOR_KEY), "receipt");
 }
