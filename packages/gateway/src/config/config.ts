@@ -40,7 +40,12 @@ export type GatewayConfig = {
     readonly heartbeatMs?: number;
     readonly tls?: { readonly cert: string; readonly key: string };
   };
-  readonly control: { readonly host: string; readonly port: number };
+  readonly control: {
+    readonly host: string;
+    readonly port: number;
+    /** Whether the web console is served there. */
+    readonly console: boolean;
+  };
   readonly agents: readonly UpstreamTarget[];
   readonly defaultAgent: string;
   /** `undefined` uses the built-in starter policy. */

@@ -26,6 +26,7 @@ export type ConfigDocument = {
   control?: {
     host?: string;
     port?: number;
+    console?: boolean;
     i_understand_that_the_admin_token_travels_in_clear?: boolean;
   };
   agents: Record<string, AgentBlock>;

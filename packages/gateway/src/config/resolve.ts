@@ -30,6 +30,7 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
     control: {
       host: control?.host ?? LISTENERS.control.host,
       port: control?.port ?? LISTENERS.control.port,
+      console: control?.console ?? true,
     },
     agents: names.map((name) => targetOf(name, document.agents[name] as AgentBlock, options)),
     defaultAgent: document.default_agent ?? (names[0] as string),

@@ -69,6 +69,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
       control: closed("Where operators connect", {
         host: text("Address to bind"),
         port,
+        console: flag("Whether the web console is served, at /console", true),
         i_understand_that_the_admin_token_travels_in_clear: flag(
           "Lets the control plane listen beyond this machine without TLS",
           false,

@@ -13,6 +13,9 @@ import type { OpenReceipts } from "../serve/open-receipts.js";
 import type { OpenTokens } from "../serve/open-tokens.js";
 import { EXPOSITION_TYPE } from "../telemetry/exposition.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
+import type { ConsoleFiles } from "./console-files.js";
+import { addConsoleRoutes } from "./console-routes.js";
+import { addExplainRoute } from "./explain-route.js";
 import { addFeedRoute } from "./feed-route.js";
 import { CONTROL_API } from "./openapi.js";
 import { addPolicyRoutes } from "./policy-routes.js";
@@ -37,6 +40,8 @@ export type ControlOptions = {
   readonly isMetricsPublic: boolean;
   /** Where the control plane listens, as the configuration has it. */
   readonly host: string;
+  /** The web console; nothing where it is turned off or was not built. */
+  readonly console?: ConsoleFiles | undefined;
   /** What `/v1/status` tells. */
   status(): Promise<object>;
 };
@@ -52,7 +57,7 @@ function statusOf(code: string): 400 | 404 | 503 {
   return STORE_CODES.test(code) ? 503 : 400;
 }
 
-/** The operators' API; every path needs the admin token, `/metrics` unless the configuration says otherwise. */
+/** The operators' API; every path but the console's needs the admin token, `/metrics` unless the configuration says otherwise. */
 export function createControlApp(options: ControlOptions): Hono {
   const { gateway, receipts, policy, tokens, admin } = options;
   const { sessions, feed, clock, journal, telemetry } = gateway.surroundings;
@@ -63,6 +68,7 @@ export function createControlApp(options: ControlOptions): Hono {
     journal.warn({ code, plane: "control" }, "refused");
   };
 
+  if (options.console !== undefined) addConsoleRoutes(app, options.console);
   app.use("*", async (context, next) => {
     const isOpen =
       context.req.path === "/metrics" &&
@@ -108,6 +114,7 @@ export function createControlApp(options: ControlOptions): Hono {
   addCapabilityRoutes(app, tokens, sessions, clock);
   addFeedRoute(app, feed);
   addReceiptRoutes(app, receipts);
+  addExplainRoute(app);
   addPolicyRoutes(app, policy, options.reloadPolicy);
   return app;
 }

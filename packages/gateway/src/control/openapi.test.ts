@@ -96,6 +96,11 @@ test("every route of the server is described, and every described one answers as
       ["get", "/v1/tile/{tile}", "/v1/tile/0/000.p/1", 200],
       ["get", "/v1/tile/{tile}", "/v1/tile/x", 400],
       ["get", "/v1/tile/{tile}", "/v1/tile/0/000", 404],
+      ["get", "/v1/explain", "/v1/explain?name=gateway/role", 200],
+      ["get", "/v1/explain", "/v1/explain?name=AGENT_TIMEOUT", 200],
+      ["get", "/v1/explain", "/v1/explain?name=nobody", 404],
+      ["get", "/v1/explain", "/v1/explain?rule=x", 400],
+      ["get", "/v1/explain", "/v1/explain", 400],
       ["get", "/v1/policy", "/v1/policy", 200],
       ["post", "/v1/policy/reload", "/v1/policy/reload", 200],
     ];

@@ -138,6 +138,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
       404: refused("The log does not reach that far yet"),
     },
   },
+  "get /v1/explain": {
+    summary: "What a rule on a receipt, or a code, means and what helps",
+    query: { name: "The rule or the code" },
+    answers: { 200: json("Meaning", "Its meaning"), 400: BAD, 404: refused("Nobody knows it") },
+  },
   "get /v1/policy": {
     summary: "The active policy, and what is wrong with a newer text",
     answers: { 200: json("Policy", "The policy") },

@@ -5,7 +5,7 @@ import type { OpenPolicy } from "../serve/open-policy.js";
 /** The active policy, and the way to have its file read again. */
 export function addPolicyRoutes(app: Hono, policy: OpenPolicy, reload: () => ReplaceResult): void {
   app.get("/v1/policy", (context) => {
-    const { name, hash, mode } = policy.holder.current;
+    const { name, hash, mode, rules, document } = policy.holder.current;
     const { ok, failed, isStale, issues } = policy.reloads;
     return context.json({
       name,
@@ -15,6 +15,8 @@ export function addPolicyRoutes(app: Hono, policy: OpenPolicy, reload: () => Rep
       issues,
       reloads: { ok, failed },
       files: policy.files(),
+      rules,
+      document,
     });
   });
   app.post("/v1/policy/reload", (context) => {

@@ -18,6 +18,8 @@ import { rememberCheckpoints } from "./remembered-head.js";
 export type OpenReceipts = {
   readonly log: ReceiptLog;
   readonly store: ReceiptStore;
+  /** The vkey that its checkpoints are signed with. */
+  readonly logKey: string;
   /** Entries the index covers, where the store has an index of its own. */
   indexed(): Promise<number> | undefined;
 };
@@ -42,7 +44,7 @@ export async function openReceipts(
   );
   const { size } = await store.head();
   await openKeyHistory(config.keyDirectory, key, { firstEntry: size, now: Date.now() });
-  await writeLogKey(config.keyDirectory, origin, checkpointKey);
+  const logKey = await writeLogKey(config.keyDirectory, origin, checkpointKey);
   const log = await openLog({
     store,
     signer: await createSigningPool(key),
@@ -54,6 +56,7 @@ export async function openReceipts(
   return {
     log,
     store,
+    logKey,
     indexed: () => opened.indexed?.(),
   };
 }

@@ -9,6 +9,8 @@ import { openAccess } from "../access/open-access.js";
 import { deriveTicketKey } from "../access/ticket-seal.js";
 import type { GatewayConfig } from "../config/config.js";
 import { createControlApp } from "../control/app.js";
+import { readConsoleFiles } from "../control/console-files.js";
+import type { ConsoleFiles } from "../control/console-files.js";
 import { openFleetStore } from "../fleet/fleet-store.js";
 import { Fleet } from "../fleet/fleet.js";
 import { createGatewayName } from "../fleet/gateway-name.js";
@@ -48,6 +50,8 @@ export type RunningGateway = {
   readonly tokens: OpenTokens;
   readonly dataUrl: string;
   readonly controlUrl: string;
+  /** Where the web console is, if it is served. */
+  readonly consoleUrl: string | undefined;
   /** The admin token, only at the first start of this key directory. */
   readonly freshAdminToken: string | undefined;
   /** Reads the policy file again, and says in the log what came of it. */
@@ -58,7 +62,11 @@ export type RunningGateway = {
 };
 
 /** What a caller may add to the configuration. */
-export type ServeOptions = { readonly journal?: Journal };
+export type ServeOptions = {
+  readonly journal?: Journal;
+  /** The folder of the built web console; without it there is none. */
+  readonly consoleDirectory?: string;
+};
 
 /** Opens everything the configuration names and binds both listeners. */
 export async function startGateway(
@@ -130,7 +138,9 @@ export async function startGateway(
     data: () => urlOf(gateway.dataPlane, config.listen.host, tls === undefined ? "http" : "https"),
     control: () => urlOf(control, config.control.host, "http"),
   };
+  const console = openConsole(config, options.consoleDirectory, journal);
   const app = createControlApp({
+    console,
     gateway,
     receipts,
     policy,
@@ -197,6 +207,7 @@ export async function startGateway(
     tokens,
     dataUrl: listeners.data(),
     controlUrl: listeners.control(),
+    consoleUrl: console === undefined ? undefined : `${listeners.control()}/console`,
     freshAdminToken: admin.fresh,
     reloadPolicy: (cause) => reloadPolicy(policy, journal, cause),
     drain: async (hasten = new AbortController().signal) => {
@@ -206,6 +217,20 @@ export async function startGateway(
     },
     close,
   };
+}
+
+/** A console that was not built keeps no gateway from starting. */
+function openConsole(
+  { control }: GatewayConfig,
+  directory: string | undefined,
+  journal: Journal,
+): ConsoleFiles | undefined {
+  if (!control.console || directory === undefined) return undefined;
+  const files = readConsoleFiles(directory);
+  if (files === undefined) {
+    journal.warn({ code: "CONSOLE_MISSING" }, "the console was not built: npm run build");
+  }
+  return files;
 }
 
 /** Nothing where a gateway has its store to itself: there are no others. */

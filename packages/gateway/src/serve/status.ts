@@ -33,6 +33,7 @@ export async function readStatus(sources: StatusSources): Promise<object> {
     draining: drain.isLeaving,
     listeners: sources.listeners(),
     policy: { name, hash, mode, stale: policy.reloads.isStale },
+    log: { key: receipts.logKey },
     store: { kind: sources.storeKind, ...(await sizeOf(receipts)), pending: receipts.log.pending },
     counts: {
       sessions: sessions.size,

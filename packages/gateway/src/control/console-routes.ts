@@ -1,0 +1,51 @@
+import type { Context, Hono } from "hono";
+import { CONSOLE_PAGE } from "./console-files.js";
+import type { ConsoleFile, ConsoleFiles } from "./console-files.js";
+
+/**
+ * Nothing but our own files runs or is asked: whatever an agent or a browser puts into a name, it is text here. Trusted Types
+ * take the places away where text could become a script.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join("; ");
+
+const HEADERS = {
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+} as const;
+
+const PREFIX = "/console/";
+
+/** The console's own files, without the token: they hold nothing of this gateway. */
+export function addConsoleRoutes(app: Hono, files: ConsoleFiles): void {
+  const answer = (context: Context, name: string): Response | undefined => {
+    const file = files.get(name);
+    return file === undefined ? undefined : answerFile(context, file);
+  };
+  app.get("/console", (context) => answer(context, CONSOLE_PAGE) ?? context.notFound());
+  app.get(`${PREFIX}*`, (context) => {
+    const name = context.req.path.slice(PREFIX.length);
+    return answer(context, name === "" ? CONSOLE_PAGE : name) ?? context.notFound();
+  });
+}
+
+function answerFile(context: Context, { bytes, type, isHashed }: ConsoleFile): Response {
+  return context.body(bytes, 200, {
+    ...HEADERS,
+    "content-type": type,
+    "cache-control": isHashed ? "public, max-age=31536000, immutable" : "no-store",
+  });
+}

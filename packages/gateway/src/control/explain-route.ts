@@ -1,0 +1,27 @@
+import type { Hono } from "hono";
+import { explainCode } from "../explain/explain-code.js";
+import { explainRule } from "../explain/explain-rule.js";
+import { invalidField } from "./invalid-field.js";
+import { problem } from "./problem.js";
+
+/** Longer than any rule's name: a policy may name its own. */
+const MAX_NAME = 1024;
+
+/** What a rule on a receipt, or the code of a refused request or a failed run, means and what helps. */
+export function addExplainRoute(app: Hono): void {
+  app.get("/v1/explain", (context) => {
+    const query = context.req.query();
+    const unknown = Object.keys(query).find((key) => key !== "name");
+    if (unknown !== undefined) throw invalidField(unknown, "left out: the only one is name");
+    const name = query["name"] ?? "";
+    if (name === "" || name.length > MAX_NAME) {
+      throw invalidField("name", `a rule or a code of 1 to ${MAX_NAME} characters`);
+    }
+    const rule = explainRule(name);
+    if (rule !== undefined) return context.json({ name, kind: "rule", ...rule });
+    const code = explainCode(name);
+    return code === undefined
+      ? problem(context, 404, "NAME_UNKNOWN", "No rule or code of that name is known")
+      : context.json({ name, kind: "code", ...code });
+  });
+}
