@@ -1,8 +1,21 @@
+import { join } from "node:path";
 import { decodeHex, encodeHex, parseJson } from "@countersign/core";
+import type { Disk } from "./disk.js";
 import type { Committed } from "./recover.js";
 
-/** The state up to which every file was flushed: where the next start begins to read. */
-export function encodeSealed(state: Committed): string {
+const sealedFile = (directory: string): string => join(directory, "sealed");
+
+/** Keeps the state up to which every file was flushed: where the next start begins to read. */
+export async function writeSealed(disk: Disk, directory: string, state: Committed): Promise<void> {
+  await disk.replace(sealedFile(directory), encodeSealed(state));
+}
+
+/** Reads it back as it was written, whatever became of the files it speaks of. */
+export async function readSealed(disk: Disk, directory: string): Promise<Committed | undefined> {
+  return decodeSealed(await disk.readText(sealedFile(directory)));
+}
+
+function encodeSealed(state: Committed): string {
   const { frontier, position } = state;
   return `${JSON.stringify({
     size: frontier.size,
@@ -15,8 +28,8 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Reads it back; anything unexpected means "not known", and the log is read from its beginning. */
-export function decodeSealed(text: string | undefined): Committed | undefined {
+/** Anything unexpected means "not known", and the log is read from its beginning. */
+function decodeSealed(text: string | undefined): Committed | undefined {
   if (text === undefined || text.length > 10_000) return undefined;
   try {
     const value = parseJson(text) as { size?: unknown; position?: unknown; hashes?: unknown };

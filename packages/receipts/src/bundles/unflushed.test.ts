@@ -12,7 +12,6 @@ import { DerivedFiles } from "./derived-files.js";
 import { nodeDisk } from "./disk.js";
 import type { Disk } from "./disk.js";
 import { openBundles } from "./open-bundles.js";
-import type { BundleFiles } from "./open-bundles.js";
 
 /** A disk that tells what is done to which file, and has no room for hashes when told so. */
 function watchedDisk(): { disk: Disk; done: string[]; written: number; isFull: boolean } {
@@ -91,9 +90,10 @@ test("an append that is flushed at once has those before it flushed that were no
     const { disk, done } = watchedDisk();
     const files = await openBundles({ directory, disk });
     let durability: Durability = "strict";
-    const append: BundleFiles["append"] = (build) => files.append(build, durability);
+    const append = files.append.bind(files);
+    files.append = (build) => append(build, durability);
     const log = await openLog({
-      store: { ...files, append } as unknown as ReceiptStore,
+      store: files as unknown as ReceiptStore,
       signer: await createInThreadSigner(generateKey()),
       checkpointSigner: createSigner(generateKey()),
       origin: "mixed.example/log",

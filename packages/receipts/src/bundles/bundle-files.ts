@@ -1,0 +1,219 @@
+import { join } from "node:path";
+import type { Frontier } from "../merkle/tree.js";
+import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
+import type { AppendBatch, Durability } from "../store/store.js";
+import { TILE_WIDTH } from "../tiles/path.js";
+import type { TileName } from "../tiles/path.js";
+import { COMMIT_BYTES, encodeCommit } from "./commit-record.js";
+import type { DerivedFiles } from "./derived-files.js";
+import type { Disk } from "./disk.js";
+import { readBundle, readEntryBytes } from "./read-entries.js";
+import { isCommitted, readCommitted } from "./recover.js";
+import type { Committed } from "./recover.js";
+import { RelaxedFlush } from "./relaxed-flush.js";
+import { readSealed, writeSealed } from "./sealed.js";
+import type { Segments } from "./segments.js";
+
+/** The append-only files of a log: the entries themselves, their hashes, the checkpoint. */
+export type BundleFiles = {
+  append(build: (head: Frontier) => AppendBatch, durability: Durability): Promise<void>;
+  head(): Promise<Frontier>;
+  /** Entries that are acknowledged, and the position behind them, for readers that follow the segments. */
+  progress(): { readonly size: number; readonly position: number };
+  readTile(tile: TileName): Promise<Uint8Array>;
+  readEntries(start: number, end: number): Promise<Uint8Array[]>;
+  /** Entries that were committed after what `head` tells: those a reader meets beside or after a writer. */
+  readTail(): AsyncIterable<Uint8Array>;
+  /** The bytes of single entries by position, in the order asked. */
+  readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]>;
+  readCheckpoint(): Promise<string | undefined>;
+  writeCheckpoint(text: string, size: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** What the files of a log are made of, open and settled. */
+export type OpenFiles = {
+  readonly disk: Disk;
+  readonly directory: string;
+  readonly segmentBytes: number;
+  readonly readOnly: boolean;
+  readonly segments: Segments;
+  readonly derived: DerivedFiles;
+  /** How far the files go. */
+  readonly committed: Committed;
+  unlock(): Promise<void>;
+};
+
+/** Makes the files of a log from their open parts. */
+export function createBundleFiles(files: OpenFiles): BundleFiles {
+  return new AppendOnlyFiles(files);
+}
+
+class AppendOnlyFiles implements BundleFiles {
+  readonly #files: OpenFiles;
+  readonly #checkpointFile: string;
+  readonly #relaxed: RelaxedFlush;
+  #state: Committed;
+  #closed = false;
+  #checkpointSize = -1;
+  /** A write failed: the files may hold bytes that nobody acknowledged. */
+  #inDoubt = false;
+  /** One at a time: two that replace the same file together would take each other's draft away. */
+  #keeping: Promise<unknown> = Promise.resolve();
+
+  constructor(files: OpenFiles) {
+    this.#files = files;
+    this.#state = files.committed;
+    this.#checkpointFile = join(files.directory, "checkpoint");
+    this.#relaxed = new RelaxedFlush(() => files.segments.sync(this.#state.position - 1));
+  }
+
+  async append(build: (head: Frontier) => AppendBatch, durability: Durability): Promise<void> {
+    this.#assertWritable();
+    await this.#settle();
+    const { segments, derived } = this.#files;
+    const { frontier: head, position } = this.#state;
+    const batch = build(head);
+    const commit = encodeCommit(batch.frontier.size, batch.root());
+    const bundles = batch.bundleStarts.map((start) => position + start);
+    const isStrict = durability === "strict";
+    this.#inDoubt = true;
+    try {
+      await this.#roll(position);
+      await segments.write([...batch.records, commit], position, isStrict);
+      // What is behind relaxed appends is read only if they are there.
+      if (isStrict && this.#relaxed.isPending) await segments.sync(position);
+      await derived.add(head.size, batch.leaves, batch.above, bundles);
+    } catch (error) {
+      throw writeFailure("append", error);
+    }
+    this.#inDoubt = false;
+    const bytes = batch.records.reduce((sum, piece) => sum + piece.length, COMMIT_BYTES);
+    this.#state = { frontier: batch.frontier, position: position + bytes };
+    if (durability === "relaxed") this.#relaxed.later();
+  }
+
+  async head(): Promise<Frontier> {
+    await this.#refresh();
+    return this.#state.frontier;
+  }
+
+  progress(): { size: number; position: number } {
+    return { size: this.#state.frontier.size, position: this.#state.position };
+  }
+
+  async readTile({ level, index, width }: TileName): Promise<Uint8Array> {
+    const { segments, derived } = this.#files;
+    const { size } = this.#state.frontier;
+    if (level === "entries") {
+      const first = index * TILE_WIDTH;
+      if (first + width > size) throw outOfRange(size);
+      return readBundle(segments, derived, this.#state, first, first + width);
+    }
+    const bytes = await derived.readTile(level, index, width).catch((error) => {
+      throw readFailure("read a tile", error);
+    });
+    if (bytes.length !== width * 32) throw outOfRange(size);
+    return bytes;
+  }
+
+  async readEntries(start: number, end: number): Promise<Uint8Array[]> {
+    const { segments, derived } = this.#files;
+    return readEntryBytes(segments, derived, this.#state, start, end);
+  }
+
+  readTail(): AsyncIterable<Uint8Array> {
+    return readCommitted(this.#files.segments, this.#state);
+  }
+
+  async readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]> {
+    const { segments } = this.#files;
+    return Promise.all(places.map(({ position, length }) => segments.read(position + 2, length)));
+  }
+
+  async readCheckpoint(): Promise<string | undefined> {
+    const text = await this.#files.disk.readText(this.#checkpointFile);
+    // Sealed before it was signed for: afterwards everything it commits to can be read here.
+    await this.#refresh();
+    return text;
+  }
+
+  writeCheckpoint(text: string, size: number): Promise<void> {
+    const kept = this.#keeping.then(() => this.#keepCheckpoint(text, size));
+    this.#keeping = kept.catch(() => undefined);
+    return kept;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#relaxed.stop();
+    await this.#keeping;
+    const { segments, derived, readOnly, unlock } = this.#files;
+    const { position } = this.#state;
+    try {
+      if (this.#relaxed.isPending && position > 0) await segments.sync(position - 1);
+      if (!readOnly) await segments.trim(position);
+      // Last, since it can be made again: its failure must not keep the truth from the medium.
+      if (!readOnly) await derived.flush();
+    } finally {
+      await segments.close();
+      await derived.close();
+      await unlock();
+    }
+  }
+
+  #assertWritable(): void {
+    if (this.#closed || this.#files.readOnly) throw closedStore();
+  }
+
+  /** Cuts off what a failed write may have left. */
+  async #settle(): Promise<void> {
+    if (!this.#inDoubt) return;
+    try {
+      await this.#files.segments.cut(this.#state.position);
+    } catch (error) {
+      throw writeFailure("cut off a failed write", error);
+    }
+    this.#inDoubt = false;
+  }
+
+  /** Begins a new segment where the last one is full. */
+  async #roll(position: number): Promise<void> {
+    const { segments, segmentBytes } = this.#files;
+    if (position - segments.startOf(position) < segmentBytes) return;
+    // Later flushes are those of the new file.
+    if (this.#relaxed.isPending) await segments.sync(position - 1);
+    await segments.trim(position);
+    await segments.roll(position);
+  }
+
+  /** A reader goes on to what the writing process has sealed since. */
+  async #refresh(): Promise<void> {
+    const { disk, directory, segments, readOnly } = this.#files;
+    if (!readOnly || this.#closed) return;
+    const sealed = await readSealed(disk, directory);
+    if (sealed === undefined || sealed.frontier.size <= this.#state.frontier.size) return;
+    // Looked at only now: the files that `sealed` speaks of were there before it.
+    await segments.refresh("read");
+    if (await isCommitted(segments, sealed)) this.#state = sealed;
+  }
+
+  async #keepCheckpoint(text: string, size: number): Promise<void> {
+    this.#assertWritable();
+    if (size < this.#checkpointSize) return;
+    const { disk, directory, segments, derived } = this.#files;
+    const sealing = this.#state;
+    try {
+      if (this.#relaxed.isPending && sealing.position > 0) {
+        await segments.sync(sealing.position - 1);
+      }
+      if (sealing.frontier.size > 0) await derived.sync();
+      await writeSealed(disk, directory, sealing);
+      await disk.replace(this.#checkpointFile, text);
+      this.#checkpointSize = size;
+    } catch (error) {
+      throw writeFailure("keep a checkpoint", error);
+    }
+  }
+}
