@@ -76,6 +76,10 @@ test.skipIf(isMissing)(
     await page.getByRole("button", { name: "Where is my order?" }).click();
     await page.getByText("Your session expired. Please confirm your card to continue.").waitFor();
     expect(await page.locator("#rows").textContent()).toContain("not judged");
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const isCut = (cells: Element[]): boolean =>
+      cells.some((cell) => cell.scrollWidth > cell.clientWidth + 1);
+    expect(await page.locator(".row span").evaluateAll(isCut)).toBe(false);
     expect(
       Number(await page.locator("#forwarded").textContent()),
       "what came is counted",
