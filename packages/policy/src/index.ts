@@ -34,7 +34,7 @@ export type {
   ViolationFacts,
 } from "./compile/facts.js";
 export type { VelocityLimit, VelocityScope } from "./compile/velocity-rules.js";
-export type { ContentKind } from "./content/finding.js";
+export type { ContentFinding, ContentKind } from "./content/finding.js";
 export { createContentReader } from "./content/reader.js";
 export type { ContentReader } from "./content/reader.js";
 export type { ContentSettings } from "./content/settings.js";

@@ -27,7 +27,7 @@ export function askBeside(
   facts: EventFacts,
   events: readonly AgUiEvent[],
 ): Decision | undefined {
-  if (events.length === 0 || run.policy.document.rules.ag_ui_conditions === undefined) return;
+  if (events.length === 0 || !looksBeside(run)) return;
   // What is known of the call is what is known of it whole; that it is looked at here opens nothing.
   const known: EventFacts = { ...facts, source: "TOOL_CALL_ARGS" };
   let remark: Decision | undefined;
@@ -39,6 +39,12 @@ export function askBeside(
     if (decision.observed !== undefined) remark ??= decision;
   }
   return remark;
+}
+
+/** Conditions look at such events, and so does who reads the answers of tools: an error of one is only listed. */
+function looksBeside({ policy }: Run): boolean {
+  if (policy.document.rules.ag_ui_conditions !== undefined) return true;
+  return policy.content?.parts.has("tool_results") === true;
 }
 
 /** The arguments as one event: ten thousand pieces of a call are no reason to read it ten thousand times. */

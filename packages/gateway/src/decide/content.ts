@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import { createContentReader } from "@countersign/policy";
-import type { ContentKind, ContentReader, ContentSettings } from "@countersign/policy";
+import type { ContentFinding, ContentReader, ContentSettings } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { upgradeEnvelope } from "@countersign/wire/dialects";
 import type { Passage } from "../pipeline/passage.js";
@@ -22,9 +22,9 @@ export class ContentWatch {
   }
 
   /** What an event brings that the policy asks for. */
-  read({ event, claim }: Passage): ContentKind | null {
+  read({ event, claim }: Passage): ContentFinding | null {
     if (claim === undefined) return this.#reader.read(event as unknown as JsonObject);
-    let found: ContentKind | null = null;
+    let found: ContentFinding | null = null;
     for (const part of upgradeEnvelope(claim.envelope)) {
       found ??= this.#reader.read({ ...part, messageId: ENVELOPES });
     }

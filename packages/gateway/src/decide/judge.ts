@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type {
   CapabilityFacts,
   CompiledPolicy,
-  ContentKind,
+  ContentFinding,
   CounterBook,
   CounterKeys,
   Decision,
@@ -32,7 +32,7 @@ export type Question = {
   /** A token that came with this very event. */
   readonly presented?: JsonValue | undefined;
   /** What was found in the message so far; left out, the event is read by itself. */
-  readonly content?: ContentKind | null | undefined;
+  readonly content?: ContentFinding | null | undefined;
   /** The event itself, for conditions. */
   readonly event?: JsonObject;
   /** What a token's constraints may look into. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import { expect, test } from "vitest";
+import type { ContentFinding } from "../content/finding.js";
 import { readSubject } from "../cases/subject.js";
 import { policyOf } from "../testing/judge.js";
 import { NO_COUNTERS } from "./facts.js";
@@ -12,7 +13,7 @@ ag_ui_inbound: { default: block, allow_classifications: [display, mutate] }
 function ruleFor(
   event: JsonObject,
   block = "ag_ui_content: {}\n",
-  content?: "images" | null,
+  content?: ContentFinding | null,
 ): string {
   const policy = policyOf(OPEN + block);
   const { subject } = readSubject(event, { refinements: policy.refinements });
@@ -55,13 +56,13 @@ test("the block blocks every kind unless a key says allow, and without the block
     "ag_ui_content.max_characters",
   );
   expect(ruleFor({ type: "RUN_ERROR", message: "![](//x.example)" })).toBe("ag_ui_content.images");
-  expect(ruleFor({ type: "REASONING_MESSAGE_CONTENT", messageId: "m", delta: "<img src=x>" })).toBe(
+  expect(ruleFor({ type: "REASONING_MESSAGE_CONTENT", messageId: "m", delta: "<img src=//x>" })).toBe(
     "ag_ui_content.markup",
   );
 });
 
 test("what a gateway found in the message so far counts, not what the event is by itself", () => {
-  expect(ruleFor(text("x"), undefined, "images")).toBe("ag_ui_content.images");
+  expect(ruleFor(text("x"), undefined, { kind: "images", offset: 0 })).toBe("ag_ui_content.images");
   expect(ruleFor(image, undefined, null)).toBe("allow");
 });
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from "@countersign/core";
-import type { ContentKind } from "../content/finding.js";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import type { ContentFinding, ContentKind } from "../content/finding.js";
 import { createContentReader } from "../content/reader.js";
 import { readRequest } from "../content/request.js";
 import type { ContentSettings } from "../content/settings.js";
@@ -19,22 +19,28 @@ const REASONS: Readonly<Record<Exclude<ContentKind, "max_characters">, string>> 
   sources: "a content part points into the agent's network",
 };
 
+/** The setting that lets pass what was found. */
+const SETTINGS: Readonly<Record<ContentKind, string>> = {
+  images: "image_hosts with the host, or images: allow",
+  links: "links: allow",
+  markup: "markup: allow",
+  hidden: "hidden: allow",
+  words: "words without it",
+  sources: "sources: allow",
+  max_characters: "a higher max_characters",
+};
+
 /** Compiles `ag_ui_content`: what text may not carry, in either direction. */
 export function compileContentRule(document: PolicyDocument): Rule[] {
   const settings = compileContentSettings(document);
   if (settings === undefined) return [];
   const { mode, onBlock } = blockSettings(document, document.rules.ag_ui_content);
-  const denialFor = (kind: ContentKind, reason: string): Denial =>
-    denials(`ag_ui_content.${kind}`, onBlock)("content_refused", reason);
   const tooLong = `message is longer than ${settings.maxCharacters} characters`;
-  const refused: Readonly<Record<ContentKind, Denial>> = {
-    images: denialFor("images", REASONS.images),
-    links: denialFor("links", REASONS.links),
-    markup: denialFor("markup", REASONS.markup),
-    hidden: denialFor("hidden", REASONS.hidden),
-    words: denialFor("words", REASONS.words),
-    sources: denialFor("sources", REASONS.sources),
-    max_characters: denialFor("max_characters", tooLong),
+  const refuse = (finding: ContentFinding): Denial => {
+    const { kind } = finding;
+    const what = kind === "max_characters" ? tooLong : REASONS[kind];
+    const reason = `${what}${placeOf(finding)}; ag_ui_content with ${SETTINGS[kind]} lets it through`;
+    return denials(`ag_ui_content.${kind}`, onBlock)("content_refused", reason);
   };
   return [
     {
@@ -43,20 +49,36 @@ export function compileContentRule(document: PolicyDocument): Rule[] {
       mode,
       perAspect: false,
       check(facts) {
-        const kind = contentOf(facts, settings);
-        return kind === null ? undefined : refused[kind];
+        const finding = contentOf(facts, settings);
+        return finding === null ? undefined : refuse(finding);
       },
-      saw: (facts) => ({ found: contentOf(facts, settings) }),
+      saw: (facts) => ({ found: seen(contentOf(facts, settings)) }),
     },
   ];
 }
 
 /** What was found in the message so far; who judges one event alone has it read here. */
-function contentOf(facts: DecisionFacts, settings: ContentSettings): ContentKind | null {
+function contentOf(facts: DecisionFacts, settings: ContentSettings): ContentFinding | null {
   if (facts.content !== undefined) return facts.content;
   const event: JsonObject | undefined = facts.variables?.event;
   if (event === undefined) return null;
   return facts.event.direction === "inbound"
     ? readRequest(event, settings)
     : createContentReader(settings).read(event);
+}
+
+/** Where it was found, never what: the offset counts from the beginning of the message, however it was cut. */
+function placeOf({ offset, part }: ContentFinding): string {
+  const within = part === undefined ? "" : ` in ${part}`;
+  return offset === undefined ? within : `${within} at character ${offset + 1}`;
+}
+
+function seen(finding: ContentFinding | null): JsonValue {
+  if (finding === null) return null;
+  const { kind, offset, part } = finding;
+  return {
+    kind,
+    ...(offset === undefined ? {} : { offset }),
+    ...(part === undefined ? {} : { part }),
+  };
 }

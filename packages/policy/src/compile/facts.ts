@@ -1,4 +1,4 @@
-import type { ContentKind } from "../content/finding.js";
+import type { ContentFinding } from "../content/finding.js";
 import type { JsonObject } from "@countersign/core";
 import type { Aspect, EventFacts } from "../classify/facts.js";
 import type { PolicyMode } from "../document/model.js";
@@ -54,7 +54,7 @@ export type DecisionFacts = {
   /** `observe` turns every block of this decision into a remark; `enforce` changes nothing. */
   readonly mode?: PolicyMode | undefined;
   /** What was found in the text so far (`ag_ui_content`), `null` for nothing; left out, the event is read by itself. */
-  readonly content?: ContentKind | null | undefined;
+  readonly content?: ContentFinding | null | undefined;
   /** Values for conditions. */
   readonly variables?: ConditionValues | undefined;
 };

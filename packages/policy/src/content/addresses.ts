@@ -50,6 +50,8 @@ export class Addresses {
   #closedImage = false;
   #destination: Reading | undefined;
   #autolink: Reading | undefined;
+  /** What was open where code within a line began. */
+  #outside: { readonly brackets: boolean[]; readonly images: number } | undefined;
 
   constructor(settings: ContentSettings) {
     this.#settings = settings;
@@ -97,6 +99,24 @@ export class Addresses {
       default:
         return undefined;
     }
+  }
+
+  /** Nothing is open that the next character could matter to, unless it is one of few. */
+  get isResting(): boolean {
+    return this.#destination === undefined && this.#autolink === undefined && !this.#isEscaped;
+  }
+
+  /** Code within a line begins. */
+  openSpan(): void {
+    this.#outside = { brackets: this.#brackets.slice(), images: this.#openImages };
+  }
+
+  /** What was read since {@link Addresses.openSpan} was code, and opened nothing. */
+  closeSpan(): void {
+    if (this.#outside === undefined) return;
+    this.#brackets = this.#outside.brackets;
+    this.#openImages = this.#outside.images;
+    this.#destination = this.#autolink = this.#outside = undefined;
   }
 
   #open(isImage: boolean): ContentKind | undefined {

@@ -5,8 +5,8 @@ const AMPERSAND = codeOf("&");
 const [H, T, P, S] = ["h", "t", "p", "s"].map(codeOf);
 const COLON = codeOf(":");
 const SLASH = codeOf("/");
-const PARENTHESIS = codeOf("(");
-const LESS = codeOf("<");
+/** What stands before an address that has no scheme: of Markdown, or of an attribute. */
+const BEFORE_ADDRESS: ReadonlySet<number> = new Set(Array.from("(<\"'=", codeOf));
 
 /** How much of `https:` has been read: the letters, and all of it. */
 const AFTER_HTTP = 4;
@@ -49,7 +49,7 @@ export class UserBeforeHost {
 function next(read: number, code: number, before: number): number {
   if (code === SLASH) {
     if (read === AFTER_SLASH) return AFTER_COLON;
-    return before === PARENTHESIS || before === LESS ? AFTER_SLASH : 0;
+    return BEFORE_ADDRESS.has(before) ? AFTER_SLASH : 0;
   }
   if (code === COLON) return read === AFTER_HTTP || read === AFTER_HTTPS ? AFTER_COLON : 0;
   const letter = code | 0x20;

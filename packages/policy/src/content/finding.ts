@@ -7,3 +7,12 @@ export type ContentKind =
   | "words"
   | "max_characters"
   | "sources";
+
+/** What was found, and where. */
+export type ContentFinding = {
+  readonly kind: ContentKind;
+  /** Code units of the text before the one with which it was certain. */
+  readonly offset?: number;
+  /** Of an event with several texts: the JSON pointer of the one that holds it. */
+  readonly part?: string;
+};

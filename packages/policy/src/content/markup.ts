@@ -1,20 +1,23 @@
-import { isSpace } from "./fence.js";
+import {
+  FOREIGN_ELEMENTS,
+  kindOfAttribute,
+  LINK_ELEMENTS,
+  LOADING_ELEMENTS,
+  LONGEST_ATTRIBUTE,
+  TEXT_ELEMENTS,
+  UNESCAPED_ELEMENTS,
+} from "./attributes.js";
+import { isAlphanumeric, isLetter, isSpace } from "./characters.js";
+import { Destination } from "./destination.js";
+import type { ContentSettings } from "./settings.js";
+import { StyleValue } from "./style-value.js";
 
-/** Elements that load, run or ask for something once they have an attribute with a value. */
-const ACTIVE: ReadonlySet<string> = new Set(
-  (
-    "a applet area audio base body button details embed form frame frameset head html iframe image img " +
-    "input link map math meta object picture portal script select source style svg template textarea track video"
-  ).split(" "),
-);
-/** Elements that do so as they are, even where what follows in the page has to close their tag. */
-const ACTIVE_BARE: ReadonlySet<string> = new Set(["math", "script", "style", "svg", "template"]);
-/** Attributes that run or load something, beside all that begin with `on`. */
-const ACTIVE_ATTRIBUTE =
-  /^(?:on.*|style|src|srcset|srcdoc|href|action|formaction|data|background|poster|ping)$/;
-/** Covers the page with an attribute that needs no value. */
-const DIALOG = "dialog";
 const LONGEST_NAME = 16;
+/** A longer one is text to read, where it is never closed. */
+const LONGEST_TAG = 200;
+
+/** No element: one that nothing closes. */
+const TORN = "<";
 
 const LESS = 0x3c;
 const GREATER = 0x3e;
@@ -22,98 +25,348 @@ const EQUALS = 0x3d;
 const SLASH = 0x2f;
 const DOUBLE_QUOTE = 0x22;
 const SINGLE_QUOTE = 0x27;
+const TICK = 0x60;
+const COLON = 0x3a;
+const UNDERSCORE = 0x5f;
+const DASH = 0x2d;
+const DOT = 0x2e;
 
-type Place = "text" | "name" | "attributes";
+type Place =
+  | "text"
+  | "open"
+  | "name"
+  | "closing"
+  | "attributes"
+  | "attribute"
+  | "before-value"
+  | "value";
 
-/** Finds HTML that does something: an active element, or any element with a value in an attribute. */
+/**
+ * Finds HTML that does something: an element that runs, loads or sends, and text in an element with attributes that
+ * change how it appears.
+ *
+ * Within a paragraph a tag counts once it is whole, as CommonMark defines it: before that it is text. In a block of
+ * raw HTML it counts at once, since the page around it may close it.
+ */
 export class Markup {
+  readonly #settings: ContentSettings;
   #place: Place = "text";
   #name = "";
-  /** The tag that is open, or one that a browser may see begin before it, is of an active element. */
-  #isActive = false;
-  #hasValue = false;
   #attribute = "";
-  #attributeEnded = false;
   /** The quotation mark around a value, while one is open. */
   #quote = 0;
+  #address: Destination | undefined;
+  #style: StyleValue | undefined;
+  /** Of the tag that is open: it runs, loads or sends something. */
+  #isActive = false;
+  #changesAppearance = false;
+  /** The tag that is open may be part of one that began before it. */
+  #isTorn = false;
+  #isTornLoading = false;
+  #isTornText = false;
+  /** Text from here on appears as an element says. */
+  #isPending = false;
+  /** The script or style that is open: everything from here on is its text. */
+  #running = "";
+  #isForeign = false;
+  /** An element is open in which marked no longer escapes text. */
+  #isUnescaped = false;
+  /** Characters of a tag that began where text counts. */
+  #length = 0;
+  #isInSpan = false;
+  #outside = { isForeign: false, isUnescaped: false };
 
-  /** A block of code ends whatever was open. */
-  skipCode(): void {
-    this.#place = "text";
+  constructor(settings: ContentSettings) {
+    this.#settings = settings;
   }
 
-  /** Whether active markup is certain with this code unit. */
-  feed(code: number): boolean {
+  /** A tag is open. */
+  get isInTag(): boolean {
+    return this.#place !== "text";
+  }
+
+  /** Only a `<` would change something. */
+  get isResting(): boolean {
+    return this.#place === "text" && !this.#countsText;
+  }
+
+  get #countsText(): boolean {
+    return this.#isPending || this.#running !== "";
+  }
+
+  /** A block of code ends whatever was open; whether it is text in an element that matters. */
+  skipCode(code: number): boolean {
+    this.#leave("text");
+    return this.#countsText && !isSpace(code);
+  }
+
+  /** Code within a line begins. */
+  openSpan(): void {
+    this.#outside = { isForeign: this.#isForeign, isUnescaped: this.#isUnescaped };
+  }
+
+  /** What was read since {@link Markup.openSpan} was code. */
+  closeSpan(): void {
+    this.#leave("text");
+    this.#isPending = false;
+    this.#running = "";
+    this.#isForeign = this.#outside.isForeign;
+    this.#isUnescaped = this.#outside.isUnescaped;
+  }
+
+  /** A paragraph is over, and a tag that is not whole was text. */
+  endParagraph(): boolean {
+    const wasText = this.#place !== "text";
+    this.#leave("text");
+    return wasText && this.#countsText;
+  }
+
+  /**
+   * Whether active markup is certain with this code unit. `isBlock`: this may be a block of HTML. `isInSpan`: this is
+   * code, if what opened it is closed.
+   */
+  feed(code: number, isBlock: boolean, isInSpan: boolean): boolean {
+    this.#isInSpan = isInSpan;
+    const isRaw = isBlock || this.#isUnescaped;
+    if (this.#place === "text") {
+      if (code !== LESS) return this.#countsText && !isSpace(code);
+      this.#place = "open";
+      this.#length = 0;
+      return false;
+    }
+    this.#length += 1;
+    const isTooLong = this.#isPending && this.#length > LONGEST_TAG;
+    return this.#feedTag(code, isRaw) || isTooLong;
+  }
+
+  #feedTag(code: number, isRaw: boolean): boolean {
     switch (this.#place) {
       case "text":
-        if (code === LESS) {
-          this.#place = "name";
-          this.#name = "";
-          this.#hasValue = this.#isActive = false;
-        }
         return false;
+      case "open":
+        return this.#feedFirst(code, isRaw);
       case "name":
-        return this.#feedName(code);
+        return this.#feedName(code, isRaw);
+      case "closing":
+        return this.#feedClosing(code, isRaw);
       case "attributes":
-        return this.#feedAttributes(code);
+        return this.#feedAttributes(code, isRaw);
+      case "attribute":
+        return this.#feedAttribute(code, isRaw);
+      case "before-value":
+        return this.#feedBeforeValue(code, isRaw);
+      case "value":
+        return this.#feedValue(code, isRaw);
     }
   }
 
-  #feedName(code: number): boolean {
-    if (isNameCharacter(code, this.#name === "")) {
-      if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code | 0x20);
-      return ACTIVE_BARE.has(this.#name);
+  #feedFirst(code: number, isRaw: boolean): boolean {
+    if (this.#isTorn && !isLetter(code)) {
+      this.#place = "attributes";
+      return this.#feedAttributes(code, isRaw);
     }
-    const name = this.#name;
-    this.#place = code === LESS ? "name" : "text";
-    this.#name = "";
-    if (name === "" || (code !== SLASH && !isSpace(code))) return false;
-    if (name === DIALOG) return true;
-    // `<input file>` and `5 <a and b` are prose.
-    if (ACTIVE.has(name)) this.#isActive = true;
-    this.#place = "attributes";
-    this.#attribute = "";
-    this.#quote = 0;
+    if (code === SLASH) {
+      this.#place = "closing";
+      this.#name = "";
+      return false;
+    }
+    if (this.#running !== "" || !isLetter(code)) return this.#abandon(code);
+    this.#place = "name";
+    this.#name = String.fromCharCode(code | 0x20);
+    if (!this.#isTorn) this.#isActive = this.#changesAppearance = false;
     return false;
   }
 
-  #feedAttributes(code: number): boolean {
-    if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) {
-      if (this.#quote === code) {
-        this.#quote = 0;
-        this.#attributeEnded = true;
-        return false;
-      } else if (this.#quote === 0 && this.#hasValue) this.#quote = code;
+  #feedName(code: number, isRaw: boolean): boolean {
+    if (code === GREATER) return this.#endTag();
+    if (isSpace(code) || (code === SLASH && !this.#name.endsWith(":"))) {
+      this.#place = "attributes";
+      this.#attribute = "";
+      // What a renderer makes of addresses there would become attributes.
+      return this.#isUnescaped;
     }
-    if (code === EQUALS) {
-      this.#hasValue = true;
-      return this.#isActive || ACTIVE_ATTRIBUTE.test(this.#attribute);
+    const isName = isAlphanumeric(code) || code === DASH || code === COLON || code === UNDERSCORE;
+    if (code === LESS) return this.#tear(isRaw);
+    if (!isName && this.#isInvalid(isRaw)) return this.#abandon(code);
+    if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code).toLowerCase();
+    return isRaw && TEXT_ELEMENTS.has(this.#name);
+  }
+
+  #feedClosing(code: number, isRaw: boolean): boolean {
+    if (code === GREATER && this.#name !== "") return this.#endClosing();
+    if (code === LESS) return this.#abandon(code);
+    if (isLetter(code) || (this.#name !== "" && (isAlphanumeric(code) || code === DASH))) {
+      if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code | 0x20);
+      return false;
+    }
+    if (this.#name !== "" && (isSpace(code) || (isRaw && this.#running === ""))) return false;
+    return this.#abandon(code);
+  }
+
+  #endClosing(): boolean {
+    if (this.#running !== "" && this.#running !== this.#name) return true;
+    this.#leave("text");
+    this.#running = "";
+    if (UNESCAPED_ELEMENTS.has(this.#name)) this.#isUnescaped = false;
+    return false;
+  }
+
+  #feedAttributes(code: number, isRaw: boolean): boolean {
+    if (isSpace(code) || code === SLASH) return false;
+    if (code === GREATER) return this.#endTag();
+    if (code === LESS) return this.#tear(isRaw);
+    if (code === EQUALS && this.#attribute !== "") return this.#beginValue(isRaw);
+    const isFirst = isLetter(code) || code === UNDERSCORE || code === COLON;
+    if (!isFirst && this.#isInvalid(isRaw)) return this.#abandon(code);
+    this.#place = "attribute";
+    this.#attribute = String.fromCharCode(code).toLowerCase();
+    return false;
+  }
+
+  #feedAttribute(code: number, isRaw: boolean): boolean {
+    if (isSpace(code) || code === SLASH) {
+      this.#noteBare();
+      this.#place = "attributes";
+      return false;
     }
     if (code === GREATER) {
-      this.#place = "text";
-      return this.#hasValue;
+      this.#noteBare();
+      return this.#endTag();
     }
-    // Where this was no tag after all, the next one begins here; within a value it is one.
-    if (code === LESS) {
-      if (this.#quote !== 0) return true;
-      this.#place = "name";
-      this.#name = "";
-    } else if (isSpace(code) || code === SLASH) this.#attributeEnded = true;
-    else this.#addToAttribute(code);
+    if (code === LESS) return this.#tear(isRaw);
+    if (code === EQUALS) return this.#beginValue(isRaw);
+    const isName =
+      isAlphanumeric(code) ||
+      code === UNDERSCORE ||
+      code === DOT ||
+      code === COLON ||
+      code === DASH;
+    if (!isName && this.#isInvalid(isRaw)) return this.#abandon(code);
+    if (this.#attribute.length <= LONGEST_ATTRIBUTE) {
+      this.#attribute += String.fromCharCode(code).toLowerCase();
+    }
     return false;
   }
 
-  #addToAttribute(code: number): void {
-    if (this.#attributeEnded) this.#attribute = "";
-    this.#attributeEnded = false;
-    if (this.#attribute.length <= LONGEST_NAME) {
-      this.#attribute += String.fromCharCode(code).toLowerCase();
-    }
+  /** A dialog covers the page with an attribute that needs no value. */
+  #noteBare(): void {
+    if (this.#name === "dialog" || this.#attribute === "popover") this.#changesAppearance = true;
   }
-}
 
-function isNameCharacter(code: number, isFirst: boolean): boolean {
-  const lower = code | 0x20;
-  if (lower >= 0x61 && lower <= 0x7a) return true;
-  return !isFirst && ((code >= 0x30 && code <= 0x39) || code === 0x2d);
+  #beginValue(isRaw: boolean): boolean {
+    this.#place = "before-value";
+    this.#address = this.#style = undefined;
+    const kind = kindOfAttribute(this.#attribute);
+    const isLoading = LOADING_ELEMENTS.has(this.#name) || this.#isTornLoading;
+    if (kind === "active" || isLoading || this.#isForeign) this.#isActive = true;
+    else if (kind === "address") {
+      if (this.#name === "script") this.#isActive = true;
+      this.#address = new Destination(this.#settings);
+    } else if (kind === "style") {
+      this.#style = new StyleValue();
+      this.#changesAppearance = true;
+    } else if (kind === "appearance" && !TEXT_ELEMENTS.has(this.#name)) {
+      this.#changesAppearance = true;
+    }
+    return isRaw && this.#isActive;
+  }
+
+  #feedBeforeValue(code: number, isRaw: boolean): boolean {
+    if (isSpace(code)) return false;
+    this.#place = "value";
+    this.#quote = 0;
+    if (code !== DOUBLE_QUOTE && code !== SINGLE_QUOTE) return this.#feedValue(code, isRaw);
+    this.#quote = code;
+    return false;
+  }
+
+  #feedValue(code: number, isRaw: boolean): boolean {
+    if (this.#quote !== 0) {
+      if (code === this.#quote) {
+        this.#quote = 0;
+        return this.#endValue(isRaw);
+      }
+      // Where the quotation is never closed this was no tag, and one begins here.
+      if (code === LESS) return true;
+      return this.#readValue(code, isRaw);
+    }
+    if (isSpace(code)) return this.#endValue(isRaw);
+    if (code === GREATER) {
+      const isFound = this.#endValue(isRaw);
+      return this.#endTag() || isFound;
+    }
+    if (code === LESS) return this.#tear(isRaw);
+    const isQuote = code === DOUBLE_QUOTE || code === SINGLE_QUOTE;
+    if ((isQuote || code === EQUALS || code === TICK) && this.#isInvalid(isRaw)) {
+      return this.#abandon(code);
+    }
+    return this.#readValue(code, isRaw);
+  }
+
+  #readValue(code: number, isRaw: boolean): boolean {
+    if (this.#style?.feed(code) === true) this.#isActive = true;
+    // Browsers drop control characters and ends of lines in an address.
+    else if (this.#address !== undefined && code >= 0x20) {
+      this.#judgeAddress(String.fromCharCode(code));
+    }
+    return isRaw && this.#isActive;
+  }
+
+  #endValue(isRaw: boolean): boolean {
+    this.#judgeAddress(")");
+    this.#address = this.#style = undefined;
+    this.#attribute = "";
+    this.#place = "attributes";
+    return isRaw && this.#isActive;
+  }
+
+  #judgeAddress(character: string): void {
+    const kind = this.#address?.feed(character);
+    if (kind === undefined) return;
+    this.#address = undefined;
+    const isLink = LINK_ELEMENTS.has(this.#name) && !this.#isTorn && this.#attribute !== "src";
+    const isFine = kind === "own" || kind === "picture" || (isLink && kind === "outside");
+    if (!isFine) this.#isActive = true;
+  }
+
+  /** A tag that CommonMark does not know is one in raw HTML only, and text elsewhere: what counts more is assumed. */
+  #isInvalid(isRaw: boolean): boolean {
+    return !isRaw || this.#countsText;
+  }
+
+  /**
+   * A tag is whole. In code that is still open, an element that is only there shows nothing: it counts with the first
+   * text that follows, and never where the code is closed before.
+   */
+  #endTag(): boolean {
+    const name = this.#name;
+    if (FOREIGN_ELEMENTS.has(name)) this.#isForeign = true;
+    if (TEXT_ELEMENTS.has(name)) this.#running = name;
+    else if (this.#isTornText) this.#running = TORN;
+    if (UNESCAPED_ELEMENTS.has(name)) this.#isUnescaped = true;
+    if (this.#changesAppearance) this.#isPending = true;
+    this.#leave("text");
+    return this.#isActive || (this.#countsText && !this.#isInSpan);
+  }
+
+  /** Another tag begins within one: in raw HTML a browser may see either, elsewhere the first was text. */
+  #tear(isRaw: boolean): boolean {
+    if (!isRaw) return this.#abandon(LESS);
+    if (TEXT_ELEMENTS.has(this.#name)) this.#isTornText = true;
+    if (LOADING_ELEMENTS.has(this.#name)) this.#isTornLoading = true;
+    this.#isTorn = true;
+    this.#place = "open";
+    return this.#countsText;
+  }
+
+  /** What looked like a tag was text. */
+  #abandon(code: number): boolean {
+    this.#leave(code === LESS ? "open" : "text");
+    return this.#countsText;
+  }
+
+  #leave(place: Place): void {
+    this.#place = place;
+    this.#isTorn = this.#isTornLoading = this.#isTornText = false;
+  }
 }

@@ -1,18 +1,9 @@
 import type { JsonObject } from "@countersign/core";
 import { expect, test } from "vitest";
+import { settingsOf } from "../testing/content-settings.js";
 import { createContentReader } from "./reader.js";
-import type { ContentSettings } from "./settings.js";
 
-const SETTINGS: ContentSettings = {
-  images: true,
-  imageHosts: [],
-  links: true,
-  markup: true,
-  hidden: true,
-  sources: true,
-  words: [],
-  maxCharacters: 1000,
-};
+const SETTINGS = settingsOf({ maxCharacters: 1000 });
 const text = (messageId: string, delta: string): JsonObject => ({
   type: "TEXT_MESSAGE_CONTENT",
   messageId,
@@ -24,14 +15,14 @@ test("messages that are streamed side by side are read apart", () => {
   const read = reader.read.bind(reader);
   expect(read(text("a", "![x]("))).toBeNull();
   expect(read(text("b", "https://one.example/"))).toBeNull();
-  expect(read(text("a", "https://two.example/"))).toBe("images");
+  expect(read(text("a", "https://two.example/"))?.kind).toBe("images");
 });
 
 test("what a message said before the stream counts", () => {
   const reader = createContentReader(SETTINGS, (id) => (id === "a" ? "![x](" : undefined));
   const read = reader.read.bind(reader);
   expect(read(text("b", "https://one.example/"))).toBeNull();
-  expect(read(text("a", "https://two.example/"))).toBe("images");
+  expect(read(text("a", "https://two.example/"))?.kind).toBe("images");
 });
 
 test("events without text are nothing to read", () => {

@@ -1,6 +1,8 @@
 import { assertWithin, SmallMap } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { ContentKind } from "./finding.js";
+import type { ContentFinding } from "./finding.js";
+import { findInEvent } from "./parts.js";
+import type { ContentPart } from "../vocabulary/content-part.js";
 import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
 
@@ -14,17 +16,17 @@ export type ContentReader = {
    *
    * @throws CountersignError when the stream has more messages than are kept apart
    */
-  read(event: JsonObject): ContentKind | null;
+  read(event: JsonObject): ContentFinding | null;
   /** Forgets what a message said: a list of messages has replaced it, and `earlier` is asked anew. */
   forget(messageId: string): void;
 };
 
 /** Events whose `delta` is text for a person. */
-const DELTAS: ReadonlySet<JsonValue> = new Set([
-  "TEXT_MESSAGE_CONTENT",
-  "TEXT_MESSAGE_CHUNK",
-  "REASONING_MESSAGE_CONTENT",
-  "REASONING_MESSAGE_CHUNK",
+const DELTAS: ReadonlyMap<JsonValue, ContentPart> = new Map([
+  ["TEXT_MESSAGE_CONTENT", "text"],
+  ["TEXT_MESSAGE_CHUNK", "text"],
+  ["REASONING_MESSAGE_CONTENT", "reasoning"],
+  ["REASONING_MESSAGE_CHUNK", "reasoning"],
 ]);
 const FAILURES: ReadonlySet<JsonValue> = new Set(["RUN_ERROR", "SUBAGENT_ERROR"]);
 
@@ -43,25 +45,33 @@ export function createContentReader(
 class StreamReader implements ContentReader {
   readonly #settings: ContentSettings;
   readonly #earlier: (messageId: string) => string | undefined;
+  /** How long a message may be says nothing about a document in the state. */
+  readonly #unbounded: ContentSettings;
   readonly #scanners = new SmallMap<string, TextScanner>();
 
   constructor(settings: ContentSettings, earlier: (messageId: string) => string | undefined) {
     this.#settings = settings;
+    this.#unbounded = unboundedOf(settings);
     this.#earlier = earlier;
   }
 
-  read(event: JsonObject): ContentKind | null {
+  read(event: JsonObject): ContentFinding | null {
     const { type } = event;
     if (type === undefined) return null;
+    const part = DELTAS.get(type);
+    if (part !== undefined) return this.#readDelta(event, part);
+    const { parts } = this.#settings;
     if (FAILURES.has(type)) {
       const { message } = event;
-      return typeof message === "string"
-        ? (new TextScanner(this.#settings).push(message) ?? null)
-        : null;
+      const isRead = typeof message === "string" && parts.has("text");
+      return isRead ? (new TextScanner(this.#settings).push(message) ?? null) : null;
     }
-    if (!DELTAS.has(type)) return null;
-    const { delta, messageId } = event;
-    if (typeof delta !== "string") return null;
+    const text = findInEvent(event, parts, (one) => new TextScanner(this.#unbounded).push(one));
+    return text === undefined ? null : { ...text.found, part: text.pointer };
+  }
+
+  #readDelta({ delta, messageId }: JsonObject, part: ContentPart): ContentFinding | null {
+    if (typeof delta !== "string" || !this.#settings.parts.has(part)) return null;
     return this.#scannerOf(typeof messageId === "string" ? messageId : "").push(delta) ?? null;
   }
 
@@ -79,4 +89,15 @@ class StreamReader implements ContentReader {
     if (said !== undefined) scanner.push(said);
     return scanner;
   }
+}
+
+const unbounded = new WeakMap<ContentSettings, ContentSettings>();
+
+function unboundedOf(settings: ContentSettings): ContentSettings {
+  let known = unbounded.get(settings);
+  if (known === undefined) {
+    known = { ...settings, maxCharacters: Number.POSITIVE_INFINITY };
+    unbounded.set(settings, known);
+  }
+  return known;
 }

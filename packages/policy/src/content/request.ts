@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import type { ContentKind } from "./finding.js";
+import type { ContentFinding } from "./finding.js";
 import { hasInvisibleSentence } from "./hidden-text.js";
+import { findInValue, memberOf } from "./parts.js";
 import type { ContentSettings } from "./settings.js";
 
 /** What a client says itself; the rest of a history is the agent's, and is held against what was delivered. */
@@ -10,25 +11,29 @@ const SPEAKERS: ReadonlySet<JsonValue> = new Set(["user", "tool"]);
 export function readRequest(
   input: JsonObject,
   { hidden, sources }: ContentSettings,
-): ContentKind | null {
-  const messages = listOf(input, "messages").filter((message) =>
-    SPEAKERS.has(memberOf(message, "role") ?? null),
+): ContentFinding | null {
+  const contents = listOf(input, "messages").map((message) =>
+    SPEAKERS.has(memberOf(message, "role") ?? null) ? (memberOf(message, "content") ?? null) : null,
   );
-  const contents = messages.map((message) => memberOf(message, "content") ?? null);
   if (hidden) {
-    const said = [...contents, memberOf(input, "context"), memberOf(input, "tools")];
-    if (said.some(holdsInvisible) || holdsInvisible(memberOf(input, "state"))) return "hidden";
+    for (const [pointer, value] of [
+      ...contents.map((content, index) => [`/messages/${index}/content`, content] as const),
+      ...["context", "tools", "state"].map((key) => [`/${key}`, memberOf(input, key)] as const),
+    ]) {
+      const text = findInValue(value, pointer, (one) => hasInvisibleSentence(one) || undefined);
+      if (text !== undefined) return { kind: "hidden", part: text.pointer };
+    }
   }
-  if (!sources) return null;
-  const parts = contents.flatMap((content) => (Array.isArray(content) ? content : []));
-  return parts.some((part) => leadsInside(memberOf(part, "source"))) ? "sources" : null;
+  return sources ? findSource(contents) : null;
 }
 
-/** Depth is bounded where the request is parsed. */
-function holdsInvisible(value: JsonValue | undefined): boolean {
-  if (typeof value === "string") return hasInvisibleSentence(value);
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some(holdsInvisible);
+function findSource(contents: readonly JsonValue[]): ContentFinding | null {
+  for (const [index, content] of contents.entries()) {
+    const parts = Array.isArray(content) ? content : [];
+    const at = parts.findIndex((part) => leadsInside(memberOf(part, "source")));
+    if (at !== -1) return { kind: "sources", part: `/messages/${index}/content/${at}/source` };
+  }
+  return null;
 }
 
 const INSIDE = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|corp|private)$/;
@@ -53,11 +58,6 @@ function leadsInside(source: JsonValue | undefined): boolean {
     NUMBERS.test(host) ||
     INSIDE.test(host)
   );
-}
-
-function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 function listOf(value: JsonObject, key: string): readonly JsonValue[] {

@@ -1,4 +1,8 @@
 import type { ContentBlock, PolicyDocument } from "../document/model.js";
+import type { ContentPart } from "../vocabulary/content-part.js";
+
+/** What is read where a policy does not say. */
+const DEFAULT_PARTS: readonly ContentPart[] = ["text", "reasoning"];
 
 /** `ag_ui_content` with its defaults; `true` means looked for. */
 export type ContentSettings = {
@@ -13,6 +17,10 @@ export type ContentSettings = {
   readonly words: readonly string[];
   /** Characters of one message at most; infinite without a limit. */
   readonly maxCharacters: number;
+  /** A page shows no less of a text than an event brings at once. */
+  readonly isByEvent: boolean;
+  /** Which texts of a stream are read. */
+  readonly parts: ReadonlySet<ContentPart>;
 };
 
 /** The settings of `ag_ui_content`; `undefined` where a policy has no such block, or switches it off. */
@@ -28,5 +36,7 @@ export function compileContentSettings({ rules }: PolicyDocument): ContentSettin
     sources: block.sources !== "allow",
     words: block.words ?? [],
     maxCharacters: block.max_characters ?? Number.POSITIVE_INFINITY,
+    isByEvent: block.text_appears === "event_by_event",
+    parts: new Set(block.read ?? DEFAULT_PARTS),
   };
 }

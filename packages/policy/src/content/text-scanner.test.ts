@@ -1,19 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { settingsOf } from "../testing/content-settings.js";
 import type { ContentKind } from "./finding.js";
-import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
 
-const ALL: ContentSettings = {
-  images: true,
-  imageHosts: [],
-  links: true,
-  markup: true,
-  hidden: true,
-  sources: true,
-  words: [],
-  maxCharacters: 100_000,
-};
+const ALL = settingsOf();
 
 /** What is found, and how much had passed by then. */
 function scan(pieces: readonly string[], settings = ALL): [ContentKind | undefined, string] {
@@ -21,7 +12,7 @@ function scan(pieces: readonly string[], settings = ALL): [ContentKind | undefin
   let passed = "";
   for (const piece of pieces) {
     const found = scanner.push(piece);
-    if (found !== undefined) return [found, passed];
+    if (found !== undefined) return [found.kind, passed];
     passed += piece;
   }
   return [undefined, passed];
@@ -80,34 +71,50 @@ const FOUND: readonly (readonly [ContentKind, string])[] = [
   ["links", "http://[http://bank.example@evil.example"],
   ["links", "[a]\n\n[a]:\u00A0javascript:x"],
   ["markup", '<img src=x onerror="x">'],
-  ["markup", "<IMG/src=x>"],
+  ["markup", "<IMG/src=//x>"],
   ["markup", "<svg onload=x>"],
   ["markup", "<script>x</script>"],
   ["markup", "<b onmouseover=x>"],
   ["markup", "<x-y style='background:url(//x)'>"],
-  ["markup", '<a href="https://x.example">'],
+  ["markup", '<a href="javascript:x">'],
+  ["markup", '<a href="&#106;avascript:x">'],
+  ["markup", '<a class="x" href="https://x.example">'],
+  ["markup", "<img src='ht\ntps://x.example'>"],
+  ["markup", "<p style='background:u\\72l(//x)'>"],
+  ["markup", "<div class=x>"],
+  ["markup", "`<div class=x>text`"],
+  ["markup", "`<div class=x>``"],
+  ["markup", "`<div class=x>\n`"],
+  ["markup", "$`$ `<div class=x>`"],
+  ["markup", "`<script>alert(1)</script>`"],
+  ["markup", "`<img src=//x>`"],
+  ["markup", "`a` ` b ` <script> `text"],
+  ["markup", "<svg><path d=x>"],
+  ["markup", "<kbd><link rel=stylesheet www.x.example"],
+  ["markup", "<style><b>*{}"],
+  ["links", "<a href='//bank.example@evil.example'>"],
   ["markup", '<form action="https://x.example">'],
   ["markup", "<p onclick=x"],
   ["markup", "<p\nonclick =x"],
-  ["markup", "x <p <b/onclick=x"],
+  ["markup", "x <p <b/onclick=x>"],
   ["markup", "<p a='<b' onclick=x>"],
   ["markup", '<p a="b"onclick=x'],
-  ["markup", "<input <b type=password"],
+  ["markup", "<input <b type=password>"],
   ["markup", "<dialog open>"],
-  ["markup", "x <p <script"],
+  ["markup", "x <p <script>"],
   ["markup", "a\n<Script"],
-  ["markup", `${FENCE}\ncode\n${FENCE}\n<img src=x>`],
-  ["markup", `<p>\n${FENCE}\n<img src=x>`],
-  ["markup", `- a\n\n  ${FENCE}\nout again\n<img src=x>`],
-  ["markup", ` ${FENCE}\n${FENCE}\n<img src=x>`],
-  ["markup", `- ${FENCE}\n- x\n${FENCE}\n<img src=x>`],
-  ["markup", `[a]: /x '\n${FENCE}\n[b]: /x '\n<img src=x>`],
+  ["markup", `${FENCE}\ncode\n${FENCE}\n<img src=//x>`],
+  ["markup", `<p>\n${FENCE}\n<img src=//x>`],
+  ["markup", `- a\n\n  ${FENCE}\nout again\n<img src=//x>`],
+  ["markup", ` ${FENCE}\n${FENCE}\n<img src=//x>`],
+  ["markup", `- ${FENCE}\n- x\n${FENCE}\n<img src=//x>`],
+  ["markup", `[a]: /x '\n${FENCE}\n[b]: /x '\n<img src=//x>`],
   ["markup", `\\<div\n<div\n${FENCE}\n<b onclick=x>`],
-  ["markup", `> ${FENCE}\n<img src=x>`],
-  ["markup", `[a\n\n${FENCE}\nb]: /x\n<img src=x>\n${FENCE}\n`],
-  ["markup", `\uFEFF<v>\n${FENCE}\n<img src=x>`],
-  ["markup", `${FENCE} a \` b\n<img src=x>`],
-  ["markup", `${FENCE}\rcode\r${FENCE}\r<img src=x>`],
+  ["markup", `> ${FENCE}\n<img src=//x>`],
+  ["markup", `[a\n\n${FENCE}\nb]: /x\n<img src=//x>\n${FENCE}\n`],
+  ["markup", `\uFEFF<v>\n${FENCE}\n<img src=//x>`],
+  ["markup", `${FENCE} a \` b\n<img src=//x>`],
+  ["markup", `${FENCE}\rcode\r${FENCE}\r<img src=//x>`],
   ["hidden", "all fine \u001B[2J"],
   ["hidden", "a\u0000b"],
   ["hidden", "a\u009Bb"],

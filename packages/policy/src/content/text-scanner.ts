@@ -1,11 +1,18 @@
 import { Addresses } from "./addresses.js";
 import { UserBeforeHost } from "./authority.js";
 import { CodeBlocks } from "./code-blocks.js";
-import type { ContentKind } from "./finding.js";
+import { CodeSpans } from "./code-spans.js";
+import type { ContentFinding, ContentKind } from "./finding.js";
 import { HiddenText } from "./hidden-text.js";
 import { Markup } from "./markup.js";
 import type { ContentSettings } from "./settings.js";
 import { Words } from "./words.js";
+
+/** Characters that mean nothing by themselves, while nothing is open. */
+const IS_PLAIN: readonly boolean[] = Array.from(
+  { length: 0x7f },
+  (_, code) => code >= 0x20 && !"!\"#$&'()*/:<=>@[\\]_`|~.wW".includes(String.fromCharCode(code)),
+);
 
 /**
  * Reads one message as it grows, so that nothing passes because it was cut in two.
@@ -14,42 +21,117 @@ import { Words } from "./words.js";
  */
 export class TextScanner {
   readonly #maxCharacters: number;
-  readonly #code = new CodeBlocks();
+  readonly #isByEvent: boolean;
+  readonly #blocks = new CodeBlocks();
+  readonly #spans = new CodeSpans();
   readonly #hidden: HiddenText | undefined;
   readonly #markup: Markup | undefined;
   readonly #user: UserBeforeHost | undefined;
   readonly #addresses: Addresses | undefined;
   readonly #words: Words | undefined;
   #characters = 0;
+  /** No machine cares for a plain character. */
+  #isResting = false;
+  #wasInSpan = false;
+  #sawRaw = false;
+  /** Found in code within a line that is still open. */
+  #inSpan: ContentFinding | undefined;
 
   constructor(settings: ContentSettings) {
     this.#maxCharacters = settings.maxCharacters;
+    this.#isByEvent = settings.isByEvent;
     if (settings.hidden) this.#hidden = new HiddenText();
-    if (settings.markup) this.#markup = new Markup();
+    if (settings.markup) this.#markup = new Markup(settings);
     if (settings.links) this.#user = new UserBeforeHost();
     if (settings.words.length > 0) this.#words = new Words(settings.words);
     if (settings.links || settings.images) this.#addresses = new Addresses(settings);
   }
 
   /** Takes the next piece of the message; the first thing that is found in it. */
-  push(text: string): ContentKind | undefined {
+  push(text: string): ContentFinding | undefined {
+    const start = this.#characters;
     this.#characters += text.length;
-    let found: ContentKind | undefined;
-    if (this.#characters > this.#maxCharacters) found = "max_characters";
-    if (this.#words?.push(text) === true) found ??= "words";
+    let found: ContentFinding | undefined;
+    if (this.#characters > this.#maxCharacters) {
+      found = { kind: "max_characters", offset: this.#maxCharacters };
+    }
+    if (this.#words?.push(text) === true) found ??= { kind: "words", offset: start };
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (this.#hidden?.feed(code) === true) found ??= "hidden";
-      // Nothing in a code block is a link, an image or an element, and samples of code look like all three.
-      if (this.#code.feed(code)) {
-        this.#markup?.skipCode();
+      if (this.#isResting && IS_PLAIN[code] === true) {
+        // The letters of a scheme are plain.
+        this.#user?.feed(code);
         continue;
       }
-      if (this.#markup?.feed(code) === true) found ??= "markup";
-      if (this.#user?.feed(code) === true) found ??= "links";
-      const address = this.#addresses?.feed(code);
-      if (address !== undefined) found ??= address;
+      if (this.#hidden?.feed(code) === true) found ??= { kind: "hidden", offset: start + at };
+      const kind = this.#feed(code);
+      if (kind !== undefined) found ??= this.#settle({ kind, offset: start + at });
+      this.#isResting = IS_PLAIN[code] === true && this.#rests();
     }
+    // Shown as it is by now, what is open is text.
+    if (this.#inSpan !== undefined && !this.#spans.isClosing) found ??= this.#takeInSpan();
     return found;
+  }
+
+  #feed(code: number): ContentKind | undefined {
+    const blocks = this.#blocks;
+    const spans = this.#spans;
+    const markup = this.#markup;
+    // Nothing in a code block is a link, an image or an element, and samples of code look like all three.
+    if (blocks.feed(code, markup?.isInTag ?? this.#sawRaw)) {
+      spans.skipCode();
+      return markup?.skipCode(code) === true ? "markup" : undefined;
+    }
+    const { isRaw } = blocks;
+    if (isRaw) {
+      this.#sawRaw = true;
+      spans.distrust();
+    }
+    if (spans.feed(code)) this.#closeSpan();
+    const isText = blocks.isBetweenParagraphs && !isRaw && markup?.endParagraph() === true;
+    if (blocks.isBetweenParagraphs && !isRaw) spans.endParagraph();
+    if (spans.isOpen !== this.#wasInSpan) this.#turn(spans.isOpen);
+    // One more backtick, and it would be text after all.
+    const isMarkup = !spans.isClosing && markup?.feed(code, isRaw, spans.isOpen) === true;
+    const isUser = this.#user?.feed(code) === true;
+    const address = this.#addresses?.feed(code);
+    if (isText || isMarkup) return "markup";
+    return isUser ? "links" : address;
+  }
+
+  #rests(): boolean {
+    return (
+      this.#blocks.isResting &&
+      this.#spans.isResting &&
+      this.#markup?.isResting !== false &&
+      this.#addresses?.isResting !== false
+    );
+  }
+
+  /** Code within a line has begun, or may no longer be taken for it. */
+  #turn(isOpen: boolean): void {
+    this.#wasInSpan = isOpen;
+    if (!isOpen) return;
+    this.#markup?.openSpan();
+    this.#addresses?.openSpan();
+  }
+
+  #closeSpan(): void {
+    this.#markup?.closeSpan();
+    this.#addresses?.closeSpan();
+    this.#inSpan = undefined;
+  }
+
+  /** What is found in code within a line waits for its end, where a page shows no less than an event at once. */
+  #settle(finding: ContentFinding): ContentFinding | undefined {
+    if (!this.#isByEvent || !this.#spans.isOpen) return finding;
+    this.#inSpan ??= finding;
+    return undefined;
+  }
+
+  #takeInSpan(): ContentFinding | undefined {
+    const finding = this.#inSpan;
+    this.#inSpan = undefined;
+    return finding;
   }
 }

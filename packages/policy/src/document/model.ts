@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Classification } from "../vocabulary/classification.js";
+import type { ContentPart } from "../vocabulary/content-part.js";
 import type { Target } from "../vocabulary/target.js";
 import type { InputPart } from "../classify/table.js";
 
@@ -118,6 +119,8 @@ export type ContentBlock = BlockHeader & {
   sources?: DefaultAction;
   words?: string[];
   max_characters?: number;
+  read?: ContentPart[];
+  text_appears?: "letter_by_letter" | "event_by_event";
 };
 
 /** `rules.ag_ui_order`: what a violation of the protocol's order does. */

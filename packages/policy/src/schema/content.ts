@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./json-schema.js";
 import { choice, closed, list } from "./json-schema.js";
+import { CONTENT_PARTS } from "../vocabulary/content-part.js";
 import { BLOCK_HEADER } from "./shared.js";
 
 const ACTIONS = ["allow", "block"] as const;
@@ -22,7 +23,7 @@ export const AG_UI_CONTENT: JsonSchema = closed(
     links: action(
       "Addresses that run code or open other programs, and those with a name before the host.",
     ),
-    markup: action("HTML that loads, runs or asks for something, outside of code blocks."),
+    markup: action("HTML that loads, runs or asks for something, outside of code."),
     hidden: action(
       "Control characters, reversed text and sentences in invisible characters; of a client only the last.",
     ),
@@ -32,6 +33,21 @@ export const AG_UI_CONTENT: JsonSchema = closed(
       { type: "string", description: "As it is written.", minLength: 4, maxLength: 200 },
       100,
     ),
+    read: {
+      ...list(
+        "Which texts of a stream are read: messages and errors, reasoning, answers of tools, activities, state, questions to the person, custom events. By default the first two.",
+        choice("A kind of text.", CONTENT_PARTS),
+        CONTENT_PARTS.length,
+      ),
+      default: ["text", "reasoning"],
+    },
+    text_appears: {
+      ...choice(
+        "How a page shows a text that grows: letter by letter, so that code within a line counts as text until it is closed, or never less than an event brings at once.",
+        ["letter_by_letter", "event_by_event"],
+      ),
+      default: "letter_by_letter",
+    },
     max_characters: {
       type: "integer",
       description: "Characters of one message at most.",

@@ -1,0 +1,53 @@
+/** What an attribute with a value can do. */
+export type AttributeKind =
+  /** Runs, loads or sends something, whatever its value. */
+  | "active"
+  /** Its value is an address that is loaded, or followed. */
+  | "address"
+  /** Its value is CSS. */
+  | "style"
+  /** Changes how or as what the element appears: harmful with text in it. */
+  | "appearance"
+  /** Does nothing. */
+  | "inert";
+
+const ACTIVE: ReadonlySet<string> = new Set(
+  "srcset imagesrcset srcdoc action formaction background poster ping http-equiv dynsrc lowsrc shadowrootmode _".split(
+    " ",
+  ),
+);
+const ADDRESSES: ReadonlySet<string> = new Set(["src", "href", "xlink:href"]);
+const INERT: ReadonlySet<string> = new Set(
+  (
+    "abbr align alt charset colspan datetime dir height hreflang key lang media rel reversed rowspan scope span start " +
+    "target title valign width"
+  ).split(" "),
+);
+/** Handlers of events. Names with other characters, such as `on:click`, are none. */
+const HANDLER = /^on[a-z]+$/;
+/** Attributes that libraries run in elements which appear: Alpine, htmx, unpoly. */
+const LIBRARY = /^(?:x-|hx-|data-hx-|up-|@|wire:|ng-|data-ng-)/;
+
+/** Longer names are none that is known here. */
+export const LONGEST_ATTRIBUTE = 24;
+
+/** What an attribute of this name, in lower case, can do. */
+export function kindOfAttribute(name: string): AttributeKind {
+  if (INERT.has(name)) return "inert";
+  if (ADDRESSES.has(name)) return "address";
+  if (name === "style") return "style";
+  return ACTIVE.has(name) || HANDLER.test(name) || LIBRARY.test(name) ? "active" : "appearance";
+}
+
+/** Elements that load or replace something as soon as they have any attribute with a value. */
+export const LOADING_ELEMENTS: ReadonlySet<string> = new Set(
+  "applet base embed frame frameset iframe object portal".split(" "),
+);
+/** Elements whose text runs or applies. */
+export const TEXT_ELEMENTS: ReadonlySet<string> = new Set(["script", "style"]);
+/** Elements in which other names and attributes count. */
+export const FOREIGN_ELEMENTS: ReadonlySet<string> = new Set(["svg", "math"]);
+/** Elements that are followed with a click. */
+export const LINK_ELEMENTS: ReadonlySet<string> = new Set(["a", "area"]);
+/** Elements in which marked lets text through as it is, also the beginning of a tag. */
+export const UNESCAPED_ELEMENTS: ReadonlySet<string> = new Set(["pre", "code", "kbd", "script"]);

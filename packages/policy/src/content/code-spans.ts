@@ -1,0 +1,114 @@
+import { isSpace } from "./characters.js";
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const TICK = 0x60;
+const DOLLAR = 0x24;
+const TILDE = 0x7e;
+const BACKSLASH = 0x5c;
+const LESS = 0x3c;
+const GREATER = 0x3e;
+const BAR = 0x7c;
+const SLASH = 0x2f;
+const DOT = 0x2e;
+const CLOSE = 0x5d;
+const OPEN_PARENTHESIS = 0x28;
+const CLOSE_PARENTHESIS = 0x29;
+const W = 0x77;
+
+/**
+ * Follows code within a line (`` `like this` ``), which a run of backticks opens and the next run of the same length
+ * closes.
+ *
+ * Until it is closed it is text to a renderer. Where a formula, crossed-out text, a tag, an address, an escape or the cell of a table
+ * might take a backtick for itself, and after a run that its line did not close, nothing counts as code to the end of
+ * the paragraph.
+ */
+export class CodeSpans {
+  /** Backticks that opened what is open. */
+  #open = 0;
+  #run = 0;
+  #isDoubtful = false;
+  #before = 0;
+  /** Since the last white space: an address, or what may be one. */
+  #isAddress = false;
+  #isAngle = false;
+  /** Between `](` and `)`. */
+  #isDestination = false;
+  #wide = 0;
+
+  /** Code is open, and everybody agrees that it will be code once it is closed. */
+  get isOpen(): boolean {
+    return this.#open > 0 && !this.#isDoubtful;
+  }
+
+  /** The text so far ends with what closes the code; one more backtick would not. */
+  get isClosing(): boolean {
+    return this.isOpen && this.#run === this.#open;
+  }
+
+  /** Only a backtick, or one of few other characters, would change something. */
+  get isResting(): boolean {
+    return this.#run === 0 && !this.#isAddress && !this.#isAngle && this.#wide === 0;
+  }
+
+  /** Takes the next character; whether code was closed before it. */
+  feed(code: number): boolean {
+    const before = this.#before;
+    this.#before = code;
+    if (code === TICK) {
+      if (this.#open === 0 && this.#run === 0 && this.#isHidden(before)) this.#isDoubtful = true;
+      this.#run += 1;
+      return false;
+    }
+    const isClosed = this.#run > 0 && this.#endRun();
+    if (code === LINE_FEED || code === CARRIAGE_RETURN) {
+      if (this.#open > 0) this.#isDoubtful = true;
+      this.#open = 0;
+    } else if (this.#open > 0) {
+      if (code === BAR) this.#isDoubtful = true;
+      return isClosed;
+    } else if (code === DOLLAR || code === TILDE) this.#isDoubtful = true;
+    this.#look(code, before);
+    return isClosed;
+  }
+
+  /** A paragraph is over. */
+  endParagraph(): void {
+    this.#open = this.#run = 0;
+    this.#isDoubtful = this.#isDestination = false;
+  }
+
+  /** A block of code has begun, whose fence was no code within a line. */
+  skipCode(): void {
+    this.endParagraph();
+  }
+
+  /** Nothing counts as code to the end of the paragraph. */
+  distrust(): void {
+    this.#isDoubtful = true;
+  }
+
+  #endRun(): boolean {
+    const isClosed = this.#open === this.#run;
+    if (isClosed) this.#open = 0;
+    else if (this.#open === 0) this.#open = this.#run;
+    this.#run = 0;
+    return isClosed && !this.#isDoubtful;
+  }
+
+  #isHidden(before: number): boolean {
+    return before === BACKSLASH || this.#isAddress || this.#isAngle || this.#isDestination;
+  }
+
+  #look(code: number, before: number): void {
+    if (isSpace(code)) this.#isAddress = this.#isAngle = false;
+    if (code === LESS) this.#isAngle = true;
+    else if (code === GREATER) this.#isAngle = false;
+    else if (code === SLASH && before === SLASH) this.#isAddress = true;
+    else if (code === DOT && this.#wide >= 3) this.#isAddress = true;
+    else if (code === OPEN_PARENTHESIS && before === CLOSE) this.#isDestination = true;
+    else if (code === CLOSE_PARENTHESIS) this.#isDestination = false;
+    this.#wide = (code | 0x20) === W ? this.#wide + 1 : 0;
+  }
+}

@@ -1,0 +1,111 @@
+import { parseFragment } from "parse5";
+import type { DefaultTreeAdapterTypes } from "parse5";
+
+type Node = DefaultTreeAdapterTypes.ChildNode;
+type Element = DefaultTreeAdapterTypes.Element;
+
+const PAGE = "https://page.example/chat/";
+const PICTURE = /^data:image\/(?:png|jpeg|gif|webp)[;,]/i;
+const RUNS = /^(?:javascript|vbscript|livescript|data):/i;
+const LOADING = new Set("applet base embed frame frameset iframe object portal".split(" "));
+/** Attributes that a browser does nothing about, in HTML. */
+const QUIET = new Set(
+  "abbr align alt charset colspan datetime dir height hreflang key lang media rel reversed rowspan scope span start target title valign width".split(
+    " ",
+  ),
+);
+const RISKY = new Set(
+  "srcset imagesrcset srcdoc action formaction background poster ping http-equiv shadowrootmode".split(
+    " ",
+  ),
+);
+
+/**
+ * What a browser would do with HTML that a renderer made of a text: why it is active, or `undefined`. Written apart
+ * from the scanner, over the tree that a browser builds.
+ */
+export function whyActive(html: string): string | undefined {
+  // The page goes on behind it.
+  for (const page of [html, `${html}</div><p class="x">`]) {
+    const why = search(parseFragment(page).childNodes, false, page !== html);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+function search(nodes: readonly Node[], isForeign: boolean, isPage: boolean): string | undefined {
+  for (const node of nodes) {
+    if (!("tagName" in node)) continue;
+    const why =
+      ofElement(node, isForeign, isPage) ??
+      search(
+        "content" in node ? node.content.childNodes : node.childNodes,
+        isForeign || node.tagName === "svg" || node.tagName === "math",
+        isPage,
+      );
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+function ofElement(element: Element, isForeign: boolean, isPage: boolean): string | undefined {
+  const { tagName } = element;
+  if (tagName === "script" || tagName === "style") {
+    if (!isPage && holdsText(element)) return `${tagName} with text`;
+  }
+  for (const { name, value } of element.attrs) {
+    // Renderers write these themselves.
+    if (isOwn(tagName, name)) continue;
+    if ((/^on[a-z]+$/.test(name) || RISKY.has(name)) && value !== "") return `${tagName} ${name}`;
+    if (LOADING.has(tagName) && value !== "") return `${tagName} ${name}`;
+    if (isForeign && value !== "" && !(tagName === "a" && name === "href"))
+      return `${name} in a drawing`;
+    if (
+      name === "style" &&
+      /(?:url|image|image-set|src|cross-fade|expression|element)\s*\(|\\/i.test(value)
+    )
+      return "style that loads";
+    if (name === "src" || name === "href" || name === "xlink:href") {
+      const why = ofAddress(tagName, name, value);
+      if (why !== undefined) return why;
+    } else if (!isPage && !QUIET.has(name) && (value !== "" || tagName === "dialog")) {
+      if (tagName !== "script" && tagName !== "style" && /^[a-z_:][\w.:-]*$/.test(name)) {
+        if (holdsText(element)) return `${tagName} ${name} with text`;
+      }
+    }
+  }
+  return undefined;
+}
+
+function isOwn(tagName: string, name: string): boolean {
+  if (tagName === "code" && name === "class") return true;
+  if (tagName === "input") return name === "type" || name === "disabled" || name === "checked";
+  return (
+    /^(?:data-footnote|aria-|id$|class$)/.test(name) && /^(?:a|section|h2|li|sup|p)$/.test(tagName)
+  );
+}
+
+function ofAddress(tagName: string, name: string, value: string): string | undefined {
+  if (PICTURE.test(value.trim())) return undefined;
+  const url = URL.canParse(value, PAGE) ? new URL(value, PAGE) : undefined;
+  if (url === undefined) return undefined;
+  if ((tagName === "a" || tagName === "area") && name !== "src") {
+    if (RUNS.test(url.protocol)) return "link that runs";
+    return /^https?:$/.test(url.protocol) && url.username !== "" ? "link with a user" : undefined;
+  }
+  if (tagName === "script") return "script src";
+  if (name !== "src" && !/^(?:link|image|use|feimage|base)$/i.test(tagName)) return undefined;
+  return url.host === "page.example" ? undefined : `${tagName} of another host`;
+}
+
+/** Text beside the tags with which a renderer closes what it opened, and beside a tag that is not whole yet. */
+function holdsText(element: Element): boolean {
+  const text = textOf(element).replace(/<\/?[a-z][a-z0-9]*(?: [^<>]*)?>/g, "");
+  return text.replace(/(?:<|&lt;)[^<>]{0,200}$/, "").trim() !== "";
+}
+
+function textOf(node: Node): string {
+  if (node.nodeName === "#text" && "value" in node) return node.value;
+  if ("content" in node) return node.content.childNodes.map(textOf).join("");
+  return "childNodes" in node ? node.childNodes.map(textOf).join("") : "";
+}

@@ -1,0 +1,49 @@
+import * as fc from "fast-check";
+
+/** One of several pieces, which a bar in the middle of the line divides. */
+const oneOf = (...lines: readonly string[]): fc.Arbitrary<string> =>
+  fc.constantFrom(...lines.flatMap((line) => line.split("¦")));
+const joined = (piece: fc.Arbitrary<string>, most: number): fc.Arbitrary<string> =>
+  fc.array(piece, { minLength: 1, maxLength: most }).map((pieces) => pieces.join(""));
+
+/** Everything that opens, closes or hides something, in any order. */
+const pieces = joined(
+  oneOf(
+    "`¦``¦```¦~~~¦\n¦\n\n¦\n```\n¦\n~~~\n¦\n```html\n¦  ¦   ¦    ¦ ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦+ ¦* * *¦---",
+    "\n- ¦\n  ¦\n    ¦\n> ¦\n1. ¦\n   ¦\r¦\r\n¦\uFEFF¦#¦[ ] ¦<div>¦<div class=x>¦<p¦<script>¦</script>¦<style>",
+    '<img src=//e.x>¦<img src=x>¦<b onclick=x>¦<a href=javascript:x>¦<a href="https://e.x">¦<svg>¦<path d=x>',
+    "<details>¦<!--¦-->¦<pre>¦</pre>¦<?¦<br>¦<textarea>¦<b title=\"¦<a title='¦<b <i¦<a\n¦<x ¦<T,¦<dialog open>",
+    "<svg/onload=x>¦<iframe src=x>¦<input type=x>¦![a](//e.x)¦![a](/x)¦![¦](¦](https://e.x)¦]¦[a]¦[a]: //e.x",
+    "[a]: /x '¦]:¦[^1]: ¦$¦$$¦|¦\n|-\n¦| a |\n|--|\n¦\\¦\\`¦&#96;¦_¦{¦=¦a¦text¦\"¦'¦>¦<¦onclick=x¦/¦(¦)¦=\"",
+    'https://e.x/¦www.e.x/¦<https://e.x/¦style="background:url(//e.x)">',
+  ),
+  14,
+);
+
+/** What stands before the text of a line, well or badly indented. */
+const starts = oneOf("¦¦¦ ¦  ¦   ¦    ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦>¦-¦+ ¦     ¦- [ ] ¦      ");
+/** Texts of lines that begin, end or hide blocks. */
+const bodies = oneOf(
+  "```¦```¦~~~¦````¦```html¦``` x¦```a`b¦~~~ ~¦text¦¦¦¦<div>¦<p>x</p>¦<details>¦[a¦a]¦$$¦---¦***¦# h¦[ ] t",
+  '<img src=//e.x>¦<img src=//e.x>¦![a](//e.x)¦| a |¦|--|¦a`b¦<!-- x -->¦<a¦[a]: /x¦===¦<i>¦</i>¦<x">¦\\',
+);
+const blocks = fc
+  .array(fc.tuple(fc.array(starts, { maxLength: 3 }), bodies), { minLength: 2, maxLength: 9 })
+  .map((lines) => lines.map(([start, body]) => start.join("") + body).join("\n"));
+
+/** Code within lines, and what may take a backtick for itself. */
+const spans = joined(
+  oneOf(
+    "`¦`¦`¦``¦```¦ ¦ ¦a¦text¦\n¦\n\n¦<script>¦</script>¦*{}¦<style>¦<div class=x>¦</div>¦<b ¦onclick=x ¦>¦=¦$¦|",
+    '\n|-|\n¦| ¦\\¦[a](¦)¦(¦[¦]¦!¦"¦\'¦https://e.x/¦www.e.x/¦<https://e.x¦<svg>¦<path d=x>¦<b title="¦- ¦<kbd>¦</kbd>',
+    "<a href=/x>¦*¦**¦_¦~~¦<i¦&#96;¦[a]¦<!--¦[^1]¦<a@b.c¦<?",
+  ),
+  16,
+);
+
+/** Texts that try to look like code, each in its way. */
+export const GENERATED_TEXTS: readonly (readonly [string, fc.Arbitrary<string>])[] = [
+  ["anything", pieces],
+  ["blocks", blocks],
+  ["code within lines", spans],
+];

@@ -1,0 +1,18 @@
+import type { ContentSettings } from "../content/settings.js";
+
+/** Settings of `ag_ui_content` that look for everything, but for what a test says. */
+export function settingsOf(changes: Partial<ContentSettings> = {}): ContentSettings {
+  return {
+    images: true,
+    imageHosts: [],
+    links: true,
+    markup: true,
+    hidden: true,
+    sources: true,
+    words: [],
+    maxCharacters: 100_000,
+    isByEvent: false,
+    parts: new Set(["text", "reasoning"]),
+    ...changes,
+  };
+}

@@ -1,0 +1,13 @@
+/** Texts of a stream that `ag_ui_content.read` can ask for. */
+export const CONTENT_PARTS = [
+  "text",
+  "reasoning",
+  "tool_results",
+  "activities",
+  "state",
+  "questions",
+  "custom",
+] as const;
+
+/** One of {@link CONTENT_PARTS}. */
+export type ContentPart = (typeof CONTENT_PARTS)[number];
