@@ -1,4 +1,4 @@
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { runOf } from "./script.mjs";
@@ -94,17 +94,28 @@ async function stop(request, response, running) {
   response.writeHead(204).end();
 }
 
+/** The file a path asks for; none for what is no path. */
+function nameOf(pathname) {
+  if (pathname === "/") return "index.html";
+  try {
+    const name = normalize(decodeURIComponent(pathname)).replace(/^[/\\]+/, "");
+    return name.includes("\0") ? "" : name;
+  } catch {
+    return "";
+  }
+}
+
 function sendFile(folder, pathname, response) {
-  const name =
-    pathname === "/"
-      ? "index.html"
-      : normalize(decodeURIComponent(pathname)).replace(/^[/\\]+/, "");
-  const path = join(folder, name);
-  if (!path.startsWith(folder) || !existsSync(path)) {
+  const path = join(folder, nameOf(pathname));
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (!path.startsWith(join(folder, "/")) || !isFile) {
     response.writeHead(404).end();
     return;
   }
   response.writeHead(200, {
+    // Whatever an agent gets onto the page, it runs no script and calls nobody else.
+    "content-security-policy":
+      "default-src 'self'; img-src data:; base-uri 'none'; form-action 'self'",
     "content-type": TYPES.get(extname(path)) ?? "application/octet-stream",
   });
   createReadStream(path).pipe(response);

@@ -30,3 +30,16 @@ test.each(["", "abc", "65536"])("PORT=%s is told in one line", async (port) => {
   expect(chat).toBeUndefined();
   expect(err).toEqual([`PORT must be a number from 0 to 65535, not "${port}"`]);
 });
+
+test("what is no file of the page is not there, and ends nobody's server", async () => {
+  const { chat } = await begin("0");
+  const ask = async (path: string): Promise<number> => (await fetch(`${chat?.url}${path}`)).status;
+  for (const path of ["%", "%00", "%2e%2e%2fpackage.json", "%2e%2e/", "..%2f..%2f", "missing.js"]) {
+    expect(await ask(path)).toBe(404);
+  }
+  const answer = await fetch(`${chat?.url}chat.css`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'self'");
+  await answer.text();
+  await chat?.close();
+});

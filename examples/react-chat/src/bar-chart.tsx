@@ -1,8 +1,12 @@
 import type { ReactNode } from "react";
 
+const MOST = 100;
+
 /** The agent chooses title and values, so neither is trusted to be what it should. */
 export function BarChart({ title, values }: { title?: unknown; values?: unknown }): ReactNode {
-  const numbers = Array.isArray(values) ? values.map(Number).filter(Number.isFinite) : [];
+  const numbers = Array.isArray(values)
+    ? values.slice(0, MOST).map(Number).filter(Number.isFinite)
+    : [];
   const highest = Math.max(1, ...numbers);
   return (
     <figure>
