@@ -34,6 +34,23 @@ test("what one revokes the other reads, for its own log alone, and the first tim
   await Promise.all([one.close(), other.close(), stranger.close()]);
 });
 
+test("a row goes when its token has expired, if anybody knows when that is, and of one log alone", async () => {
+  const [one, stranger] = await Promise.all([open("ends"), open("other ends")]);
+  await one.revoke([revocation("known"), revocation("later"), revocation("unknown")]);
+  await stranger.revoke([revocation("known")]);
+  await one.expire("known", 100);
+  // The first word stays: a later one could only come from somebody who knows less.
+  await one.expire("known", 5);
+  await one.expire("later", 200);
+  await one.expire("nobody", 5);
+  await one.forget(100);
+  expect(await idsAfter(one)).toEqual(["known", "later", "unknown"]);
+  await one.forget(101);
+  expect(await idsAfter(one)).toEqual(["later", "unknown"]);
+  expect(await idsAfter(stranger)).toEqual(["known"]);
+  await Promise.all([one.close(), stranger.close()]);
+});
+
 test("a reader that asks for what is new misses none of those that are revoked at the same time", async () => {
   const [one, other] = await Promise.all([open("race"), open("race")]);
   const heard: string[] = [];

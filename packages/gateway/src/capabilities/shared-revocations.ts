@@ -15,6 +15,10 @@ export type SharedRevocations = {
   revoke(revocations: readonly Revocation[]): Promise<string[]>;
   /** What came behind this place, oldest first, at most {@link PAGE}; 0 is before the first. */
   readAfter(serial: number): Promise<NumberedRevocation[]>;
+  /** Says when a revoked token expires (seconds), where somebody knows: then its row need not stay for ever. */
+  expire(id: string, expiresAt: number): Promise<void>;
+  /** Removes rows of tokens that expired before this time (seconds): they open nothing, revoked or not. */
+  forget(before: number): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -40,10 +44,14 @@ CREATE TABLE IF NOT EXISTS countersign_revocations (
   log text NOT NULL, serial bigint GENERATED ALWAYS AS IDENTITY, capability_id text NOT NULL,
   revoked_at bigint NOT NULL, PRIMARY KEY (log, capability_id));
 CREATE INDEX IF NOT EXISTS countersign_revocations_by_serial ON countersign_revocations (log, serial);
+ALTER TABLE countersign_revocations ADD COLUMN IF NOT EXISTS expires_at bigint;
 `;
 const REVOKE = `INSERT INTO countersign_revocations (log, capability_id, revoked_at)
   SELECT $1, id, at FROM unnest($2::text[], $3::bigint[]) AS row(id, at)
   ON CONFLICT DO NOTHING RETURNING capability_id`;
+const EXPIRE = `UPDATE countersign_revocations SET expires_at = $3
+  WHERE log = $1 AND capability_id = $2 AND expires_at IS NULL`;
+const FORGET = "DELETE FROM countersign_revocations WHERE log = $1 AND expires_at < $2";
 const READ = `SELECT serial, capability_id, revoked_at FROM countersign_revocations
   WHERE log = $1 AND serial > $2 ORDER BY serial LIMIT ${PAGE}`;
 
@@ -89,6 +97,12 @@ export async function openSharedRevocations({
         serial: Number(row.serial),
         revocation: { capability_id: row.capability_id, revoked_at: Number(row.revoked_at) },
       }));
+    },
+    expire: async (id, expiresAt) => {
+      await database.query(EXPIRE, [name, id, expiresAt]);
+    },
+    forget: async (before) => {
+      await database.query(FORGET, [name, before]);
     },
     close: () => database.close(),
   };

@@ -8,6 +8,7 @@ import { openLedgerBudgets } from "../capabilities/budgets/ledger-budgets.js";
 import { openPostgresBudgets } from "../capabilities/budgets/postgres-budgets.js";
 import { ReservedSpending } from "../capabilities/budgets/reserved-spending.js";
 import { followRevocations } from "../capabilities/follow-revocations.js";
+import { IssuedTokens } from "../capabilities/issued.js";
 import { appendRevocation, readRevocationFile } from "../capabilities/revocation-file.js";
 import { openSharedRevocations } from "../capabilities/shared-revocations.js";
 import type { SharedRevocations } from "../capabilities/shared-revocations.js";
@@ -51,7 +52,8 @@ export async function openTokens(
       ? readRevocationFile(revocationFile)
       : [];
   const revocations = createRevocationList(known);
-  const shared = await openShared(config, revocations, journal);
+  const issued = new IssuedTokens();
+  const shared = await openShared(config, { revocations, issued, journal, clock });
   const budgets = await openBudgets(config, clock, ledger).catch(async (error: unknown) => {
     await shared?.followed.stop();
     await shared?.store.close();
@@ -103,7 +105,12 @@ export async function openTokens(
       spend: (id) => verifier.spend(id),
       ...reservationsOf(verifier, spending),
     },
-    issue: (grant) => issuer.issue(grant),
+    issue: async (grant) => {
+      const token = await issuer.issue(grant);
+      // An id that somebody chose may have been given out before.
+      if (grant.id === undefined) issued.add(token.claims.jti, token.claims.exp);
+      return token;
+    },
     revoke: async (id) => {
       const revocation = { capability_id: id, revoked_at: Math.floor(clock.now() / 1000) };
       // Here at once, even when it cannot be kept: who asked for it wants the token dead.
@@ -116,6 +123,7 @@ export async function openTokens(
     },
     close: async () => {
       await spending.close();
+      clearInterval(shared?.timer);
       await shared?.followed.stop();
       await shared?.store.close();
     },
@@ -161,19 +169,40 @@ function openBudgets(
     : openPostgresBudgets({ url: receipts.store, name: receipts.origin, clock });
 }
 
-type Shared = { readonly store: SharedRevocations; readonly followed: Following };
+type Shared = {
+  readonly store: SharedRevocations;
+  readonly followed: Following;
+  readonly timer: NodeJS.Timeout;
+};
+
+/** What is known of tokens when revocations are opened. */
+type TokenFacts = {
+  readonly revocations: RevocationList;
+  readonly issued: IssuedTokens;
+  readonly journal: Journal;
+  readonly clock: Clock;
+};
+
+const HOUR_MS = 3_600_000;
+/** How long a revocation outlives its token, in seconds: a clock that was ahead may be mended. */
+const KEEP_SECONDS = 86_400;
 
 /** Where gateways share a database: all that was revoked before is known when this resolves. */
 async function openShared(
   { receipts }: GatewayConfig,
-  list: RevocationList,
-  journal: Journal,
+  { revocations: list, issued, journal, clock }: TokenFacts,
 ): Promise<Shared | undefined> {
   if (receipts.store.startsWith("sqlite:")) return undefined;
   const store = await openSharedRevocations({ url: receipts.store, name: receipts.origin });
   try {
     const followed = await followRevocations(store, {
-      onRevoked: (revocation) => list.revoke(revocation),
+      onRevoked: (revocation) => {
+        list.revoke(revocation);
+        const { capability_id: id } = revocation;
+        const end = issued.endOf(id);
+        // Unheard, the row stays, as all of those do whose end nobody knows.
+        if (end !== undefined) void store.expire(id, end).catch(() => undefined);
+      },
       onStale: (isStale) => {
         if (isStale) {
           journal.error(
@@ -183,7 +212,14 @@ async function openShared(
         } else journal.info({ revoked: list.list().length }, "revocations are heard again");
       },
     });
-    return { store, followed };
+    const forget = (): void => {
+      const before = Math.floor(clock.now() / 1000) - KEEP_SECONDS;
+      void store.forget(before).catch(() => undefined);
+    };
+    forget();
+    const timer = setInterval(forget, HOUR_MS);
+    timer.unref();
+    return { store, followed, timer };
   } catch (error) {
     await store.close();
     throw error;

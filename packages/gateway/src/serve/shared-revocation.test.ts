@@ -2,6 +2,7 @@ import type { RunningPostgres } from "@countersign/testkit";
 import { sseFrame, startPostgres } from "@countersign/testkit";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Client } from "pg";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { idsOf } from "../testing/events.js";
 import { CHAT_POLICY } from "../testing/fixture.js";
@@ -110,6 +111,26 @@ test("a token revoked at one gateway is dead on a stream that is open at another
   expect(third.running.tokens.revocations.count).toBe(1);
   await post(third, "/v1/sessions/s1/capabilities", { token });
   expect(await (await ask(third, "r2")).text()).not.toContain("STATE_SNAPSHOT");
+}, 60_000);
+
+test("a row of a revoked token names its end once the gateway that issued it has heard, whoever revoked it", async () => {
+  const first = await start();
+  const second = await start(first);
+  const { id } = await issue(first);
+  await post(second, "/v1/capabilities/revoke", { id });
+  await post(second, "/v1/capabilities/revoke", { id: "of somebody else" });
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await vi.waitFor(async () => {
+    const { rows } = await client.query(
+      "SELECT capability_id AS id, expires_at > revoked_at AS ends FROM countersign_revocations ORDER BY serial",
+    );
+    expect(rows).toEqual([
+      { id, ends: true },
+      { id: "of somebody else", ends: null },
+    ]);
+  }, WAIT);
+  await client.end();
 }, 60_000);
 
 test("without the database a revocation is not confirmed, counts here all the same, and staleness is told once", async () => {

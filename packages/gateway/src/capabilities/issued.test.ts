@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { IssuedTokens } from "./issued.js";
+
+test("the end of a token is known for what was narrowed from it too, and for nothing else", () => {
+  const issued = new IssuedTokens();
+  issued.add("cap", 7);
+  expect(["cap", "cap/a", "cap/a/b"].map((id) => issued.endOf(id))).toEqual([7, 7, 7]);
+  expect(["cap2", "", "/cap", "x/cap"].map((id) => issued.endOf(id))).toEqual(
+    Array.from({ length: 4 }),
+  );
+});
+
+test("ten thousand are remembered, the oldest goes first", () => {
+  const issued = new IssuedTokens();
+  for (let count = 0; count <= 10_000; count += 1) issued.add(`cap-${count}`, count);
+  expect(issued.endOf("cap-0")).toBeUndefined();
+  expect(issued.endOf("cap-1")).toBe(1);
+  expect(issued.endOf("cap-10000")).toBe(10_000);
+});
