@@ -1,10 +1,9 @@
-import type { AgUiEvent } from "@countersign/wire";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { brokenRules } from "../testing/official-client.js";
 import { projectAll } from "../testing/drive.js";
 import { transcript } from "../testing/sample-ledger.js";
-import { createFrameGate, verifyAgUiFrameSafety } from "./index.js";
+import { textMessage } from "../testing/text-message.js";
+import { verifyAgUiFrameSafety } from "./index.js";
 import { SafetyRules } from "./rules.js";
 import { scanText } from "./scan.js";
 
@@ -109,27 +108,16 @@ test("a value that refers to itself, throws or is too deep does not stop the sea
   expect(verifyAgUiFrameSafety([null, 5, undefined, "x"], spec)).toEqual([]);
 });
 
-const started: AgUiEvent = { type: "RUN_STARTED", threadId: "t", runId: "r" };
-const finished: AgUiEvent = { type: "RUN_FINISHED", threadId: "t", runId: "r" };
-
-function message(pieces: readonly string[], id = "m"): AgUiEvent[] {
-  return [
-    { type: "TEXT_MESSAGE_START", messageId: id },
-    ...pieces.map((delta) => ({ type: "TEXT_MESSAGE_CONTENT" as const, messageId: id, delta })),
-    { type: "TEXT_MESSAGE_END", messageId: id },
-  ];
-}
-
 test("a secret cut into deltas is found wherever it is cut, with the frame where it begins", () => {
   for (const text of [SECRET, base64(SECRET), encodeURIComponent(SECRET)]) {
     for (let cut = 1; cut < text.length; cut++) {
-      const frames = message(["fine ", text.slice(0, cut), text.slice(cut), " fine"]);
+      const frames = textMessage(["fine ", text.slice(0, cut), text.slice(cut), " fine"]);
       const issues = verifyAgUiFrameSafety(frames, spec);
       expect(issues).toHaveLength(1);
       expect(issues[0]).toMatchObject({ isSplit: true, path: "$.delta" });
     }
   }
-  const drip = message([..."so ", ...SECRET]);
+  const drip = textMessage([..."so ", ...SECRET]);
   expect(verifyAgUiFrameSafety(drip, spec)).toMatchObject([{ frameIndex: 4, offset: 0 }]);
 });
 
@@ -143,7 +131,7 @@ test("arguments and reasoning are joined too; different messages are not", () =>
   }));
   expect(verifyAgUiFrameSafety(call, spec)).toHaveLength(1);
   expect(verifyAgUiFrameSafety(thought, spec)).toHaveLength(1);
-  const apart = [...message([first], "m1"), ...message([last], "m2")];
+  const apart = [...textMessage([first], "m1"), ...textMessage([last], "m2")];
   expect(verifyAgUiFrameSafety(apart, spec)).toEqual([]);
 });
 
@@ -162,52 +150,4 @@ test("decoding never multiplies a text beyond the bound, whatever it is made of"
     }),
     { numRuns: 40 },
   );
-});
-
-function pass(frames: readonly AgUiEvent[]) {
-  const gate = createFrameGate(spec);
-  const passages = [...frames.map((frame) => gate.push(frame)), gate.end()];
-  return {
-    frames: passages.flatMap((passage) => passage.frames),
-    issues: passages.flatMap((passage) => passage.issues),
-    isShut: gate.isShut,
-  };
-}
-
-function textOf(frames: readonly AgUiEvent[]): string {
-  return frames.map((frame) => (frame.type === "TEXT_MESSAGE_CONTENT" ? frame.delta : "")).join("");
-}
-
-test("the gate lets a clean stream through, whole and in order", () => {
-  fc.assert(
-    fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 200 })), (pieces) => {
-      const frames = [started, ...message(pieces), finished];
-      const passed = pass(frames);
-      expect(passed.isShut).toBe(false);
-      expect(textOf(passed.frames)).toBe(pieces.join(""));
-      expect(brokenRules(passed.frames)).toEqual([]);
-    }),
-    { numRuns: 100 },
-  );
-});
-
-test("the gate shuts before the first character of a split secret has left, and ends the run", () => {
-  for (const text of [SECRET, base64(SECRET), encodeURIComponent(SECRET), hex(SECRET)]) {
-    const filler = "word ".repeat(60);
-    const passed = pass([started, ...message([filler, ...text, " after"]), finished]);
-    expect(passed.isShut).toBe(true);
-    expect(passed.issues).not.toEqual([]);
-    const shown = textOf(passed.frames);
-    expect(filler.startsWith(shown)).toBe(true);
-    expect(shown.length).toBeGreaterThan(0);
-    expect(passed.frames.at(-1)).toMatchObject({ type: "RUN_ERROR" });
-    expect(brokenRules(passed.frames)).toEqual([]);
-  }
-});
-
-test("the gate stops a frame that holds the secret anywhere", () => {
-  const planted = { type: "CUSTOM", name: "x.y", value: { [SECRET]: 1 } } as unknown as AgUiEvent;
-  const { frames, isShut } = pass([started, planted, finished]);
-  expect(isShut).toBe(true);
-  expect(frames.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
 });

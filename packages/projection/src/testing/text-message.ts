@@ -1,0 +1,10 @@
+import type { AgUiEvent } from "@countersign/wire";
+
+/** A text message that comes in pieces. */
+export function textMessage(pieces: readonly string[], messageId = "m"): AgUiEvent[] {
+  return [
+    { type: "TEXT_MESSAGE_START", messageId },
+    ...pieces.map((delta) => ({ type: "TEXT_MESSAGE_CONTENT" as const, messageId, delta })),
+    { type: "TEXT_MESSAGE_END", messageId },
+  ];
+}
