@@ -89,7 +89,8 @@ async function checkKeys(directory: string): Promise<string> {
   const found = KEYS.map((name) => join(directory, `${name}.pem`)).filter(existsSync);
   for (const file of found) await readKey(file);
   const exposed = findExposedKeys(directory).map(
-    ({ file, mode }) => `${basename(file)} can be read by others (mode ${mode}; chmod 600)`,
+    ({ file, mode, rights, remedy }) =>
+      `${basename(file)} can be ${rights} by others (mode ${mode}; ${remedy})`,
   );
   return [`${directory}, ${found.length} of ${KEYS.length} keys are there`, ...exposed].join("; ");
 }

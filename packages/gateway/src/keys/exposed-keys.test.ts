@@ -1,9 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { findExposedKeys } from "./exposed-keys.js";
-import { openKey } from "./key-directory.js";
+import { openAdminToken, openKey } from "./key-directory.js";
 
 let home: string;
 beforeEach(async () => {
@@ -17,7 +18,7 @@ test("keys that the gateway made are its owner's alone; whose mode lets others i
   const file = join(home, "issuer.pem");
   for (const mode of ["0640", "0604", "0610", "0620", "0644"]) {
     await chmod(file, Number.parseInt(mode, 8));
-    expect(findExposedKeys(home)).toEqual([{ file, mode }]);
+    expect(findExposedKeys(home)).toEqual([{ file, mode, rights: "read", remedy: "chmod 600" }]);
   }
 });
 
@@ -31,6 +32,33 @@ test("keys retired and still to come count, what is no private key of ours does 
     join(home, "receipts-retired-0.pem"),
   ]);
 });
+
+test("a directory or a hash of the admin token that others may change is told; one under a sticky mount is not", async () => {
+  const hash = join(home, "admin-token.sha256");
+  await writeFile(hash, "");
+  await chmod(hash, 0o644);
+  await chmod(home, 0o755);
+  expect(findExposedKeys(home)).toEqual([]);
+  await chmod(hash, 0o666);
+  await chmod(home, 0o777);
+  expect(findExposedKeys(home)).toEqual([
+    { file: home, mode: "0777", rights: "changed", remedy: "chmod 700" },
+    { file: hash, mode: "0666", rights: "changed", remedy: "chmod 600" },
+  ]);
+  await chmod(home, 0o1777);
+  expect(findExposedKeys(home).map(({ file }) => file)).toEqual([hash]);
+});
+
+test.skipIf(process.platform === "win32")(
+  "a pipe in the place of a key or of the admin token's hash fails the start instead of holding it",
+  async () => {
+    for (const name of ["issuer.pem", "admin-token.sha256"]) {
+      execFileSync("mkfifo", [join(home, name)]);
+    }
+    await expect(openKey(home, "issuer")).rejects.toThrow(/cannot be used/u);
+    await expect(openAdminToken(home)).rejects.toThrow(/not a regular file/u);
+  },
+);
 
 test("a directory that is not there has none", () => {
   expect(findExposedKeys(join(home, "missing"))).toEqual([]);

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError, encodeBase64Url, equalBytes, sha256 } from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
+import { readRegularFile } from "../files/read-regular-file.js";
 import "./errors.js";
 import { writeNewFile } from "./write-new-file.js";
 
@@ -12,6 +13,8 @@ import { writeNewFile } from "./write-new-file.js";
 export type KeyPurpose = "receipts" | "checkpoint" | "issuer";
 
 const OWNER_ONLY = 0o600;
+/** Bytes of a file with a key or a hash in it; a key has 119. */
+const MAX_KEY_BYTES = 16 * 1024;
 
 /** The key of a purpose, where there is one. */
 export async function findKey(
@@ -37,7 +40,7 @@ export async function openKey(directory: string, purpose: KeyPurpose): Promise<E
 /** The private key in a file; what is wrong with it is told with its path, never with its content. */
 export async function readKey(file: string): Promise<Ed25519Key> {
   try {
-    return importPrivateKey(await readFile(file, "utf8"));
+    return importPrivateKey(readRegularFile(file, MAX_KEY_BYTES).toString("utf8"));
   } catch (error) {
     const why = isSystemError(error)
       ? error.code
@@ -78,7 +81,7 @@ export async function openAdminToken(directory: string): Promise<AdminToken> {
 
 /** A hash that is cut short fits no token: told at the start, instead of as a wrong token ever after. */
 async function readHash(file: string): Promise<string> {
-  const text = (await readFile(file, "utf8")).trim();
+  const text = readRegularFile(file, MAX_KEY_BYTES).toString("utf8").trim();
   if (/^[\w-]{43}$/u.test(text)) return text;
   const message = `${file} cannot be used: it is not the hash of a token; without the file a new token is made`;
   throw new CountersignError("ERR_KEYS_UNREADABLE", message, { file });

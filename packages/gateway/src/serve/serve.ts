@@ -190,8 +190,11 @@ export async function startGateway(
     await close();
     throw error;
   }
-  for (const { file, mode } of findExposedKeys(config.keyDirectory)) {
-    journal.warn({ code: "KEY_EXPOSED", file, mode }, "a private key can be read by others");
+  for (const { file, mode, rights } of findExposedKeys(config.keyDirectory)) {
+    journal.warn(
+      { code: "KEY_EXPOSED", file, mode },
+      `what guards a key can be ${rights} by others`,
+    );
   }
   // An issuer may come up later than we do: a start does not fail for it, but it says so.
   const warn = (reason: string): void =>
