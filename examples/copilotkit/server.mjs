@@ -28,7 +28,8 @@ export function createAppServer({ guardedUrl, directUrl }) {
   });
   const copilot = createCopilotNodeListener({ runtime, basePath: "/api/copilotkit" });
   return createServer((request, response) => {
-    const { pathname } = new URL(request.url, "http://page");
+    // Appended, not resolved: `//` would be an address without a host.
+    const { pathname } = new URL(`http://page${request.url.startsWith("/") ? request.url : "/"}`);
     if (pathname.startsWith("/api/copilotkit")) copilot(request, response);
     else sendPage(pathname, response).catch(() => response.writeHead(404).end());
   });

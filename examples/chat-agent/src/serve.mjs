@@ -18,7 +18,9 @@ const MAX_BODY = 1024 * 1024;
 export async function serveChat({ folder, port = 0 }) {
   const running = new Map();
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "/", "http://page.invalid");
+    // Appended, not resolved: `//` would be an address without a host.
+    const asked = request.url?.startsWith("/") ? request.url : "/";
+    const { pathname } = new URL(`http://page.invalid${asked}`);
     if (request.method === "POST" && pathname === "/agent") {
       return void run(request, response, running);
     }

@@ -34,7 +34,15 @@ test.each(["", "abc", "65536"])("PORT=%s is told in one line", async (port) => {
 test("what is no file of the page is not there, and ends nobody's server", async () => {
   const { chat } = await begin("0");
   const ask = async (path: string): Promise<number> => (await fetch(`${chat?.url}${path}`)).status;
-  for (const path of ["%", "%00", "%2e%2e%2fpackage.json", "%2e%2e/", "..%2f..%2f", "missing.js"]) {
+  for (const path of [
+    "/",
+    "%",
+    "%00",
+    "%2e%2e%2fpackage.json",
+    "%2e%2e/",
+    "..%2f..%2f",
+    "missing.js",
+  ]) {
     expect(await ask(path)).toBe(404);
   }
   const answer = await fetch(`${chat?.url}chat.css`);

@@ -136,6 +136,11 @@ test.skipIf(isMissing)("a conversation goes on after an answer that was stopped"
   expect(await page.locator(".message.error").allTextContents()).toEqual(["Stopped."]);
 });
 
+test("a path without a name does not end the demo", async () => {
+  expect((await fetch(`${demo.url.replace(/\/$/u, "")}//`)).status).toBe(404);
+  expect((await fetch(demo.url)).status).toBe(200);
+});
+
 test("a port that is taken is refused before an agent or a gateway starts", async () => {
   const listening = (): number =>
     process.getActiveResourcesInfo().filter((kind) => kind === "TCPServerWrap").length;

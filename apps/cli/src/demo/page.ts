@@ -28,7 +28,9 @@ export function createDemoPage(
   openSession: (session: string) => Promise<PageSettings>,
 ): RequestListener {
   return (request, response) => {
-    const url = new URL(request.url ?? "/", "http://demo.invalid");
+    // Appended, not resolved: `//` would be an address without a host, and no page may end the demo with it.
+    const asked = request.url?.startsWith("/") === true ? request.url : "/";
+    const url = new URL(`http://demo.invalid${asked}`);
     const path = url.pathname.slice(1) || "index.html";
     if (path === "settings.json") {
       const session = url.searchParams.get("session") ?? "";
