@@ -1,6 +1,6 @@
 import type { RunningPostgres } from "@countersign/testkit";
 import { startPostgres } from "@countersign/testkit";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -52,6 +52,13 @@ test("what SQLite was told is there when the file is opened again", async () => 
   expect(await claimOne(second, "t", { kind: "run", id: "r", value: {} })).toBeUndefined();
   expect(await claimOne(first, "t", { kind: "run", id: "r", value: {} })).toEqual({});
   await Promise.all([first.close(), second.close()]);
+});
+
+test.skipIf(process.platform === "win32")("no other user gets at the SQLite files", async () => {
+  const place = join(directory, "private");
+  const ledger = await openSqliteLedger({ directory: place, clock: createMovedClock() });
+  expect((await stat(place)).mode & 0o077).toBe(0);
+  await ledger.close();
 });
 
 test("two gateways on one PostgreSQL know the same threads, and one of them gets a run id", async () => {

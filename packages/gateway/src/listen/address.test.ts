@@ -7,6 +7,9 @@ test("the nearest address that is no trusted proxy is the client's", () => {
   expect(clientAddress("10.0.0.1", "203.0.113.7", trusted)).toBe("203.0.113.7");
   expect(clientAddress("10.0.0.1", "1.1.1.1, 203.0.113.7, 10.9.9.9", trusted)).toBe("203.0.113.7");
   expect(clientAddress("::ffff:10.0.0.1", "203.0.113.7", trusted)).toBe("203.0.113.7");
+  expect(clientAddress("10.0.0.1", "203.0.113.7:51234", trusted)).toBe("203.0.113.7");
+  expect(clientAddress("10.0.0.1", "1.1.1.1, [2001:db8::7]:51234", trusted)).toBe("2001:db8::7");
+  expect(clientAddress("10.0.0.1", "203.0.113.7, [::1], 10.0.0.2:80", trusted)).toBe("203.0.113.7");
   expect(clientAddress("10.0.0.1", undefined, trusted)).toBeUndefined();
   expect(clientAddress("10.0.0.1", "203.0.113.7, nonsense", trusted)).toBeUndefined();
 });

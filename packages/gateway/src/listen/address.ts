@@ -41,7 +41,7 @@ export function clientAddress(
 ): string | undefined {
   if (!isWithin(trusted, peer)) return plainAddress(peer);
   for (const entry of (forwarded ?? "").split(",").toReversed()) {
-    const address = plainAddress(entry.trim());
+    const address = plainAddress(withoutPort(entry.trim()));
     if (!isIPv4(address) && !isIPv6(address)) return undefined;
     if (!isWithin(trusted, address)) return address;
   }
@@ -61,6 +61,12 @@ export function placeOf(address: string): string {
     .slice(0, 4)
     .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
     .join(":");
+}
+
+/** Some proxies write the client's port along; an entry that is not understood would count for nobody. */
+function withoutPort(entry: string): string {
+  const [, v6, v4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(entry) ?? [];
+  return v6 ?? v4 ?? entry;
 }
 
 /** Node writes IPv4 peers of a dual-stack socket as `::ffff:1.2.3.4`. */

@@ -24,7 +24,8 @@ type Ask = (method: LedgerCall["method"], ...parameters: unknown[]) => Promise<u
 /** Opens the ledger beside the receipts, in a thread of its own: no commit ever holds up a stream. */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<ThreadLedger> {
   const { directory, clock } = options;
-  await mkdir(directory, { recursive: true });
+  // Who asked for what, and what was approved, is in it; its files are made with the rights of any file.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, "ledger.sqlite");
   const workerFile = options.workerFile ?? new URL("./worker.js", import.meta.url);
   const hasWorker = existsSync(fileURLToPath(workerFile));
