@@ -23,14 +23,17 @@ async function read(
 test.each([
   ["run/first-event", textOf("a", "x")],
   ["run/nested-start", [started, started]],
-  ["run/after-error", [started, { type: "RUN_ERROR", message: "m" }, finished]],
   ["run/finish-ids", [started, { ...finished, runId: "another" }]],
   ["run/thread-of-input", [{ ...started, threadId: "another" }]],
 ])("a stream that breaks %s cannot look finished", async (rule, events) => {
   const end = await read(events);
   expect(end.status).toBe("failed");
-  if (rule === "run/after-error") return;
   expect(end.problem?.message).toContain(rule);
+});
+
+test("a run that failed stays failed, whatever end comes after its error", async () => {
+  const end = await read([started, { type: "RUN_ERROR", message: "m" }, finished]);
+  expect(end).toMatchObject({ status: "failed", problem: { message: "m", source: "agent" } });
 });
 
 test("what follows the end of the run is not shown", async () => {

@@ -1,0 +1,49 @@
+import type { AgUiEvent } from "@countersign/wire";
+import { expect, test } from "vitest";
+import { runOf, textOf } from "../testing/harness.js";
+import { createLifecycle } from "./lifecycle.js";
+
+const { started, finished } = runOf(1);
+const input = { threadId: "thread", runId: "run-1", messages: [] };
+const failed = { type: "RUN_ERROR", message: "m" };
+const [opened] = textOf("a", "x");
+
+/** Pushes all events; the last one may throw. */
+function push(...events: unknown[]): ReturnType<typeof createLifecycle> {
+  const life = createLifecycle(input);
+  for (const event of events) life.push(event as AgUiEvent);
+  return life;
+}
+
+test.each([
+  ["run/first-event", [opened]],
+  ["run/first-event", [finished]],
+  ["run/nested-start", [started, started]],
+  ["run/thread-of-input", [{ ...started, threadId: "another" }]],
+  ["run/finish-ids", [started, { ...finished, runId: "another" }]],
+  ["run/finish-ids", [started, { ...finished, threadId: "another" }]],
+  ["run/after-finish", [started, finished, opened]],
+  ["run/after-finish", [started, finished, finished]],
+  ["run/after-error", [started, failed, opened]],
+  ["run/after-error", [started, failed, finished]],
+  ["run/after-error", [failed, failed]],
+])("%s is broken by the last of these events, and it is told which: %j", (rule, events) => {
+  expect(push(...events.slice(0, -1)).events).toBe(events.length - 1);
+  expect(() => push(...events)).toThrow(
+    expect.objectContaining({
+      code: "ERR_CLIENT_ORDER",
+      facts: { rule, eventNumber: events.length },
+    }),
+  );
+});
+
+test("only the end of the run that was asked for, or an error before any, is the end", () => {
+  const old = { ...started, runId: "old" };
+  expect(push(old, { ...finished, runId: "old" }).over).toBe(false);
+  expect(push(old, failed).over).toBe(false);
+  expect(push(old, failed, started).over).toBe(false);
+  expect(push(started, finished).over).toBe(true);
+  expect(push(started, failed).over).toBe(true);
+  expect(push(failed).over).toBe(true);
+  expect(push(started, finished, failed).over).toBe(true);
+});
