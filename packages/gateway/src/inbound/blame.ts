@@ -38,7 +38,7 @@ export function blame(request: InboundRequest, denial: Denial): RefusedPart {
 }
 
 function remedyFor(opens: string): string {
-  return `hand the session a token (POST /v1/capabilities), or open it for everybody in the policy: ag_ui_classify: { ${opens} }`;
+  return `hand the session a token (POST /v1/capabilities), or open it for everybody in the policy under rules: ag_ui_classify: { ${opens} }`;
 }
 
 const DISPLAY = "classification: display";

@@ -42,7 +42,7 @@ function reviewState(
   const key = (written ?? keysOf(state)).find((one) => !allowsKey(one));
   if (key !== undefined) {
     const reason = "the state has a key that is not allowed and was not left with the client so";
-    const remedy = `send it back as it came, or add to the policy: ag_ui_request: { state: { keys: [${nameOf(key)}] } }`;
+    const remedy = `send it back as it came, or add to the policy under rules: ag_ui_request: { state: { keys: [${nameOf(key)}] } }`;
     findings.push({ ...found, reason, at: pointerTo("state", key), remedy });
   }
   return findings;
@@ -75,7 +75,7 @@ function reviewContext(
       reason: "the context has an entry whose description is not allowed",
       at: pointerTo("context", index, "description"),
       remedy:
-        "add the description to the policy: ag_ui_request: { context: { descriptions: […] } }",
+        "add the description to the policy under rules: ag_ui_request: { context: { descriptions: […] } }",
     });
   }
   return findings;
@@ -91,7 +91,7 @@ function reviewProps(
   const key = keys.find((one) => !allowsKey(one));
   if (key !== undefined) {
     const reason = "the forwarded properties have a key that is not allowed";
-    const remedy = `add to the policy: ag_ui_request: { forwarded_props: { allow: [${nameOf(key)}] } }`;
+    const remedy = `add to the policy under rules: ag_ui_request: { forwarded_props: { allow: [${nameOf(key)}] } }`;
     return [{ ...found, reason, at: pointerTo("forwardedProps", key), remedy }];
   }
   if (sizeOf(props) <= maxBytes) return [];
@@ -101,7 +101,7 @@ function reviewProps(
 }
 
 function limitRemedy(check: string, limit: string): string {
-  return `send less, or set another limit in the policy: ag_ui_request: { ${check}: { ${limit}: … } }`;
+  return `send less, or set another limit in the policy under rules: ag_ui_request: { ${check}: { ${limit}: … } }`;
 }
 
 /** A key as it is written into a policy; one that may be anybody's words is left to the reader. */

@@ -53,7 +53,7 @@ export function reviewTools(
     if (pinned !== undefined && pinned.get(name) !== toolHash(tool)) {
       const hash = toolHash(tool);
       const entry = isPlainKey(name) ? `${name}: ${hash}` : hash;
-      const remedy = `review the tool, then add to the policy: ag_ui_request: { tools: { pinned: { ${entry} } } }`;
+      const remedy = `review the tool, then add to the policy under rules: ag_ui_request: { tools: { pinned: { ${entry} } } }`;
       find("ERR_TOOLS_UNPINNED", `tool ${index} is not pinned; its hash is ${hash}`, remedy);
     }
   }

@@ -44,7 +44,8 @@ test("one opening is enough for forwarded properties, and a refusal gives the li
   expect(refused).toMatchObject({
     code: "ERR_FORWARDED_PROPS_REFUSED",
     pointer: "/forwardedProps/locale",
-    remedy: "add to the policy: ag_ui_request: { forwarded_props: { allow: [locale] } }",
+    remedy:
+      "add to the policy under rules: ag_ui_request: { forwarded_props: { allow: [locale] } }",
   });
   await fixture.stop();
   await begin(PROPS);

@@ -40,7 +40,7 @@ export const POLICY_RULES = {
   ag_ui_inbound: {
     means: "what the browser says is of a class that it may not send without a token",
     remedy:
-      "classify the part (`ag_ui_classify.input`, `state`) as `display`, list the class in `ag_ui_inbound.allow_classifications`, or hand the session a token",
+      "classify the part (`ag_ui_classify.input`, `state`) as `display`, list forwarded properties by key (`ag_ui_request.forwarded_props.allow`), or hand the session a token",
   },
   "ag_ui.capability_scopes": {
     means:

@@ -46,15 +46,19 @@ export function listRules(json: boolean): void {
     );
 }
 
-/** Explains a code, with the place that a problem document names. */
-export function explainErrorCode(code: string, json: boolean, pointer?: string): void {
-  const meaning = explainCode(code);
-  if (meaning === undefined) throw unknown(code);
+/** What a problem document says beside its code: where, and what helps just there. */
+export type Told = { readonly pointer?: string; readonly remedy?: string };
+
+/** Explains a code, with what a problem document adds to it. */
+export function explainErrorCode(code: string, json: boolean, told: Told = {}): void {
+  const known = explainCode(code);
+  if (known === undefined) throw unknown(code);
+  const meaning = { ...known, ...told };
   if (json) {
-    printJson({ code, ...meaning, ...(pointer === undefined ? {} : { pointer }) });
+    printJson({ ...meaning, code });
     return;
   }
-  const { status, title, remedy } = meaning;
+  const { status, title, remedy, pointer } = meaning;
   printLine(pc.bold(code) + (status === undefined ? "" : ` (HTTP ${status}): ${title}`));
   if (pointer !== undefined) printLine(`${pc.dim("where")}  ${pointer}`);
   printLine(`${pc.dim("helps")}  ${remedy}`);

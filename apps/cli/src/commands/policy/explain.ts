@@ -12,6 +12,7 @@ import { addPlaceFlags } from "../receipts/place.js";
 import type { PlaceFlags } from "../receipts/place.js";
 import { printable } from "../receipts/printable.js";
 import { explainErrorCode, explainName, listRules } from "./explain-name.js";
+import type { Told } from "./explain-name.js";
 import { compilePolicyFile } from "./policy-file.js";
 import { readJson } from "./read-json.js";
 
@@ -81,7 +82,7 @@ function explainEvent(file: string, flags: Flags): void {
   const value = readJson(file);
   const refusal = readProblem(value);
   if (refusal !== undefined) {
-    explainErrorCode(refusal.code, flags.json === true, refusal.pointer);
+    explainErrorCode(refusal.code, flags.json === true, refusal);
     return;
   }
   const policy = compilePolicyFile(flags.policy);
@@ -126,11 +127,15 @@ function explainEvent(file: string, flags: Flags): void {
 }
 
 /** A problem document of a gateway, which says more than the request it is about. */
-function readProblem(value: JsonValue): { code: string; pointer?: string } | undefined {
+function readProblem(value: JsonValue): (Told & { code: string }) | undefined {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
-  const { type, code, pointer } = value;
+  const { type, code, pointer, remedy } = value;
   if (typeof code !== "string" || type !== `urn:countersign:problem:${code}`) return undefined;
-  return { code, ...(typeof pointer === "string" ? { pointer: printable(pointer) } : {}) };
+  return {
+    code,
+    ...(typeof pointer === "string" ? { pointer: printable(pointer) } : {}),
+    ...(typeof remedy === "string" ? { remedy: printable(remedy) } : {}),
+  };
 }
 
 const MARKS = {
