@@ -15,6 +15,7 @@ import {
 import { encodeBundle } from "../tiles/bundle.js";
 import type { ExportOptions } from "./export.js";
 import { verifyExport } from "./export.js";
+import type { ExportReader } from "./reader.js";
 import type { Verification } from "./result.js";
 
 const COUNT = 600;
@@ -290,4 +291,27 @@ test("a signed size far beyond the files is answered at once, at the first entry
     expect(failures(result)).toContain("entries-complete");
     expect(result.checks.at(-1)).toMatchObject({ id: "tree-root", status: "skipped" });
   }
+});
+
+test("an export in which links give one bundle the names of endlessly many is answered at once", async () => {
+  const size = 2 ** 50;
+  const checkpoint = await signCheckpoint(
+    { origin: SAMPLE_ORIGIN, size, root: new Uint8Array(32) },
+    sampleSigner(9),
+  );
+  const known = sampleFiles(log);
+  known.set("checkpoint", new TextEncoder().encode(checkpoint));
+  known.delete("receipts.jsonl");
+  let asked = 0;
+  const reader: ExportReader = {
+    ...memoryReader(known),
+    async read(path) {
+      asked += 1;
+      const bundle = path.startsWith("tile/entries/") ? known.get("tile/entries/000") : undefined;
+      return bundle ?? known.get(path.startsWith("tile/0/") ? "tile/0/000" : path);
+    },
+  };
+  const result = await verifyExport(reader);
+  expect(result).toMatchObject({ valid: false, firstBrokenIndex: 256 });
+  expect(asked).toBeLessThan(100);
 });
