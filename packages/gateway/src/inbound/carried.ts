@@ -1,4 +1,4 @@
-import { canonicalJson } from "@countersign/core";
+import { canonicalJson, isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { RequestSettings } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
@@ -87,7 +87,7 @@ function reviewProps(
 ): Finding[] {
   if (props === undefined) return [];
   const found = { check: "forwarded_props", code: "ERR_FORWARDED_PROPS_REFUSED" } as const;
-  const keys = isContainer(props) ? keysOf(props) : [""];
+  const keys = isJsonObject(props) ? keysOf(props) : [""];
   const key = keys.find((one) => !allowsKey(one));
   if (key !== undefined) {
     const reason = "the forwarded properties have a key that is not allowed";
@@ -111,10 +111,6 @@ function nameOf(key: string): string {
 
 function sizeOf(value: JsonValue): number {
   return Buffer.byteLength(canonicalJson(value));
-}
-
-function isContainer(value: JsonValue): value is JsonValue & object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Keys at the top; of a list, the places, which no list of names allows by accident. */

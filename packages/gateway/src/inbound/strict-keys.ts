@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
+import { isJsonObject } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
 import { enforceInput } from "@countersign/wire/enforce";
 import type { Finding } from "./finding.js";
 import { pointerTo } from "./pointer.js";
@@ -14,7 +15,7 @@ export function reviewKeys(raw: JsonValue, translated: JsonValue): Finding[] {
   const { notes } = enforceInput(translated);
   const unknown = notes.find(({ kind }) => kind !== "nullOmitted");
   // The oldest dialect's request is one text; its translation takes nothing else along.
-  const isText = translated !== raw && isObject(raw) && Object.hasOwn(raw, "message");
+  const isText = translated !== raw && isJsonObject(raw) && Object.hasOwn(raw, "message");
   if (unknown === undefined && !(isText && Object.keys(raw).length > 1)) return [];
   const at = unknown === undefined ? "" : pointerOf(unknown.path);
   const reason = "AG-UI does not define a part of the request";
@@ -26,10 +27,6 @@ export function reviewKeys(raw: JsonValue, translated: JsonValue): Finding[] {
       ...(at === "" ? {} : { at }),
     },
   ];
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function pointerOf(path: string): string {

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
+import { isJsonObject } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
 import { digestOf, digestOfValue } from "./digest.js";
 
 /** Keys at the top of a state that are remembered one by one; of a larger one only the whole. */
@@ -30,7 +31,7 @@ export function sharedStateOf(states: readonly JsonValue[]): SharedState {
     const digest = digestOfValue(state);
     if (digests.includes(digest)) continue;
     digests.unshift(digest);
-    if (!isRoom || !isObject(state) || Object.keys(state).length > MAX_KEYS) continue;
+    if (!isRoom || !isJsonObject(state) || Object.keys(state).length > MAX_KEYS) continue;
     const pairs = Object.entries(state).flatMap(([name, value]) => [
       digestOf([name]),
       digestOnce(value, known),
@@ -62,7 +63,7 @@ export function writtenKeys(
   if (digests.length === 0 || state === undefined) return undefined;
   if (digests.includes(digestOfValue(state))) return [];
   // What is hashed key by key is bounded by what could be known of it.
-  if (!isObject(state) || Object.keys(state).length > 2 * MAX_KEYS || keyed.length === 0) {
+  if (!isJsonObject(state) || Object.keys(state).length > 2 * MAX_KEYS || keyed.length === 0) {
     return undefined;
   }
   const sent = new Map(Object.keys(state).map((key) => [digestOf([key]), key]));
@@ -102,8 +103,4 @@ function digestOnce(value: JsonValue, known: Map<JsonValue, string>): string {
   const digest = known.get(value) ?? digestOfValue(value);
   known.set(value, digest);
   return digest;
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

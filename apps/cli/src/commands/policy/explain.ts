@@ -1,3 +1,4 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { explainRequest } from "@countersign/gateway";
 import type { RequestStep } from "@countersign/gateway";
@@ -128,7 +129,7 @@ function explainEvent(file: string, flags: Flags): void {
 
 /** A problem document of a gateway, which says more than the request it is about. */
 function readProblem(value: JsonValue): (Told & { code: string }) | undefined {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { type, code, pointer, remedy } = value;
   if (typeof code !== "string" || type !== `urn:countersign:problem:${code}`) return undefined;
   return {
