@@ -3,7 +3,7 @@ import type { ListenLimits } from "../listen/limits.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import type { Clock } from "../ports.js";
 import { LastingStreams } from "../reconnect/lasting-streams.js";
-import { OPEN_ACCESS } from "./access.js";
+import { MAX_TOKEN_LENGTH, OPEN_ACCESS, tokenError } from "./access.js";
 import type { Access } from "./access.js";
 import { createLeases } from "./leases.js";
 import type { Leases } from "./leases.js";
@@ -46,11 +46,15 @@ export function createDoor(options: DoorOptions): Door {
   return {
     access: {
       allowsAnonymous: access.allowsAnonymous,
-      authenticate: (token) =>
-        access.authenticate(token).catch((error: unknown) => {
+      authenticate: async (token) => {
+        try {
+          assertWellFormed(token);
+          return await access.authenticate(token);
+        } catch (error) {
           options.onRefused?.(error);
           throw error;
-        }),
+        }
+      },
       restore: (name) => access.restore?.(name),
     },
     limits: resolved,
@@ -61,4 +65,14 @@ export function createDoor(options: DoorOptions): Door {
     lasting: new LastingStreams(resolved),
     close: () => leases.stop(),
   };
+}
+
+/** What a credential is made of; RFC 6750 section 2.1. */
+const CREDENTIAL = /^[A-Za-z0-9._~+/-]+=*$/;
+
+/** Also where nobody asks for one: an agent may get it in a header, and a frame can hold what no header could. */
+function assertWellFormed(token: string | undefined): void {
+  if (token === undefined) return;
+  if (token.length > MAX_TOKEN_LENGTH) throw tokenError("too-large");
+  if (!CREDENTIAL.test(token)) throw tokenError("malformed");
 }

@@ -17,8 +17,11 @@ export type TicketSeal = {
   open(ticket: string): JsonObject | undefined;
 };
 
-/** A seal under one key; AES-256-GCM with random nonces, good for 2³² tickets. */
-export function createTicketSeal(key: Uint8Array = randomBytes(KEY_BYTES)): TicketSeal {
+/** A seal under one key; AES-256-GCM with random nonces, good for 2³² tickets of at most `maxLength` characters. */
+export function createTicketSeal(
+  key: Uint8Array = randomBytes(KEY_BYTES),
+  maxLength: number = MAX_TICKET_LENGTH,
+): TicketSeal {
   if (key.byteLength !== KEY_BYTES) throw new TypeError("a ticket key has 32 bytes");
   return {
     seal: (content) => {
@@ -28,7 +31,7 @@ export function createTicketSeal(key: Uint8Array = randomBytes(KEY_BYTES)): Tick
       return encodeBase64Url(Buffer.concat([nonce, ...body, cipher.getAuthTag()]));
     },
     open: (ticket) => {
-      if (ticket.length > MAX_TICKET_LENGTH) return undefined;
+      if (ticket.length > maxLength) return undefined;
       try {
         const bytes = decodeBase64Url(ticket);
         const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -44,7 +47,11 @@ export function createTicketSeal(key: Uint8Array = randomBytes(KEY_BYTES)): Tick
   };
 }
 
-/** The ticket key of gateways that have a private key in common; nothing leads back from it. */
-export function deriveTicketKey(privateKey: string): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", privateKey, "", "countersign tickets 1", KEY_BYTES));
+/** What gateways seal for each other; what was sealed for one purpose opens for no other. */
+export type SealPurpose = "tickets" | "orders";
+
+/** The key for a purpose of gateways that have a private key in common; nothing leads back from it. */
+export function deriveSealKey(privateKey: string, purpose: SealPurpose): Uint8Array {
+  const info = `countersign ${purpose} 1`;
+  return new Uint8Array(hkdfSync("sha256", privateKey, "", info, KEY_BYTES));
 }

@@ -7,12 +7,12 @@ import { createMemoryLedger } from "../ledger/memory-ledger.js";
 import { rowsOf } from "../testing/ledger-contract.js";
 import type { Access, Grant } from "./access.js";
 import "../ledger/errors.js";
-import { createTicketSeal, deriveTicketKey, MAX_TICKET_LENGTH } from "./ticket-seal.js";
+import { createTicketSeal, deriveSealKey, MAX_TICKET_LENGTH } from "./ticket-seal.js";
 import { TICKET_KEEP_MS, TICKET_LIFE_MS, TICKET_SKEW_MS, Tickets } from "./tickets.js";
 import type { TicketOptions } from "./tickets.js";
 
 const PURPOSE = { sessionId: "s", agent: "a" };
-const KEY = deriveTicketKey("a private key");
+const KEY = deriveSealKey("a private key", "tickets");
 const USED = JSON.stringify(["", "", "tickets"]);
 
 /** Knows everybody but those in the set. */
@@ -114,7 +114,10 @@ test("what nobody sealed costs the ledger nothing: made up, changed, cut, too lo
   const tickets = open({ clock, ledger: { ...createMemoryLedger(clock), claim } });
   const { ticket } = tickets.issue(grant("alice"), PURPOSE);
   const changed = `${ticket.slice(0, 30)}${ticket[30] === "A" ? "B" : "A"}${ticket.slice(31)}`;
-  const foreign = open({ clock, key: deriveTicketKey("another") }).issue(grant("alice"), PURPOSE);
+  const foreign = open({ clock, key: deriveSealKey("another", "tickets") }).issue(
+    grant("alice"),
+    PURPOSE,
+  );
   for (const text of [
     "",
     "A",

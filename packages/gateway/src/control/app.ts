@@ -110,8 +110,9 @@ export function createControlApp(options: ControlOptions): Hono {
   app.get("/metrics", async (context) =>
     context.text(await options.metrics(), 200, { "content-type": EXPOSITION_TYPE }),
   );
-  addSessionRoutes(app, { sessions, gateway: options.gatewayName, fleet: options.fleet });
-  addCapabilityRoutes(app, tokens, sessions, clock);
+  const all = { sessions, gateway: options.gatewayName, fleet: options.fleet };
+  addSessionRoutes(app, all);
+  addCapabilityRoutes(app, tokens, all, clock);
   addFeedRoute(app, feed);
   addReceiptRoutes(app, receipts);
   addExplainRoute(app);

@@ -17,7 +17,7 @@ function routes(): { app: Hono; issued: unknown[]; revoked: string[] } {
   const sessions = { addToken: () => undefined } as unknown as Sessions;
   const app = new Hono();
   app.onError((error, context) => context.text(error.message, 400));
-  addCapabilityRoutes(app, tokens, sessions, { now: () => 0 } as never);
+  addCapabilityRoutes(app, tokens, { sessions, fleet: undefined }, { now: () => 0 } as never);
   return { app, issued, revoked };
 }
 

@@ -1,8 +1,9 @@
 import type { Hono } from "hono";
 import { describeCapability } from "@countersign/capability";
+import { isCountersignError } from "@countersign/core";
+import type { AllSessions } from "./all-sessions.js";
 import type { Clock } from "../ports.js";
 import type { OpenTokens } from "../serve/open-tokens.js";
-import type { Sessions } from "../sessions/sessions.js";
 import { BODY_LIMITS, readBody } from "./request-body.js";
 
 /** Ten minutes: long enough for a dialog, short enough to forget. */
@@ -14,9 +15,21 @@ const ISSUE_FIELDS = ["agent", "session_id", "scopes", "expires_in", "max_events
 export function addCapabilityRoutes(
   app: Hono,
   tokens: OpenTokens,
-  sessions: Sessions,
+  { sessions, fleet }: Pick<AllSessions, "sessions" | "fleet">,
   clock: Clock,
 ): void {
+  /** Keeps a token for a session at every gateway; `partial` where one of them could not be told. */
+  const hand = async (session: string, token: string): Promise<{ partial?: true }> => {
+    sessions.addToken(session, token);
+    try {
+      await fleet?.hand(session, token);
+      return {};
+    } catch (error) {
+      if (isCountersignError(error) && error.code.startsWith("ERR_FLEET_"))
+        return { partial: true };
+      throw error;
+    }
+  };
   app.post("/v1/capabilities", async (context) => {
     const body = readBody(await context.req.text(), ISSUE_FIELDS);
     const now = Math.floor(clock.now() / 1000);
@@ -32,8 +45,8 @@ export function addCapabilityRoutes(
       expiresAt: now + (body.optionalCount("expires_in", BODY_LIMITS.seconds) ?? DEFAULT_SECONDS),
       ...(maxEvents === undefined ? {} : { maxEvents }),
     });
-    if (sessionId !== undefined && isAttached) sessions.addToken(sessionId, token);
-    return context.json({ token, id: claims.jti, expires_at: claims.exp }, 201);
+    const told = sessionId !== undefined && isAttached ? await hand(sessionId, token) : {};
+    return context.json({ token, id: claims.jti, expires_at: claims.exp, ...told }, 201);
   });
   app.post("/v1/capabilities/revoke", async (context) => {
     const id = readBody(await context.req.text(), ["id"]).text("id", BODY_LIMITS.id);
@@ -45,7 +58,7 @@ export function addCapabilityRoutes(
     const token = body.text("token", BODY_LIMITS.token);
     // Only whether it can be read: whether it counts is asked anew for each event.
     const { id } = describeCapability(token);
-    sessions.addToken(context.req.param("id"), token);
-    return context.json({ accepted: true, id }, 202);
+    const told = await hand(context.req.param("id"), token);
+    return context.json({ accepted: true, id, ...told }, 202);
   });
 }

@@ -34,6 +34,11 @@ const partial: Schema = {
   description: "Other gateways could not be asked for: only what this one has",
 };
 
+const untold: Schema = {
+  const: true,
+  description: "Another gateway could not be told: the token counts for the session at this one",
+};
+
 const run = {
   run_id: text,
   gateway: { ...text, description: "The gateway it is at" },
@@ -175,9 +180,18 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     "A capability to issue",
   ),
-  Issued: object({ token: text, id: text, expires_at: { type: "number" } }),
+  Issued: object({
+    token: text,
+    id: text,
+    expires_at: { type: "number" },
+    "partial?": untold,
+  }),
   Revoke: object({ id: short(BODY_LIMITS.id) }),
   Revoked: object({ revoked: text }),
   Presented: object({ token: short(BODY_LIMITS.token) }),
-  Accepted: object({ accepted: { const: true }, id: { type: ["string", "null"] } }),
+  Accepted: object({
+    accepted: { const: true },
+    id: { type: ["string", "null"] },
+    "partial?": untold,
+  }),
 };

@@ -71,7 +71,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
     },
   },
   "post /v1/sessions/{id}/capabilities": {
-    summary: "Hand a token to a session; whether it counts is asked anew for each event",
+    summary:
+      "Hand a token to a session, at every gateway that is alive; whether it counts is asked anew for each event",
     path: { id: "The session's id" },
     body: "Presented",
     answers: { 202: json("Accepted", "Kept for the session"), 400: BAD, 413: refused("Too large") },

@@ -23,7 +23,7 @@ async function age(ms: number): Promise<void> {
   const client = new Client({ connectionString: database.url });
   await client.connect();
   await client.query(`UPDATE countersign_gateways SET seen_at = seen_at - ${ms}`);
-  await client.query(`UPDATE countersign_stops SET made_at = made_at - ${ms}`);
+  await client.query(`UPDATE countersign_orders SET made_at = made_at - ${ms}`);
   await client.end();
 }
 
@@ -56,7 +56,7 @@ test("gateways of one log see each other's sessions, of another log nothing, and
 
 test("orders are read in their order, answered by whoever obeys, and removed after a minute", async () => {
   const [first, second] = [await open("a", "orders"), await open("b", "orders")];
-  const order = { session: "s\u0000", run: "r" };
+  const order = { kind: "stop", stop: { session: "s\u0000", run: "r" } } as const;
   await Promise.all(["x", "y", "z"].map((id) => first.order(id, order)));
   const orders = await second.ordersAfter(0);
   expect(orders).toHaveLength(3);
@@ -77,7 +77,7 @@ test("orders are read in their order, answered by whoever obeys, and removed aft
 
 test("a gateway that says nothing is told to whoever asked, unless another had the run", async () => {
   const [first, dead] = [await open("a", "silent"), await open("b", "silent")];
-  const fleet = new Fleet(first, SILENT);
+  const fleet = new Fleet(first, SILENT, new Uint8Array(32));
   await fleet.start(new Sessions({ now: () => 1 }), "a", () => ({}));
   // It is there, and does not look.
   await dead.beat({ facts: {}, changed: [], gone: [] });
@@ -90,3 +90,37 @@ test("a gateway that says nothing is told to whoever asked, unless another had t
   await fleet.close();
   await dead.close();
 });
+
+test("a token handed over is in no row, reaches every gateway that is alive, and opens under no other key", async () => {
+  const key = new Uint8Array(32).fill(1);
+  const names = ["a", "b", "c"];
+  const fleets = await Promise.all(
+    names.map(async (name, index) => {
+      const sessions = new Sessions({ now: () => 1 });
+      const sealKey = index === 2 ? new Uint8Array(32) : key;
+      const fleet = new Fleet(await open(name, "tokens"), SILENT, sealKey);
+      return { fleet, sessions, name };
+    }),
+  );
+  const [first, second, stranger] = fleets;
+  if (first === undefined || second === undefined || stranger === undefined) throw new Error();
+  for (const { fleet, sessions, name } of [first, second]) {
+    await fleet.start(sessions, name, () => ({}));
+  }
+  await first.fleet.hand("s1", "a token");
+  expect(second.sessions.find("s1")?.tokens).toEqual(["a token"]);
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query("SELECT body FROM countersign_orders WHERE log = 'tokens'");
+  expect(rows).toHaveLength(1);
+  expect(JSON.stringify(rows)).not.toContain("a token");
+  await client.end();
+  // One with other keys does not answer, and is told of.
+  await stranger.fleet.start(stranger.sessions, stranger.name, () => ({}));
+  await expect(first.fleet.hand("s1", "another")).rejects.toMatchObject({
+    code: "ERR_FLEET_SILENT",
+  });
+  expect(stranger.sessions.find("s1")).toBeUndefined();
+  expect(second.sessions.find("s1")?.tokens).toEqual(["a token", "another"]);
+  for (const { fleet } of fleets) await fleet.close();
+}, 30_000);

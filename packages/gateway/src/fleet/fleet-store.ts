@@ -3,7 +3,7 @@ import type { JsonObject } from "@countersign/core";
 import { connect } from "../ledger/postgres/connect.js";
 import { decodeText, encodeText } from "../ledger/text.js";
 import "./errors.js";
-import type { StopOrder, StoppedRun } from "./stop-order.js";
+import type { FleetOrder, OrderAnswer } from "./order.js";
 
 /** A gateway as the others see it. */
 export type FleetMember = { readonly id: string; readonly facts: JsonObject };
@@ -22,11 +22,8 @@ export type NumberedOrder = {
   /** Its own name: places are given out again when an older copy of the database comes back. */
   readonly id: string;
   readonly from: string;
-  readonly order: StopOrder;
+  readonly order: FleetOrder;
 };
-
-/** What one gateway did about an order. */
-export type OrderAnswer = { readonly gateway: string; readonly stopped: readonly StoppedRun[] };
 
 /** What a gateway has to say once a second. */
 export type Beat = {
@@ -70,11 +67,11 @@ CREATE UNLOGGED TABLE IF NOT EXISTS countersign_gateways (
 CREATE UNLOGGED TABLE IF NOT EXISTS countersign_gateway_sessions (
   log text NOT NULL, gateway text NOT NULL, session text NOT NULL, last_seen bigint NOT NULL,
   view text NOT NULL, PRIMARY KEY (log, gateway, session));
-CREATE UNLOGGED TABLE IF NOT EXISTS countersign_stops (
+CREATE UNLOGGED TABLE IF NOT EXISTS countersign_orders (
   log text NOT NULL, serial bigint GENERATED ALWAYS AS IDENTITY, id text NOT NULL, asker text NOT NULL,
-  stop_order text NOT NULL, made_at bigint NOT NULL, answers text[] NOT NULL DEFAULT '{}',
+  body text NOT NULL, made_at bigint NOT NULL, answers text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (log, serial));
-CREATE INDEX IF NOT EXISTS countersign_stops_by_id ON countersign_stops (log, id);
+CREATE INDEX IF NOT EXISTS countersign_orders_by_id ON countersign_orders (log, id);
 `;
 const SAY = `INSERT INTO countersign_gateways VALUES ($1, $2, ${NOW}, $3)
   ON CONFLICT (log, gateway) DO UPDATE SET seen_at = ${NOW}, facts = excluded.facts
@@ -93,7 +90,7 @@ const SWEEP = [
   `DELETE FROM countersign_gateways WHERE log = $1 AND seen_at < ${NOW} - ${KEEP_MS}`,
   `DELETE FROM countersign_gateway_sessions AS row WHERE log = $1 AND NOT EXISTS (
     SELECT FROM countersign_gateways AS alive WHERE alive.log = row.log AND alive.gateway = row.gateway)`,
-  `DELETE FROM countersign_stops WHERE log = $1 AND made_at < ${NOW} - ${KEEP_MS}`,
+  `DELETE FROM countersign_orders WHERE log = $1 AND made_at < ${NOW} - ${KEEP_MS}`,
 ];
 const MEMBERS = `SELECT gateway, facts FROM countersign_gateways
   WHERE log = $1 AND gateway <> $2 AND seen_at >= ${NOW} - ${FRESH_MS} ORDER BY gateway`;
@@ -101,13 +98,13 @@ const SESSIONS = `SELECT gateway, session, last_seen, view FROM countersign_gate
   WHERE log = $1 AND gateway <> $2 AND ($3::text IS NULL OR session = $3)
   AND gateway IN (SELECT gateway FROM countersign_gateways WHERE log = $1 AND seen_at >= ${NOW} - ${FRESH_MS})
   ORDER BY last_seen DESC LIMIT ${MAX_ROWS}`;
-const ORDER = `INSERT INTO countersign_stops (log, id, asker, stop_order, made_at)
+const ORDER = `INSERT INTO countersign_orders (log, id, asker, body, made_at)
   VALUES ($1, $2, $3, $4, ${NOW})`;
-const ORDERS = `SELECT serial, id, asker, stop_order FROM countersign_stops
+const ORDERS = `SELECT serial, id, asker, body FROM countersign_orders
   WHERE log = $1 AND serial > $2 ORDER BY serial LIMIT ${ORDER_PAGE}`;
-const ANSWER = `UPDATE countersign_stops SET answers = array_append(answers, $3)
+const ANSWER = `UPDATE countersign_orders SET answers = array_append(answers, $3)
   WHERE log = $1 AND id = $2`;
-const ANSWERS = "SELECT answers FROM countersign_stops WHERE log = $1 AND id = $2";
+const ANSWERS = "SELECT answers FROM countersign_orders WHERE log = $1 AND id = $2";
 
 /** What gateways on one database tell each other. */
 export type FleetStore = Awaited<ReturnType<typeof openFleetStore>>;
@@ -163,7 +160,7 @@ export async function openFleetStore(options: FleetStoreOptions) {
         view: parseJson(decodeText(row.view)) as JsonObject,
       }));
     },
-    order: (id: string, order: StopOrder): Promise<void> =>
+    order: (id: string, order: FleetOrder): Promise<void> =>
       database.inTransaction(async (client) => {
         await client.query(`SELECT pg_advisory_xact_lock(${ORDER_LOCK})`);
         await client.query(ORDER, [name, id, gateway, encodeText(JSON.stringify(order))]);
@@ -174,10 +171,10 @@ export async function openFleetStore(options: FleetStoreOptions) {
         serial: Number(row.serial),
         id: row.id,
         from: row.asker,
-        order: parseJson(decodeText(row.stop_order)) as unknown as StopOrder,
+        order: parseJson(decodeText(row.body)) as unknown as FleetOrder,
       }));
     },
-    answer: async (id: string, stopped: readonly StoppedRun[]): Promise<void> => {
+    answer: async (id: string, stopped: OrderAnswer["stopped"]): Promise<void> => {
       const answer = encodeText(JSON.stringify({ gateway, stopped }));
       await database.query(ANSWER, [name, id, answer]);
     },
@@ -205,7 +202,7 @@ type OrderRow = {
   readonly serial: string;
   readonly id: string;
   readonly asker: string;
-  readonly stop_order: string;
+  readonly body: string;
 };
 
 function unavailable(): CountersignError<"ERR_FLEET_UNAVAILABLE"> {

@@ -1,19 +1,16 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { randomUUID } from "node:crypto";
+import { createTicketSeal } from "../access/ticket-seal.js";
+import type { TicketSeal } from "../access/ticket-seal.js";
 import type { Journal } from "../runs/surroundings.js";
 import type { Sessions } from "../sessions/sessions.js";
 import "./errors.js";
 import { ORDER_PAGE } from "./fleet-store.js";
-import type {
-  FleetMember,
-  FleetRow,
-  FleetStore,
-  NumberedOrder,
-  OrderAnswer,
-} from "./fleet-store.js";
+import type { FleetMember, FleetRow, FleetStore, NumberedOrder } from "./fleet-store.js";
 import { follow } from "./follow.js";
 import type { Following } from "./follow.js";
+import type { FleetOrder, OrderAnswer } from "./order.js";
 import { SessionBeats } from "./session-beats.js";
 import { stopRuns } from "./stop-order.js";
 import type { StopOrder } from "./stop-order.js";
@@ -24,6 +21,8 @@ const SWEEP_BEATS = 30;
 /** How long an order waits for the answers of all gateways: two of their looks, and a slow database. */
 const ANSWERS_MS = 3000;
 const ANSWERS_STEP_MS = 50;
+/** Characters of a sealed token: the longest that can be handed to a session, in base64 and with the rest. */
+const MAX_SEALED = 400_000;
 /** Orders of this gateway under way at once; people can give them too. */
 const MAX_ORDERS = 16;
 /** Orders remembered as done; they are kept for a minute. */
@@ -36,6 +35,7 @@ const REASONS = { operator: "an operator stopped it", person: "stop was asked fo
 export class Fleet {
   readonly #store: FleetStore;
   readonly #journal: Journal;
+  readonly #seal: TicketSeal;
   readonly #done = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
@@ -44,8 +44,10 @@ export class Fleet {
   #isClosed = false;
   #isSilent = false;
 
-  constructor(store: FleetStore, journal: Journal) {
+  /** `sealKey` is one that all gateways of the log have. */
+  constructor(store: FleetStore, journal: Journal, sealKey: Uint8Array) {
     this.#store = store;
+    this.#seal = createTicketSeal(sealKey, MAX_SEALED);
     this.#journal = journal;
   }
 
@@ -97,31 +99,25 @@ export class Fleet {
    *
    * @throws CountersignError `ERR_FLEET_SILENT` when one does not, and no other had such a run
    */
-  async stop(order: StopOrder): Promise<OrderAnswer[]> {
-    if (this.#orders >= MAX_ORDERS) throw silent(0);
-    this.#orders += 1;
-    try {
-      const members = await this.#store.members();
-      if (members.length === 0) return [];
-      const id = randomUUID();
-      this.#note(id);
-      await this.#store.order(id, order);
-      const until = performance.now() + ANSWERS_MS;
-      for (;;) {
-        await new Promise((resolve) => setTimeout(resolve, ANSWERS_STEP_MS));
-        const answers = await this.#store.answers(id);
-        // A run is at one gateway; what a session has may be at several.
-        const isFound =
-          order.run !== undefined && answers.some(({ stopped }) => stopped.length > 0);
-        const missing = members.filter((one) => answers.every(({ gateway }) => gateway !== one.id));
-        if (isFound || missing.length === 0) return answers;
-        if (performance.now() < until) continue;
-        if (answers.some(({ stopped }) => stopped.length > 0)) return answers;
-        throw silent(missing.length);
-      }
-    } finally {
-      this.#orders -= 1;
-    }
+  async stop(stop: StopOrder): Promise<readonly OrderAnswer[]> {
+    const isFound = (answers: readonly OrderAnswer[]): boolean =>
+      answers.some(({ stopped }) => stopped.length > 0);
+    // A run is at one gateway; what a session has may be at several.
+    const isEnough = stop.run === undefined ? () => false : isFound;
+    const { answers, missing } = await this.#ask({ kind: "stop", stop }, isEnough);
+    if (missing > 0 && !isFound(answers)) throw silent(missing);
+    return answers;
+  }
+
+  /**
+   * Has the other gateways keep a token for a session.
+   *
+   * @throws CountersignError `ERR_FLEET_SILENT` when one of them does not answer
+   */
+  async hand(session: string, token: string): Promise<void> {
+    const sealed = this.#seal.seal({ session, token });
+    const { missing } = await this.#ask({ kind: "hand", sealed }, () => false);
+    if (missing > 0) throw silent(missing);
   }
 
   async close(): Promise<void> {
@@ -134,14 +130,55 @@ export class Fleet {
     await this.#store.close();
   }
 
+  /** Gives an order, and waits for the answers of all that are alive; for fewer when they are enough. */
+  async #ask(
+    order: FleetOrder,
+    isEnough: (answers: readonly OrderAnswer[]) => boolean,
+  ): Promise<{ answers: readonly OrderAnswer[]; missing: number }> {
+    if (this.#orders >= MAX_ORDERS) throw silent(0);
+    this.#orders += 1;
+    try {
+      const members = await this.#store.members();
+      if (members.length === 0) return { answers: [], missing: 0 };
+      const id = randomUUID();
+      this.#note(id);
+      await this.#store.order(id, order);
+      const until = performance.now() + ANSWERS_MS;
+      for (;;) {
+        await new Promise((resolve) => setTimeout(resolve, ANSWERS_STEP_MS));
+        const answers = await this.#store.answers(id);
+        const answered = new Set(answers.map(({ gateway }) => gateway));
+        const missing = members.filter((one) => !answered.has(one.id)).length;
+        if (missing === 0 || isEnough(answers) || performance.now() >= until) {
+          return { answers, missing };
+        }
+      }
+    } finally {
+      this.#orders -= 1;
+    }
+  }
+
   #obey({ id, from, order }: NumberedOrder, sessions: Sessions | undefined, gateway: string): void {
     if (this.#done.has(id)) return;
     this.#note(id);
     if (sessions === undefined || from === gateway) return;
-    const reason = order.principal === undefined ? REASONS.operator : REASONS.person;
-    const stopped = stopRuns(sessions, order, reason);
+    const stopped = this.#carryOut(order, sessions);
     // Who asked hears nothing, and says so.
-    void this.#store.answer(id, stopped).catch(() => undefined);
+    if (stopped !== undefined) void this.#store.answer(id, stopped).catch(() => undefined);
+  }
+
+  /** What came of it; nothing for an order that cannot be read. */
+  #carryOut(order: FleetOrder, sessions: Sessions): OrderAnswer["stopped"] | undefined {
+    if (order.kind === "stop") {
+      const isPersons = order.stop.principal !== undefined;
+      return stopRuns(sessions, order.stop, isPersons ? REASONS.person : REASONS.operator);
+    }
+    // Of a gateway that is newer than this one.
+    if (order.kind !== "hand") return undefined;
+    const { session, token } = this.#seal.open(order.sealed) ?? {};
+    if (typeof session !== "string" || typeof token !== "string") return undefined;
+    sessions.addToken(session, token);
+    return [];
   }
 
   #note(id: string): void {

@@ -3,7 +3,7 @@ import type { CapabilityFacts, CompiledPolicy, CounterBook } from "@countersign/
 import type { TokenSubject } from "../capabilities/capabilities.js";
 import type { Heartbeats } from "../clients/heartbeats.js";
 import type { Feed } from "../control/feed.js";
-import type { OrderAnswer } from "../fleet/fleet-store.js";
+import type { OrderAnswer } from "../fleet/order.js";
 import type { StopOrder } from "../fleet/stop-order.js";
 import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";

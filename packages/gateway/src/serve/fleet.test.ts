@@ -146,6 +146,17 @@ test("a person stops their own run through any gateway, and nobody else's", asyn
   await stream.text();
 }, 60_000);
 
+test("a token handed to a session at one gateway counts at the other when that is answered", async () => {
+  const first = await start();
+  const second = await start(first);
+  const body = { agent: "support", session_id: "s1", scopes: ["ui:*:*"] };
+  const init = { method: "POST", body: JSON.stringify(body) };
+  const issued = await first.control("/v1/capabilities", init);
+  expect(issued.status).toBe(201);
+  expect(await issued.json()).not.toHaveProperty("partial");
+  expect(second.running.gateway.surroundings.sessions.find("s1")?.tokens).toHaveLength(1);
+}, 60_000);
+
 test("a gateway that leaves is not shown any more, and lists are honest without the database", async () => {
   const first = await start();
   const second = await start(first);

@@ -6,7 +6,7 @@ import { exportPrivateKeyPem } from "@countersign/core/sign";
 import type { ReplaceResult } from "@countersign/policy";
 import { inspectAccess } from "../access/inspect-access.js";
 import { openAccess } from "../access/open-access.js";
-import { deriveTicketKey } from "../access/ticket-seal.js";
+import { deriveSealKey } from "../access/ticket-seal.js";
 import type { GatewayConfig } from "../config/config.js";
 import { createControlApp } from "../control/app.js";
 import { readConsoleFiles } from "../control/console-files.js";
@@ -96,19 +96,21 @@ export async function startGateway(
     },
   );
   // Gateways of one log have one set of keys, and so take each other's tickets.
-  const ticketKey = deriveTicketKey(
-    exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer"))),
-  );
+  const issuerPem = exportPrivateKeyPem(issuer ?? (await openKey(config.keyDirectory, "issuer")));
+  const ticketKey = deriveSealKey(issuerPem, "tickets");
   const gatewayName = createGatewayName();
   const closeStores = async (): Promise<void> => {
     await tokens.close();
     await ledger.close();
     await receipts.log.close();
   };
-  const fleet = await openFleet(config, gatewayName, journal).catch(async (error: unknown) => {
-    await closeStores();
-    throw error;
-  });
+  const orderKey = deriveSealKey(issuerPem, "orders");
+  const fleet = await openFleet(config, gatewayName, journal, orderKey).catch(
+    async (error: unknown) => {
+      await closeStores();
+      throw error;
+    },
+  );
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
@@ -241,10 +243,11 @@ async function openFleet(
   { receipts }: GatewayConfig,
   gateway: string,
   journal: Journal,
+  sealKey: Uint8Array,
 ): Promise<Fleet | undefined> {
   if (receipts.store.startsWith("sqlite:")) return undefined;
   const store = await openFleetStore({ url: receipts.store, name: receipts.origin, gateway });
-  return new Fleet(store, journal);
+  return new Fleet(store, journal, sealKey);
 }
 
 /** Nothing when traces are off: no timer, no queue, no header. */

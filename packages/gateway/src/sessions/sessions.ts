@@ -64,6 +64,8 @@ export class Sessions {
   /** Keeps a token for the session's events. */
   addToken(id: string, token: string): void {
     const { tokens } = this.open(id);
+    const known = tokens.indexOf(token);
+    if (known !== -1) tokens.splice(known, 1);
     tokens.push(token);
     if (tokens.length > MAX_TOKENS) tokens.shift();
   }
