@@ -104,3 +104,54 @@ test("a policy that observes delivers all of it and puts it on record", async ()
   const client = await runClient(await start(said("m1", IMAGE), `mode: observe\n${POLICY}`));
   expect(answers(client)).toEqual([IMAGE]);
 });
+
+const READS = `${POLICY.trimEnd().replace("{ max_characters: 100 }", "{ read: [text, tool_results, activities] }")}
+  ag_ui_classify:
+    activities: [{ match: "*", classification: display }]
+`;
+const CALL = [
+  { type: "TOOL_CALL_START", toolCallId: "c1", toolCallName: "search" },
+  { type: "TOOL_CALL_END", toolCallId: "c1" },
+];
+
+test("answers of tools and activities are read where the policy asks for it, and nothing of them arrives", async () => {
+  const events = [
+    ...CALL,
+    { type: "TOOL_CALL_RESULT", messageId: "r1", toolCallId: "c1", content: IMAGE },
+    {
+      type: "ACTIVITY_SNAPSHOT",
+      messageId: "a1",
+      activityType: "card",
+      content: { lines: ["fine", IMAGE] },
+    },
+    ...said("m1", "Bye"),
+  ];
+  const client = await runClient(await start(events, READS));
+  expect(answers(client)).toContain("Bye");
+  expect(JSON.stringify(client.messages)).not.toContain("evil");
+  expect(blockedBy("ag_ui_content.images")).toBe(2);
+  await fixture?.stop();
+  const unread = READS.replace("text, tool_results, activities", "text");
+  expect(JSON.stringify((await runClient(await start(events, unread))).messages)).toContain("evil");
+});
+
+test("a message list brings no answer of a tool that is read, neither as its answer nor as its error", async () => {
+  const listed = (answer: object): object => ({
+    type: "MESSAGES_SNAPSHOT",
+    messages: [
+      {
+        id: "m1",
+        role: "assistant",
+        toolCalls: [{ id: "c1", type: "function", function: { name: "search", arguments: "{}" } }],
+      },
+      { id: "r1", role: "tool", toolCallId: "c1", ...answer },
+      { id: "m2", role: "assistant", content: "fine" },
+    ],
+  });
+  for (const answer of [{ content: IMAGE }, { content: "x", error: IMAGE }]) {
+    const client = await runClient(await start([listed(answer)], READS));
+    expect(answers(client)).toContain("fine");
+    expect(JSON.stringify(client.messages)).not.toContain("evil");
+    await fixture?.stop();
+  }
+});

@@ -56,9 +56,9 @@ test("the block blocks every kind unless a key says allow, and without the block
     "ag_ui_content.max_characters",
   );
   expect(ruleFor({ type: "RUN_ERROR", message: "![](//x.example)" })).toBe("ag_ui_content.images");
-  expect(ruleFor({ type: "REASONING_MESSAGE_CONTENT", messageId: "m", delta: "<img src=//x>" })).toBe(
-    "ag_ui_content.markup",
-  );
+  expect(
+    ruleFor({ type: "REASONING_MESSAGE_CONTENT", messageId: "m", delta: "<img src=//x>" }),
+  ).toBe("ag_ui_content.markup");
 });
 
 test("what a gateway found in the message so far counts, not what the event is by itself", () => {
@@ -123,4 +123,52 @@ test("what people paste passes: controls, reversed text, flags, and markup to as
     ruleFor(asked("\u001B[31mred\u001B[0m \u202Eabc\u202C 🏴\u{E0067}\u{E0062}\u{E007F}")),
   ).toBe("allow");
   expect(ruleFor(asked("why does <img src=x> not load? ![a](https://x.example)"))).toBe("allow");
+});
+
+/** The sentence of a block. */
+function reasonFor(event: JsonObject, block: string): string | undefined {
+  const policy = policyOf(OPEN + block);
+  const { subject } = readSubject(event, { refinements: policy.refinements });
+  const facts = { event: subject!.facts, transport: "sse", counters: NO_COUNTERS } as const;
+  const capability = { id: "c", status: "valid", scopes: ["*"] } as const;
+  const decision = policy.evaluate({ ...facts, capability, variables: { event } });
+  return decision.allow ? undefined : decision.reason;
+}
+
+test("a block says what was found, where, and which setting lets it through, and quotes nothing", () => {
+  expect(reasonFor(text("a <b onclick=x>"), "ag_ui_content: {}\n")).toBe(
+    "text holds active markup at character 15; ag_ui_content with markup: allow lets it through",
+  );
+  expect(reasonFor(image, "ag_ui_content: {}\n")).toBe(
+    "text holds an image of another host at character 11; ag_ui_content with its host in image_hosts, or images: allow, lets it through",
+  );
+  expect(
+    reasonFor(
+      { type: "TOOL_CALL_RESULT", messageId: "m", toolCallId: "c", content: "![a](//x)" },
+      "ag_ui_content: { read: [tool_results] }\n",
+    ),
+  ).toContain("in /content at character 8;");
+  expect(reasonFor(attached("http://10.0.0.1/"), "ag_ui_content: {}\n")).toContain(
+    "in /messages/0/content/0/source;",
+  );
+});
+
+test("explaining shows what was found and where", () => {
+  const policy = policyOf(`${OPEN}ag_ui_content: {}\n`);
+  const { subject } = readSubject(image, { refinements: policy.refinements });
+  const facts = { event: subject!.facts, transport: "sse", counters: NO_COUNTERS } as const;
+  const { steps } = policy.explain({ ...facts, variables: { event: image } });
+  expect(steps.find(({ rule }) => rule === "ag_ui_content")?.saw).toEqual({
+    found: { kind: "images", offset: 10 },
+  });
+});
+
+test("code within a line is code to a page that shows no less than an event at once", () => {
+  const code = text("Use `<button onclick=x>Go</button>` for it");
+  expect(ruleFor(code)).toBe("ag_ui_content.markup");
+  expect(ruleFor(code, "ag_ui_content: { text_appears: event_by_event }\n")).toBe("allow");
+  const open = text("Use `<button onclick=x>Go</button>");
+  expect(ruleFor(open, "ag_ui_content: { text_appears: event_by_event }\n")).toBe(
+    "ag_ui_content.markup",
+  );
 });

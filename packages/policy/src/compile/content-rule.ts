@@ -21,7 +21,7 @@ const REASONS: Readonly<Record<Exclude<ContentKind, "max_characters">, string>> 
 
 /** The setting that lets pass what was found. */
 const SETTINGS: Readonly<Record<ContentKind, string>> = {
-  images: "image_hosts with the host, or images: allow",
+  images: "its host in image_hosts, or images: allow,",
   links: "links: allow",
   markup: "markup: allow",
   hidden: "hidden: allow",

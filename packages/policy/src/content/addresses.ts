@@ -19,6 +19,8 @@ const BACKSLASH = codeOf("\\");
 const CLOSE = codeOf("]");
 
 type Use = "image" | "link" | "definition" | "autolink";
+type Outside = { readonly brackets: readonly boolean[]; readonly images: number };
+const NOTHING_OPEN: Outside = { brackets: [], images: 0 };
 type Reading = { readonly use: Use; readonly reader: Destination };
 
 /** Prose has `<xs:element>` and `[Note]: mind: this`: there other schemes do not count. */
@@ -51,7 +53,7 @@ export class Addresses {
   #destination: Reading | undefined;
   #autolink: Reading | undefined;
   /** What was open where code within a line began. */
-  #outside: { readonly brackets: boolean[]; readonly images: number } | undefined;
+  #outside: Outside | undefined;
 
   constructor(settings: ContentSettings) {
     this.#settings = settings;
@@ -108,13 +110,16 @@ export class Addresses {
 
   /** Code within a line begins. */
   openSpan(): void {
-    this.#outside = { brackets: this.#brackets.slice(), images: this.#openImages };
+    const isOpen = this.#brackets.length > 0 || this.#openImages > 0;
+    this.#outside = isOpen
+      ? { brackets: this.#brackets.slice(), images: this.#openImages }
+      : NOTHING_OPEN;
   }
 
   /** What was read since {@link Addresses.openSpan} was code, and opened nothing. */
   closeSpan(): void {
     if (this.#outside === undefined) return;
-    this.#brackets = this.#outside.brackets;
+    this.#brackets = [...this.#outside.brackets];
     this.#openImages = this.#outside.images;
     this.#destination = this.#autolink = this.#outside = undefined;
   }

@@ -66,6 +66,11 @@ export class CodeBlocks {
     return this.#line.isOver && this.#run.character === 0;
   }
 
+  /** Everything to the end of the line is code. */
+  get isCodeLine(): boolean {
+    return this.#isIndented || this.#fence?.isResting === true;
+  }
+
   /** Takes the next character; whether it is certainly code. `inTag`: it stands in an HTML tag. */
   feed(code: number, inTag: boolean): boolean {
     if (code === LINE_FEED || code === CARRIAGE_RETURN) {

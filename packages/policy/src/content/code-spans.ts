@@ -10,11 +10,9 @@ const LESS = 0x3c;
 const GREATER = 0x3e;
 const BAR = 0x7c;
 const SLASH = 0x2f;
-const DOT = 0x2e;
 const CLOSE = 0x5d;
 const OPEN_PARENTHESIS = 0x28;
 const CLOSE_PARENTHESIS = 0x29;
-const W = 0x77;
 
 /**
  * Follows code within a line (`` `like this` ``), which a run of backticks opens and the next run of the same length
@@ -35,7 +33,6 @@ export class CodeSpans {
   #isAngle = false;
   /** Between `](` and `)`. */
   #isDestination = false;
-  #wide = 0;
 
   /** Code is open, and everybody agrees that it will be code once it is closed. */
   get isOpen(): boolean {
@@ -49,7 +46,7 @@ export class CodeSpans {
 
   /** Only a backtick, or one of few other characters, would change something. */
   get isResting(): boolean {
-    return this.#run === 0 && !this.#isAddress && !this.#isAngle && this.#wide === 0;
+    return this.#run === 0 && !this.#isAddress && !this.#isAngle && !this.#isDestination;
   }
 
   /** Takes the next character; whether code was closed before it. */
@@ -84,6 +81,11 @@ export class CodeSpans {
     this.endParagraph();
   }
 
+  /** An address that has no scheme (`www.`) has just begun. */
+  beginAddress(): void {
+    this.#isAddress = true;
+  }
+
   /** Nothing counts as code to the end of the paragraph. */
   distrust(): void {
     this.#isDoubtful = true;
@@ -106,9 +108,7 @@ export class CodeSpans {
     if (code === LESS) this.#isAngle = true;
     else if (code === GREATER) this.#isAngle = false;
     else if (code === SLASH && before === SLASH) this.#isAddress = true;
-    else if (code === DOT && this.#wide >= 3) this.#isAddress = true;
     else if (code === OPEN_PARENTHESIS && before === CLOSE) this.#isDestination = true;
     else if (code === CLOSE_PARENTHESIS) this.#isDestination = false;
-    this.#wide = (code | 0x20) === W ? this.#wide + 1 : 0;
   }
 }

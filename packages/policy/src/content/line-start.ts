@@ -17,6 +17,9 @@ export type ListMark = {
   readonly number: number | undefined;
 };
 
+/** What most lines have. */
+const NONE: readonly ListMark[] = [];
+
 /** Reads what stands before the first word of a line: white space, marks of quotes and of lists. */
 export class LineStart {
   /** Of the next character, with tabs as wide as CommonMark says. */
@@ -27,7 +30,7 @@ export class LineStart {
   quoteColumn = 0;
   /** The column behind the last mark of a quote: what follows is measured from here. */
   base = 0;
-  marks: ListMark[] = [];
+  marks: readonly ListMark[] = NONE;
   /** Marks in an order that is not followed here, such as a quote within a list. */
   isMixed = false;
   /** Text has begun. */
@@ -43,7 +46,7 @@ export class LineStart {
   /** Begins another line. */
   restart(): void {
     this.column = this.quotes = this.quoteColumn = this.base = 0;
-    if (this.marks.length > 0) this.marks = [];
+    this.marks = NONE;
     this.isMixed = this.isOver = this.isStray = false;
     this.#forgetMark();
   }
@@ -79,7 +82,7 @@ export class LineStart {
       const number = this.#bullet === 0 ? this.#number : undefined;
       const length = this.#bullet === 0 ? this.#digits + 1 : 1;
       const end = this.column - this.base;
-      this.marks.push({ column: end - length, end, content: 0, number });
+      this.marks = [...this.marks, { column: end - length, end, content: 0, number }];
       this.#forgetMark();
     }
     this.column += width;

@@ -1,11 +1,12 @@
-import type { LineStart } from "./line-start.js";
+import type { LineStart, ListMark } from "./line-start.js";
 
 /** Deeper lists are not followed. */
 const DEEPEST = 16;
+const NONE: readonly ListMark[] = [];
 
 /** Follows the list items that are open, as far as every renderer agrees on them. */
 export class Lists {
-  #open: { readonly column: number; readonly content: number }[] = [];
+  #open: readonly ListMark[] = NONE;
   #mayBeOpen = false;
   #isCertain = true;
 
@@ -37,21 +38,21 @@ export class Lists {
     const indent = first?.column ?? line.indent;
     if (first !== undefined) this.#mayBeOpen = true;
     else if (isAfterBlank && line.column === 0) this.#mayBeOpen = false;
-    if (line.quotes > 0) {
-      this.#open = [];
-      return;
-    }
-    const open = this.#open;
-    const isSibling = open.some(({ column }) => column === indent);
-    while ((open.at(-1)?.content ?? 0) > indent) open.pop();
-    line.marks.forEach((mark, index) => {
+    if (line.quotes > 0) this.#open = NONE;
+    else if (first !== undefined || this.#open.length > 0) this.#nest(line, indent, isAfterBlank);
+  }
+
+  #nest({ marks }: LineStart, indent: number, isAfterBlank: boolean): void {
+    const isSibling = this.#open.some(({ column }) => column === indent);
+    const open = this.#open.filter(({ content }) => content <= indent);
+    marks.forEach((mark, index) => {
       const depth = mark.column - (open.at(-1)?.content ?? 0);
       // Within a paragraph only bullets and the number one begin a list.
       const canBegin =
         mark.number === undefined || mark.number === 1 || isAfterBlank || isSibling || index > 0;
       if (depth < 0 || depth > 3 || !canBegin || open.length >= DEEPEST) this.#isCertain = false;
-      if (this.#isCertain) open.push({ column: mark.column, content: mark.content });
+      if (this.#isCertain) open.push(mark);
     });
-    if (first !== undefined && !this.#isCertain) this.#open = [];
+    this.#open = marks.length > 0 && !this.#isCertain ? NONE : open;
   }
 }

@@ -74,7 +74,9 @@ export class Markup {
   /** Characters of a tag that began where text counts. */
   #length = 0;
   #isInSpan = false;
-  #outside = { isForeign: false, isUnescaped: false };
+  /** Both as they were before the code that is open. */
+  #wasForeign = false;
+  #wasUnescaped = false;
 
   constructor(settings: ContentSettings) {
     this.#settings = settings;
@@ -102,7 +104,8 @@ export class Markup {
 
   /** Code within a line begins. */
   openSpan(): void {
-    this.#outside = { isForeign: this.#isForeign, isUnescaped: this.#isUnescaped };
+    this.#wasForeign = this.#isForeign;
+    this.#wasUnescaped = this.#isUnescaped;
   }
 
   /** What was read since {@link Markup.openSpan} was code. */
@@ -110,8 +113,8 @@ export class Markup {
     this.#leave("text");
     this.#isPending = false;
     this.#running = "";
-    this.#isForeign = this.#outside.isForeign;
-    this.#isUnescaped = this.#outside.isUnescaped;
+    this.#isForeign = this.#wasForeign;
+    this.#isUnescaped = this.#wasUnescaped;
   }
 
   /** A paragraph is over, and a tag that is not whole was text. */

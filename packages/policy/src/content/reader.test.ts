@@ -1,6 +1,8 @@
 import type { JsonObject } from "@countersign/core";
 import { expect, test } from "vitest";
 import { settingsOf } from "../testing/content-settings.js";
+import { CONTENT_PARTS } from "../vocabulary/content-part.js";
+import type { ContentPart } from "../vocabulary/content-part.js";
 import { createContentReader } from "./reader.js";
 
 const SETTINGS = settingsOf({ maxCharacters: 1000 });
@@ -46,4 +48,70 @@ test("ten thousand messages are kept apart, and one more ends the stream", () =>
   for (let count = 0; count < 10_000; count += 1) read(text(`m${count}`, "x"));
   expect(read(text("m1", "y"))).toBeNull();
   expect(() => read(text("one more", "x"))).toThrow("maxReadMessages");
+});
+
+const IMAGE = "See ![x](https://evil.example/)";
+const PARTS: readonly (readonly [ContentPart, string, JsonObject])[] = [
+  ["text", "", text("m", IMAGE)],
+  ["text", "", { type: "RUN_ERROR", message: IMAGE }],
+  ["reasoning", "", { type: "REASONING_MESSAGE_CONTENT", messageId: "m", delta: IMAGE }],
+  ["tool_results", "/content", { type: "TOOL_CALL_RESULT", content: IMAGE }],
+  [
+    "tool_results",
+    "/content/1/text",
+    { type: "TOOL_CALL_RESULT", content: [{ type: "image" }, { type: "text", text: IMAGE }] },
+  ],
+  ["activities", "/content/a/0", { type: "ACTIVITY_SNAPSHOT", content: { a: [IMAGE] } }],
+  [
+    "activities",
+    "/patch/0/value",
+    { type: "ACTIVITY_DELTA", patch: [{ op: "add", path: "/t", value: IMAGE }] },
+  ],
+  ["state", "/snapshot/note", { type: "STATE_SNAPSHOT", snapshot: { n: 1, note: IMAGE } }],
+  [
+    "state",
+    "/delta/0/value/x",
+    { type: "STATE_DELTA", delta: [{ op: "add", path: "/t", value: { x: IMAGE } }] },
+  ],
+  [
+    "questions",
+    "/outcome/interrupts/0/message",
+    { type: "RUN_FINISHED", outcome: { type: "interrupt", interrupts: [{ message: IMAGE }] } },
+  ],
+  ["custom", "/value", { type: "CUSTOM", name: "x", value: IMAGE }],
+];
+
+test.each(PARTS)(
+  "%s%s is read where the policy asks for it, and not where it does not",
+  (part, pointer, event) => {
+    const found = createContentReader(settingsOf({ parts: new Set([part]) })).read(event);
+    expect(found?.kind).toBe("images");
+    expect(found?.part ?? "").toBe(pointer);
+    const others = new Set(CONTENT_PARTS.filter((other) => other !== part));
+    expect(createContentReader(settingsOf({ parts: others })).read(event)).toBeNull();
+  },
+);
+
+test("the pointer repeats no name that could be a sentence, and is short", () => {
+  const reader = createContentReader(settingsOf({ parts: new Set(["state"]) }));
+  const odd = reader.read({ type: "STATE_SNAPSHOT", snapshot: { "call me at <b>": { a: IMAGE } } });
+  expect(odd?.part).toBe("/snapshot/*/a");
+  let deep: JsonObject = { a: IMAGE };
+  for (let depth = 0; depth < 60; depth += 1) deep = { deeper: deep };
+  expect(reader.read({ type: "STATE_SNAPSHOT", snapshot: deep })?.part?.length).toBe(201);
+});
+
+test("how long a message may be does not bound a text of the state", () => {
+  const settings = settingsOf({ parts: new Set(["state", "text"]), maxCharacters: 5 });
+  const reader = createContentReader(settings);
+  expect(reader.read({ type: "STATE_SNAPSHOT", snapshot: "a longer text" })).toBeNull();
+  expect(reader.read(text("m", "a longer text"))).toEqual({ kind: "max_characters", offset: 5 });
+});
+
+test("what is found is named by its offset in the message, however it is cut", () => {
+  const whole = createContentReader(SETTINGS).read(text("m", IMAGE));
+  const reader = createContentReader(SETTINGS);
+  const found = IMAGE.split("").map((letter) => reader.read(text("m", letter)));
+  expect(found.find((one) => one !== null)).toEqual(whole);
+  expect(whole).toEqual({ kind: "images", offset: IMAGE.indexOf("https:") + "https".length });
 });

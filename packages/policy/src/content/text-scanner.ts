@@ -8,10 +8,16 @@ import { Markup } from "./markup.js";
 import type { ContentSettings } from "./settings.js";
 import { Words } from "./words.js";
 
-/** Characters that mean nothing by themselves, while nothing is open. */
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const DOT = 0x2e;
+/** The longest beginning of an address that has no scheme. */
+const WIDE = "www";
+
+/** Characters of ASCII that mean nothing by themselves, while nothing is open. */
 const IS_PLAIN: readonly boolean[] = Array.from(
   { length: 0x7f },
-  (_, code) => code >= 0x20 && !"!\"#$&'()*/:<=>@[\\]_`|~.wW".includes(String.fromCharCode(code)),
+  (_, code) => code >= 0x20 && !"!$&./<@[\\]`|~".includes(String.fromCharCode(code)),
 );
 
 /**
@@ -32,6 +38,12 @@ export class TextScanner {
   #characters = 0;
   /** No machine cares for a plain character. */
   #isResting = false;
+  /** Nothing but the end of the line matters. */
+  #isCodeLine = false;
+  /** The last character was none of ASCII. */
+  #wasBeyond = false;
+  /** The end of what was read, where `www.` may be cut. */
+  #tail = "";
   #wasInSpan = false;
   #sawRaw = false;
   /** Found in code within a line that is still open. */
@@ -58,19 +70,50 @@ export class TextScanner {
     if (this.#words?.push(text) === true) found ??= { kind: "words", offset: start };
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (this.#isResting && IS_PLAIN[code] === true) {
-        // The letters of a scheme are plain.
-        this.#user?.feed(code);
-        continue;
-      }
+      if (this.#passes(code)) continue;
       if (this.#hidden?.feed(code) === true) found ??= { kind: "hidden", offset: start + at };
+      if (this.#isSkipped(code)) continue;
+      if (code === DOT && this.#isWide(text, at)) this.#spans.beginAddress();
       const kind = this.#feed(code);
       if (kind !== undefined) found ??= this.#settle({ kind, offset: start + at });
-      this.#isResting = IS_PLAIN[code] === true && this.#rests();
+      this.#isResting = (IS_PLAIN[code] === true || code >= 0xa0 || code === DOT) && this.#rests();
+      this.#isCodeLine = this.#blocks.isCodeLine && this.#markup?.isResting !== false;
     }
+    this.#tail =
+      text.length >= WIDE.length
+        ? text.slice(-WIDE.length)
+        : (this.#tail + text).slice(-WIDE.length);
     // Shown as it is by now, what is open is text.
     if (this.#inSpan !== undefined && !this.#spans.isClosing) found ??= this.#takeInSpan();
     return found;
+  }
+
+  /** Most of prose: nothing cares for it. */
+  #passes(code: number): boolean {
+    if (IS_PLAIN[code] !== true || !(this.#isResting || this.#isCodeLine)) return false;
+    if (this.#wasBeyond) {
+      // It ends a row of invisible characters.
+      this.#hidden?.feed(code);
+      this.#wasBeyond = false;
+    }
+    // The letters of a scheme are plain.
+    if (!this.#isCodeLine) this.#user?.feed(code);
+    return true;
+  }
+
+  /** The same for what is not ASCII, and for all of a line of code. */
+  #isSkipped(code: number): boolean {
+    this.#wasBeyond = code >= 0x7f;
+    if (this.#isCodeLine) return code !== LINE_FEED && code !== CARRIAGE_RETURN;
+    if (!this.#isResting || code < 0xa0) return false;
+    this.#user?.feed(code);
+    return true;
+  }
+
+  #isWide(text: string, at: number): boolean {
+    const before =
+      at >= WIDE.length ? text.slice(at - WIDE.length, at) : this.#tail + text.slice(0, at);
+    return before.slice(-WIDE.length).toLowerCase() === WIDE;
   }
 
   #feed(code: number): ContentKind | undefined {
