@@ -15,6 +15,7 @@ import { serveChat } from "./serve.mjs";
 export async function withChat(
   page: InlineConfig,
   use: (opened: Page) => Promise<void>,
+  gateway?: string,
 ): Promise<string[]> {
   const outDir = mkdtempSync(join(tmpdir(), "chat-"));
   await build({
@@ -22,7 +23,7 @@ export async function withChat(
     resolve: { conditions: ["@countersign/source", ...defaultClientConditions] },
     build: { outDir, emptyOutDir: true },
   });
-  const { url, close } = await serveChat({ folder: outDir });
+  const { url, close } = await serveChat({ folder: outDir, gateway });
   const browser = await startBrowser();
   const complaints: string[] = [];
   try {

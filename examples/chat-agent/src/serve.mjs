@@ -13,10 +13,11 @@ const MAX_BODY = 1024 * 1024;
 
 /**
  * Serves a built page, and the example agent under `/agent` (AG-UI 1.0: POST, answered by SSE) and
- * `/agent/stop`. Returns the address and how to end it.
+ * `/agent/stop`. A page that talks to a gateway may call that one too. Returns the address and how to end it.
  */
-export async function serveChat({ folder, port = 0 }) {
+export async function serveChat({ folder, port = 0, gateway }) {
   const running = new Map();
+  const mayCall = gateway === undefined ? "'self'" : `'self' ${new URL(gateway).origin}`;
   const server = createServer((request, response) => {
     // Appended, not resolved: `//` would be an address without a host.
     const asked = request.url?.startsWith("/") ? request.url : "/";
@@ -27,7 +28,7 @@ export async function serveChat({ folder, port = 0 }) {
     if (request.method === "POST" && pathname === "/agent/stop") {
       return void stop(request, response, running);
     }
-    return sendFile(folder, pathname, response);
+    return sendFile(folder, pathname, response, mayCall);
   });
   await new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -49,8 +50,13 @@ export async function startChat({ folder, environment, out, err }) {
     err(`PORT must be a number from 0 to 65535, not ${JSON.stringify(port)}`);
     return undefined;
   }
+  const gateway = environment.GATEWAY;
+  if (gateway !== undefined && !(/^https?:\/\//.test(gateway) && URL.canParse(gateway))) {
+    err(`GATEWAY must be the address of a gateway, not ${JSON.stringify(gateway)}`);
+    return undefined;
+  }
   try {
-    const chat = await serveChat({ folder, port: Number(port) });
+    const chat = await serveChat({ folder, port: Number(port), gateway });
     out(`chat with the example agent: ${chat.url}`);
     return chat;
   } catch (error) {
@@ -107,7 +113,7 @@ function nameOf(pathname) {
   }
 }
 
-function sendFile(folder, pathname, response) {
+function sendFile(folder, pathname, response, mayCall) {
   const path = join(folder, nameOf(pathname));
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   if (!path.startsWith(join(folder, "/")) || !isFile) {
@@ -116,8 +122,7 @@ function sendFile(folder, pathname, response) {
   }
   response.writeHead(200, {
     // Whatever an agent gets onto the page, it runs no script and calls nobody else.
-    "content-security-policy":
-      "default-src 'self'; img-src data:; base-uri 'none'; form-action 'self'",
+    "content-security-policy": `default-src 'self'; connect-src ${mayCall}; img-src data:; base-uri 'none'; form-action 'self'`,
     "content-type": TYPES.get(extname(path)) ?? "application/octet-stream",
   });
   createReadStream(path).pipe(response);

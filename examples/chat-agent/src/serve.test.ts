@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { startChat } from "./serve.mjs";
 
-async function begin(PORT: string) {
+async function begin(PORT: string, further: Record<string, string> = {}) {
   const out: string[] = [];
   const err: string[] = [];
   const chat = await startChat({
     folder: import.meta.dirname,
-    environment: { PORT },
+    environment: { PORT, ...further },
     out: (line) => out.push(line),
     err: (line) => err.push(line),
   });
@@ -29,6 +29,19 @@ test.each(["", "abc", "65536"])("PORT=%s is told in one line", async (port) => {
   const { chat, err } = await begin(port);
   expect(chat).toBeUndefined();
   expect(err).toEqual([`PORT must be a number from 0 to 65535, not "${port}"`]);
+});
+
+test("a page may call the gateway that it was started with, and nobody else", async () => {
+  const { chat } = await begin("0", { GATEWAY: "http://127.0.0.1:8080/agents/main" });
+  const { headers } = await fetch(`${chat?.url}chat.css`);
+  expect(headers.get("content-security-policy")).toContain(
+    "connect-src 'self' http://127.0.0.1:8080;",
+  );
+  await chat?.close();
+  for (const wrong of ["", "127.0.0.1:8080", "javascript:1", "http://"]) {
+    const { err } = await begin("0", { GATEWAY: wrong });
+    expect(err).toEqual([`GATEWAY must be the address of a gateway, not "${wrong}"`]);
+  }
 });
 
 test("what is no file of the page is not there, and ends nobody's server", async () => {

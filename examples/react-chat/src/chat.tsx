@@ -1,4 +1,5 @@
 import { isBusy } from "@countersign/client";
+import type { ReceiptTally } from "@countersign/client";
 import { RenderHint, useAgent } from "@countersign/react";
 import type { FormEvent, ReactNode } from "react";
 import { useEffect, useRef } from "react";
@@ -8,9 +9,21 @@ import { Questions } from "./questions.js";
 /** What this page shows when an agent asks for a component; anything else is not shown. */
 const COMPONENTS = { BarChart };
 
+/** How much of what is on the screen its gateway has signed for; nothing where no receipts are expected. */
+function SignedFor({ tally }: { tally: ReceiptTally }): ReactNode {
+  const unsigned = tally.refused + tally.missing;
+  if (tally.verified + unsigned === 0) return null;
+  return (
+    <span className="signed" data-sound={unsigned === 0}>
+      signed for: {tally.verified}
+      {unsigned > 0 && `, not: ${unsigned}`}
+    </span>
+  );
+}
+
 export function Chat(): ReactNode {
   const agent = useAgent();
-  const { status, messages, renderHints, notices, problem } = agent;
+  const { status, messages, renderHints, notices, receipts, problem } = agent;
   const end = useRef<HTMLLIElement>(null);
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -53,6 +66,7 @@ export function Chat(): ReactNode {
     <main className="chat">
       <header>
         <h1>Chat with React</h1>
+        <SignedFor tally={receipts} />
         <span className="status" role="status" data-status={status}>
           {status === "waiting" ? "waiting for you" : status}
         </span>
