@@ -90,7 +90,7 @@ test("a capability opens no more events at two processes than it says, whatever 
     last.abort();
     expect(late).toBe(60);
   }
-}, 180_000);
+}, 300_000);
 
 test("a run is stopped through another process within a second, and a process that died is no longer shown", async () => {
   const pair = await startPair(scene);
