@@ -17,6 +17,7 @@ const MAY_IMPORT = {
   redteam: ["core", "wire"],
   inspect: ["core", "wire"],
   gateway: ["core", "wire", "policy", "capability", "receipts"],
+  "apps/console": ["core", "wire", "capability", "receipts"],
 };
 
 const SENTENCES = {
@@ -25,6 +26,8 @@ const SENTENCES = {
   inspect: "inspect looks from outside: it imports core and wire only.",
   react: "a binding only binds: react imports client only.",
   svelte: "a binding only binds: svelte imports client only.",
+  "apps/console":
+    "the console knows a gateway by its control API alone: it imports core, wire, capability and receipts only.",
   testkit: "testkit is an independent oracle and imports none of our packages.",
 };
 
@@ -38,6 +41,7 @@ const RUNS_ANYWHERE = new Set([
   "client",
   "react",
   "svelte",
+  "apps/console",
 ]);
 
 /** From these entries, no file matching `never` may be reachable. */

@@ -58,6 +58,9 @@ function build() {
   const started = performance.now();
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   if (!run(process.execPath, [tsc, "-b"])) fail("the build failed; the lines above say where.");
+  const page = join(root, "apps", "console", "build.mjs");
+  if (!run(process.execPath, [page]))
+    fail("the console could not be built; the lines above say why.");
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   say(`built in ${seconds} s`);
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
+import { CONSOLE_DIRECTORY } from "@countersign/console";
 import { CountersignError } from "@countersign/core";
 import { createJournal, loadConfig, startGateway } from "@countersign/gateway";
 import type { GatewayConfig, Journal, RunningGateway } from "@countersign/gateway";
@@ -56,7 +57,10 @@ async function serve(flags: ServeFlags): Promise<void> {
   const journal = createJournal(config.log);
   // Whoever reads what is said here may go away before we do.
   process.stderr.on("error", () => {});
-  const running = await startGateway(config, { journal });
+  const running = await startGateway(config, {
+    journal,
+    consoleDirectory: CONSOLE_DIRECTORY,
+  });
   const leave = listenToSignals(running);
   greet(running, config, journal);
   const hasten = await leave;
@@ -97,17 +101,25 @@ function listenToSignals(running: RunningGateway): Promise<AbortSignal> {
 
 /** Says where it listens: in words on a terminal, as a line of the log elsewhere. */
 function greet(running: RunningGateway, config: GatewayConfig, journal: Journal): void {
-  const { dataUrl, controlUrl, freshAdminToken } = running;
+  const { dataUrl, controlUrl, consoleUrl, freshAdminToken } = running;
   const { hash, mode } = running.policy.holder.current;
   if (process.stdout.isTTY && config.log.format === "auto") {
     printLine(`${pc.bold("Countersign")} ${VERSION}`);
     printLine(`  ${pc.green("listening")} ${dataUrl}`);
     for (const { name } of config.agents) printLine(`    ${dataUrl}/agents/${name}`);
     printLine(`  control   ${controlUrl}`);
+    if (consoleUrl !== undefined) printLine(`  console   ${consoleUrl}`);
     printLine(`  policy    ${mode}, hash ${hash.slice(0, 16)}…`);
   } else {
     journal.info(
-      { data: dataUrl, control: controlUrl, version: VERSION, mode, hash },
+      {
+        data: dataUrl,
+        control: controlUrl,
+        ...(consoleUrl === undefined ? {} : { console: consoleUrl }),
+        version: VERSION,
+        mode,
+        hash,
+      },
       `listening ${dataUrl} control ${controlUrl} in ${mode} mode`,
     );
   }

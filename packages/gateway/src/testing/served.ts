@@ -29,6 +29,8 @@ export async function startServed(
     policy?: string;
     /** Another one of the same log: it has the same keys, and the same admin token. */
     beside?: Served;
+    /** The folder of the built console. */
+    consoleDirectory?: string;
   } = {},
 ): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-served-"));
@@ -48,7 +50,11 @@ export async function startServed(
   const journal = createJournal({
     destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   });
-  const running = await startGateway(config, { journal });
+  const { consoleDirectory } = options;
+  const running = await startGateway(config, {
+    journal,
+    ...(consoleDirectory === undefined ? {} : { consoleDirectory }),
+  });
   const token = running.freshAdminToken ?? beside?.adminToken ?? "";
   let closed = false;
   return {

@@ -1,0 +1,56 @@
+// Builds the console into dist/page. Quick when nothing changed: the inputs are hashed, and the hash of the last build is kept
+// beside it, outside the folder that is served.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const here = import.meta.dirname;
+const root = join(here, "..", "..");
+const stamp = join(here, "dist", "inputs.sha256");
+
+/** What the bundle is made of: our own sources, and the versions of everybody else's. */
+const INPUTS = [
+  "apps/console/index.html",
+  "apps/console/page.mjs",
+  "apps/console/src",
+  "packages/core/src",
+  "packages/receipts/src",
+  "packages/wire/src",
+  "apps/console/package.json",
+  "package-lock.json",
+];
+
+function filesOf(path) {
+  const full = join(root, path);
+  if (!statSync(full).isDirectory()) return [full];
+  return readdirSync(full, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.test\.tsx?$/u.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+function hashInputs() {
+  const hash = createHash("sha256");
+  for (const file of INPUTS.flatMap(filesOf)) {
+    hash.update(`${file.slice(root.length)}\0`);
+    hash.update(readFileSync(file));
+  }
+  return hash.digest("hex");
+}
+
+const inputs = hashInputs();
+const isFresh =
+  existsSync(join(here, "dist", "page", "index.html")) &&
+  existsSync(stamp) &&
+  readFileSync(stamp, "utf8") === inputs;
+
+if (!isFresh) {
+  const started = performance.now();
+  const [{ build }, { page }] = await Promise.all([import("vite"), import("./page.mjs")]);
+  await build(page);
+  mkdirSync(join(here, "dist"), { recursive: true });
+  writeFileSync(stamp, inputs);
+  process.stdout.write(
+    `console: built in ${((performance.now() - started) / 1000).toFixed(1)} s\n`,
+  );
+}

@@ -1,0 +1,11 @@
+/** What became of an event: let through, kept back, or let through although a rule spoke against it. */
+export type Verdict = "allowed" | "blocked" | "noted";
+
+/** The verdict on a decision of the feed or on an entry of the log. */
+export function verdictOf(decision: {
+  readonly allowed: boolean;
+  readonly rule?: string;
+}): Verdict {
+  if (!decision.allowed) return "blocked";
+  return decision.rule === undefined ? "allowed" : "noted";
+}

@@ -1,0 +1,48 @@
+import type { ReactNode } from "react";
+import { useSession } from "./api/session.js";
+import { FeedProvider } from "./feed/feed-context.js";
+import { Frame } from "./frame.js";
+import { CapabilitiesPage } from "./pages/capabilities.js";
+import { LivePage } from "./pages/live.js";
+import { LoginPage } from "./pages/login.js";
+import { NowPage } from "./pages/now.js";
+import { PolicyPage } from "./pages/policy.js";
+import { ReceiptPage } from "./pages/receipt.js";
+import { ReceiptsPage } from "./pages/receipts.js";
+import { RunPage } from "./pages/run.js";
+import { RunsPage } from "./pages/runs.js";
+import { useRoute } from "./route/route.js";
+import type { Route } from "./route/route.js";
+import { Empty } from "./shown/states.js";
+
+/** The console: the login, or the page that the address names. */
+export function App(): ReactNode {
+  const { token } = useSession();
+  const route = useRoute();
+  if (token === undefined) return <LoginPage />;
+  return (
+    <FeedProvider key={token}>
+      <Frame route={route}>{pageOf(route)}</Frame>
+    </FeedProvider>
+  );
+}
+
+function pageOf({ parts, query }: Route): ReactNode {
+  const [page, first, second] = parts;
+  if (page === "now") return <NowPage />;
+  if (page === "live") return <LivePage query={query} />;
+  if (page === "runs" && first !== undefined && second !== undefined) {
+    return <RunPage key={`${first}/${second}`} session={first} run={second} />;
+  }
+  if (page === "runs") return <RunsPage query={query} />;
+  if (page === "receipts" && first !== undefined) return <ReceiptPage key={first} place={first} />;
+  if (page === "receipts") return <ReceiptsPage query={query} />;
+  if (page === "policy") return <PolicyPage query={query} />;
+  if (page === "capabilities") return <CapabilitiesPage />;
+  return (
+    <>
+      <h1>Nothing here</h1>
+      <Empty title="The console has no such page">Choose one from the menu.</Empty>
+    </>
+  );
+}

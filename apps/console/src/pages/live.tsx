@@ -1,0 +1,116 @@
+import { useMemo, useState } from "react";
+import type { ReactNode } from "react";
+import type { FeedItem } from "../api/answers.js";
+import { useFeed } from "../feed/feed-context.js";
+import { feedFilterOf, passesFilter } from "../feed/feed-filter.js";
+import type { FeedFilter } from "../feed/feed-filter.js";
+import { hrefOf, rewrite } from "../route/route.js";
+import { announce } from "../shown/announce.js";
+import { Field } from "../shown/field.js";
+import { Empty } from "../shown/states.js";
+import { FeedTable } from "./feed-table.js";
+
+/** Every decision as it is made, the newest first. */
+export function LivePage({ query }: { readonly query: URLSearchParams }): ReactNode {
+  const view = useFeed();
+  const [held, setHeld] = useState<{ items: readonly FeedItem[]; total: number }>();
+  const filter = useMemo(() => feedFilterOf(query), [query]);
+  const items = held?.items ?? view.items;
+  const shown = useMemo(
+    () => items.filter((item) => passesFilter(item, filter)).toReversed(),
+    [items, filter],
+  );
+  const missed = held === undefined ? 0 : view.total - held.total;
+  const toggle = (): void => {
+    setHeld(held === undefined ? { items: view.items, total: view.total } : undefined);
+    announce(held === undefined ? "Paused" : "Goes on");
+  };
+  return (
+    <>
+      <div className="head">
+        <h1 tabIndex={-1}>Live</h1>
+        <button type="button" onClick={toggle} aria-pressed={held !== undefined}>
+          {held === undefined ? "Pause" : `Go on (${missed.toLocaleString()} new)`}
+        </button>
+      </div>
+      <Filters filter={filter} />
+      <p className="faint small-print">
+        {shown.length.toLocaleString()} of {items.length.toLocaleString()} decisions kept here, of
+        this gateway
+        {view.lost === 0 ? "" : `; ${view.lost.toLocaleString()} came too fast and were left out`}.
+        The <a href="#/receipts">log</a> has all.
+      </p>
+      {shown.length === 0 ? (
+        <Empty
+          title={
+            items.length === 0 ? "Nothing has been decided yet" : "Nothing that passes the filter"
+          }
+        >
+          {items.length === 0
+            ? "Decisions come here the moment they are recorded. Send a request through the gateway."
+            : "Clear the filter, or wait."}
+        </Empty>
+      ) : (
+        <FeedTable items={shown} />
+      )}
+    </>
+  );
+}
+
+function Filters({ filter }: { readonly filter: FeedFilter }): ReactNode {
+  const change = (name: keyof FeedFilter, value: string): void =>
+    rewrite(hrefOf(["live"], { ...filter, [name]: value }));
+  const isEmpty = Object.keys(filter).length === 0;
+  return (
+    <form
+      className="filters"
+      role="search"
+      aria-label="Filter"
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <Field
+        title="Find"
+        isFilter
+        value={filter.text ?? ""}
+        onChange={(value) => change("text", value)}
+      />
+      <label className="field">
+        <span>Verdict</span>
+        <select
+          value={filter.verdict ?? ""}
+          onChange={(event) => change("verdict", event.target.value)}
+        >
+          <option value="">all</option>
+          <option value="allowed">allowed</option>
+          <option value="noted">noted</option>
+          <option value="blocked">blocked</option>
+        </select>
+      </label>
+      <label className="field">
+        <span>Direction</span>
+        <select
+          value={filter.direction ?? ""}
+          onChange={(event) => change("direction", event.target.value)}
+        >
+          <option value="">both</option>
+          <option value="outbound">to the person</option>
+          <option value="inbound">to the agent</option>
+        </select>
+      </label>
+      <Field
+        title="Agent"
+        value={filter.agent ?? ""}
+        onChange={(value) => change("agent", value)}
+      />
+      <Field
+        title="Session"
+        value={filter.session ?? ""}
+        onChange={(value) => change("session", value)}
+      />
+      <Field title="Rule" value={filter.rule ?? ""} onChange={(value) => change("rule", value)} />
+      <button type="button" disabled={isEmpty} onClick={() => rewrite(hrefOf(["live"]))}>
+        Clear
+      </button>
+    </form>
+  );
+}

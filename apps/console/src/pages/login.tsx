@@ -1,0 +1,77 @@
+import { useState } from "react";
+import type { FormEvent, ReactNode } from "react";
+import { ControlProblem, ask, reasonOf } from "../api/request.js";
+import { signIn, useSession } from "../api/session.js";
+import { Mark } from "../mark.js";
+
+/** Where the admin token is typed in. */
+export function LoginPage(): ReactNode {
+  const { reason } = useSession();
+  const [token, setToken] = useState("");
+  const [isKept, setKept] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const tried = token.trim();
+    if (tried === "") {
+      setFailure("Type the admin token in.");
+      return;
+    }
+    setBusy(true);
+    try {
+      await ask("/v1/status", { token: tried });
+      signIn(tried, isKept);
+    } catch (error) {
+      setFailure(
+        error instanceof ControlProblem
+          ? reasonOf(error)
+          : "The token has characters that cannot be sent.",
+      );
+      setBusy(false);
+    }
+  };
+  const told = failure ?? reason;
+  return (
+    <main className="login">
+      <form className="card" onSubmit={submit}>
+        <h1>
+          <Mark /> Countersign
+        </h1>
+        <p className="faint">What this gateway decides, as it decides it.</p>
+        {told === undefined ? null : (
+          <p className="notice bad" role="alert">
+            {told}
+          </p>
+        )}
+        <label className="field">
+          <span>Admin token</span>
+          <input
+            type="password"
+            name="token"
+            autoComplete="off"
+            spellCheck={false}
+            value={token}
+            onChange={(event) => setToken(event.target.value)}
+            aria-describedby="token-help"
+          />
+        </label>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={isKept}
+            onChange={(event) => setKept(event.target.checked)}
+          />
+          <span>Keep it in this tab until it is closed</span>
+        </label>
+        <button type="submit" className="primary" disabled={isBusy}>
+          {isBusy ? "Asking…" : "Sign in"}
+        </button>
+        <p id="token-help" className="faint small-print">
+          <code>countersign serve</code> prints the token once, at its first start. For a new one,
+          remove <code>admin-token.sha256</code> from the key directory and start again.
+        </p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,239 @@
+import type { ReactNode } from "react";
+import type { Policy, Runs, Status } from "../api/answers.js";
+import { askText } from "../api/request.js";
+import { useAnswer } from "../api/use-answer.js";
+import { useMeaning } from "../api/use-meaning.js";
+import { RateChart } from "../chart/rate-chart.js";
+import { useFeed, useFeedStore } from "../feed/feed-context.js";
+import type { RuleCount } from "../feed/feed-store.js";
+import { hrefOf } from "../route/route.js";
+import { StateBadge } from "../shown/badge.js";
+import { Figure } from "../shown/figure.js";
+import { Failure, Loading } from "../shown/states.js";
+import { Text } from "../shown/text.js";
+import { Age } from "../shown/time.js";
+import { ageOf } from "../shown/time-words.js";
+import { PolicyIssues } from "./policy-issues.js";
+import { RunTable } from "./run-table.js";
+
+/** How the gateway is, on one page. */
+export function NowPage(): ReactNode {
+  const status = useAnswer<Status>("/v1/status", 2000);
+  const runs = useAnswer<Runs>("/v1/runs?status=running&limit=10", 2000);
+  return (
+    <>
+      <h1 tabIndex={-1}>Now</h1>
+      {status.problem === undefined ? null : (
+        <Failure problem={status.problem} onRetry={status.reload} />
+      )}
+      {status.answer === undefined ? (
+        status.problem === undefined && <Loading what="the state of the gateway" />
+      ) : (
+        <Facts status={status.answer} />
+      )}
+      <section className="card" aria-labelledby="rates">
+        <h2 id="rates">Events a second</h2>
+        <RateChart />
+      </section>
+      <div className="columns">
+        <TopRules />
+        <section className="card" aria-labelledby="open-runs">
+          <h2 id="open-runs">Open runs</h2>
+          {runs.answer === undefined ? (
+            runs.problem === undefined ? (
+              <Loading what="runs" />
+            ) : (
+              <Failure problem={runs.problem} />
+            )
+          ) : runs.answer.runs.length === 0 ? (
+            <p className="faint">None now.</p>
+          ) : (
+            <RunTable runs={runs.answer.runs} isShort />
+          )}
+          <p>
+            <a href="#/runs">All runs and sessions</a>
+          </p>
+        </section>
+      </div>
+      {(status.answer?.gateways.length ?? 0) > 1 && status.answer !== undefined ? (
+        <Gateways status={status.answer} />
+      ) : null}
+    </>
+  );
+}
+
+function Facts({ status }: { readonly status: Status }): ReactNode {
+  const { policy, store, counts } = status;
+  const checkpoint = useAnswer<string>("/v1/checkpoint", 10_000, askText);
+  const metrics = useAnswer<string>("/metrics", 5000, askText);
+  const size = checkpoint.answer?.split("\n")[1];
+  const away = /^countersign_clients_away (\d+)$/mu.exec(metrics.answer ?? "")?.[1];
+  return (
+    <>
+      {policy.stale ? <StalePolicy /> : null}
+      <section className="figures" aria-label="The gateway">
+        <Figure title="State" note={whyOf(status)}>
+          <StateBadge name={stateOf(status)} />
+        </Figure>
+        <Figure title="Policy" href="#/policy" note={<code>{policy.hash.slice(0, 12)}…</code>}>
+          <span className="pair">
+            <Text value={policy.name ?? "without a name"} /> <StateBadge name={policy.mode} />
+          </span>
+        </Figure>
+        <Figure title="Let through" note={`${counts.refusals.toLocaleString()} requests refused`}>
+          {counts.events_forwarded.toLocaleString()}
+        </Figure>
+        <Figure
+          title="Blocked"
+          href={hrefOf(["receipts"], { allowed: "false" })}
+          note="since the start"
+        >
+          {counts.events_blocked.toLocaleString()}
+        </Figure>
+        <Figure
+          title="Log"
+          href="#/receipts"
+          note={
+            size === undefined
+              ? `${store.kind}`
+              : `${store.kind}, checkpoint of ${Number(size).toLocaleString()}`
+          }
+        >
+          {store.entries === undefined ? "away" : store.entries.toLocaleString()}
+        </Figure>
+        <Figure
+          title="Open runs"
+          href="#/runs"
+          note={`${counts.sessions.toLocaleString()} sessions, ${counts.sockets_open} sockets`}
+        >
+          {counts.runs_open.toLocaleString()}
+        </Figure>
+        <Figure title="Streams away" note="wait for their client to come back">
+          {away ?? "–"}
+        </Figure>
+        <Figure title="Up for" note={`version ${status.version}`}>
+          {ageOf(status.uptime_seconds * 1000)}
+        </Figure>
+      </section>
+    </>
+  );
+}
+
+function stateOf({ ready, draining }: Status): string {
+  if (draining) return "draining";
+  return ready ? "ready" : "not ready";
+}
+
+function whyOf({ ready, draining, store, listeners }: Status): ReactNode {
+  if (draining) return "It is stopping; open runs end.";
+  if (ready) return listeners.data;
+  return store.entries === undefined
+    ? "The receipt store does not answer: nothing is delivered."
+    : "Receipts or threads cannot be written; see /readyz.";
+}
+
+function StalePolicy(): ReactNode {
+  const { answer } = useAnswer<Policy>("/v1/policy", 5000);
+  return (
+    <section className="notice bad" aria-label="The policy">
+      <strong>The newest text of the policy does not load; the last good one decides.</strong>
+      {answer === undefined ? null : <PolicyIssues issues={answer.issues} />}
+    </section>
+  );
+}
+
+function TopRules(): ReactNode {
+  // Read for the moment at which something new came.
+  useFeed();
+  const rules = useFeedStore().topRules(6);
+  const most = Math.max(1, ...rules.map(({ blocked, noted }) => blocked + noted));
+  return (
+    <section className="card" aria-labelledby="top-rules">
+      <h2 id="top-rules">What rules spoke against</h2>
+      {rules.length === 0 ? (
+        <p className="faint">Nothing since this page was opened.</p>
+      ) : (
+        <ol className="rules">
+          {rules.map((count) => (
+            <TopRule key={count.rule} count={count} most={most} />
+          ))}
+        </ol>
+      )}
+      <p className="faint small-print">Since this page was opened, and the 200 decisions before.</p>
+    </section>
+  );
+}
+
+function TopRule({ count, most }: { readonly count: RuleCount; readonly most: number }): ReactNode {
+  const { rule, blocked, noted } = count;
+  const meaning = useMeaning(rule);
+  const share = (value: number): string => `${(100 * value) / most}%`;
+  return (
+    <li>
+      <div className="rule-head">
+        <a href={hrefOf(["receipts"], { rule })}>
+          <code>
+            <Text value={rule} />
+          </code>
+        </a>
+        <span className="number">
+          {blocked > 0 ? `${blocked.toLocaleString()} blocked` : ""}
+          {blocked > 0 && noted > 0 ? ", " : ""}
+          {noted > 0 ? `${noted.toLocaleString()} noted` : ""}
+        </span>
+      </div>
+      <div className="bar" aria-hidden="true">
+        <span className="blocked" style={{ width: share(blocked) }} />
+        <span className="noted" style={{ width: share(noted) }} />
+      </div>
+      <p className="faint">{meaning?.means ?? meaning?.title ?? "\u00a0"}</p>
+    </li>
+  );
+}
+
+function Gateways({ status }: { readonly status: Status }): ReactNode {
+  return (
+    <section className="card" aria-labelledby="gateways">
+      <h2 id="gateways">Gateways of this log</h2>
+      <div className="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Gateway</th>
+              <th scope="col">State</th>
+              <th scope="col">Version</th>
+              <th scope="col">Up for</th>
+              <th scope="col" className="number">
+                Sessions
+              </th>
+              <th scope="col" className="number">
+                Open runs
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {status.gateways.map((gateway) => (
+              <tr key={gateway.id}>
+                <td>
+                  <Text value={gateway.id} />
+                  {gateway.id === status.gateway ? " (this one)" : ""}
+                </td>
+                <td>
+                  <StateBadge
+                    name={gateway.draining ? "draining" : gateway.ready ? "ready" : "not ready"}
+                  />
+                </td>
+                <td>{gateway.version}</td>
+                <td>
+                  <Age since={gateway.started_at} />
+                </td>
+                <td className="number">{gateway.sessions}</td>
+                <td className="number">{gateway.runs_open}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

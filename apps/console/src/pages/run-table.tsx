@@ -1,0 +1,92 @@
+import type { ReactNode } from "react";
+import type { Run } from "../api/answers.js";
+import { hrefOf } from "../route/route.js";
+import { StateBadge } from "../shown/badge.js";
+import { Text } from "../shown/text.js";
+import { Age } from "../shown/time.js";
+
+/** Runs as a table, the place of each as a link. */
+export function RunTable({
+  runs,
+  isShort = false,
+  hasGateways = false,
+  onStop,
+}: {
+  readonly runs: readonly Run[];
+  readonly isShort?: boolean;
+  readonly hasGateways?: boolean;
+  readonly onStop?: (run: Run) => void;
+}): ReactNode {
+  return (
+    <div className="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">State</th>
+            <th scope="col">Agent</th>
+            {isShort ? null : <th scope="col">Session</th>}
+            {hasGateways ? <th scope="col">Gateway</th> : null}
+            <th scope="col" className="number">
+              Through
+            </th>
+            <th scope="col" className="number">
+              Blocked
+            </th>
+            <th scope="col">For</th>
+            {onStop === undefined ? null : (
+              <th scope="col">
+                <span className="unseen">Stop</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <tr key={`${run.session_id}\0${run.run_id}\0${run.gateway}`}>
+              <td className="name">
+                <a href={hrefOf(["runs", run.session_id, run.run_id])}>
+                  <Text value={run.run_id} />
+                </a>
+              </td>
+              <td>
+                <StateBadge name={run.status} />
+              </td>
+              <td className="name">
+                <Text value={run.agent} />
+              </td>
+              {isShort ? null : (
+                <td className="name">
+                  <a href={hrefOf(["receipts"], { session_id: run.session_id })}>
+                    <Text value={run.session_id} />
+                  </a>
+                </td>
+              )}
+              {hasGateways ? (
+                <td className="name">
+                  <Text value={run.gateway} />
+                </td>
+              ) : null}
+              <td className="number">{run.forwarded.toLocaleString()}</td>
+              <td className={run.blocked > 0 ? "number bad" : "number"}>
+                {run.blocked.toLocaleString()}
+              </td>
+              <td>
+                <Age since={run.started_at} until={run.ended_at} />
+              </td>
+              {onStop === undefined ? null : (
+                <td>
+                  {run.status === "running" ? (
+                    <button type="button" className="small danger" onClick={() => onStop(run)}>
+                      Stop
+                    </button>
+                  ) : null}
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

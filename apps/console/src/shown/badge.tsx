@@ -1,0 +1,37 @@
+import type { ReactNode } from "react";
+import type { Classification } from "../api/answers.js";
+import type { Verdict } from "../api/verdict.js";
+
+const SIGNS: Readonly<Record<Verdict, string>> = { allowed: "✓", blocked: "✕", noted: "!" };
+
+/** What became of an event, in colour, sign and word. */
+export function VerdictBadge({ verdict }: { readonly verdict: Verdict }): ReactNode {
+  return (
+    <span className={`badge ${verdict}`}>
+      <span aria-hidden="true">{SIGNS[verdict]} </span>
+      {verdict}
+    </span>
+  );
+}
+
+/** What an event does to the screen. */
+export function ClassBadge({ name }: { readonly name: Classification }): ReactNode {
+  return <span className="badge class">{name}</span>;
+}
+
+const STATES: ReadonlyMap<string, string> = new Map([
+  ["running", "running"],
+  ["finished", "allowed"],
+  ["failed", "blocked"],
+  ["stopped", "noted"],
+  ["ready", "allowed"],
+  ["not ready", "blocked"],
+  ["draining", "noted"],
+  ["enforce", "enforce"],
+  ["observe", "noted"],
+]);
+
+/** The state of a run, a gateway or a policy. */
+export function StateBadge({ name }: { readonly name: string }): ReactNode {
+  return <span className={`badge ${STATES.get(name) ?? "class"}`}>{name}</span>;
+}

@@ -1,0 +1,35 @@
+import { useEffect, useState } from "react";
+import type { ReactNode } from "react";
+import { announce } from "./announce.js";
+
+/** Copies a text, and says so. */
+export function CopyButton({
+  text,
+  what,
+}: {
+  readonly text: string;
+  readonly what: string;
+}): ReactNode {
+  const [state, setState] = useState<"" | "copied" | "failed">("");
+  useEffect(() => {
+    if (state === "") return undefined;
+    const timer = setTimeout(() => setState(""), 2000);
+    return () => clearTimeout(timer);
+  }, [state]);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setState("copied");
+      announce(`${what} copied`);
+    } catch {
+      // Without a secure context there is no clipboard; the text stands there to be marked.
+      setState("failed");
+      announce(`${what} could not be copied`);
+    }
+  };
+  return (
+    <button type="button" className="small copy" onClick={copy} aria-label={`Copy ${what}`}>
+      {state === "copied" ? "Copied" : state === "failed" ? "Mark it" : "Copy"}
+    </button>
+  );
+}

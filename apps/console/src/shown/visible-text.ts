@@ -1,0 +1,34 @@
+/** A stretch of text as it is, or a character that would not be seen for what it is. */
+export type TextPart = { readonly text: string; readonly isEscape: boolean };
+
+/**
+ * What hides, reorders or joins: controls, directions, zero widths, tags and variation selectors, private characters, lone
+ * surrogates. An agent that puts one into a name would show the operator another name than the log has.
+ */
+const UNSEEN =
+  /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800\ufffc]|(?! )\p{Zs}/gu;
+
+/** Splits text so that everything unseen can be shown by its number. */
+export function visibleParts(text: string): TextPart[] {
+  const parts: TextPart[] = [];
+  let end = 0;
+  for (const match of text.matchAll(UNSEEN)) {
+    if (match.index > end) parts.push({ text: text.slice(end, match.index), isEscape: false });
+    parts.push({ text: escapeOf(match[0]), isEscape: true });
+    end = match.index + match[0].length;
+  }
+  if (end < text.length) parts.push({ text: text.slice(end), isEscape: false });
+  return parts;
+}
+
+/** Text with everything unseen by its number, for places that take no markup. */
+export function visibleText(text: string): string {
+  return visibleParts(text)
+    .map((part) => part.text)
+    .join("");
+}
+
+function escapeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `\\u{${code.toString(16)}}`;
+}

@@ -1,0 +1,92 @@
+import { startBrowser } from "@countersign/testkit";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { CONSOLE_DIRECTORY } from "../../files.mjs";
+import { startServed } from "../../../../packages/gateway/src/testing/served.js";
+import type { Served } from "../../../../packages/gateway/src/testing/served.js";
+import { MIXED_POLICY, TALKING_AGENT } from "./agent.js";
+
+/** The console of a real gateway, in a real browser. */
+export type Opened = {
+  readonly served: Served;
+  readonly browser: Browser;
+  /** Opens the console at a place; complaints of the page are gathered. */
+  open(place: string, options?: OpenOptions): Promise<Page>;
+  /** Lets a person ask the agent, and waits for the answer to end unless it is held. */
+  talk(session: string, run: string): Promise<void>;
+  /** Whatever a page complained about: errors, refused scripts, reports of the policy. */
+  readonly complaints: string[];
+  stop(): Promise<void>;
+};
+
+/** How a page is opened. */
+export type OpenOptions = {
+  readonly context?: BrowserContextOptions;
+  /** Another address than the gateway's: a proxy in between. */
+  readonly url?: string;
+  readonly isSignedIn?: boolean;
+};
+
+/** Starts gateway, agent and browser. */
+export async function openConsole(policy = MIXED_POLICY): Promise<Opened> {
+  const [served, browser] = await Promise.all([
+    startServed(TALKING_AGENT, { policy, consoleDirectory: CONSOLE_DIRECTORY }),
+    startBrowser(),
+  ]);
+  const complaints: string[] = [];
+  return {
+    served,
+    browser,
+    complaints,
+    open: async (place, options = {}) => {
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        ...options.context,
+      });
+      const page = await context.newPage();
+      page.setDefaultTimeout(10_000);
+      page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+      page.on("console", (message) => {
+        if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+      });
+      await page.addInitScript(() => {
+        addEventListener("securitypolicyviolation", (event) => {
+          console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`);
+        });
+      });
+      const url = options.url ?? served.running.controlUrl;
+      await page.goto(`${url}/console${place}`);
+      if (options.isSignedIn !== false) await signIn(page, served.adminToken);
+      return page;
+    },
+    talk: async (session, run) => {
+      const asked = fetch(
+        `${served.running.dataUrl}/agents/support?session=${encodeURIComponent(session)}`,
+        {
+          method: "POST",
+          headers: { "content-type": "application/json", accept: "text/event-stream" },
+          body: JSON.stringify({
+            protocolVersion: "1.0",
+            threadId: `thread of ${run}`,
+            runId: run,
+            messages: [],
+            tools: [{ name: "refund", description: "", parameters: { type: "object" } }],
+          }),
+        },
+      );
+      const response = await asked;
+      if (run.startsWith("held")) void response.text().catch(() => {});
+      else await response.text();
+    },
+    stop: async () => {
+      await browser.close();
+      await served.stop();
+    },
+  };
+}
+
+/** Types the token in, as a person does. */
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel("Admin token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation").waitFor();
+}
