@@ -15,7 +15,7 @@ test("the page about enforcing opens what it says over the starter policy, and n
   const policy = compilePolicy(loadPolicy(mine, { file: "mine.yaml", reader }));
   const { file, issues } = readCaseFile(cases, "mine.test.yaml");
   expect(issues).toEqual([]);
-  expect(file?.cases).toHaveLength(14);
+  expect(file?.cases).toHaveLength(15);
   const { results } = runCases(policy, file?.cases ?? []);
   expect(results.flatMap((result) => result.differences)).toEqual([]);
 });

@@ -1,19 +1,25 @@
 import { expect, test } from "vitest";
 import { settingsOf } from "../../testing/content-settings.js";
+import type { ContentSettings } from "../settings.js";
 import { TextScanner } from "../text-scanner.js";
 import { readOrdinaryTexts } from "./texts.js";
 
 const TEXTS = readOrdinaryTexts();
 
 /** Titles of the texts in which something is found, cut as `cut` says. */
-function alarms(cut: (text: string) => readonly string[], isByEvent: boolean): string[] {
-  const settings = settingsOf({ isByEvent });
+function alarms(
+  cut: (text: string) => readonly string[],
+  changes: Partial<ContentSettings> = {},
+): string[] {
+  const settings = settingsOf(changes);
   return TEXTS.filter(({ text }) => {
     const scanner = new TextScanner(settings);
     return cut(text).some((piece) => scanner.push(piece) !== undefined);
   }).map(({ title }) => title);
 }
 
+const BY_EVENT = { isByEvent: true };
+const letters = (text: string): string[] => text.split("");
 /** Pieces as models write them: a word, or a run of signs. */
 const tokens = (text: string): string[] =>
   text.match(/\s?[\p{L}\p{N}]+|\s+|[^\p{L}\p{N}\s]{1,2}/gu) ?? [];
@@ -29,12 +35,17 @@ const ACTIVE_UNTIL_CLOSED = [
 
 test("of some two hundred ordinary texts only those are blocked whose beginnings are active", () => {
   expect(TEXTS.length).toBeGreaterThanOrEqual(190);
-  expect(alarms((text) => text.split(""), false)).toEqual(ACTIVE_UNTIL_CLOSED);
-  expect(alarms(tokens, false)).toEqual(ACTIVE_UNTIL_CLOSED);
+  expect(alarms(letters)).toEqual(ACTIVE_UNTIL_CLOSED);
+  expect(alarms(tokens)).toEqual(ACTIVE_UNTIL_CLOSED);
 });
 
 test("where a page shows no less than an event, none is blocked that comes whole", () => {
-  expect(alarms((text) => [text], true)).toEqual([]);
-  expect(alarms((text) => text.split(/(?<=\n)/), true)).toEqual([]);
-  expect(alarms((text) => text.split(""), true)).toEqual(ACTIVE_UNTIL_CLOSED);
+  expect(alarms((text) => [text], BY_EVENT)).toEqual([]);
+  expect(alarms((text) => text.split(/(?<=\n)/), BY_EVENT)).toEqual([]);
+  expect(alarms(letters, BY_EVENT)).toEqual(ACTIVE_UNTIL_CLOSED);
+});
+
+test("a page that shows no HTML, or no Markdown either, gets all of them", () => {
+  expect(alarms(letters, { markup: false })).toEqual(["markdown remote image in code"]);
+  expect(alarms(letters, { markup: false, images: false, links: false })).toEqual([]);
 });
