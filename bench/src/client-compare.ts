@@ -1,3 +1,4 @@
+import { summarise } from "./harness.js";
 import type { Measured } from "./harness.js";
 
 /** One variant of asynchronous work; says how many operations it did. */
@@ -29,21 +30,5 @@ export async function compareAsync<Prepared>(
       if (round >= 0) speeds.get(name)?.push(speed);
     }
   }
-  const baseline = speeds.get(cases[0]?.name ?? "") ?? [];
-  return cases.map(({ name }) => {
-    const own = speeds.get(name) ?? [];
-    const ratios = own.map((value, round) => value / (baseline[round] ?? Number.NaN));
-    return {
-      name,
-      operationsPerSecond: percentile(own, 0.5),
-      ratio: percentile(ratios, 0.5),
-      ratioLow: percentile(ratios, 0.1),
-      ratioHigh: percentile(ratios, 0.9),
-    };
-  });
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.round((sorted.length - 1) * share)] ?? Number.NaN;
+  return summarise(speeds, cases[0]?.name ?? "");
 }

@@ -12,24 +12,9 @@ import { compareAsync } from "./client-compare.js";
 import type { AsyncCase } from "./client-compare.js";
 import { drawingCases } from "./client-drawing.js";
 import { report } from "./harness.js";
+import { textRun } from "./text-run.js";
 
 const INPUT = { threadId: "thread", runId: "run", messages: [], tools: [], context: [] };
-
-function answer(deltas: number): AgUiEvent[] {
-  const ids = { threadId: "thread", runId: "run" };
-  const content = Array.from({ length: deltas }, (_, index): AgUiEvent => ({
-    type: "TEXT_MESSAGE_CONTENT",
-    messageId: "m",
-    delta: ` word${index}`,
-  }));
-  return [
-    { type: "RUN_STARTED", ...ids },
-    { type: "TEXT_MESSAGE_START", messageId: "m", role: "assistant" },
-    ...content,
-    { type: "TEXT_MESSAGE_END", messageId: "m" },
-    { type: "RUN_FINISHED", ...ids },
-  ];
-}
 
 type ApplyParameters = Parameters<typeof defaultApplyEvents>;
 
@@ -109,12 +94,12 @@ async function readByStore(events: AgUiEvent[]): Promise<number> {
   return events.length;
 }
 
-const LONG = (): AgUiEvent[] => answer(10_000);
+const LONG = (): AgUiEvent[] => textRun(10_000);
 
 function sizes(name: string, run: AsyncCase<AgUiEvent[]>["run"]): AsyncCase<AgUiEvent[]>[] {
   return [1000, 10_000, 100_000].map((deltas) => ({
     name: `${name}, ${deltas.toLocaleString("en")} deltas`,
-    prepare: () => answer(deltas),
+    prepare: () => textRun(deltas),
     run,
   }));
 }
@@ -137,6 +122,6 @@ report("client", "Deltas on their way to the screen, per second of processor tim
     sizes("countersign: store", readByStore),
   ),
   "bytes to a drawn page in React, 2,000 deltas": await compareAsync(
-    await drawingCases(() => answer(2000), responseOf),
+    await drawingCases(() => textRun(2000), responseOf),
   ),
 });

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { median, percentile } from "./statistics.js";
 
 /** One variant: `run` does the work on what `prepare` made and says how many operations it did. */
 export type Case<Prepared = undefined> = {
@@ -27,14 +28,6 @@ export type CompareOptions = {
   readonly baseline?: string;
 };
 
-function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((left, right) => left - right);
-  const position = (sorted.length - 1) * share;
-  const low = sorted[Math.floor(position)] ?? Number.NaN;
-  const high = sorted[Math.ceil(position)] ?? Number.NaN;
-  return low + (high - low) * (position - Math.floor(position));
-}
-
 function speed<Prepared>(variant: Case<Prepared>): number {
   const prepared = variant.prepare?.() as Prepared;
   const start = process.hrtime.bigint();
@@ -58,15 +51,22 @@ export function compare<Prepared = undefined>(
       if (round >= 0) speeds.get(variant.name)?.push(measured);
     }
   }
-  const baseline = speeds.get(options.baseline ?? cases[0]?.name ?? "");
-  if (baseline === undefined) throw new TypeError(`no case named ${String(options.baseline)}`);
-  return cases.map(({ name }) => {
-    const own = speeds.get(name) ?? [];
+  return summarise(speeds, options.baseline ?? cases[0]?.name ?? "");
+}
+
+/** What the speeds of the variants, round by round, come to beside those of the baseline. */
+export function summarise(
+  speeds: ReadonlyMap<string, readonly number[]>,
+  baselineName: string,
+): Measured[] {
+  const baseline = speeds.get(baselineName);
+  if (baseline === undefined) throw new TypeError(`no case named ${baselineName}`);
+  return Array.from(speeds, ([name, own]) => {
     const ratios = own.map((value, round) => value / (baseline[round] ?? Number.NaN));
     return {
       name,
-      operationsPerSecond: percentile(own, 0.5),
-      ratio: percentile(ratios, 0.5),
+      operationsPerSecond: median(own),
+      ratio: median(ratios),
       ratioLow: percentile(ratios, 0.1),
       ratioHigh: percentile(ratios, 0.9),
     };

@@ -18,6 +18,7 @@ import { createSigningPool } from "@countersign/receipts/sign";
 import type { SignMode } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { verifyExportDirectory } from "@countersign/receipts/verify-node";
+import { median } from "./statistics.js";
 
 const ORIGIN = "bench.example/log";
 const ROUNDS = 3;
@@ -33,11 +34,6 @@ async function measure(count: number, work: () => Promise<void>): Promise<Work> 
   const { user, system } = process.cpuUsage(cpu);
   const rate = (count * 1_000) / (performance.now() - start);
   return { rate, cpuMicroseconds: (user + system) / count };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 async function* readAll(store: ReceiptStore, size: number): AsyncGenerator<Uint8Array> {

@@ -20,6 +20,7 @@ import {
 import { measureIndexing } from "./receipts-index.js";
 import { mainThreadMicroseconds } from "./receipts-threads.js";
 import { measureVerification } from "./receipts-verification.js";
+import { median } from "./statistics.js";
 
 // What the log does per second, signed and durable, beside what this machine could do at most.
 const flag = process.argv.indexOf("--entries");
@@ -97,12 +98,6 @@ async function openOver(store: ReceiptStore, sign: SignMode): Promise<ReceiptLog
     origin: "bench.example/log",
     sign,
   });
-}
-
-function median(values: readonly number[]): number {
-  return (
-    values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
-  );
 }
 
 const rows: string[][] = [];

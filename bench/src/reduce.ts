@@ -10,22 +10,7 @@ import { createReducer } from "@countersign/wire/reduce";
 import { from } from "rxjs";
 import { compare, report } from "./harness.js";
 import type { Case } from "./harness.js";
-
-function textStream(deltas: number): AgUiEvent[] {
-  const ids = { threadId: "thread", runId: "run" };
-  const content = Array.from({ length: deltas }, (_, index): AgUiEvent => ({
-    type: "TEXT_MESSAGE_CONTENT",
-    messageId: "m",
-    delta: ` word${index}`,
-  }));
-  return [
-    { type: "RUN_STARTED", ...ids },
-    { type: "TEXT_MESSAGE_START", messageId: "m" },
-    ...content,
-    { type: "TEXT_MESSAGE_END", messageId: "m" },
-    { type: "RUN_FINISHED", ...ids },
-  ];
-}
+import { textRun } from "./text-run.js";
 
 type OfficialSource = Parameters<ReturnType<typeof verifyEvents>>[0];
 
@@ -67,12 +52,12 @@ function reduceWith(every: number): (events: AgUiEvent[]) => number {
 function sizes(every: number): Case<AgUiEvent[]>[] {
   return [1_000, 10_000, 100_000].map((deltas) => ({
     name: `an answer of ${deltas.toLocaleString("en")} deltas`,
-    prepare: () => textStream(deltas),
+    prepare: () => textRun(deltas),
     run: reduceWith(every),
   }));
 }
 
-const prepare = (): AgUiEvent[] => textStream(5_000);
+const prepare = (): AgUiEvent[] => textRun(5_000);
 
 report("reduce", "Events to order, events to a view", {
   "expand and order": compare([
