@@ -10,28 +10,29 @@ afterEach(() => fixture.stop());
 
 const INPUT = JSON.stringify({ threadId: "t", runId: "r", protocolVersion: "1.0", messages: [] });
 
-/** How a socket ends that shows a credential where nobody asks for one, and then asks for a run. */
-function close(...frames: string[]): Promise<string> {
+/** How a socket ends that shows a credential where nobody asks for one, and asks for a run once it is heard. */
+function close(token: string): Promise<string> {
   const socket = new WebSocket(`${fixture.webSocketUrl}/ws`);
   return new Promise((resolve) => {
     socket.on("error", () => undefined);
     socket.on("open", () => {
-      for (const frame of frames) socket.send(frame);
+      socket.send(JSON.stringify({ type: "AUTH", token }));
+      socket.ping();
     });
+    socket.on("pong", () => socket.send(INPUT));
     socket.on("message", (data) => {
       if (String(data).includes("RUN_FINISHED")) socket.close(1000);
     });
     socket.on("close", (code, reason) => resolve(`${code} ${reason.toString()}`));
   });
 }
-const auth = (token: string): string => JSON.stringify({ type: "AUTH", token });
 
 test("what no header could carry is no credential on a socket either, and reaches no agent", async () => {
   fixture = await startFixture(HELD_AGENT, { target: { forwardAuthorization: true } });
   for (const odd of ["a\r\nX-Evil: 1", "a b", "ü", "x".repeat(MAX_TOKEN_LENGTH + 1)]) {
-    expect(await close(auth(odd), INPUT)).toBe("4401 ERR_ACCESS_TOKEN");
+    expect(await close(odd)).toBe("4401 ERR_ACCESS_TOKEN");
   }
   expect(fixture.agentRequests).toEqual([]);
-  expect(await close(auth("plain.token-1=="), INPUT)).toBe("1000 ");
+  expect(await close("plain.token-1==")).toBe("1000 ");
   expect(fixture.agentRequests[0]?.headers["authorization"]).toBe("Bearer plain.token-1==");
 });
