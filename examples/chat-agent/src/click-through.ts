@@ -141,7 +141,7 @@ export async function clickThrough(page: Page, name: string): Promise<void> {
 }
 
 /** With `COUNTERSIGN_SCREENSHOTS`, keeps pictures in light, dark and narrow. */
-async function lookAt(page: Page, name: string): Promise<void> {
+export async function lookAt(page: Page, name: string): Promise<void> {
   const folder = process.env["COUNTERSIGN_SCREENSHOTS"];
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true });

@@ -1,9 +1,6 @@
 import { startSigningGateway } from "@countersign/client/testing/signing-gateway";
-import { withChat } from "@countersign/example-chat-agent/testing";
+import { lookAt, withChat } from "@countersign/example-chat-agent/testing";
 import { findBrowser, sseFrame } from "@countersign/testkit";
-import { mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { page } from "../page.mjs";
 
@@ -54,9 +51,7 @@ test.skipIf(findBrowser() === undefined)(
           expect(await opened.locator(".signed").count()).toBe(0);
           await ask();
           await opened.getByText("signed for: 5", { exact: true }).waitFor();
-          const pictures = join(tmpdir(), "countersign-chats");
-          mkdirSync(pictures, { recursive: true });
-          await opened.screenshot({ path: join(pictures, "react-signed.png") });
+          await lookAt(opened, "react-signed");
           // Somebody on the way asks for more.
           await opened.route(
             `http://${address}/**`,
