@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import { expect, test } from "vitest";
-import { settingsOf } from "../testing/content-settings.js";
+import { settingsOf } from "./testing/settings-of.js";
 import { CONTENT_PARTS } from "../vocabulary/content-part.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 import { createContentReader } from "./reader.js";

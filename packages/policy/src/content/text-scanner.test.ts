@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { settingsOf } from "../testing/content-settings.js";
+import { settingsOf } from "./testing/settings-of.js";
 import type { ContentKind } from "./finding.js";
 import { TextScanner } from "./text-scanner.js";
 

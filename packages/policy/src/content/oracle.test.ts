@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { settingsOf } from "../../testing/content-settings.js";
-import { readOrdinaryTexts } from "../ordinary/texts.js";
-import { TextScanner } from "../text-scanner.js";
-import { whyActive } from "./active.js";
-import { GENERATED_TEXTS } from "./generated-texts.js";
-import { RENDERERS } from "./renderers.js";
+import { settingsOf } from "./testing/settings-of.js";
+import { readOrdinaryTexts } from "./testing/ordinary-texts.js";
+import { TextScanner } from "./text-scanner.js";
+import { whyActive } from "./testing/active.js";
+import { GENERATED_TEXTS } from "./testing/generated-texts.js";
+import { RENDERERS } from "./testing/renderers.js";
 
 /** How many texts are generated of each kind; more are tried with COUNTERSIGN_ORACLE_RUNS. */
 const RUNS = Number(process.env["COUNTERSIGN_ORACLE_RUNS"] ?? 40);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { settingsOf } from "../../testing/content-settings.js";
-import type { ContentSettings } from "../settings.js";
-import { TextScanner } from "../text-scanner.js";
-import { readOrdinaryTexts } from "./texts.js";
+import { settingsOf } from "./testing/settings-of.js";
+import type { ContentSettings } from "./settings.js";
+import { TextScanner } from "./text-scanner.js";
+import { readOrdinaryTexts } from "./testing/ordinary-texts.js";
 
 const TEXTS = readOrdinaryTexts();
 

@@ -1,4 +1,4 @@
-import type { ContentSettings } from "../content/settings.js";
+import type { ContentSettings } from "../settings.js";
 
 /** Settings of `ag_ui_content` that look for everything, but for what a test says. */
 export function settingsOf(changes: Partial<ContentSettings> = {}): ContentSettings {
