@@ -13,6 +13,7 @@ import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchStore } from "../telemetry/watched-store.js";
 import { assertOwnLog } from "./own-log.js";
 import { rememberCheckpoints } from "./remembered-head.js";
+import { assertSignedTail } from "./signed-tail.js";
 
 /** The log receipts are appended to, and the store that answers questions about it. */
 export type OpenReceipts = {
@@ -69,6 +70,7 @@ async function openOwnKeys(
   store: ReceiptStore,
 ): Promise<{ key: Ed25519Key; checkpointKey: Ed25519Key }> {
   await assertOwnLog({ directory, origin, key: known }, store);
+  await assertSignedTail(directory, store);
   const key = await openKey(directory, "receipts");
   const checkpointKey = known ?? (await openKey(directory, "checkpoint"));
   if (known === undefined) await assertOwnLog({ directory, origin, key: checkpointKey }, store);

@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CountersignError } from "@countersign/core";
+import { parseCheckpoint, parseKeyHistory, parseNote } from "@countersign/receipts";
+import { readBeyond } from "@countersign/receipts/log";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import type { Verification } from "@countersign/receipts/verify";
+import { verifyBeyond } from "@countersign/receipts/verify-node";
+import "../keys/errors.js";
+import { KEY_FILES } from "../keys/key-history.js";
+
+const NOTHING_YET: Verification = { checks: [], valid: true, signerTrusted: null, signers: [] };
+
+/**
+ * Refuses a store in which somebody else wrote entries behind the last checkpoint. Those of a gateway that was killed are
+ * signed with its keys; the next checkpoint would make others part of the log, and the log invalid for good.
+ */
+export async function assertSignedTail(directory: string, store: ReceiptStore): Promise<void> {
+  const file = join(directory, KEY_FILES.history);
+  if (!existsSync(file)) return;
+  const history = parseKeyHistory(await readFile(file, "utf8"));
+  const checkpoint = await store.readCheckpoint();
+  const size = checkpoint === undefined ? 0 : parseCheckpoint(parseNote(checkpoint).text).size;
+  const found = await verifyBeyond(NOTHING_YET, size, readBeyond(store, size), { history });
+  if (found.valid) return;
+  const seq = found.firstBrokenIndex ?? size;
+  throw new CountersignError(
+    "ERR_KEYS_FOREIGN_ENTRY",
+    `entry ${seq} of the store is not signed by a key of ${file}, and lies behind the last checkpoint: this gateway did not write it; restore the store from a copy`,
+    { seq, file },
+  );
+}
