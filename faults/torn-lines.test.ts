@@ -90,4 +90,4 @@ test(`${CLIENTS} people whose lines tear and freeze, ${BREAKS} times: each has e
   expect(unreceipted(log, runs)).toEqual([]);
   const outbound = log.entries.filter(({ direction }) => direction === "outbound");
   expect(outbound).toHaveLength(CLIENTS * (WORDS + 4));
-});
+}, 240_000);
