@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import { STAGES } from "../pipeline/pipeline.js";
-import { denialOf, errorOf, weigh } from "./finding.js";
+import { denialOf, errorOf, isFound, weigh } from "./finding.js";
 import type { Finding } from "./finding.js";
 import { obstacleDenial, obstacleError } from "./obstacle.js";
 import type { Obstacle } from "./obstacle.js";
@@ -47,13 +47,17 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   }
 }
 
-/** What was found comes before what a policy says; what is only noted is noted beside it. */
+/** What was found comes before what a policy says, also where both only observe. */
 function decideBy(request: InboundRequest, findings: readonly Finding[]): void {
-  const { refusing, noted } = weigh(findings, request.policy);
+  const { refusing, noted, remark } = weigh(findings, request.policy);
   if (refusing !== undefined) request.decision = denialOf(refusing);
-  else if (noted !== undefined && request.decision?.allow === true) {
-    const { observed = denialOf(noted) } = request.decision;
-    request.decision = { allow: true, observed };
+  else if (request.decision?.allow === true) {
+    const { observed } = request.decision;
+    if (observed !== undefined && !isFound(observed)) request.policyRemark = observed;
+    // On record is what enforcing would name, and there what was found comes first.
+    const first = noted === undefined ? observed : denialOf(noted);
+    const told = first ?? (remark === undefined ? undefined : denialOf(remark));
+    if (told !== undefined) request.decision = { allow: true, observed: told };
   }
 }
 

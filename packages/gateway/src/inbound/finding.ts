@@ -81,11 +81,14 @@ export function isFound({ rule }: Denial): boolean {
   return rule.startsWith(RULES);
 }
 
-/** The findings sorted by what they do under a policy: those that refuse, and those that are only noted. */
+/**
+ * The findings sorted by what they do under a policy: those that refuse, those that would if it did more than observe, and
+ * those that are never refused.
+ */
 export function weigh(
   findings: readonly Finding[],
   { request }: CompiledPolicy,
-): { refusing: Finding | undefined; noted: Finding | undefined } {
+): { refusing: Finding | undefined; noted: Finding | undefined; remark: Finding | undefined } {
   const counted = findings.filter(
     ({ check, isFirm }) => isFirm === true || request.mode(check) !== "off",
   );
@@ -93,7 +96,12 @@ export function weigh(
     ({ check, isRemark, isFirm }) =>
       isFirm === true || (isRemark !== true && request.mode(check) === "enforce"),
   );
-  return { refusing, noted: counted[0] };
+  const isRemark = (finding: Finding): boolean => finding.isRemark === true;
+  return {
+    refusing,
+    noted: counted.find((finding) => !isRemark(finding)),
+    remark: counted.find(isRemark),
+  };
 }
 
 /** The block that a finding means. */

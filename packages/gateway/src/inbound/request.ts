@@ -1,5 +1,5 @@
 import type { JsonValue, Limits } from "@countersign/core";
-import type { CompiledPolicy, Decision, EventFacts } from "@countersign/policy";
+import type { CompiledPolicy, Decision, Denial, EventFacts } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
 import type { ReceiptTransport } from "../clients/sink.js";
@@ -53,6 +53,8 @@ export type InboundRequest = {
   facts?: EventFacts;
   /** After decide. */
   decision?: Decision;
+  /** After decide: what the policy would have blocked it for, had it done more than observe. */
+  policyRemark?: Denial;
   /** After decide: the token that was considered. */
   capabilityId?: string;
   /** After record. */

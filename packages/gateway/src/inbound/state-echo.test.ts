@@ -41,7 +41,7 @@ async function begin(
 }
 
 let runs = 0;
-async function send(state: unknown): Promise<number> {
+async function send(state: unknown, forwardedProps: object = {}): Promise<number> {
   runs += 1;
   const response = await fetch(`${fixture.url}/agents/support`, {
     method: "POST",
@@ -51,6 +51,7 @@ async function send(state: unknown): Promise<number> {
       protocolVersion: "1.0",
       messages: [],
       state,
+      forwardedProps,
     }),
   });
   await response.text();
@@ -107,6 +108,18 @@ test.each([
     expect(await send({ role: "admin" })).toBe(403);
   },
 );
+
+test("what was found is on record first, and hides no state that the policy would have refused", async () => {
+  const policy = createPolicyHolder(compilePolicy(loadPolicy(inMode(POLICY, "observe"))));
+  await begin(false, POLICY, { policy });
+  expect(await send({}, {})).toBe(200);
+  expect(await send({ role: "admin" }, { user: "x" })).toBe(200);
+  const entry = fixture.recorder.drafts.findLast(({ direction }) => direction === "inbound");
+  expect(entry?.rule).toBe("ag_ui_request.forwarded_props");
+  expect(entry?.receipt.allowed).toBe(true);
+  expect(policy.replace(POLICY).replaced).toBe(true);
+  expect(await send({ role: "admin" })).toBe(403);
+});
 
 test("another thread's state is no echo", async () => {
   await begin();

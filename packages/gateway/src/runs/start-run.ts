@@ -121,9 +121,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     const input = assertInput(question);
     const entered = handle as unknown as OpenRunHandle;
     const followed = visit as unknown as ThreadVisit;
-    await followed.accept(
-      question.decision?.allow === true ? question.decision.observed : undefined,
-    );
+    await followed.accept(question.policyRemark);
     assertGoingOn(stop);
     const watch = new RunWatch(around, entered, policy.hash, request.traceparent);
     wasSent = true;

@@ -1,7 +1,7 @@
 import type { Denial } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createDowngrader } from "@countersign/wire/dialects";
-import { FOREIGN, isFound } from "../inbound/finding.js";
+import { FOREIGN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
@@ -89,9 +89,9 @@ export class ThreadVisit {
    * The request is admitted: what it says is part of the thread from now on. But for a state that a policy would
    * have refused, had it done more than observe: it must not count as known on the day it does.
    */
-  async accept(observed?: Denial): Promise<void> {
-    const isAllowed = observed === undefined || isFound(observed);
-    this.#isStateTaken = isAllowed && this.findings.every(({ check }) => check !== "state");
+  async accept(remark?: Denial): Promise<void> {
+    this.#isStateTaken =
+      remark === undefined && this.findings.every(({ check }) => check !== "state");
     if (this.#said.length === 0) return;
     const { rows, removed } = undoOf(this.state, this.#said);
     await this.#ledger.write(this.#key, this.#said);
