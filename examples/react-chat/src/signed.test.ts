@@ -42,7 +42,7 @@ test.skipIf(findBrowser() === undefined)(
     };
     try {
       const complaints = await withChat(
-        { ...page, plugins: [signed, ...page.plugins] },
+        { ...page, plugins: [signed, page.plugins] },
         async (opened) => {
           const ask = async (): Promise<void> => {
             await opened.getByLabel("Message").fill("What does it cost?");
