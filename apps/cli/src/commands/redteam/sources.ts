@@ -21,10 +21,14 @@ export function readSources(paths: readonly string[]): DocumentSource[] {
 }
 
 function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.ya?ml$/.test(name))
-    .toSorted()
-    .map((name) => join(folder, name));
+  return (
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.ya?ml$/.test(name))
+      .toSorted()
+      .map((name) => join(folder, name))
+      // A pipe is never opened to its end, and a link may lead to a device that has none.
+      .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true)
+  );
 }
 
 function readSource(name: string): DocumentSource {
