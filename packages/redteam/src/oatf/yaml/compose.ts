@@ -1,5 +1,5 @@
 import { Composer, Lexer, LineCounter, Parser } from "yaml";
-import type { Document } from "yaml";
+import type { CST, Document } from "yaml";
 import type { OatfLimits } from "../limits.js";
 import type { ParseError } from "../parse/parse-error.js";
 import type { Position } from "./source.js";
@@ -17,6 +17,15 @@ export type Composed =
 const TOKENS_PER_NODE = 8;
 const SCALAR_FOLLOWS = "\u001F";
 
+type Token = CST.Token;
+
+/** A bound that a text goes over, and where. */
+type Excess = {
+  readonly message: string;
+  readonly offset: number;
+  readonly limit: keyof OatfLimits;
+};
+
 /**
  * Composes the tree of a text that may be hostile.
  *
@@ -30,26 +39,30 @@ export function composeYaml(text: string, limits: OatfLimits): Composed {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const fail = (message: string, offset: number, limit?: [string, number]): Composed => ({
-    errors: [
-      {
-        kind: "syntax",
-        message,
-        ...place(offset),
-        ...(limit === undefined ? {} : { limit: { name: limit[0], allowed: limit[1] } }),
-      },
-    ],
+  const refused = ({ message, offset, limit: name }: Excess): Composed => ({
+    errors: [{ kind: "syntax", message, ...place(offset), limit: { name, allowed: limits[name] } }],
   });
-  const tooDeep = (offset: number): Composed =>
-    fail(`nested deeper than ${limits.maxDepth}`, offset, ["maxDepth", limits.maxDepth]);
+  const tokens = readTokens(text, lines, limits);
+  if (!Array.isArray(tokens)) return refused(tokens);
+  const documents = composeTokens(tokens, text.length);
+  if (documents === undefined) return refused(tooDeep(limits, 0));
+  const faults = faultsOf(documents, limits);
+  const [document] = documents;
+  if (document !== undefined && faults.length === 0) return { document, place };
+  return {
+    errors: faults.map(({ message, offset }) => ({ kind: "syntax", message, ...place(offset) })),
+  };
+}
 
+/** The tokens of a text, or the first bound that it goes over. */
+function readTokens(text: string, lines: LineCounter, limits: OatfLimits): Token[] | Excess {
+  lines.addNewLine(0);
   if (text.length > limits.maxTextLength) {
     const message = `the document is longer than ${limits.maxTextLength} characters`;
-    return fail(message, 0, ["maxTextLength", limits.maxTextLength]);
+    return { message, offset: 0, limit: "maxTextLength" };
   }
   const parser = new Parser(lines.addNewLine);
-  lines.addNewLine(0);
-  const tokens = [];
+  const tokens: Token[] = [];
   let count = 0;
   let offset = 0;
   let depth = 0;
@@ -57,52 +70,59 @@ export function composeYaml(text: string, limits: OatfLimits): Composed {
   for (const lexeme of new Lexer().lex(text)) {
     count += 1;
     if (count > limits.maxNodes * TOKENS_PER_NODE) {
-      return fail("too many values", offset, ["maxNodes", limits.maxNodes]);
+      return { message: "too many values", offset, limit: "maxNodes" };
     }
     if (!literal && (lexeme === "[" || lexeme === "{")) depth += 1;
     else if (!literal && (lexeme === "]" || lexeme === "}")) depth -= 1;
     // The stack of the parser holds one entry for each open collection, the document and the scalar.
-    if (depth > limits.maxDepth || parser.stack.length > limits.maxDepth + 4)
-      return tooDeep(offset);
+    if (depth > limits.maxDepth || parser.stack.length > limits.maxDepth + 4) {
+      return tooDeep(limits, offset);
+    }
     literal = lexeme === SCALAR_FOLLOWS;
     offset += lexeme.length;
     for (const token of parser.next(lexeme)) tokens.push(token);
   }
   for (const token of parser.end()) tokens.push(token);
+  return tokens;
+}
 
-  const documents: Document.Parsed[] = [];
+function tooDeep(limits: OatfLimits, offset: number): Excess {
+  return { message: `nested deeper than ${limits.maxDepth}`, offset, limit: "maxDepth" };
+}
+
+/** The documents of a text; undefined where the composer has used up the stack. */
+function composeTokens(tokens: readonly Token[], length: number): Document.Parsed[] | undefined {
+  const composer = new Composer({
+    version: "1.2",
+    schema: "core",
+    merge: false,
+    uniqueKeys: false,
+    strict: true,
+    stringKeys: true,
+  });
   try {
-    const composer = new Composer({
-      version: "1.2",
-      schema: "core",
-      merge: false,
-      uniqueKeys: false,
-      strict: true,
-      stringKeys: true,
-    });
-    for (const document of composer.compose(tokens, true, text.length)) {
-      documents.push(document as Document.Parsed);
-    }
+    return [...composer.compose(tokens, true, length)] as Document.Parsed[];
   } catch (error) {
-    if (error instanceof RangeError) return tooDeep(0);
+    if (error instanceof RangeError) return undefined;
     throw error;
   }
-  const [document, second] = documents;
-  if (document === undefined) return fail("the document is empty", 0);
+}
+
+/** What keeps the documents of a text from being one sound document. */
+function faultsOf(
+  [document, second]: readonly Document.Parsed[],
+  limits: OatfLimits,
+): { readonly message: string; readonly offset: number }[] {
+  if (document === undefined) return [{ message: "the document is empty", offset: 0 }];
   if (second !== undefined) {
-    return fail("one text holds one document", second.range?.[0] ?? 0);
+    return [{ message: "one text holds one document", offset: second.range?.[0] ?? 0 }];
   }
-  if (document.errors.length > 0) {
-    return {
-      errors: document.errors.slice(0, limits.maxErrors).map(({ message, pos }) => ({
-        kind: "syntax",
-        message: message.slice(0, 200),
-        ...place(pos[0]),
-      })),
-    };
+  const { errors, directives } = document;
+  if (errors.length > 0) {
+    return errors
+      .slice(0, limits.maxErrors)
+      .map(({ message, pos }) => ({ message: message.slice(0, 200), offset: pos[0] }));
   }
-  if (document.directives.yaml.explicit === true && document.directives.yaml.version !== "1.2") {
-    return fail("a document is YAML 1.2", 0);
-  }
-  return { document, place };
+  const isOther = directives.yaml.explicit === true && directives.yaml.version !== "1.2";
+  return isOther ? [{ message: "a document is YAML 1.2", offset: 0 }] : [];
 }
