@@ -56,9 +56,9 @@ test("the block blocks every kind unless a key says allow, and without the block
     "ag_ui_content.max_characters",
   );
   expect(ruleFor({ type: "RUN_ERROR", message: "![](//x.example)" })).toBe("ag_ui_content.images");
-  expect(
-    ruleFor({ type: "REASONING_MESSAGE_CONTENT", messageId: "m", delta: "<img src=//x>" }),
-  ).toBe("ag_ui_content.markup");
+  expect(ruleFor({ type: "REASONING_MESSAGE_CONTENT", messageId: "m", delta: "<img src=x>" })).toBe(
+    "ag_ui_content.markup",
+  );
 });
 
 test("what a gateway found in the message so far counts, not what the event is by itself", () => {
@@ -137,7 +137,7 @@ function reasonFor(event: JsonObject, block: string): string | undefined {
 
 test("a block says what was found, where, and which setting lets it through, and quotes nothing", () => {
   expect(reasonFor(text("a <b onclick=x>"), "ag_ui_content: {}\n")).toBe(
-    "text holds active markup at character 15; ag_ui_content with markup: allow lets it through",
+    "text holds active markup at character 13; ag_ui_content with markup: allow lets it through",
   );
   expect(reasonFor(image, "ag_ui_content: {}\n")).toBe(
     "text holds an image of another host at character 11; ag_ui_content with its host in image_hosts, or images: allow, lets it through",

@@ -43,6 +43,13 @@ export function kindOfAttribute(name: string): AttributeKind {
 export const LOADING_ELEMENTS: ReadonlySet<string> = new Set(
   "applet base embed frame frameset iframe object portal".split(" "),
 );
+/** Elements that load, run or ask for something once they have an attribute with a value. */
+export const ACTIVE_ELEMENTS: ReadonlySet<string> = new Set(
+  (
+    "a applet area audio base body button details embed form frame frameset head html iframe image img input link map " +
+    "math meta object picture portal script select source style svg template textarea track video"
+  ).split(" "),
+);
 /** Elements whose text runs or applies. */
 export const TEXT_ELEMENTS: ReadonlySet<string> = new Set(["script", "style"]);
 /** Elements in which other names and attributes count. */

@@ -1,4 +1,5 @@
 import {
+  ACTIVE_ELEMENTS,
   FOREIGN_ELEMENTS,
   kindOfAttribute,
   LINK_ELEMENTS,
@@ -45,8 +46,8 @@ type Place =
  * Finds HTML that does something: an element that runs, loads or sends, and text in an element with attributes that
  * change how it appears.
  *
- * Within a paragraph a tag counts once it is whole, as CommonMark defines it: before that it is text. In a block of
- * raw HTML it counts at once, since the page around it may close it.
+ * In code within a line that is still open a tag counts once it is whole, as CommonMark defines it, and only if it does
+ * something by itself: before that it is text. Elsewhere it counts at once, before its address is out.
  */
 export class Markup {
   readonly #settings: ContentSettings;
@@ -62,7 +63,7 @@ export class Markup {
   #changesAppearance = false;
   /** The tag that is open may be part of one that began before it. */
   #isTorn = false;
-  #isTornLoading = false;
+  #isTornActive = false;
   #isTornText = false;
   /** Text from here on appears as an element says. */
   #isPending = false;
@@ -192,7 +193,7 @@ export class Markup {
     if (code === LESS) return this.#tear(isRaw);
     if (!isName && this.#isInvalid(isRaw)) return this.#abandon(code);
     if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code).toLowerCase();
-    return isRaw && TEXT_ELEMENTS.has(this.#name);
+    return !this.#isInSpan && (TEXT_ELEMENTS.has(this.#name) || FOREIGN_ELEMENTS.has(this.#name));
   }
 
   #feedClosing(code: number, isRaw: boolean): boolean {
@@ -260,8 +261,10 @@ export class Markup {
     this.#place = "before-value";
     this.#address = this.#style = undefined;
     const kind = kindOfAttribute(this.#attribute);
-    const isLoading = LOADING_ELEMENTS.has(this.#name) || this.#isTornLoading;
-    if (kind === "active" || isLoading || this.#isForeign) this.#isActive = true;
+    const isLoading = LOADING_ELEMENTS.has(this.#name) || this.#isTornActive;
+    const isOutside = !this.#isInSpan && kind !== "inert" && kind !== "appearance";
+    if (kind === "active" || isLoading || isOutside || this.#isForeign) this.#isActive = true;
+    else if (!this.#isInSpan && ACTIVE_ELEMENTS.has(this.#name)) this.#isActive = true;
     else if (kind === "address") {
       if (this.#name === "script") this.#isActive = true;
       this.#address = new Destination(this.#settings);
@@ -271,7 +274,8 @@ export class Markup {
     } else if (kind === "appearance" && !TEXT_ELEMENTS.has(this.#name)) {
       this.#changesAppearance = true;
     }
-    return isRaw && this.#isActive;
+    // Nobody asks for it outside of code: not one character more goes out.
+    return (isRaw || !this.#isInSpan) && this.#isActive;
   }
 
   #feedBeforeValue(code: number, isRaw: boolean): boolean {
@@ -356,7 +360,7 @@ export class Markup {
   #tear(isRaw: boolean): boolean {
     if (!isRaw) return this.#abandon(LESS);
     if (TEXT_ELEMENTS.has(this.#name)) this.#isTornText = true;
-    if (LOADING_ELEMENTS.has(this.#name)) this.#isTornLoading = true;
+    if (ACTIVE_ELEMENTS.has(this.#name)) this.#isTornActive = true;
     this.#isTorn = true;
     this.#place = "open";
     return this.#countsText;
@@ -370,6 +374,6 @@ export class Markup {
 
   #leave(place: Place): void {
     this.#place = place;
-    this.#isTorn = this.#isTornLoading = this.#isTornText = false;
+    this.#isTorn = this.#isTornActive = this.#isTornText = false;
   }
 }
