@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, mkdtemp, rename, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Hex } from "@countersign/core";
@@ -80,5 +80,23 @@ test("a log that other keys sign is refused, and its own keys open it again", as
   // A start that is refused makes no keys: those of the log can be put back just so.
   expect(existsSync(keys)).toBe(false);
   await rename(join(folder, "kept-keys"), keys);
+  await record(1);
+});
+
+test("a copy of the checkpoint that was damaged is told with its path, wherever the damage is", async () => {
+  await record(2);
+  const file = join(folder, ".countersign", "keys", "last-checkpoint");
+  const text = await readFile(file, "utf8");
+  const changed = [0, 22, 40, 75, 100].map(
+    (at) => `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`,
+  );
+  for (const damaged of ["", text.slice(0, 60), ...changed]) {
+    await writeFile(file, damaged);
+    await expect(openReceipts(config)).rejects.toMatchObject({
+      code: "ERR_KEYS_UNREADABLE",
+      facts: { file },
+    });
+  }
+  await writeFile(file, text);
   await record(1);
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CountersignError, equalBytes } from "@countersign/core";
+import { CountersignError, equalBytes, isCountersignError } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
 import {
@@ -36,7 +36,14 @@ export async function assertRemembered(
   if (!existsSync(file)) return;
   const text = await readFile(file, "utf8");
   const keys = [createNoteKey(origin, key.publicKey)];
-  const { size, root } = await openCheckpoint(text, keys, verifyEd25519);
+  const { size, root } = await openCheckpoint(text, keys, verifyEd25519).catch((error: unknown) => {
+    if (!isCountersignError(error)) throw error;
+    const why = "it is no checkpoint that the key beside it signed for this log";
+    const next = "restore it, or remove it once an export of the store has been verified";
+    throw new CountersignError("ERR_KEYS_UNREADABLE", `${file} cannot be used: ${why}; ${next}`, {
+      file,
+    });
+  });
   const head = await store.head();
   if (head.size < size || !equalBytes(await rootAt(store, size), root)) {
     throw new CountersignError(
