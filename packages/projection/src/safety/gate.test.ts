@@ -7,6 +7,11 @@ import { createFrameGate } from "./index.js";
 import type { SafetySpec } from "./rules.js";
 
 const SECRET = "sk-Live/9f 8+é";
+/** Written so that it takes most characters: so much must be held back. */
+const WIDEST = SECRET.replaceAll(
+  /./g,
+  (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+);
 const spec = { forbiddenLiterals: ["other", SECRET] };
 const started: AgUiEvent = { type: "RUN_STARTED", threadId: "t", runId: "r" };
 const finished: AgUiEvent = { type: "RUN_FINISHED", threadId: "t", runId: "r" };
@@ -44,6 +49,7 @@ test("the gate shuts before the first character of a split secret has left, and 
     encodeURIComponent(SECRET),
     Buffer.from(SECRET).toString("base64"),
     Buffer.from(SECRET).toString("hex"),
+    WIDEST,
   ];
   for (const text of written) {
     const filler = "word ".repeat(60);
@@ -66,11 +72,13 @@ test("the gate stops a frame that holds the secret anywhere", () => {
 });
 
 test("nothing of a secret that drips in leaves, however much text came before it", () => {
-  for (let before = 0; before < 200; before += 7) {
-    const filler = "x".repeat(before);
-    const { frames, isShut } = pass([started, ...textMessage([...filler, ...SECRET])]);
-    expect(isShut).toBe(true);
-    expect(filler.startsWith(textOf(frames))).toBe(true);
+  for (const text of [SECRET, WIDEST]) {
+    for (let before = 0; before < 200; before += 13) {
+      const filler = "x".repeat(before);
+      const { frames, isShut } = pass([started, ...textMessage([...filler, ...text])]);
+      expect(isShut).toBe(true);
+      expect(filler.startsWith(textOf(frames))).toBe(true);
+    }
   }
 });
 

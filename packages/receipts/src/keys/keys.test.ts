@@ -11,7 +11,7 @@ import {
   parseSignatureText,
 } from "./key-text.js";
 import { extendKeyHistory, startKeyHistory } from "./rotate.js";
-import { findBrokenRecord, keyPeriods, trustedThroughHistory } from "./verify-history.js";
+import { findBrokenRecord, keyFault, keyPeriods, trustedThroughHistory } from "./verify-history.js";
 
 const signers = [0, 1, 2].map(() => createSigner(generateKey()));
 const [first, second, third] = signers as [
@@ -94,6 +94,8 @@ test("a key cannot be adopted without its own signature", async () => {
     line: 2,
     reason: "the new key did not sign",
   });
+  const eager = { ...one, possession: one.signature };
+  expect((await findBrokenRecord([eager], verifyEd25519))?.line).toBe(1);
   const own = { ...two, possession: two.signature };
   expect((await findBrokenRecord([one, own], verifyEd25519))?.line).toBe(2);
 });
@@ -105,6 +107,19 @@ test("a key is in use from its record until a record retires it", async () => {
     first: 100,
     end: Number.POSITIVE_INFINITY,
   });
+});
+
+test("a key may sign from its first entry up to the one that retires it, and an unknown key none", async () => {
+  const records = await history();
+  const periods = keyPeriods(records);
+  const [one, two] = records as [KeyRecord, KeyRecord];
+  expect(keyFault(periods, one.key, 0)).toBeUndefined();
+  expect(keyFault(periods, one.key, 99)).toBeUndefined();
+  expect(keyFault(periods, one.key, 100)).toBe("the key was retired");
+  expect(keyFault(periods, two.key, 99)).toBe("the key came later");
+  expect(keyFault(periods, two.key, 100)).toBeUndefined();
+  const stranger = encodeKeyText(createSigner(generateKey()).publicKey);
+  expect(keyFault(periods, stranger, 0)).toBe("the key is not in the history");
 });
 
 test("a retired key stays retired when it is named again, and an unknown one gets no period", async () => {
