@@ -17,8 +17,9 @@ export type HttpAnswer = ServerResponse | Http2ServerResponse;
 export type HttpEncoding = "sse" | "proto";
 
 const HEADERS = {
-  // no-transform keeps proxies from compressing, which would buffer; the last one is nginx's own switch.
-  "cache-control": "no-cache, no-transform",
+  // no-store: a browser may keep on disk what it only has to ask about again. no-transform keeps proxies from compressing,
+  // which would buffer; the last one is nginx's own switch.
+  "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 } as const;
 

@@ -118,7 +118,7 @@ test("AgentCore's paths are served: /invocations with its session header, /ping"
   });
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   expect(response.headers.get("x-amzn-bedrock-agentcore-runtime-session-id")).toBe("52ed4489");
-  expect(response.headers.get("cache-control")).toBe("no-cache, no-transform");
+  expect(response.headers.get("cache-control")).toBe("no-store, no-transform");
   expect(response.headers.get("x-accel-buffering")).toBe("no");
   await response.text();
   expect(fixture.recorder.drafts[0]?.receipt.session_id).toBe("52ed4489");
