@@ -160,6 +160,18 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     }),
     "cursor?": cursor,
   }),
+  Counts: object({
+    counts: list(
+      object({
+        count,
+        values: {
+          type: "object",
+          description: "The value of each column; null for entries that have none",
+          additionalProperties: { type: ["string", "boolean", "null"] },
+        },
+      }),
+    ),
+  }),
   Grant: object(
     {
       agent: short(BODY_LIMITS.name),

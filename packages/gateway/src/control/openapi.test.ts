@@ -88,6 +88,10 @@ test("every route of the server is described, and every described one answers as
       ["get", "/v1/events", "/v1/events", 200],
       ["get", "/v1/receipts", "/v1/receipts?limit=2", 200],
       ["get", "/v1/receipts", "/v1/receipts?bogus=1", 400],
+      ["get", "/v1/receipts/counts", "/v1/receipts/counts?by=rule,allowed&noted=false", 200],
+      ["get", "/v1/receipts/counts", "/v1/receipts/counts?by=payload", 400],
+      ["get", "/v1/receipts/counts", "/v1/receipts/counts", 400],
+      ["get", "/v1/receipts/counts", "/v1/receipts/counts?by=rule&limit=1", 400],
       ["get", "/v1/receipts/export", "/v1/receipts/export?start=0&limit=3", 200],
       ["get", "/v1/receipts/export", "/v1/receipts/export?limit=5000", 400],
       ["get", "/v1/receipts/{seq}/proof", "/v1/receipts/0/proof", 200],
@@ -126,6 +130,7 @@ test("every route of the server is described, and every described one answers as
     );
     expect(kept.status).toBe(202);
 
+    let tried = 0;
     const visited = new Set(asked.map(([method, template]) => `${method} ${template}`));
     for (const [path, operations] of Object.entries(PATHS)) {
       for (const method of Object.keys(operations)) {
@@ -133,7 +138,9 @@ test("every route of the server is described, and every described one answers as
         const bare = await fetch(served.running.controlUrl + path, {
           method: method.toUpperCase(),
         });
-        expect(bare.status, `${path} without a token`).toBe(401);
+        tried += 1;
+        // After twenty wrong tries in a minute there is another answer.
+        expect(bare.status, `${path} without a token`).toBe(tried > 20 ? 429 : 401);
         expect(ajv.getSchema("api#/components/schemas/Problem")?.(await bare.json())).toBe(true);
       }
     }

@@ -113,6 +113,18 @@ const ROUTES: Readonly<Record<string, Route>> = {
     },
     answers: { 200: json("Receipts", "A page of entries"), 400: BAD },
   },
+  "get /v1/receipts/counts": {
+    summary: "How many log entries match, by the values of columns",
+    query: {
+      by: "Columns to count apart, comma-separated",
+      since: "Milliseconds since the epoch",
+      until: "Milliseconds since the epoch",
+      id: "Id of a receipt",
+      noted: "true: what was let through although a rule spoke against it",
+      ...Object.fromEntries(ENTRY_COLUMNS.map((column) => [column, "Exactly this value"])),
+    },
+    answers: { 200: json("Counts", "The counts"), 400: BAD },
+  },
   "get /v1/receipts/export": {
     summary: "Entries as they were hashed, one per line, to keep a copy",
     query: { start: "First entry", limit: "How many, at most 4096" },

@@ -1,5 +1,5 @@
 import { ENTRY_COLUMNS } from "@countersign/receipts/log";
-import type { EntryFilter, PageRequest } from "@countersign/receipts/log";
+import type { EntryColumn, EntryFilter, PageRequest } from "@countersign/receipts/log";
 import { invalidField } from "./invalid-field.js";
 
 type Query = Readonly<Record<string, string>>;
@@ -15,12 +15,14 @@ const KNOWN: ReadonlySet<string> = new Set([
   "cursor",
   "order",
 ]);
+const PAGES: ReadonlySet<string> = new Set(["limit", "cursor", "order"]);
 
 /** The filter a query string asks for; what it does not know is refused, never ignored: less would be filtered. */
-export function filterOf(query: Query): EntryFilter {
+export function filterOf(query: Query, hasPages = true): EntryFilter {
   const filter: Record<string, string | boolean | number> = {};
   for (const [name, value] of Object.entries(query)) {
-    if (!KNOWN.has(name)) throw invalidField(name, `one of ${[...KNOWN].join(", ")}`);
+    if (!KNOWN.has(name) || (!hasPages && PAGES.has(name)))
+      throw invalidField(name, `one of ${[...KNOWN].join(", ")}`);
     if (TEXTS.includes(name)) filter[name] = value;
     else if (name === "allowed" || name === "noted") {
       filter[name] = choose(name, value, ["true", "false"]) === "true";
@@ -39,6 +41,14 @@ export function pageOf(query: Query): PageRequest {
       ? {}
       : { order: choose("order", order, ["newest", "oldest"]) as "newest" | "oldest" }),
   };
+}
+
+/** The columns that a count is asked by, comma-separated; at least one, so that its answer says what was counted. */
+export function columnsOf(by: string | undefined): EntryColumn[] {
+  const names = [...new Set((by ?? "").split(","))];
+  const columns = ENTRY_COLUMNS.filter((column) => names.includes(column));
+  if (columns.length === names.length) return columns;
+  throw invalidField("by", `one or more of ${ENTRY_COLUMNS.join(", ")}`);
 }
 
 /** A place in the log, from the path of a request. */

@@ -3,7 +3,7 @@ import { parseTilePath } from "@countersign/receipts";
 import type { OpenReceipts } from "../serve/open-receipts.js";
 import { numberOf } from "./page.js";
 import { problem } from "./problem.js";
-import { filterOf, pageOf, sequenceOf } from "./receipt-query.js";
+import { columnsOf, filterOf, pageOf, sequenceOf } from "./receipt-query.js";
 
 /** Entries one export request may ask for. */
 const MAX_EXPORT = 4096;
@@ -13,6 +13,17 @@ export function addReceiptRoutes(app: Hono, { log, store }: OpenReceipts): void 
   app.get("/v1/receipts", async (context) => {
     const query = context.req.query();
     return context.json(await store.query(filterOf(query), pageOf(query)));
+  });
+  app.get("/v1/receipts/counts", async (context) => {
+    const { by, ...query } = context.req.query();
+    const columns = columnsOf(by);
+    const rows = await store.count({ filter: filterOf(query, false), by: columns });
+    return context.json({
+      counts: rows.map(({ count, group }) => ({
+        count,
+        values: Object.fromEntries(columns.map((column, at) => [column, group[at] ?? null])),
+      })),
+    });
   });
   app.get("/v1/receipts/export", async (context) => {
     const { start, limit } = context.req.query();
