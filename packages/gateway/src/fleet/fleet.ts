@@ -23,8 +23,10 @@ const ANSWERS_MS = 3000;
 const ANSWERS_STEP_MS = 50;
 /** Characters of a sealed token: the longest that can be handed to a session, in base64 and with the rest. */
 const MAX_SEALED = 400_000;
-/** Orders of this gateway under way at once; people can give them too. */
-const MAX_ORDERS = 16;
+/** Orders of this gateway under way at once: those of people, who are many, leave operators their own. */
+const MAX_ORDERS = { person: 16, operator: 64 } as const;
+/** How long a gateway that stops tries to say so; its rows count for five seconds without it. */
+const LEAVE_MS = 1000;
 /** Orders remembered as done; they are kept for a minute. */
 const MAX_DONE = 10_000;
 
@@ -40,7 +42,7 @@ export class Fleet {
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
   #following: Following | undefined;
-  #orders = 0;
+  readonly #orders = { person: 0, operator: 0 };
   #isClosed = false;
   #isSilent = false;
 
@@ -126,7 +128,10 @@ export class Fleet {
     await this.#beating;
     clearTimeout(this.#timer);
     await this.#following?.stop();
-    await this.#store.leave().catch(() => undefined);
+    await Promise.race([
+      this.#store.leave().catch(() => undefined),
+      new Promise((resolve) => setTimeout(resolve, LEAVE_MS)),
+    ]);
     await this.#store.close();
   }
 
@@ -135,8 +140,9 @@ export class Fleet {
     order: FleetOrder,
     isEnough: (answers: readonly OrderAnswer[]) => boolean,
   ): Promise<{ answers: readonly OrderAnswer[]; missing: number }> {
-    if (this.#orders >= MAX_ORDERS) throw silent(0);
-    this.#orders += 1;
+    const by = order.kind === "stop" && order.stop.principal !== undefined ? "person" : "operator";
+    if (this.#orders[by] >= MAX_ORDERS[by]) throw silent(0);
+    this.#orders[by] += 1;
     try {
       const members = await this.#store.members();
       if (members.length === 0) return { answers: [], missing: 0 };
@@ -154,7 +160,7 @@ export class Fleet {
         }
       }
     } finally {
-      this.#orders -= 1;
+      this.#orders[by] -= 1;
     }
   }
 

@@ -75,7 +75,8 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
       review,
       claim,
       obstacle,
-      reserve: (token) => capabilities.reserve(token, 1, true),
+      // The start of a run waits for what others may give back; a message of an open one does not.
+      reserve: (token) => capabilities.reserve(token, 1, kind === "input"),
       recorded: (request) => around.feed.publish(inboundItemOf(request)),
     }),
   };

@@ -129,6 +129,23 @@ test("who waits gets what another gives back meanwhile", async () => {
   expect(taken()).toBe(2);
 });
 
+test("a run that starts asks anew although there was nothing a moment ago, unless all of it was opened", async () => {
+  const { store, questions } = createStore();
+  const [first, second] = [new ReservedSpending(store), new ReservedSpending(store)];
+  await first.reserve([allowance(1)], 1);
+  await second.reserve([allowance(1)], 1);
+  expect(second.reserve([allowance(1)], 1)).toBeUndefined();
+  first.settle(["cap"]);
+  await second.reserve([allowance(1)], 1, 1000);
+  expect(openOne(second, 1)).toBe(true);
+  await second.reserve([allowance(1)], 1);
+  const asked = questions.length;
+  expect(second.reserve([allowance(1)], 1, 1000)).toBeUndefined();
+  expect(questions).toHaveLength(asked);
+  await first.close();
+  await second.close();
+});
+
 test("a close gives back all that was not used", async () => {
   const { store, taken } = createStore();
   const book = new ReservedSpending(store);

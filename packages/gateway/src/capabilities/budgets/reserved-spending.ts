@@ -111,7 +111,9 @@ export class ReservedSpending implements SpendingBook {
     for (const allowance of allowances) {
       const held = this.#open(allowance);
       if (held === undefined || held.left >= Math.min(events, allowance.maxEvents)) continue;
-      if (!this.#mayAsk(held)) continue;
+      // Who waits at the start of a run asks anew: others may have given back since the last time.
+      const isAskedAnew = patienceMs > 0 && !held.isOver && !this.#isSilent;
+      if (!isAskedAnew && !this.#mayAsk(held)) continue;
       (waits ??= []).push(
         patienceMs === 0
           ? this.#ask(held, events)
@@ -217,7 +219,10 @@ export class ReservedSpending implements SpendingBook {
     held.taken = answer.taken;
     held.block = answer.given;
     held.usedAt = this.#now();
-    if (answer.given > 0) return;
+    if (answer.given > 0) {
+      held.restUntil = 0;
+      return;
+    }
     held.isOver = held.left === 0 && answer.opened >= maxEvents;
     held.restUntil = this.#now() + PAUSE_MS;
   }
