@@ -37,7 +37,11 @@ export async function startServed(
   const { beside } = options;
   if (beside !== undefined) {
     const keys = join(".countersign", "keys");
-    await cp(join(beside.folder, keys), join(folder, keys), { recursive: true });
+    await cp(join(beside.folder, keys), join(folder, keys), {
+      recursive: true,
+      // The one beside goes on signing: this file is being replaced.
+      filter: (source) => !source.includes("last-checkpoint"),
+    });
   }
   const agent = await startFakeAgent(script);
   await writeFile(join(folder, "policy.yaml"), options.policy ?? OPEN_POLICY);
