@@ -50,13 +50,15 @@ export class CodeBlocks {
   #label: "none" | "open" | "closed" = "none";
   #isFormula = false;
   #isDoubtful = false;
+  /** A block of HTML began that an empty line does not end. */
+  #isEndless = false;
   #isTask = false;
   #ticks = 0;
   #before = 0;
 
   /** What stands here may be raw HTML. */
   get isRaw(): boolean {
-    return this.#isHtml || this.#isDoubtful;
+    return this.#isHtml;
   }
 
   /** Nothing but the end of the line matters. */
@@ -81,14 +83,11 @@ export class CodeBlocks {
       return wasCode && !this.#isDoubtful;
     }
     this.#wasReturn = false;
-    if (this.#isDoubtful) {
-      this.#line.feed(code);
-      return false;
-    }
     if (this.#fence !== undefined) {
       if (this.#fence.feed(code)) return true;
-      this.#isDoubtful = true;
-      return false;
+      // What it is from here on is looked at like any other text.
+      this.#fence = undefined;
+      this.#isDoubtful = this.#isHtml = true;
     }
     const wasOver = this.#line.isOver;
     if (!this.#line.feed(code)) return false;
@@ -112,6 +111,7 @@ export class CodeBlocks {
     const isBlock = line.quotes === 0 && line.marks.length === 0 && line.indent >= 4;
     this.#isIndented =
       isBlock &&
+      !this.#isDoubtful &&
       (this.#isAfterBlank || this.#wasIndented) &&
       !this.#isFirstText &&
       !this.#lists.mayBeOpen &&
@@ -135,12 +135,13 @@ export class CodeBlocks {
     if (this.#blockName !== undefined) this.#endBlockName();
     if (line.isOver && !this.#isIndented && this.#run.opens && !this.#isDoubtful) {
       const place = this.#placeOf(line);
+      if (inTag || this.#isHtml) this.#isEndless = this.#isHtml = true;
       if (place === undefined || inTag || this.#isHtml || this.#label === "open" || this.#isFormula)
         this.#isDoubtful = true;
       else this.#fence = new OpenFence(this.#run, place);
     }
     // A tag that is open hides what follows it.
-    if (isBlank && !inTag) this.#isHtml = false;
+    if (isBlank && !inTag && !this.#isEndless) this.#isHtml = false;
     this.#wasIndented = this.#isIndented || (this.#wasIndented && isBlank);
     this.#isIndented = false;
     this.#isAfterBlank = isBlank;
@@ -174,7 +175,8 @@ export class CodeBlocks {
     if (this.#isTask) this.#lookInTask(code, before);
     if (this.#blockName !== undefined) this.#addToBlockName(code);
     if (this.#label === "closed") {
-      if (code === COLON) this.#isDoubtful = true;
+      // A footnote may begin with a block of HTML.
+      if (code === COLON) this.#isDoubtful = this.#isTask = true;
       this.#label = "none";
     }
     if (code === LESS && isFirst) {
@@ -198,14 +200,19 @@ export class CodeBlocks {
 
   #addToBlockName(code: number): void {
     const name = this.#blockName ?? "";
-    if (name === "" && (code === EXCLAMATION || code === QUESTION)) this.#isDoubtful = true;
+    if (name === "" && (code === EXCLAMATION || code === QUESTION)) this.#loseHtml();
     const isEnd = isSpace(code) || code === 0x3e || name.length > LONGEST_BLOCK_NAME;
     if (isEnd) this.#endBlockName();
     else this.#blockName = name + String.fromCharCode(code).toLowerCase();
   }
 
   #endBlockName(): void {
-    if (LONG_BLOCKS.has(this.#blockName ?? "")) this.#isDoubtful = true;
+    if (LONG_BLOCKS.has(this.#blockName ?? "")) this.#loseHtml();
     this.#blockName = undefined;
+  }
+
+  /** Where this block of HTML ends, nobody knows. */
+  #loseHtml(): void {
+    this.#isDoubtful = this.#isEndless = true;
   }
 }

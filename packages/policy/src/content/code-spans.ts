@@ -18,7 +18,7 @@ const CLOSE_PARENTHESIS = 0x29;
  * Follows code within a line (`` `like this` ``), which a run of backticks opens and the next run of the same length
  * closes.
  *
- * Until it is closed it is text to a renderer. Where a formula, crossed-out text, a tag, an address, an escape or the cell of a table
+ * Until it is closed it is text to a renderer. Where a formula or crossed-out text that ends in it, a tag, an address, an escape or the cell of a table
  * might take a backtick for itself, and after a run that its line did not close, nothing counts as code to the end of
  * the paragraph.
  */
@@ -28,6 +28,9 @@ export class CodeSpans {
   #run = 0;
   #isDoubtful = false;
   #before = 0;
+  /** What may have opened a formula or crossed-out text, which ends in code then. */
+  #sawDollar = false;
+  #sawTilde = false;
   /** Since the last white space: an address, or what may be one. */
   #isAddress = false;
   #isAngle = false;
@@ -63,9 +66,12 @@ export class CodeSpans {
       if (this.#open > 0) this.#isDoubtful = true;
       this.#open = 0;
     } else if (this.#open > 0) {
-      if (code === BAR) this.#isDoubtful = true;
+      const isTaken =
+        code === BAR || (code === DOLLAR && this.#sawDollar) || (code === TILDE && this.#sawTilde);
+      if (isTaken) this.#isDoubtful = true;
       return isClosed;
-    } else if (code === DOLLAR || code === TILDE) this.#isDoubtful = true;
+    } else if (code === DOLLAR) this.#sawDollar = true;
+    else if (code === TILDE) this.#sawTilde = true;
     this.#look(code, before);
     return isClosed;
   }
@@ -73,7 +79,7 @@ export class CodeSpans {
   /** A paragraph is over. */
   endParagraph(): void {
     this.#open = this.#run = 0;
-    this.#isDoubtful = this.#isDestination = false;
+    this.#isDoubtful = this.#isDestination = this.#sawDollar = this.#sawTilde = false;
   }
 
   /** A block of code has begun, whose fence was no code within a line. */
