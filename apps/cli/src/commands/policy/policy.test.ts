@@ -28,7 +28,7 @@ test("init writes files that check and test accept, and never overwrites by itse
   expect(readFileSync(join(home, "countersign.yaml"), "utf8")).toContain("http://agent.test/x");
   expect(await run("policy", "check", join(home, "policy.yaml"))).toMatchObject({ code: 0 });
   const { code, out } = await run("policy", "test", join(home, "policy.test.yaml"));
-  expect(out).toContain("20 of 20 cases pass");
+  expect(out).toMatch(/: (\d+) of \1 cases pass/);
   expect(code).toBe(0);
   // The day it enforces, the same cases hold.
   const enforcing = join(home, "policy.yaml");
@@ -37,7 +37,7 @@ test("init writes files that check and test accept, and never overwrites by itse
     readFileSync(enforcing, "utf8").replace("mode: observe", "mode: enforce"),
   );
   const enforced = await run("policy", "test", join(home, "policy.test.yaml"));
-  expect(enforced.out).toContain("20 of 20 cases pass");
+  expect(enforced.out).toMatch(/: (\d+) of \1 cases pass/);
   const again = await run("init", home, "--json");
   expect(again.code).toBe(1);
   expect(JSON.parse(again.out)).toMatchObject({ written: [], kept: { length: 5 } });
