@@ -134,6 +134,46 @@ test("a token on an envelope opens that envelope, and never travels on", async (
   ]);
 });
 
+test("an envelope whose token must be asked for waits for the answer, and all come in their order", async () => {
+  const clock = createFakeClock();
+  const tokens = createTokens(clock);
+  const [first, second] = [
+    await tokens.issue(["ui:alert:toast"], 60),
+    await tokens.issue(["ui:alert:toast"], 60),
+  ];
+  const atHand = new Set<unknown>();
+  const alert = {
+    event_type: "notification",
+    classification: "alert",
+    target: { component_type: "toast" },
+  };
+  const sent = [first, first, second, undefined].map((capability, index) =>
+    envelope(`evt_${index}`, capability === undefined ? {} : { ...alert, capability }),
+  );
+  fixture = await startFixture(() => ({ pieces: [sent.map(sseFrame).join("")] }), {
+    policy: policyWith(""),
+    target: { transport: "get-sse" },
+    gateway: {
+      clock,
+      tokens: {
+        ...tokens.verifier,
+        evaluate: (token, context) =>
+          atHand.has(token)
+            ? tokens.verifier.evaluate(token, context)
+            : { id: "asked for", status: "exhausted", scopes: [] },
+        reserve: (token) =>
+          atHand.has(token)
+            ? undefined
+            : new Promise((resolve) => setTimeout(resolve, 20)).then(() => void atHand.add(token)),
+      },
+    },
+  });
+  const body = await (await fetch(`${fixture.url}/ag-ui/stream?session=s`)).text();
+  expect(sseEvents(body).map((event) => event["event_id"])).toEqual(
+    sent.map((one) => one["event_id"]),
+  );
+});
+
 test.each(["expires", "is revoked"])("a token that %s closes what it opened", async (how) => {
   const clock = createFakeClock();
   const tokens = createTokens(clock);
