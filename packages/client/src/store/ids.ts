@@ -1,3 +1,5 @@
+import { encodeHex } from "@countersign/core";
+
 /** What an id is minted for. */
 export type IdKind = "thread" | "run" | "message" | "toolCall";
 
@@ -8,6 +10,5 @@ export type MintId = (kind: IdKind) => string;
 export function randomId(kind: IdKind): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   // `randomUUID` exists on secure origins alone, and chats are developed on plain ones too.
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `${kind}-${hex}`;
+  return `${kind}-${encodeHex(bytes)}`;
 }

@@ -7,6 +7,7 @@ import {
   sha256Hex,
 } from "@countersign/core";
 import { verifyEd25519 } from "@countersign/core/verify";
+import { utf8 } from "../receipt/canonical-text.js";
 import "./errors.js";
 import type { ForeignReceipt } from "./foreign.js";
 
@@ -31,7 +32,6 @@ const SHAPE = {
 } as const;
 const PROTOCOL = /^[a-z][a-z0-9._-]{0,31}$/;
 const MAX_BYTES = 1 << 20;
-const encoder = new TextEncoder();
 
 function refuse(reason: string): CountersignError {
   return new CountersignError("ERR_FOREIGN_RECEIPT", `not an importable receipt: ${reason}`, {
@@ -90,7 +90,7 @@ export async function importReceipt(
   if (whole.length > MAX_BYTES) throw refuse("too large");
   const signature = hexBytes(at(receipt, paths.signature), 64, "signature");
   const key = hexBytes(at(receipt, paths.key), 32, "key");
-  const body = encoder.encode(canonicalJson(without(receipt, paths.signature)));
+  const body = utf8(canonicalJson(without(receipt, paths.signature)));
   if (!(await verifyEd25519(key, body, signature))) throw refuse("signature does not verify");
   const text = (path: readonly string[]): string | undefined => {
     const value = at(receipt, path);

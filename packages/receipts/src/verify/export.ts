@@ -1,4 +1,4 @@
-import { equalBytes } from "@countersign/core";
+import { decodeUtf8, equalBytes } from "@countersign/core";
 import { verifyEd25519 } from "@countersign/core/verify";
 import type { KeyRecord } from "../keys/history.js";
 import { parseKeyHistory } from "../keys/history.js";
@@ -50,7 +50,6 @@ const MAX_KEYS_BYTES = 16 * 1024 * 1024;
  * them would never end.
  */
 const MAX_MISSING_BUNDLES = 16;
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The number of entries in a bundle of a log of this size. */
 export function bundleWidth(index: number, size: number): number {
@@ -64,11 +63,7 @@ async function readText(
 ): Promise<string | undefined> {
   const bytes = await reader.read(path, maxBytes);
   if (bytes === undefined || bytes.length > maxBytes) return undefined;
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return decodeUtf8(bytes);
 }
 
 async function checkKeys(
