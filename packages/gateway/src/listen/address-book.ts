@@ -48,6 +48,8 @@ export function createAddressBook(limits: ListenLimits): AddressBook {
 
   return {
     admitConnection: (connection) => {
+      // Known from a first reading of its request, and counted.
+      if (connections.has(connection)) return true;
       const peer = connection.remoteAddress;
       // Gone before it was looked at.
       if (peer === undefined) return false;

@@ -13,6 +13,7 @@ import type { Upstream } from "../upstream/upstream.js";
 import type { AddressBook } from "./address-book.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { socketTokenOf } from "./credentials.js";
+import { isDeclined, readAgain } from "./declined-upgrade.js";
 import { isAllowedOrigin } from "./origin.js";
 import { routeSocket } from "./path.js";
 import { receiptQuestionOf } from "./receipt-question.js";
@@ -144,6 +145,10 @@ export function attachSockets(
   };
 
   server.on("upgrade", (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+    if (isDeclined(request)) {
+      readAgain(server, request, connection, head);
+      return;
+    }
     // Without a listener, a peer that resets its connection would end the process.
     connection.on("error", () => connection.destroy());
     accept(request, connection, head).catch((error: unknown) => {

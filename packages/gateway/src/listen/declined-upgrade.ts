@@ -1,0 +1,44 @@
+import type { IncomingMessage } from "node:http";
+import type { Server } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { Duplex } from "node:stream";
+
+/** Members of a head that only make sense with the protocol they offer. */
+const OFFER = new Set(["upgrade", "http2-settings"]);
+
+/** Whether a request in clear offers another protocol than the one we know; over TLS that is agreed upon before. */
+export function isDeclined({ headers, socket }: IncomingMessage): boolean {
+  const offered = (headers.upgrade ?? "").toLowerCase().split(",");
+  return (
+    !(socket instanceof TLSSocket) && !offered.some((protocol) => protocol.trim() === "websocket")
+  );
+}
+
+/**
+ * Has a request read as if it offered nothing, which a server may always do (RFC 9110, section 7.8).
+ *
+ * Java's HTTP client offers HTTP/2 with its first request to every plain address. Node hands whatever offers anything to
+ * the listener for sockets, with its body unread; so the head is put back in front of it, without the offer.
+ */
+export function readAgain(
+  server: Server,
+  request: IncomingMessage,
+  connection: Duplex,
+  head: Buffer,
+): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    const value = rawHeaders[index + 1] as string;
+    if (OFFER.has(name.toLowerCase())) continue;
+    text += `${name}: ${name.toLowerCase() === "connection" ? withoutOffer(value) : value}\r\n`;
+  }
+  connection.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, "latin1"), head]));
+  server.emit("connection", connection);
+}
+
+function withoutOffer(tokens: string): string {
+  const kept = tokens.split(",").filter((token) => !OFFER.has(token.trim().toLowerCase()));
+  return kept.length === 0 ? "keep-alive" : kept.join(",");
+}
