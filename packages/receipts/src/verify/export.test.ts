@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
+import { decodeEntry } from "../entry/decode-entry.js";
+import { encodeEntry } from "../entry/encode-entry.js";
 import { signCheckpoint } from "../checkpoint/sign-checkpoint.js";
 import { encodeKeyText } from "../keys/key-text.js";
+import { buildBatch } from "../receipt/build-batch.js";
+import { receiptBody } from "../receipt/encode-receipt.js";
 import type { SampleLog } from "../testing/sample-log.js";
 import {
   memoryReader,
   SAMPLE_ORIGIN,
+  sampleBody,
   sampleCheckpoint,
   sampleEntries,
   sampleFiles,
@@ -314,4 +319,20 @@ test("an export in which links give one bundle the names of endlessly many is an
   const result = await verifyExport(reader);
   expect(result).toMatchObject({ valid: false, firstBrokenIndex: 256 });
   expect(asked).toBeLessThan(100);
+});
+
+test("a blocked event that shares a signature is told, although that signature holds", async () => {
+  const signer = sampleSigner(7);
+  const blocked = sampleBody(3, signer);
+  expect(blocked.allowed).toBe(false);
+  const group = [blocked, sampleBody(4, signer)].map(receiptBody);
+  const [signature = ""] = buildBatch(group, (message) => signer.sign(message));
+  const entries = log.entries.with(
+    3,
+    encodeEntry({ ...decodeEntry(log.entries[3]!), receipt: { ...blocked, signature } }),
+  );
+  const checkpoint = await sampleCheckpoint(entries);
+  const result = await verify(rewritten(entries, { ...log, entries, checkpoint }));
+  expect(failures(result)).toEqual(["deny-signed-singly"]);
+  expect(result.firstBrokenIndex).toBe(3);
 });
