@@ -32,8 +32,8 @@ test.each(["each", "batch"])(
   async (sign) => {
     const { run, shown } = await shownBy(`receipts: { sign: ${sign}, durability: relaxed }`);
     expect(shown).toHaveLength(COUNT * 3 + 2);
-    const [receipt] = shown[5]?.receipts as { id: string; kernel_key: string }[];
-    const { id, kernel_key: key } = receipt as { id: string; kernel_key: string };
+    const receipt = shown[5]?.receipts[0] as { id: string; kernel_key: string };
+    const { id, kernel_key: key } = receipt;
     expect(await faultsOf(shown, run, key)).toEqual([]);
     const kept = await served?.control(`/v1/receipts?id=${id}`);
     expect(await kept?.json()).toMatchObject({ entries: [{ receipt, run_id: "r1" }] });
