@@ -1,16 +1,22 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createNoteKey, encodeVkey } from "@countersign/receipts";
 import { findBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { MIXED_POLICY } from "./testing/agent.js";
 import { openConsole } from "./testing/opened.js";
 import type { Opened } from "./testing/opened.js";
+import { startProxy } from "./testing/proxy.js";
 
 const hasNoBrowser = findBrowser() === undefined;
+const inBrowser = test.skipIf(hasNoBrowser);
 let opened: Opened;
 beforeAll(async () => {
   if (!hasNoBrowser) opened = await openConsole();
 });
 afterAll(() => opened?.stop());
 
-test.skipIf(hasNoBrowser)(
+inBrowser(
   "a wrong token leads back to the login with the reason, the right one to the live feed of the gateway",
   async () => {
     const page = await opened.open("#/live", { isSignedIn: false });
@@ -23,15 +29,160 @@ test.skipIf(hasNoBrowser)(
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("Nothing has been decided yet").waitFor();
     await opened.talk("alice", "run-1");
-    await page
-      .getByRole("row")
-      .filter({ hasText: "TOOL_CALL_START" })
-      .getByText("blocked")
-      .waitFor();
-    await page.getByRole("row").filter({ hasText: "RUN_AGENT_INPUT" }).getByText("noted").waitFor();
-    await page.getByRole("row").filter({ hasText: "RUN_FINISHED" }).getByText("allowed").waitFor();
+    const row = (event: string) => page.getByRole("row").filter({ hasText: event }).first();
+    await row("TOOL_CALL_START").getByText("blocked").waitFor();
+    await row("RUN_AGENT_INPUT").getByText("noted").waitFor();
+    await row("RUN_FINISHED").getByText("allowed").waitFor();
     expect(page.url()).not.toContain(opened.served.adminToken);
     expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 0]);
+    await page.reload();
+    await page.getByLabel("Admin token").waitFor();
+    await page.getByLabel("Keep it in this tab").check();
+    await page.getByLabel("Admin token").fill(opened.served.adminToken);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await row("RUN_FINISHED").waitFor();
+    await page.reload();
+    await row("RUN_FINISHED").waitFor();
+    expect(await page.evaluate(() => localStorage.length)).toBe(0);
+    expect(opened.complaints).toEqual([]);
+    await page.context().close();
+  },
+);
+
+inBrowser("the feed is paused, filtered and walked with the keyboard alone", async () => {
+  await opened.talk("kim", "run-k");
+  const page = await opened.open("#/live");
+  const rows = page.locator(".feed-all [role=row]");
+  await rows.first().waitFor();
+  await page.getByRole("button", { name: "Pause" }).press("Enter");
+  await opened.talk("late", "run-late");
+  await page.getByRole("button", { name: /Go on \(1[0-9] new\)/ }).waitFor();
+  expect(await rows.filter({ hasText: "late" }).count()).toBe(0);
+  await page.getByRole("button", { name: /Go on/ }).press("Enter");
+  await rows.filter({ hasText: "late" }).first().waitFor();
+  await page.locator("h1").focus();
+  await page.keyboard.press("/");
+  await page.keyboard.type("tool_call_end");
+  await page.getByText(/ of \d+ decisions kept here/).waitFor();
+  await page.getByLabel("Session").fill("kim");
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(page.url()).toContain("text=tool_call_end&session=kim");
+  await page.keyboard.press("Escape");
+  await rows.getByRole("link").focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Signed, unchanged").waitFor();
+  await page.goBack();
+  expect(await rows.count()).toBe(1);
+  expect(opened.complaints).toEqual([]);
+  await page.context().close();
+});
+
+inBrowser("a run is stopped after it was named and confirmed, and Esc means no", async () => {
+  await opened.talk("stop me", "held-1");
+  const page = await opened.open("#/runs?view=running");
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  expect(await dialog.textContent()).toContain("held-1");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => dialog.count()).toBe(0);
+  await page.getByRole("link", { name: "held-1" }).click();
+  await page.getByRole("img", { name: /receipts in their order, \d+ of them blocked/ }).waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await dialog.getByRole("button", { name: "Stop the run" }).click();
+  await page.locator(".badge", { hasText: "stopped" }).waitFor();
+  expect(opened.served.running.gateway.surroundings.sessions.openRuns()).toEqual([]);
+  expect(opened.complaints).toEqual([]);
+  await page.context().close();
+});
+
+inBrowser(
+  "an entry is verified in the browser; under another key, and with one byte flipped, it is red",
+  async () => {
+    const page = await opened.open("#/receipts/3");
+    await page.getByText("Signed, unchanged, and in the log that this gateway shows").waitFor();
+    await page.getByText("came from the gateway itself").click();
+    await page.getByRole("button", { name: "Trust the gateway's" }).click();
+    await page.getByText("in the log of the key you pinned").waitFor();
+    const key = await page.evaluate(() => localStorage.getItem("countersign.log-key") ?? "");
+    const other = encodeVkey(createNoteKey("countersign.local/log", new Uint8Array(32).fill(7)));
+    await page.getByLabel("A key you got another way").fill(other);
+    await page.getByRole("button", { name: "Pin this one" }).click();
+    await page.getByText("This entry is not what was signed").waitFor();
+    await page.getByLabel("A key you got another way").fill(key);
+    await page.getByRole("button", { name: "Pin this one" }).click();
+    await page.getByText("in the log of the key you pinned").waitFor();
+    await page.context().close();
+
+    const proxy = await startProxy(opened.served.running.controlUrl, /\/export\?/, (body) => {
+      const text = body.toString("latin1");
+      return Buffer.from(text.replace('"agent_id":"support"', '"agent_id":"suppors"'), "latin1");
+    });
+    try {
+      const tampered = await opened.open("#/receipts/3", { url: proxy.url });
+      await tampered.getByText("This entry is not what was signed").waitFor();
+      const failed = tampered.locator(".checklist .failed");
+      expect(await failed.allTextContents()).toEqual([
+        expect.stringContaining("The proof leads from the entry to the signed root"),
+        expect.stringContaining("The signature covers the receipt as received"),
+      ]);
+      await tampered.context().close();
+    } finally {
+      await proxy.stop();
+    }
+    expect(opened.complaints).toEqual([]);
+  },
+);
+
+inBrowser(
+  "a policy that does not load is told with its place, and what was only noted is counted",
+  async () => {
+    const page = await opened.open("#/policy");
+    await page.locator(".rules").getByText("ag_ui_inbound").waitFor();
+    const file = join(opened.served.folder, "policy.yaml");
+    await writeFile(file, MIXED_POLICY.replace("ag_ui_inbound:", "ag_ui_inbuond:"));
+    await page.getByRole("button", { name: "Read the file again" }).click();
+    await page.getByText("policy.yaml:7:3").first().waitFor();
+    await page.evaluate(() => void (location.hash = "#/now"));
+    await page.getByText("the last good one decides").waitFor();
+    await page.getByText("policy.yaml:7:3").waitFor();
+    await writeFile(file, MIXED_POLICY.replace("support desk", "support desk 2"));
+    await page.goBack();
+    await page.getByRole("button", { name: "Read the file again" }).click();
+    await page.getByText(/decides from now on|is the same/).waitFor();
+    await page.getByText("support desk 2", { exact: true }).waitFor();
+    // The browser itself tells of the 422.
+    expect(opened.complaints.filter((line) => !line.includes("422"))).toEqual([]);
+    opened.complaints.length = 0;
+    await page.context().close();
+  },
+);
+
+inBrowser(
+  "a token is issued, shown once, opens what it names, and is revoked by itself",
+  async () => {
+    const page = await opened.open("#/capabilities");
+    await page.getByRole("button", { name: "Issue" }).click();
+    await page.getByText("Name the agent").waitFor();
+    const form = page.getByRole("region", { name: "Issue a token" });
+    await form.getByLabel("Agent").fill("support");
+    await form.getByLabel(/Session/).fill("holder");
+    await form.getByLabel(/Scopes/).fill("ui:mutate:*\nui:alert:toast");
+    await form.getByRole("button", { name: "Issue" }).click();
+    const token = (await page.getByLabel("Token", { exact: true }).textContent()) ?? "";
+    expect(token.split(".")).toHaveLength(3);
+    await opened.talk("holder", "run-h");
+    const answer = await opened.served.control("/v1/receipts?session_id=holder&allowed=false");
+    const blocked = (await answer.json()) as { entries: unknown[] };
+    await page.getByLabel("Its id, or the token itself").fill(token);
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("Revoked:").waitFor();
+    await opened.talk("holder", "run-i");
+    const later = await opened.served.control("/v1/receipts?session_id=holder&allowed=false");
+    const more = (await later.json()) as { entries: unknown[] };
+    expect(more.entries.length).toBeGreaterThan(2 * blocked.entries.length);
+    await page.evaluate(() => void (location.hash = "#/now"));
+    await page.goBack();
+    expect(await page.getByText(token).count()).toBe(0);
     expect(opened.complaints).toEqual([]);
     await page.context().close();
   },

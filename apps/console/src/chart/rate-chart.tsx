@@ -59,6 +59,11 @@ export function RateChart(): ReactNode {
   );
 }
 
+/** Hours, minutes and seconds in the local zone. */
+function timeOf(second: number): string {
+  return new Date(second * 1000).toTimeString().slice(0, 8);
+}
+
 function dataOf({ seconds, allowed, noted, blocked }: RateColumns): UPlot.AlignedData {
   return [seconds, allowed, noted, blocked];
 }
@@ -82,7 +87,10 @@ function optionsOf(element: HTMLElement): UPlot.Options {
     legend: { show: false },
     cursor: { show: false },
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(5, most * 1.1)] } },
-    axes: [axis, { ...axis, size: 44 }],
+    axes: [
+      { ...axis, size: 34, values: (_plot, seconds) => seconds.map(timeOf) },
+      { ...axis, size: 44 },
+    ],
     series: [
       {},
       ...KINDS.map((kind) => ({

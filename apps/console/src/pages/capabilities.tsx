@@ -1,6 +1,20 @@
 import type { ReactNode } from "react";
+import { IssueForm } from "./issue-form.js";
+import { RevokeForm } from "./revoke-form.js";
 
-/** Capabilities. */
+/** Tokens for what a policy does not open to everybody. */
 export function CapabilitiesPage(): ReactNode {
-  return <h1 tabIndex={-1}>Capabilities</h1>;
+  return (
+    <>
+      <h1 tabIndex={-1}>Capabilities</h1>
+      <p className="faint">
+        A capability is a signed token that lets an agent do to the screen what the policy keeps for
+        those who have one.
+      </p>
+      <div className="columns">
+        <IssueForm />
+        <RevokeForm />
+      </div>
+    </>
+  );
 }

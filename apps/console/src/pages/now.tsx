@@ -12,6 +12,7 @@ import { Figure } from "../shown/figure.js";
 import { Failure, Loading } from "../shown/states.js";
 import { Text } from "../shown/text.js";
 import { Age } from "../shown/time.js";
+import { Scroll } from "../shown/scroll.js";
 import { ageOf } from "../shown/time-words.js";
 import { PolicyIssues } from "./policy-issues.js";
 import { RunTable } from "./run-table.js";
@@ -75,10 +76,16 @@ function Facts({ status }: { readonly status: Status }): ReactNode {
         <Figure title="State" note={whyOf(status)}>
           <StateBadge name={stateOf(status)} />
         </Figure>
-        <Figure title="Policy" href="#/policy" note={<code>{policy.hash.slice(0, 12)}…</code>}>
-          <span className="pair">
-            <Text value={policy.name ?? "without a name"} /> <StateBadge name={policy.mode} />
-          </span>
+        <Figure
+          title="Policy"
+          href="#/policy"
+          note={
+            <>
+              <StateBadge name={policy.mode} /> <code>{policy.hash.slice(0, 12)}…</code>
+            </>
+          }
+        >
+          <Text value={policy.name ?? "without a name"} />
         </Figure>
         <Figure title="Let through" note={`${counts.refusals.toLocaleString()} requests refused`}>
           {counts.events_forwarded.toLocaleString()}
@@ -195,7 +202,7 @@ function Gateways({ status }: { readonly status: Status }): ReactNode {
   return (
     <section className="card" aria-labelledby="gateways">
       <h2 id="gateways">Gateways of this log</h2>
-      <div className="scroll">
+      <Scroll title="Gateways, scroll sideways">
         <table>
           <thead>
             <tr>
@@ -233,7 +240,7 @@ function Gateways({ status }: { readonly status: Status }): ReactNode {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

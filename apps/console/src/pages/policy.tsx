@@ -1,6 +1,145 @@
+import { useState } from "react";
 import type { ReactNode } from "react";
+import type { Policy, PolicyIssue } from "../api/answers.js";
+import { ControlProblem, ask } from "../api/request.js";
+import { useAnswer } from "../api/use-answer.js";
+import { announce } from "../shown/announce.js";
+import { StateBadge } from "../shown/badge.js";
+import { CopyButton } from "../shown/copy-button.js";
+import { Failure, Loading } from "../shown/states.js";
+import { Text } from "../shown/text.js";
+import { PolicyBlocks } from "./policy-blocks.js";
+import { PolicyIssues } from "./policy-issues.js";
+import { WouldBlock } from "./would-block.js";
 
-/** Policy. */
+type Reload =
+  | { readonly kind: "loaded"; readonly isChanged: boolean }
+  | { readonly kind: "refused"; readonly issues: readonly PolicyIssue[] }
+  | { readonly kind: "failed"; readonly problem: ControlProblem };
+
+/** The policy that decides, and what a stricter one would do. */
 export function PolicyPage({ query }: { readonly query: URLSearchParams }): ReactNode {
-  return <h1 tabIndex={-1}>{query.get("id") ?? "Policy"}</h1>;
+  const { answer, problem, reload } = useAnswer<Policy>("/v1/policy", 5000);
+  const [isBusy, setBusy] = useState(false);
+  const [result, setResult] = useState<Reload>();
+  const readAgain = async (): Promise<void> => {
+    setBusy(true);
+    const next = await reloadPolicy();
+    setResult(next);
+    announce(
+      next.kind === "loaded" ? "The policy was read again" : "The policy was not read again",
+    );
+    setBusy(false);
+    reload();
+  };
+  return (
+    <>
+      <div className="head">
+        <h1 tabIndex={-1}>Policy</h1>
+        <button type="button" onClick={readAgain} disabled={isBusy}>
+          {isBusy ? "Reading…" : "Read the file again"}
+        </button>
+      </div>
+      {result === undefined ? null : <Result result={result} />}
+      {answer === undefined ? (
+        problem === undefined ? (
+          <Loading what="the policy" />
+        ) : (
+          <Failure problem={problem} onRetry={reload} />
+        )
+      ) : (
+        <>
+          {answer.stale && result?.kind !== "refused" ? <Stale issues={answer.issues} /> : null}
+          <Facts policy={answer} />
+          <WouldBlock query={query} mode={answer.mode} />
+          <PolicyBlocks policy={answer} />
+        </>
+      )}
+    </>
+  );
+}
+
+async function reloadPolicy(): Promise<Reload> {
+  try {
+    const { changed } = await ask<{ changed: boolean }>("/v1/policy/reload", { method: "POST" });
+    return { kind: "loaded", isChanged: changed };
+  } catch (error) {
+    if (!(error instanceof ControlProblem)) throw error;
+    if (error.status !== 422) return { kind: "failed", problem: error };
+    // The answer to the reload says that it failed; the policy's page says where.
+    const { issues } = await ask<Policy>("/v1/policy");
+    return { kind: "refused", issues };
+  }
+}
+
+function Result({ result }: { readonly result: Reload }): ReactNode {
+  if (result.kind === "failed") return <Failure problem={result.problem} />;
+  if (result.kind === "refused") return <Stale issues={result.issues} />;
+  return (
+    <p className="notice good" role="status">
+      {result.isChanged
+        ? "The new text decides from now on; open runs keep theirs."
+        : "It was read again, and is the same."}
+    </p>
+  );
+}
+
+function Stale({ issues }: { readonly issues: readonly PolicyIssue[] }): ReactNode {
+  return (
+    <section className="notice bad" role="alert">
+      <strong>The newest text does not load; the last good policy decides.</strong>
+      <PolicyIssues issues={issues} />
+    </section>
+  );
+}
+
+function Facts({ policy }: { readonly policy: Policy }): ReactNode {
+  const { reloads } = policy;
+  return (
+    <section className="card" aria-label="The active policy">
+      <dl className="fields">
+        <div>
+          <dt>name</dt>
+          <dd>
+            <Text value={policy.name ?? "without a name"} isWrapped />
+          </dd>
+        </div>
+        <div>
+          <dt>mode</dt>
+          <dd>
+            <StateBadge name={policy.mode} />
+            <span className="says">
+              {policy.mode === "enforce"
+                ? "What a rule speaks against is blocked"
+                : "What a rule speaks against is noted and let through"}
+            </span>
+          </dd>
+        </div>
+        <div>
+          <dt>hash</dt>
+          <dd>
+            <span className="mono">{policy.hash}</span>{" "}
+            <CopyButton text={policy.hash} what="hash" />
+            <span className="says">Stands on every entry that it decided</span>
+          </dd>
+        </div>
+        <div>
+          <dt>files</dt>
+          <dd>
+            {policy.files.length === 0 ? (
+              "none: the built-in policy decides"
+            ) : (
+              <Text value={policy.files.join(", ")} isWrapped />
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>read again</dt>
+          <dd>
+            {reloads.ok} times, {reloads.failed} times in vain
+          </dd>
+        </div>
+      </dl>
+    </section>
+  );
 }

@@ -1,6 +1,162 @@
 import type { ReactNode } from "react";
+import type { Entry } from "../api/answers.js";
+import { useAnswer } from "../api/use-answer.js";
+import { useMeaning } from "../api/use-meaning.js";
+import { verdictOfEntry } from "../api/verdict.js";
+import { hrefOf } from "../route/route.js";
+import { ClassBadge, VerdictBadge } from "../shown/badge.js";
+import { CopyButton } from "../shown/copy-button.js";
+import { Empty, Failure, Loading } from "../shown/states.js";
+import { Text } from "../shown/text.js";
+import { Time } from "../shown/time.js";
+import { visibleText } from "../shown/visible-text.js";
+import { Checklist } from "../verify/checklist.js";
+import { readEvidence } from "../verify/verify-place.js";
+import type { Evidence } from "../verify/verify-place.js";
+import { fieldsOf } from "./entry-fields.js";
 
-/** Receipt. */
+/** One entry of the log: what it says, what its rule means, and whether it is genuine. */
 export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
-  return <h1 tabIndex={-1}>{place}</h1>;
+  const isPlace = /^\d{1,15}$/u.test(place);
+  const { answer, problem, reload } = useAnswer<Evidence>(
+    isPlace ? place : undefined,
+    undefined,
+    readEvidence,
+  );
+  return (
+    <>
+      <nav className="trail" aria-label="Around this entry">
+        <a href="#/receipts">Receipts</a>
+        {isPlace && Number(place) > 0 ? (
+          <a href={hrefOf(["receipts", Number(place) - 1])}>← before</a>
+        ) : null}
+        {answer !== undefined && Number(place) + 1 < answer.size ? (
+          <a href={hrefOf(["receipts", Number(place) + 1])}>after →</a>
+        ) : null}
+      </nav>
+      <div className="head">
+        <h1 tabIndex={-1}>
+          Entry <Text value={place} isWrapped />
+        </h1>
+        {answer?.entry === undefined ? null : (
+          <p className="pair">
+            <Time at={answer.entry.received_at} isFull />{" "}
+            <ClassBadge name={answer.entry.receipt.classification} />
+            <VerdictBadge verdict={verdictOfEntry(answer.entry)} />
+          </p>
+        )}
+      </div>
+      {isPlace ? null : (
+        <Empty title="Not a place in the log">Entries are found by their number.</Empty>
+      )}
+      {problem === undefined ? null : <Failure problem={problem} onRetry={reload} />}
+      {answer === undefined ? (
+        isPlace && problem === undefined && <Loading what="the entry and its proof" />
+      ) : (
+        <Shown evidence={answer} />
+      )}
+    </>
+  );
+}
+
+function Shown({ evidence }: { readonly evidence: Evidence }): ReactNode {
+  const { entry } = evidence;
+  return (
+    <>
+      {entry?.rule === undefined ? null : <Rule rule={entry.rule} entry={entry} />}
+      <div className="columns">
+        {entry === undefined ? (
+          <Empty title="The log's bytes are no entry">What is wrong stands in the checklist.</Empty>
+        ) : (
+          <Fields entry={entry} />
+        )}
+        <div className="stack">
+          <Checklist evidence={evidence} />
+          <section className="card" aria-labelledby="raw">
+            <div className="head">
+              <h2 id="raw">As it stands in the log</h2>
+              <CopyButton text={evidence.text} what="entry" />
+            </div>
+            <pre className="wrapped" tabIndex={0} aria-label="Entry as JSON">
+              {prettyOf(entry, evidence.text)}
+            </pre>
+            <details>
+              <summary>Proof</summary>
+              <div className="head">
+                <span className="faint small-print">C2SP tlog-proof</span>
+                <CopyButton text={evidence.proof} what="proof" />
+              </div>
+              <pre className="wrapped" tabIndex={0} aria-label="Proof">
+                {visibleLines(evidence.proof)}
+              </pre>
+            </details>
+          </section>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Rule({ rule, entry }: { readonly rule: string; readonly entry: Entry }): ReactNode {
+  const meaning = useMeaning(rule);
+  const isBlocked = !entry.receipt.allowed;
+  return (
+    <section className={isBlocked ? "notice bad" : "notice warn"} aria-label="The rule">
+      <p>
+        <code>
+          <Text value={rule} isWrapped />
+        </code>{" "}
+        {isBlocked ? "blocked it" : "would have blocked it, but only notes"}
+        {meaning?.means === undefined ? "." : `: ${meaning.means}.`}
+      </p>
+      {meaning === undefined ? null : (
+        <p>
+          <strong>What helps:</strong> {meaning.remedy}.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Fields({ entry }: { readonly entry: Entry }): ReactNode {
+  return (
+    <section className="card" aria-labelledby="fields">
+      <h2 id="fields">What it says</h2>
+      <dl className="fields">
+        {fieldsOf(entry).map((field) => (
+          <div key={field.name}>
+            <dt>{field.name}</dt>
+            <dd className={field.isLong === true ? "long" : undefined}>
+              <span className={field.isLong === true ? "mono" : undefined}>
+                {field.more === undefined ? (
+                  <Text value={field.value} isWrapped />
+                ) : (
+                  <a href={hrefOf(["receipts"], field.more)}>
+                    <Text value={field.value} isWrapped />
+                  </a>
+                )}
+              </span>
+              {field.isLong === true ? <CopyButton text={field.value} what={field.name} /> : null}
+              <span className="says">{field.says}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {entry.run_id === undefined || entry.receipt.session_id === undefined ? null : (
+        <p>
+          <a href={hrefOf(["runs", entry.receipt.session_id, entry.run_id])}>
+            The whole run as a timeline
+          </a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function prettyOf(entry: Entry | undefined, text: string): string {
+  return visibleLines(entry === undefined ? text : JSON.stringify(entry, undefined, 2));
+}
+
+function visibleLines(text: string): string {
+  return text.split("\n").map(visibleText).join("\n");
 }

@@ -3,6 +3,7 @@ import type { Run } from "../api/answers.js";
 import { hrefOf } from "../route/route.js";
 import { StateBadge } from "../shown/badge.js";
 import { Text } from "../shown/text.js";
+import { Scroll } from "../shown/scroll.js";
 import { Age } from "../shown/time.js";
 
 /** Runs as a table, the place of each as a link. */
@@ -18,7 +19,7 @@ export function RunTable({
   readonly onStop?: (run: Run) => void;
 }): ReactNode {
   return (
-    <div className="scroll">
+    <Scroll title="Runs, scroll sideways">
       <table>
         <thead>
           <tr>
@@ -87,6 +88,6 @@ export function RunTable({
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }

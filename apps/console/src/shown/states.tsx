@@ -54,6 +54,8 @@ export function Failure({
 
 function remedyOf({ status, code }: ControlProblem): string {
   if (status === 0) return "See that the gateway runs; this page asks again by itself.";
+  if (code === "RECEIPT_UNKNOWN")
+    return "The log does not reach that far yet; look at the newest receipts.";
   if (status === 404) return "It may be over, or of another gateway; look at the list.";
   if (status === 503)
     return "The receipt store or another gateway is away: look at /readyz and the gateway's log.";

@@ -1,4 +1,5 @@
 import { startBrowser } from "@countersign/testkit";
+import type { FakeScript } from "@countersign/testkit";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { CONSOLE_DIRECTORY } from "../../files.mjs";
 import { startServed } from "../../../../packages/gateway/src/testing/served.js";
@@ -27,9 +28,12 @@ export type OpenOptions = {
 };
 
 /** Starts gateway, agent and browser. */
-export async function openConsole(policy = MIXED_POLICY): Promise<Opened> {
+export async function openConsole(
+  policy = MIXED_POLICY,
+  agent: FakeScript = TALKING_AGENT,
+): Promise<Opened> {
   const [served, browser] = await Promise.all([
-    startServed(TALKING_AGENT, { policy, consoleDirectory: CONSOLE_DIRECTORY }),
+    startServed(agent, { policy, consoleDirectory: CONSOLE_DIRECTORY }),
     startBrowser(),
   ]);
   const complaints: string[] = [];
@@ -88,5 +92,5 @@ export async function openConsole(policy = MIXED_POLICY): Promise<Opened> {
 export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel("Admin token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation").waitFor();
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
 }

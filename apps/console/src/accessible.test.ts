@@ -1,0 +1,53 @@
+import { findBrowser } from "@countersign/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findFaults } from "./testing/axe.js";
+import { openConsole } from "./testing/opened.js";
+import type { Opened } from "./testing/opened.js";
+
+const hasNoBrowser = findBrowser() === undefined;
+let opened: Opened;
+beforeAll(async () => {
+  if (hasNoBrowser) return;
+  opened = await openConsole();
+  await opened.talk("alice", "run-1");
+  await opened.talk("bob", "held-2");
+});
+afterAll(() => opened?.stop());
+
+/** Each page by its address, and what is on it once it is there. */
+const PAGES = [
+  ["now", "Events a second"],
+  ["live", "RUN_STARTED"],
+  ["runs", "held-2"],
+  ["runs?view=sessions", "alice"],
+  ["runs/alice/run-1", "Timeline"],
+  ["receipts", "ag_ui.capability"],
+  ["receipts/10", "Signed, unchanged"],
+  ["policy", "What enforcing would block"],
+  ["capabilities", "Revoke a token"],
+  ["nowhere", "no such page"],
+] as const;
+
+test.skipIf(hasNoBrowser).each([
+  ["light and wide", "light", 1280],
+  ["dark and narrow", "dark", 390],
+] as const)(
+  "no page has a fault that axe finds, and none is wider than the screen: %s",
+  async (_name, colorScheme, width) => {
+    const context = { colorScheme, viewport: { width, height: 844 } };
+    const page = await opened.open("", { context, isSignedIn: false });
+    const faults = (await findFaults(page)).map((fault) => `login ${fault}`);
+    await page.getByLabel("Admin token").fill(opened.served.adminToken);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    for (const [place, text] of PAGES) {
+      await page.evaluate((hash) => void (location.hash = hash), `#/${place}`);
+      await page.getByText(text).first().waitFor();
+      faults.push(...(await findFaults(page)).map((fault) => `${place} ${fault}`));
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (beyond > 0) faults.push(`${place} is ${beyond} too wide`);
+    }
+    expect(faults).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+    await page.context().close();
+  },
+);

@@ -1,0 +1,139 @@
+import type { Entry } from "../api/answers.js";
+import { dateOf } from "../shown/time-words.js";
+import { eventName, targetName } from "./entry-names.js";
+
+/** A field of an entry: its value, and what it says. */
+export type EntryField = {
+  readonly name: string;
+  readonly value: string;
+  readonly says: string;
+  /** Filters of the log that find more of the same. */
+  readonly more?: Readonly<Record<string, string>>;
+  readonly isLong?: boolean;
+};
+
+/** Every field of an entry, in the order in which one asks. */
+export function fieldsOf(entry: Entry): EntryField[] {
+  const { receipt } = entry;
+  const optional = (field: Omit<EntryField, "value">, value: string | undefined): EntryField[] =>
+    value === undefined || value === "" ? [] : [{ ...field, value }];
+  return [
+    { name: "seq", value: String(entry.seq), says: "Its place in the log, counted from 0" },
+    {
+      name: "id",
+      value: receipt.id,
+      says: "The receipt's id: agui- and the id of the event",
+      isLong: true,
+    },
+    {
+      name: "received_at",
+      value: dateOf(new Date(entry.received_at)),
+      says: `When it arrived, by the gateway's clock; ${new Date(entry.received_at).toISOString()}`,
+    },
+    {
+      name: "direction",
+      value: entry.direction,
+      says:
+        entry.direction === "inbound"
+          ? "From the browser to the agent"
+          : "From the agent to the person",
+    },
+    {
+      name: "agent_id",
+      value: receipt.agent_id,
+      says: "The agent it belongs to",
+      more: { agent_id: receipt.agent_id },
+    },
+    ...optional(
+      {
+        name: "session_id",
+        says: "The session it belongs to",
+        ...more("session_id", receipt.session_id),
+      },
+      receipt.session_id,
+    ),
+    ...optional(
+      { name: "run_id", says: "The run it belongs to", ...more("run_id", entry.run_id) },
+      entry.run_id,
+    ),
+    ...optional(
+      {
+        name: "thread_id",
+        says: "The conversation it belongs to",
+        ...more("thread_id", entry.thread_id),
+      },
+      entry.thread_id,
+    ),
+    { name: "event_type", value: eventName(entry), says: "What kind of event it was" },
+    {
+      name: "classification",
+      value: receipt.classification,
+      says: "What it does to the screen, as the gateway sees it",
+    },
+    ...optional(
+      { name: "target", says: "The part of the screen that it aimed at" },
+      targetName(entry),
+    ),
+    {
+      name: "allowed",
+      value: String(receipt.allowed),
+      says: receipt.allowed ? "It was delivered" : "It was not delivered",
+    },
+    ...optional({ name: "denial_reason", says: "Why not", isLong: true }, receipt.denial_reason),
+    ...optional(
+      {
+        name: "rule",
+        says: receipt.allowed ? "The rule that spoke against it" : "The rule that blocked it",
+        ...more("rule", entry.rule),
+      },
+      entry.rule,
+    ),
+    {
+      name: "mode",
+      value: entry.mode,
+      says: entry.mode === "observe" ? "The policy only noted" : "The policy decided",
+    },
+    {
+      name: "policy_hash",
+      value: entry.policy_hash,
+      says: "The policy that decided",
+      isLong: true,
+    },
+    {
+      name: "capability_id",
+      value: receipt.capability_id,
+      says: receipt.capability_id === "<none>" ? "No token was used" : "The token that was used",
+    },
+    { name: "transport", value: receipt.transport, says: "How it travelled" },
+    {
+      name: "payload_hash",
+      value: receipt.payload_hash,
+      says: "SHA-256 of the event's canonical JSON; the log never keeps the event itself",
+      isLong: true,
+    },
+    ...optional(
+      {
+        name: "emitted_hash",
+        says: "SHA-256 of what was delivered instead, where that differs",
+        isLong: true,
+      },
+      entry.emitted_hash,
+    ),
+    {
+      name: "kernel_key",
+      value: receipt.kernel_key,
+      says: "The public key that signed",
+      isLong: true,
+    },
+    {
+      name: "signature",
+      value: receipt.signature,
+      says: "Over the canonical JSON of the receipt without this member",
+      isLong: true,
+    },
+  ];
+}
+
+function more(name: string, value: string | undefined): { more?: Record<string, string> } {
+  return value === undefined ? {} : { more: { [name]: value } };
+}

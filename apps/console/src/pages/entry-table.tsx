@@ -1,0 +1,99 @@
+import type { ReactNode } from "react";
+import type { Entry } from "../api/answers.js";
+import { verdictOfEntry } from "../api/verdict.js";
+import { hrefOf } from "../route/route.js";
+import { ClassBadge, VerdictBadge } from "../shown/badge.js";
+import { Text } from "../shown/text.js";
+import { Scroll } from "../shown/scroll.js";
+import { Time } from "../shown/time.js";
+import { eventName, targetName } from "./entry-names.js";
+
+/** Entries of the log as a table. */
+export function EntryTable({
+  entries,
+  isOfOneRun = false,
+}: {
+  readonly entries: readonly Entry[];
+  readonly isOfOneRun?: boolean;
+}): ReactNode {
+  return (
+    <Scroll title="Entries, scroll sideways">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Entry</th>
+            <th scope="col">Time</th>
+            <th scope="col">Verdict</th>
+            <th scope="col">Class</th>
+            <th scope="col">Event</th>
+            <th scope="col">Target</th>
+            {isOfOneRun ? null : (
+              <>
+                <th scope="col">Agent</th>
+                <th scope="col">Session</th>
+              </>
+            )}
+            <th scope="col">Rule</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <EntryRow key={entry.seq} entry={entry} isOfOneRun={isOfOneRun} />
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function EntryRow({
+  entry,
+  isOfOneRun,
+}: {
+  readonly entry: Entry;
+  readonly isOfOneRun: boolean;
+}): ReactNode {
+  const { receipt } = entry;
+  return (
+    <tr>
+      <td>
+        <a href={hrefOf(["receipts", entry.seq])}>{entry.seq}</a>
+      </td>
+      <td>
+        <Time at={entry.received_at} isFull={!isOfOneRun} />
+      </td>
+      <td>
+        <VerdictBadge verdict={verdictOfEntry(entry)} />
+      </td>
+      <td>
+        <ClassBadge name={receipt.classification} />
+      </td>
+      <td className="name">
+        <span
+          role="img"
+          aria-label={entry.direction === "inbound" ? "to the agent" : "to the person"}
+          className="way"
+        >
+          {entry.direction === "inbound" ? "↑" : "↓"}
+        </span>{" "}
+        <Text value={eventName(entry)} />
+      </td>
+      <td className="name">
+        <Text value={targetName(entry)} />
+      </td>
+      {isOfOneRun ? null : (
+        <>
+          <td className="name">
+            <Text value={receipt.agent_id} />
+          </td>
+          <td className="name">
+            <Text value={receipt.session_id ?? ""} />
+          </td>
+        </>
+      )}
+      <td className="name">
+        <Text value={entry.rule ?? ""} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,43 @@
+import type { Policy } from "../api/answers.js";
+
+/** A block of a policy in words. */
+export type PolicyBlock = {
+  readonly name: string;
+  /** `off`, or whether it decides or only notes. */
+  readonly mode: string;
+  readonly settings: readonly (readonly [name: string, value: string])[];
+};
+
+/** What is told elsewhere in the row. */
+const TOLD = new Set(["enabled", "mode"]);
+
+/** The blocks under `rules`, each with the mode that counts for it. */
+export function blocksOf({ document, mode }: Pick<Policy, "document" | "mode">): PolicyBlock[] {
+  return Object.entries(document.rules ?? {}).map(([name, value]) => {
+    const block = settingsOf(value);
+    const own = block.find(([key]) => key === "mode")?.[1];
+    const isOff = block.some(([key, setting]) => key === "enabled" && setting === false);
+    return {
+      name,
+      mode: isOff ? "off" : typeof own === "string" ? own : mode,
+      settings: block
+        .filter(([key]) => !TOLD.has(key))
+        .map(([key, setting]) => [key, wordsOf(setting)] as const),
+    };
+  });
+}
+
+function settingsOf(value: unknown): (readonly [string, unknown])[] {
+  if (Array.isArray(value)) return value.map((item, at) => [String(at + 1), item] as const);
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
+
+/** Lists with commas, the rest as JSON. */
+function wordsOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return "none";
+    if (value.every((item) => typeof item !== "object")) return value.join(", ");
+  }
+  return JSON.stringify(value);
+}

@@ -1,0 +1,77 @@
+import { useState } from "react";
+import type { FormEvent, ReactNode } from "react";
+import { ControlProblem, ask } from "../api/request.js";
+import { announce } from "../shown/announce.js";
+import { Failure } from "../shown/states.js";
+import { Text } from "../shown/text.js";
+import { capabilityIdOf } from "./capability-id.js";
+
+/** Revokes a token by its id, or by itself: it does not leave the page. */
+export function RevokeForm(): ReactNode {
+  const [draft, setDraft] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ControlProblem>();
+  const [revoked, setRevoked] = useState<string>();
+  const id = capabilityIdOf(draft);
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (id === undefined) return;
+    setBusy(true);
+    setProblem(undefined);
+    setRevoked(undefined);
+    try {
+      await ask("/v1/capabilities/revoke", { method: "POST", body: { id } });
+      setRevoked(id);
+      setDraft("");
+      announce("The token was revoked");
+    } catch (error) {
+      if (error instanceof ControlProblem) setProblem(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <section className="card" aria-labelledby="revoke">
+      <h2 id="revoke">Revoke a token</h2>
+      <p className="faint">
+        It counts for the next event of every open stream, at every gateway on the same database.
+      </p>
+      <form className="stack" onSubmit={submit}>
+        <label className="field">
+          <span>Its id, or the token itself</span>
+          <textarea
+            rows={3}
+            value={draft}
+            spellCheck={false}
+            onChange={(event) => setDraft(event.target.value)}
+          />
+        </label>
+        {draft.trim() === "" ? null : id === undefined ? (
+          <p className="notice bad">This is neither an id nor a token that can be read.</p>
+        ) : (
+          <p className="faint">
+            Revokes{" "}
+            <code>
+              <Text value={id} isWrapped />
+            </code>
+          </p>
+        )}
+        {problem === undefined ? null : <Failure problem={problem} />}
+        {revoked === undefined ? null : (
+          <p className="notice good" role="status">
+            <span>
+              Revoked:{" "}
+              <code>
+                <Text value={revoked} isWrapped />
+              </code>
+            </span>
+          </p>
+        )}
+        <div className="buttons">
+          <button type="submit" className="danger" disabled={isBusy || id === undefined}>
+            Revoke
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
