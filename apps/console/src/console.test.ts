@@ -9,14 +9,13 @@ import type { Opened } from "./testing/opened.js";
 import { startProxy } from "./testing/proxy.js";
 
 const hasNoBrowser = findBrowser() === undefined;
-const inBrowser = test.skipIf(hasNoBrowser);
 let opened: Opened;
 beforeAll(async () => {
   if (!hasNoBrowser) opened = await openConsole();
 });
 afterAll(() => opened?.stop());
 
-inBrowser(
+test.skipIf(hasNoBrowser)(
   "a wrong token leads back to the login with the reason, the right one to the live feed of the gateway",
   async () => {
     const page = await opened.open("#/live", { isSignedIn: false });
@@ -49,53 +48,59 @@ inBrowser(
   },
 );
 
-inBrowser("the feed is paused, filtered and walked with the keyboard alone", async () => {
-  await opened.talk("kim", "run-k");
-  const page = await opened.open("#/live");
-  const rows = page.locator(".feed-all [role=row]");
-  await rows.first().waitFor();
-  await page.getByRole("button", { name: "Pause" }).press("Enter");
-  await opened.talk("late", "run-late");
-  await page.getByRole("button", { name: /Go on \(1[0-9] new\)/ }).waitFor();
-  expect(await rows.filter({ hasText: "late" }).count()).toBe(0);
-  await page.getByRole("button", { name: /Go on/ }).press("Enter");
-  await rows.filter({ hasText: "late" }).first().waitFor();
-  await page.locator("h1").focus();
-  await page.keyboard.press("/");
-  await page.keyboard.type("tool_call_end");
-  await page.getByText(/ of \d+ decisions kept here/).waitFor();
-  await page.getByLabel("Session").fill("kim");
-  await expect.poll(() => rows.count()).toBe(1);
-  expect(page.url()).toContain("text=tool_call_end&session=kim");
-  await page.keyboard.press("Escape");
-  await rows.getByRole("link").focus();
-  await page.keyboard.press("Enter");
-  await page.getByText("Signed, unchanged").waitFor();
-  await page.goBack();
-  expect(await rows.count()).toBe(1);
-  expect(opened.complaints).toEqual([]);
-  await page.context().close();
-});
+test.skipIf(hasNoBrowser)(
+  "the feed is paused, filtered and walked with the keyboard alone",
+  async () => {
+    await opened.talk("kim", "run-k");
+    const page = await opened.open("#/live");
+    const rows = page.locator(".feed-all [role=row]");
+    await rows.first().waitFor();
+    await page.getByRole("button", { name: "Pause" }).press("Enter");
+    await opened.talk("late", "run-late");
+    await page.getByRole("button", { name: /Go on \(1[0-9] new\)/ }).waitFor();
+    expect(await rows.filter({ hasText: "late" }).count()).toBe(0);
+    await page.getByRole("button", { name: /Go on/ }).press("Enter");
+    await rows.filter({ hasText: "late" }).first().waitFor();
+    await page.locator("h1").focus();
+    await page.keyboard.press("/");
+    await page.keyboard.type("tool_call_end");
+    await page.getByText(/ of \d+ decisions kept here/).waitFor();
+    await page.getByLabel("Session").fill("kim");
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(page.url()).toContain("text=tool_call_end&session=kim");
+    await page.keyboard.press("Escape");
+    await rows.getByRole("link").focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Signed, unchanged").waitFor();
+    await page.goBack();
+    expect(await rows.count()).toBe(1);
+    expect(opened.complaints).toEqual([]);
+    await page.context().close();
+  },
+);
 
-inBrowser("a run is stopped after it was named and confirmed, and Esc means no", async () => {
-  await opened.talk("stop me", "held-1");
-  const page = await opened.open("#/runs?view=running");
-  await page.getByRole("button", { name: "Stop", exact: true }).click();
-  const dialog = page.getByRole("dialog");
-  expect(await dialog.textContent()).toContain("held-1");
-  await page.keyboard.press("Escape");
-  await expect.poll(() => dialog.count()).toBe(0);
-  await page.getByRole("link", { name: "held-1" }).click();
-  await page.getByRole("img", { name: /receipts in their order, \d+ of them blocked/ }).waitFor();
-  await page.getByRole("button", { name: "Stop", exact: true }).click();
-  await dialog.getByRole("button", { name: "Stop the run" }).click();
-  await page.locator(".badge", { hasText: "stopped" }).waitFor();
-  expect(opened.served.running.gateway.surroundings.sessions.openRuns()).toEqual([]);
-  expect(opened.complaints).toEqual([]);
-  await page.context().close();
-});
+test.skipIf(hasNoBrowser)(
+  "a run is stopped after it was named and confirmed, and Esc means no",
+  async () => {
+    await opened.talk("stop me", "held-1");
+    const page = await opened.open("#/runs?view=running");
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.textContent()).toContain("held-1");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => dialog.count()).toBe(0);
+    await page.getByRole("link", { name: "held-1" }).click();
+    await page.getByRole("img", { name: /receipts in their order, \d+ of them blocked/ }).waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await dialog.getByRole("button", { name: "Stop the run" }).click();
+    await page.locator(".badge", { hasText: "stopped" }).waitFor();
+    expect(opened.served.running.gateway.surroundings.sessions.openRuns()).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+    await page.context().close();
+  },
+);
 
-inBrowser(
+test.skipIf(hasNoBrowser)(
   "an entry is verified in the browser; under another key, and with one byte flipped, it is red",
   async () => {
     const page = await opened.open("#/receipts/3");
@@ -133,7 +138,7 @@ inBrowser(
   },
 );
 
-inBrowser(
+test.skipIf(hasNoBrowser)(
   "a policy that does not load is told with its place, and what was only noted is counted",
   async () => {
     const page = await opened.open("#/policy");
@@ -157,7 +162,7 @@ inBrowser(
   },
 );
 
-inBrowser(
+test.skipIf(hasNoBrowser)(
   "a token is issued, shown once, opens what it names, and is revoked by itself",
   async () => {
     const page = await opened.open("#/capabilities");

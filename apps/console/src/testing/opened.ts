@@ -50,7 +50,8 @@ export async function openConsole(
       page.setDefaultTimeout(10_000);
       page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
       page.on("console", (message) => {
-        if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+        if (!["error", "warning"].includes(message.type())) return;
+        complaints.push(`${message.text()} ${message.location().url}`);
       });
       await page.addInitScript(() => {
         addEventListener("securitypolicyviolation", (event) => {
