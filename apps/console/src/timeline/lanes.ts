@@ -23,6 +23,9 @@ export type Layout = {
 export const STEP = 12;
 const GAP_WIDTH = 64;
 
+/** Where the conversation itself is shown. */
+const CHAT: ReadonlySet<string> = new Set(["chat", "chat-window"]);
+
 /** Silences shorter than this are how streams are. */
 const GAP_MS = 500;
 
@@ -32,7 +35,7 @@ export function laneOf({ direction, receipt }: Entry): Lane {
   const { event_type: type, target } = receipt;
   if (typeof type !== "string") return "tools";
   if (type === "text_stream") return "text";
-  const isOnComponent = target !== undefined && target.component_type !== "chat";
+  const isOnComponent = target !== undefined && !CHAT.has(target.component_type);
   if (type === "state_update") return isOnComponent ? "activity" : "state";
   if (type === "form_action") return "tools";
   if (type === "navigation" || type === "notification") return "activity";
