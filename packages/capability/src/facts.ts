@@ -30,8 +30,12 @@ export type CapabilityFacts = {
   /** The sentence for a denial; absent when valid. */
   readonly reason?: string;
   readonly claims?: JsonObject;
-  /** What scope strings cannot say; a sentence denies. */
-  readonly authorize?: (event: unknown, aspect: AuthorizedAspect) => string | undefined;
+  /** What scope strings cannot say; a sentence denies. With `scope`, what is left of that one alone is asked. */
+  readonly authorize?: (
+    event: unknown,
+    aspect: AuthorizedAspect,
+    scope?: string,
+  ) => string | undefined;
 };
 
 /** Where a token is presented. */

@@ -75,13 +75,18 @@ function validFacts(links: readonly ChainLink[], { claims }: ChainLink): Capabil
 
 /** Where a holder wrote scopes of its own, the issuer's wider ones must not speak for them. */
 function refinement(scopes: readonly EffectiveScope[]): NonNullable<CapabilityFacts["authorize"]> {
-  const parsed = scopes.map(({ text }) => parseScope(text));
-  return (_event, { classification, target }) => {
+  const held = scopes.map(({ text, origin }) => ({ text, origin, parsed: parseScope(text) }));
+  return (_event, { classification, target }, asked) => {
     const question = {
       classification,
       componentType: target?.component_type,
       componentId: target?.component_id,
     };
-    return parsed.some((scope) => matchesScope(scope, question)) ? undefined : NOT_AUTHORIZED;
+    const isOpen = held.some(({ text, origin, parsed }) => {
+      if (asked !== undefined && origin !== asked) return false;
+      // What is left whole is worth what the issuer's own token would be.
+      return text === asked || matchesScope(parsed, question);
+    });
+    return isOpen ? undefined : NOT_AUTHORIZED;
   };
 }

@@ -45,10 +45,13 @@ export function compileExactScopeRule(document: PolicyDocument, block: AgUiBlock
         if (needed !== undefined) return capability?.status === "expired" ? expired : needed;
         if (capability?.authorize === undefined) return undefined;
         // The scope's text is the issuer's; what a holder or a constraint took away of it counts as well,
-        // also where the class is open and no other rule asks the token.
-        if (firstMissing(index, aspect, NO_SCOPES) === undefined) return undefined;
-        const refusal = capability.authorize(event, aspect);
-        return refusal === undefined ? undefined : make("scope_not_authorized", refusal);
+        // also where the class is open and no other rule asks the token. What was taken away of the token's
+        // other scopes does not: a narrowing without those would open more than this one.
+        for (const scope of coveringScopes(index, aspect)) {
+          const refusal = capability.authorize(event, aspect, scope);
+          if (refusal !== undefined) return make("scope_not_authorized", refusal);
+        }
+        return undefined;
       },
       saw: ({ capability }, aspect) => ({
         target: formatTarget(aspect.target),

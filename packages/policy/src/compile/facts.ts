@@ -27,8 +27,8 @@ export type CapabilityFacts = {
   readonly reason?: string;
   /** Further claims for conditions, e.g. `sub`. */
   readonly claims?: JsonObject;
-  /** Constraints a scope string cannot say; a sentence denies. */
-  readonly authorize?: (event: EventFacts, aspect: Aspect) => string | undefined;
+  /** Constraints a scope string cannot say; a sentence denies. With `scope`, what is left of that one alone is asked. */
+  readonly authorize?: (event: EventFacts, aspect: Aspect, scope?: string) => string | undefined;
 };
 
 /** Numbers a counter book hands to the decision, each with the event in question counted in. */
