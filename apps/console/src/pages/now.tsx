@@ -14,6 +14,7 @@ import { Text } from "../shown/text.js";
 import { Age } from "../shown/time.js";
 import { Scroll } from "../shown/scroll.js";
 import { ageOf } from "../shown/time-words.js";
+import { Words } from "../shown/words.js";
 import { PolicyIssues } from "./policy-issues.js";
 import { RunTable } from "./run-table.js";
 
@@ -193,7 +194,9 @@ function TopRule({ count, most }: { readonly count: RuleCount; readonly most: nu
         <span className="blocked" style={{ width: share(blocked) }} />
         <span className="noted" style={{ width: share(noted) }} />
       </div>
-      <p className="faint">{meaning?.means ?? meaning?.title ?? "\u00a0"}</p>
+      <p className="faint">
+        <Words text={meaning?.means ?? meaning?.title ?? "\u00a0"} />
+      </p>
     </li>
   );
 }

@@ -32,12 +32,16 @@ function settingsOf(value: unknown): (readonly [string, unknown])[] {
   return typeof value === "object" && value !== null ? Object.entries(value) : [];
 }
 
-/** Lists with commas, the rest as JSON. */
+/** Lists and flat objects with commas, the rest as JSON. */
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) {
     if (value.length === 0) return "none";
     if (value.every((item) => typeof item !== "object")) return value.join(", ");
+  } else if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value);
+    const isFlat = members.every(([, member]) => typeof member !== "object");
+    if (isFlat) return members.map(([name, member]) => `${name} ${String(member)}`).join(", ");
   }
   return JSON.stringify(value);
 }

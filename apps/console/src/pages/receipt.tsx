@@ -10,6 +10,7 @@ import { Empty, Failure, Loading } from "../shown/states.js";
 import { Text } from "../shown/text.js";
 import { Time } from "../shown/time.js";
 import { visibleText } from "../shown/visible-text.js";
+import { Words } from "../shown/words.js";
 import { Checklist } from "../verify/checklist.js";
 import { readEvidence } from "../verify/verify-place.js";
 import type { Evidence } from "../verify/verify-place.js";
@@ -65,11 +66,6 @@ function Shown({ evidence }: { readonly evidence: Evidence }): ReactNode {
     <>
       {entry?.rule === undefined ? null : <Rule rule={entry.rule} entry={entry} />}
       <div className="columns">
-        {entry === undefined ? (
-          <Empty title="The log's bytes are no entry">What is wrong stands in the checklist.</Empty>
-        ) : (
-          <Fields entry={entry} />
-        )}
         <div className="stack">
           <Checklist evidence={evidence} />
           <section className="card" aria-labelledby="raw">
@@ -92,6 +88,11 @@ function Shown({ evidence }: { readonly evidence: Evidence }): ReactNode {
             </details>
           </section>
         </div>
+        {entry === undefined ? (
+          <Empty title="The log's bytes are no entry">What is wrong stands in the checklist.</Empty>
+        ) : (
+          <Fields entry={entry} />
+        )}
       </div>
     </>
   );
@@ -107,11 +108,11 @@ function Rule({ rule, entry }: { readonly rule: string; readonly entry: Entry })
           <Text value={rule} isWrapped />
         </code>{" "}
         {isBlocked ? "blocked it" : "would have blocked it, but only notes"}
-        {meaning?.means === undefined ? "." : `: ${meaning.means}.`}
+        <Words text={meaning?.means === undefined ? "." : `: ${meaning.means}.`} />
       </p>
       {meaning === undefined ? null : (
         <p>
-          <strong>What helps:</strong> {meaning.remedy}.
+          <strong>What helps:</strong> <Words text={`${meaning.remedy}.`} />
         </p>
       )}
     </section>

@@ -10,6 +10,7 @@ import { Figure } from "../shown/figure.js";
 import { Empty, Failure, Loading } from "../shown/states.js";
 import { Text } from "../shown/text.js";
 import { Age, Time } from "../shown/time.js";
+import { Words } from "../shown/words.js";
 import { Timeline } from "../timeline/timeline.js";
 import { EntryTable } from "./entry-table.js";
 import { StopRun } from "./stop-run.js";
@@ -117,7 +118,7 @@ function Facts({ run }: { readonly run: Run }): ReactNode {
             <code>
               <Text value={run.failure} isWrapped />
             </code>
-            .{meaning === undefined ? "" : ` What helps: ${meaning.remedy}.`}
+            .<Words text={meaning === undefined ? "" : ` What helps: ${meaning.remedy}.`} />
           </span>
         </p>
       )}

@@ -59,7 +59,7 @@ test("the mode of a block is its own, else the policy's; one that is turned off 
     { name: "ag_ui", mode: "enforce", settings: [["restricted_classifications", "none"]] },
     { name: "ag_ui_inbound", mode: "observe", settings: [["default", "block"]] },
     { name: "ag_ui_content", mode: "off", settings: [] },
-    { name: "velocity", mode: "enforce", settings: [["1", '{"max_invocations":1}']] },
+    { name: "velocity", mode: "enforce", settings: [["1", "max_invocations 1"]] },
     { name: "ag_ui_components", mode: "enforce", settings: [["allow_components", "modal, toast"]] },
   ]);
 });

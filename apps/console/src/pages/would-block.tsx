@@ -6,6 +6,7 @@ import { useMeaning } from "../api/use-meaning.js";
 import { hrefOf, rewrite } from "../route/route.js";
 import { Failure, Loading } from "../shown/states.js";
 import { Text } from "../shown/text.js";
+import { Words } from "../shown/words.js";
 
 const HOUR = 3_600_000;
 const PERIODS = [
@@ -109,9 +110,13 @@ function NotedRule({
         <span className="noted" style={{ width: `${(100 * count) / most}%` }} />
       </div>
       <p className="faint">
-        {meaning === undefined
-          ? "\u00a0"
-          : `${meaning.means ?? ""}. What helps: ${meaning.remedy}.`}
+        <Words
+          text={
+            meaning === undefined
+              ? "\u00a0"
+              : `${meaning.means ?? ""}. What helps: ${meaning.remedy}.`
+          }
+        />
       </p>
     </li>
   );

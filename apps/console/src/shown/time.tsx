@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
-import { ageOf, clockOf, dateOf } from "./time-words.js";
+import { ageOf, clockOf, dateOf, gapOf } from "./time-words.js";
 
 /** A moment: the local time, with the exact UTC on hover. */
 export function Time({
@@ -39,7 +39,7 @@ export function Age({
   const moment = new Date(since);
   return (
     <time dateTime={moment.toISOString()} title={moment.toISOString()} className="number">
-      {ageOf((until ?? now) - since)}
+      {until === undefined ? ageOf(now - since) : gapOf(until - since)}
     </time>
   );
 }
