@@ -1,4 +1,4 @@
-import { CountersignError, parseJson } from "@countersign/core";
+import { CountersignError, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { createLocalJWKSet, errors } from "jose";
 import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from "jose";
@@ -79,14 +79,10 @@ export function createKeySet(options: KeySetOptions): KeyOf {
 /** Public keys of an asymmetric kind only: a shared secret in a public set would let anybody sign. */
 export function readKeySet(bytes: Uint8Array): KeyOf {
   const value = parseJson(bytes, { maxDepth: 8 });
-  const list = isObject(value) ? value["keys"] : undefined;
+  const list = isJsonObject(value) ? value["keys"] : undefined;
   if (!Array.isArray(list) || list.length > MAX_KEYS) throw new TypeError("no key set");
   const keys = list.filter(
-    (key) => isObject(key) && ASYMMETRIC.has(key["kty"]) && !Object.hasOwn(key, "d"),
+    (key) => isJsonObject(key) && ASYMMETRIC.has(key["kty"]) && !Object.hasOwn(key, "d"),
   );
   return createLocalJWKSet({ keys: keys as unknown as JWK[] });
-}
-
-function isObject(value: JsonValue): value is { [name: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
-import { CountersignError, parseJson } from "@countersign/core";
-import type { JsonObject, JsonValue, Limits } from "@countersign/core";
+import { CountersignError, isJsonObject, parseJson } from "@countersign/core";
+import type { JsonValue, Limits } from "@countersign/core";
 import { decodeTextFrame } from "@countersign/wire/websocket";
 import "./errors.js";
 import { tokenIn } from "./socket-greeting.js";
@@ -31,21 +31,17 @@ export function frameError(message: string, cause: string): CountersignError {
 
 /** A stop is `{"type":"STOP"}`, in any case: the button that the first protocol document asked for. */
 function isStop(value: JsonValue): boolean {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { type } = value as { type?: JsonValue };
   return typeof type === "string" && type.toUpperCase() === "STOP";
 }
 
 /** Part of an envelope, which names what it does; an input names a thread or has messages. */
 function looksLikeMessage(value: JsonValue): boolean {
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   const has = (name: string): boolean => Object.hasOwn(value, name);
   return (
     ["event_type", "payload", "classification", "event_id"].some(has) &&
     !["type", "messages", "threadId", "thread_id", "message"].some(has)
   );
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

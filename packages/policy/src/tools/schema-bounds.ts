@@ -1,3 +1,4 @@
+import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 
 /** Values a schema for arguments may have. */
@@ -94,7 +95,7 @@ export function follow(root: JsonObject, reference: string): JsonValue {
 /** Every object in a schema: more than its sub-schemas, never fewer. */
 export function* subschemas(root: JsonObject): Generator<JsonObject> {
   for (const value of walk(root)) {
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) yield value;
+    if (isJsonObject(value)) yield value;
   }
 }
 

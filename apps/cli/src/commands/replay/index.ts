@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
-import { CountersignError } from "@countersign/core";
+import { CountersignError, ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { readRecording, startReplay } from "@countersign/inspect";
 import type { OpenRecording } from "@countersign/inspect";
@@ -86,8 +86,7 @@ async function requireRecording(file: string, open: OpenRecording): Promise<void
 }
 
 function isEvent(value: JsonValue): boolean {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject && Object.hasOwn(value, "type") && typeof value["type"] === "string";
+  return typeof ownMember(value, "type") === "string";
 }
 
 function readSpeed(text: string): number {
