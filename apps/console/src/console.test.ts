@@ -4,7 +4,7 @@ import { createNoteKey, encodeVkey } from "@countersign/receipts";
 import { findBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MIXED_POLICY } from "./testing/agent.js";
-import { openConsole } from "./testing/opened.js";
+import { openConsole, signIn } from "./testing/opened.js";
 import type { Opened } from "./testing/opened.js";
 import { startProxy } from "./testing/proxy.js";
 
@@ -190,5 +190,50 @@ test.skipIf(hasNoBrowser)(
     expect(await page.getByText(token).count()).toBe(0);
     expect(opened.complaints).toEqual([]);
     await page.context().close();
+  },
+);
+
+test.skipIf(hasNoBrowser)(
+  "a line that tears is taken up again, a row that is read stays in its place, and a token that counts no more leads to the login",
+  async () => {
+    await opened.talk("reader", "run-a");
+    const proxy = await startProxy(opened.served.running.controlUrl, /^nothing/, (body) => body);
+    const page = await opened.open("#/live", { url: proxy.url });
+    const rows = page.locator(".feed-all [role=row]");
+    await rows.filter({ hasText: "reader" }).first().waitFor();
+    const read = rows.nth(3).getByRole("link");
+    await read.focus();
+    const name = (await read.textContent()) ?? "";
+    const top = (await read.boundingBox())?.y ?? 0;
+    await opened.talk("reader-2", "run-b");
+    await rows.filter({ hasText: "reader-2" }).first().waitFor();
+    const still = page.getByRole("link", { name, exact: true });
+    await expect
+      .poll(async () => Math.round((await still.boundingBox())?.y ?? 0))
+      .toBe(Math.round(top));
+
+    proxy.tear();
+    await page.getByText("line lost").waitFor();
+    await page.locator(".line.live").waitFor();
+    const places = await rows.getByRole("link").allTextContents();
+    expect(new Set(places).size).toBe(places.length);
+
+    for (const [status, words] of [
+      [429, "Wait a minute"],
+      [401, "does not take this token"],
+    ] as const) {
+      await page.route("**/v1/status", (route) =>
+        route.fulfill({ status, json: { code: "X", title: "no" } }),
+      );
+      await page.evaluate(() => void (location.hash = "#/now"));
+      await page.getByRole("alert").getByText(words).waitFor();
+      await page.unrouteAll();
+      await signIn(page, opened.served.adminToken);
+      await page.evaluate(() => void (location.hash = "#/live"));
+    }
+    // The browser itself tells of the torn line and of the refusals.
+    opened.complaints.length = 0;
+    await page.context().close();
+    await proxy.stop();
   },
 );

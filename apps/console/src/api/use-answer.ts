@@ -31,8 +31,9 @@ export function useAnswer<Answer>(
     if (path === undefined) return undefined;
     const gone = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = async (): Promise<void> => {
-      if (!document.hidden) {
+    const look = async (isFirst: boolean): Promise<void> => {
+      // A tab that was opened in the background is asked for once; who looks later finds it filled.
+      if (isFirst || !document.hidden) {
         try {
           const answer = await reader.current(path, { signal: gone.signal });
           if (!gone.signal.aborted) setState({ path, answer });
@@ -42,9 +43,9 @@ export function useAnswer<Answer>(
           setState((last) => ({ ...last, path, problem }));
         }
       }
-      if (every !== undefined && !gone.signal.aborted) timer = setTimeout(look, every);
+      if (every !== undefined && !gone.signal.aborted) timer = setTimeout(look, every, false);
     };
-    void look();
+    void look(true);
     return () => {
       gone.abort();
       clearTimeout(timer);

@@ -6,6 +6,9 @@ import type { FeedStore } from "./feed-store.js";
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 10_000;
 
+/** A line that is silent for so long may be dead without having told: it is opened anew, which costs the last 200 decisions. */
+const SILENCE_MS = 30_000;
+
 /** What a comment of the feed says when we did not keep up. */
 const LEFT_OUT = /^: (\d{1,9}) decisions left out$/mu;
 
@@ -17,7 +20,7 @@ export async function followFeed(store: FeedStore, signal: AbortSignal): Promise
       const response = await request("/v1/events", { signal });
       store.turn("live");
       wait = RETRY_MS;
-      await readAll(response, store);
+      if ((await readAll(response, store)) === "silent") continue;
     } catch {
       // Told below: whatever it was, the line is gone.
     }
@@ -28,21 +31,44 @@ export async function followFeed(store: FeedStore, signal: AbortSignal): Promise
   }
 }
 
-async function readAll(response: Response, store: FeedStore): Promise<void> {
+async function readAll(response: Response, store: FeedStore): Promise<"ended" | "silent"> {
   const reader = response.body?.getReader();
-  if (reader === undefined) return;
+  if (reader === undefined) return "ended";
   const decoder = createSseDecoder();
   const text = new TextDecoder();
   // What comes first is from before we looked, and is drawn at its own time.
   const openedAt = Date.now();
   for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
+    const read = await readWithin(reader, SILENCE_MS);
+    if (read === undefined) {
+      void reader.cancel().catch(() => {});
+      return "silent";
+    }
+    const { done, value } = read;
+    if (done) return "ended";
     const left = LEFT_OUT.exec(text.decode(value, { stream: true }));
     if (left !== null) store.skip(Number(left[1]));
     const items = decoder.push(value).map(({ data }) => JSON.parse(data) as FeedItem);
     const isFirst = Date.now() - openedAt < 500;
     if (items.length > 0) store.push(items, isFirst ? undefined : Date.now());
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+
+/** What comes next, or nothing when nothing came in time. */
+async function readWithin(
+  reader: Reader,
+  milliseconds: number,
+): Promise<Awaited<ReturnType<Reader["read"]>> | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, undefined);
+  });
+  try {
+    return await Promise.race([reader.read(), silence]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, useState } from "react";
-import type { KeyboardEvent, ReactNode } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { KeyboardEvent, ReactNode, RefObject } from "react";
 import type { FeedItem } from "../api/answers.js";
 import { verdictOf } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
@@ -24,6 +24,7 @@ export function FeedTable({ items }: { readonly items: readonly FeedItem[] }): R
     getItemKey: (at) => items[at]?.seq ?? at,
   });
   useEffect(() => rows.measure(), [height, rows]);
+  useStillRows(place, items, height);
   return (
     <div
       className="feed"
@@ -115,6 +116,24 @@ function FeedRow({
       </span>
     </div>
   );
+}
+
+/** Who reads further down, or has a row in focus, keeps it where it is while others come above. */
+function useStillRows(
+  place: RefObject<HTMLDivElement | null>,
+  items: readonly FeedItem[],
+  height: number,
+): void {
+  const first = useRef<number>(undefined);
+  useLayoutEffect(() => {
+    const before = first.current;
+    first.current = items[0]?.seq;
+    const element = place.current;
+    if (element === null || before === undefined || before === first.current) return;
+    const isRead = element.scrollTop > 0 || element.contains(document.activeElement);
+    const above = isRead ? items.findIndex(({ seq }) => seq === before) : 0;
+    if (above > 0) element.scrollTop += above * height;
+  }, [place, items, height]);
 }
 
 function useRowHeight(): number {

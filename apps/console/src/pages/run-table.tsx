@@ -28,9 +28,11 @@ export function RunTable({
             <th scope="col">Agent</th>
             {isShort ? null : <th scope="col">Session</th>}
             {hasGateways ? <th scope="col">Gateway</th> : null}
-            <th scope="col" className="number">
-              Through
-            </th>
+            {isShort ? null : (
+              <th scope="col" className="number">
+                Through
+              </th>
+            )}
             <th scope="col" className="number">
               Blocked
             </th>
@@ -68,7 +70,7 @@ export function RunTable({
                   <Text value={run.gateway} />
                 </td>
               ) : null}
-              <td className="number">{run.forwarded.toLocaleString()}</td>
+              {isShort ? null : <td className="number">{run.forwarded.toLocaleString()}</td>}
               <td className={run.blocked > 0 ? "number bad" : "number"}>
                 {run.blocked.toLocaleString()}
               </td>

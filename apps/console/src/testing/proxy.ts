@@ -2,7 +2,12 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A line to the gateway that changes what it carries. */
-export type Proxy = { readonly url: string; stop(): Promise<void> };
+export type Proxy = {
+  readonly url: string;
+  /** Ends every connection, as a broken line would. */
+  tear(): void;
+  stop(): Promise<void>;
+};
 
 /** Passes everything on; answers whose path matches are handed to `change`. */
 export async function startProxy(
@@ -36,6 +41,7 @@ export async function startProxy(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    tear: () => server.closeAllConnections(),
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
