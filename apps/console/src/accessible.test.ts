@@ -1,7 +1,7 @@
 import { findBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFaults } from "./testing/axe.js";
-import { openConsole } from "./testing/opened.js";
+import { openConsole, PATIENCE } from "./testing/opened.js";
 import type { Opened } from "./testing/opened.js";
 
 const hasNoBrowser = findBrowser() === undefined;
@@ -11,7 +11,7 @@ beforeAll(async () => {
   opened = await openConsole();
   await opened.talk("alice", "run-1");
   await opened.talk("bob", "held-2");
-});
+}, PATIENCE);
 afterAll(() => opened?.stop());
 
 /** Each page by its address, and what is on it once it is there. */
@@ -50,4 +50,5 @@ test.skipIf(hasNoBrowser).each([
     expect(opened.complaints).toEqual([]);
     await page.context().close();
   },
+  PATIENCE,
 );

@@ -4,7 +4,7 @@ import { createNoteKey, encodeVkey } from "@countersign/receipts";
 import { findBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MIXED_POLICY } from "./testing/agent.js";
-import { openConsole, signIn } from "./testing/opened.js";
+import { openConsole, signIn, PATIENCE } from "./testing/opened.js";
 import type { Opened } from "./testing/opened.js";
 import { startProxy } from "./testing/proxy.js";
 
@@ -12,7 +12,7 @@ const hasNoBrowser = findBrowser() === undefined;
 let opened: Opened;
 beforeAll(async () => {
   if (!hasNoBrowser) opened = await openConsole();
-});
+}, PATIENCE);
 afterAll(() => opened?.stop());
 
 test.skipIf(hasNoBrowser)(
@@ -46,6 +46,7 @@ test.skipIf(hasNoBrowser)(
     expect(opened.complaints).toEqual([]);
     await page.context().close();
   },
+  PATIENCE,
 );
 
 test.skipIf(hasNoBrowser)(
@@ -77,6 +78,7 @@ test.skipIf(hasNoBrowser)(
     expect(opened.complaints).toEqual([]);
     await page.context().close();
   },
+  PATIENCE,
 );
 
 test.skipIf(hasNoBrowser)(
@@ -98,6 +100,7 @@ test.skipIf(hasNoBrowser)(
     expect(opened.complaints).toEqual([]);
     await page.context().close();
   },
+  PATIENCE,
 );
 
 test.skipIf(hasNoBrowser)(
@@ -136,6 +139,7 @@ test.skipIf(hasNoBrowser)(
     }
     expect(opened.complaints).toEqual([]);
   },
+  PATIENCE,
 );
 
 test.skipIf(hasNoBrowser)(
@@ -160,6 +164,7 @@ test.skipIf(hasNoBrowser)(
     opened.complaints.length = 0;
     await page.context().close();
   },
+  PATIENCE,
 );
 
 test.skipIf(hasNoBrowser)(
@@ -191,6 +196,7 @@ test.skipIf(hasNoBrowser)(
     expect(opened.complaints).toEqual([]);
     await page.context().close();
   },
+  PATIENCE,
 );
 
 test.skipIf(hasNoBrowser)(
@@ -236,4 +242,5 @@ test.skipIf(hasNoBrowser)(
     await page.context().close();
     await proxy.stop();
   },
+  PATIENCE,
 );

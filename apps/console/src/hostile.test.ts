@@ -2,7 +2,7 @@ import { findBrowser, sseFrame } from "@countersign/testkit";
 import type { FakeScript } from "@countersign/testkit";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openConsole } from "./testing/opened.js";
+import { openConsole, PATIENCE } from "./testing/opened.js";
 import type { Opened } from "./testing/opened.js";
 
 const MARKUP = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>'"&lt;{{1}}`;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   if (hasNoBrowser) return;
   opened = await openConsole(POLICY, HOSTILE_AGENT);
   await opened.talk("mallory", RUN);
-});
+}, PATIENCE);
 afterAll(() => opened?.stop());
 
 /** A gateway takes only plain names of sessions and agents; here is one that would not. */
@@ -94,7 +94,7 @@ test.skipIf(hasNoBrowser)(
     ]) {
       await page.evaluate((hash) => void (location.hash = hash), place);
       await page.locator("main h1").waitFor();
-      await page.waitForTimeout(250);
+      await page.waitForTimeout(150);
       seen.push((await page.locator("main").textContent()) ?? "");
       const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect([place.slice(0, 30), beyond]).toEqual([place.slice(0, 30), 0]);
@@ -109,6 +109,7 @@ test.skipIf(hasNoBrowser)(
     expect(opened.complaints).toEqual([]);
     await page.context().close();
   },
+  PATIENCE,
 );
 
 test.skipIf(hasNoBrowser)(
@@ -143,4 +144,5 @@ test.skipIf(hasNoBrowser)(
     opened.complaints.length = 0;
     await page.context().close();
   },
+  PATIENCE,
 );

@@ -6,6 +6,8 @@ import "./style/base.css";
 import "./style/frame.css";
 import "./style/parts.css";
 import "./style/pages.css";
+import "./style/feed.css";
+import "./style/timeline.css";
 
 const page = document.querySelector("#page");
 if (page !== null) {

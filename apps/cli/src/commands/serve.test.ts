@@ -204,7 +204,7 @@ function start(file: string) {
 }
 
 test.runIf(isBuilt)(
-  "a process told to stop ends its open runs with RUN_ERROR, logs JSON, and exits with 0",
+  "a process says where its console is; told to stop it ends its open runs with RUN_ERROR, logs JSON, and exits with 0",
   async () => {
     const agent = await startFakeAgent(({ body, signal }) => ({
       pieces: (async function* () {
@@ -217,7 +217,13 @@ test.runIf(isBuilt)(
     await writeFile(file, config(agent.url));
     const { child, output, exit } = start(file);
     await expect.poll(() => output.out, { timeout: 20_000 }).toContain('"msg":"listening ');
-    const { data } = JSON.parse(output.out.split("\n")[0] ?? "") as { data: string };
+    const told = JSON.parse(output.out.split("\n")[0] ?? "") as { data: string; console: string };
+    const { data } = told;
+    const page = await fetch(told.console);
+    expect([page.status, await page.text()]).toEqual([
+      200,
+      expect.stringContaining("/console/assets/"),
+    ]);
     await expect.poll(() => output.err).toMatch(/admin token, shown once: \S{43}/u);
     expect(output.out).not.toContain(/once: (\S+)/u.exec(output.err)?.[1] ?? "?");
     const response = await fetch(`${data}/agents/a`, {

@@ -32,7 +32,11 @@ export function currentToken(): string | undefined {
 
 /** Starts to use a token; it outlives a reload of this tab only if the operator says so. */
 export function signIn(token: string, isKept: boolean): void {
-  if (isKept) sessionStorage.setItem(KEY, token);
+  try {
+    if (isKept) sessionStorage.setItem(KEY, token);
+  } catch {
+    // It then lasts until the page is loaded again.
+  }
   replace({ token, reason: undefined });
 }
 

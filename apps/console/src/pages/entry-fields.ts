@@ -25,10 +25,16 @@ export function fieldsOf(entry: Entry): EntryField[] {
       says: "The receipt's id: agui- and the id of the event",
       isLong: true,
     },
+    { name: "event_id", value: receipt.event_id, says: "The event that it is about", isLong: true },
     {
       name: "received_at",
       value: dateOf(new Date(entry.received_at)),
       says: `When it arrived, by the gateway's clock; ${new Date(entry.received_at).toISOString()}`,
+    },
+    {
+      name: "timestamp",
+      value: String(receipt.timestamp),
+      says: "The event's own time, in seconds since 1970",
     },
     {
       name: "direction",

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { FormEvent, ReactNode } from "react";
-import { ControlProblem, ask, reasonOf } from "../api/request.js";
+import { ask, reasonOf } from "../api/request.js";
+import type { ControlProblem } from "../api/request.js";
 import { signIn, useSession } from "../api/session.js";
 import { Mark } from "../mark.js";
 
@@ -18,16 +19,17 @@ export function LoginPage(): ReactNode {
       setFailure("Type the admin token in.");
       return;
     }
+    // A header takes nothing else; a token that was copied with a part of its line is told before it is tried.
+    if (!/^[\x21-\x7e]+$/u.test(tried)) {
+      setFailure("The token has characters that no token has. Copy it again.");
+      return;
+    }
     setBusy(true);
     try {
       await ask("/v1/status", { token: tried });
       signIn(tried, isKept);
     } catch (error) {
-      setFailure(
-        error instanceof ControlProblem
-          ? reasonOf(error)
-          : "The token has characters that cannot be sent.",
-      );
+      setFailure(reasonOf(error as ControlProblem));
       setBusy(false);
     }
   };

@@ -2,21 +2,17 @@ import type { ReactNode } from "react";
 import type { Policy, Runs, Status } from "../api/answers.js";
 import { askText } from "../api/request.js";
 import { useAnswer } from "../api/use-answer.js";
-import { useMeaning } from "../api/use-meaning.js";
 import { RateChart } from "../chart/rate-chart.js";
-import { useFeed, useFeedStore } from "../feed/feed-context.js";
-import type { RuleCount } from "../feed/feed-store.js";
 import { hrefOf } from "../route/route.js";
 import { StateBadge } from "../shown/badge.js";
 import { Figure } from "../shown/figure.js";
 import { Failure, Loading } from "../shown/states.js";
 import { Text } from "../shown/text.js";
-import { Age } from "../shown/time.js";
-import { Scroll } from "../shown/scroll.js";
 import { ageOf } from "../shown/time-words.js";
-import { Words } from "../shown/words.js";
+import { Gateways } from "./gateways.js";
 import { PolicyIssues } from "./policy-issues.js";
 import { RunTable } from "./run-table.js";
+import { TopRules } from "./top-rules.js";
 
 /** How the gateway is, on one page. */
 export function NowPage(): ReactNode {
@@ -29,7 +25,11 @@ export function NowPage(): ReactNode {
         <Failure problem={status.problem} onRetry={status.reload} />
       )}
       {status.answer === undefined ? (
-        status.problem === undefined && <Loading what="the state of the gateway" />
+        status.problem === undefined && (
+          <div className="await-figures">
+            <Loading what="the state of the gateway" />
+          </div>
+        )
       ) : (
         <Facts status={status.answer} />
       )}
@@ -146,104 +146,6 @@ function StalePolicy(): ReactNode {
     <section className="notice bad" aria-label="The policy">
       <strong>The newest text of the policy does not load; the last good one decides.</strong>
       {answer === undefined ? null : <PolicyIssues issues={answer.issues} />}
-    </section>
-  );
-}
-
-function TopRules(): ReactNode {
-  // Read for the moment at which something new came.
-  useFeed();
-  const rules = useFeedStore().topRules(6);
-  const most = Math.max(1, ...rules.map(({ blocked, noted }) => blocked + noted));
-  return (
-    <section className="card" aria-labelledby="top-rules">
-      <h2 id="top-rules">What rules spoke against</h2>
-      {rules.length === 0 ? (
-        <p className="faint">Nothing since this page was opened.</p>
-      ) : (
-        <ol className="rules">
-          {rules.map((count) => (
-            <TopRule key={count.rule} count={count} most={most} />
-          ))}
-        </ol>
-      )}
-      <p className="faint small-print">Since this page was opened, and the 200 decisions before.</p>
-    </section>
-  );
-}
-
-function TopRule({ count, most }: { readonly count: RuleCount; readonly most: number }): ReactNode {
-  const { rule, blocked, noted } = count;
-  const meaning = useMeaning(rule);
-  const share = (value: number): string => `${(100 * value) / most}%`;
-  return (
-    <li>
-      <div className="rule-head">
-        <a href={hrefOf(["receipts"], { rule })}>
-          <code>
-            <Text value={rule} />
-          </code>
-        </a>
-        <span className="number">
-          {blocked > 0 ? `${blocked.toLocaleString()} blocked` : ""}
-          {blocked > 0 && noted > 0 ? ", " : ""}
-          {noted > 0 ? `${noted.toLocaleString()} noted` : ""}
-        </span>
-      </div>
-      <div className="bar" aria-hidden="true">
-        <span className="blocked" style={{ width: share(blocked) }} />
-        <span className="noted" style={{ width: share(noted) }} />
-      </div>
-      <p className="faint">
-        <Words text={meaning?.means ?? meaning?.title ?? "\u00a0"} />
-      </p>
-    </li>
-  );
-}
-
-function Gateways({ status }: { readonly status: Status }): ReactNode {
-  return (
-    <section className="card" aria-labelledby="gateways">
-      <h2 id="gateways">Gateways of this log</h2>
-      <Scroll title="Gateways, scroll sideways">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Gateway</th>
-              <th scope="col">State</th>
-              <th scope="col">Version</th>
-              <th scope="col">Up for</th>
-              <th scope="col" className="number">
-                Sessions
-              </th>
-              <th scope="col" className="number">
-                Open runs
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {status.gateways.map((gateway) => (
-              <tr key={gateway.id}>
-                <td>
-                  <Text value={gateway.id} />
-                  {gateway.id === status.gateway ? " (this one)" : ""}
-                </td>
-                <td>
-                  <StateBadge
-                    name={gateway.draining ? "draining" : gateway.ready ? "ready" : "not ready"}
-                  />
-                </td>
-                <td>{gateway.version}</td>
-                <td>
-                  <Age since={gateway.started_at} />
-                </td>
-                <td className="number">{gateway.sessions}</td>
-                <td className="number">{gateway.runs_open}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
     </section>
   );
 }

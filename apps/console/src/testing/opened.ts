@@ -19,6 +19,9 @@ export type Opened = {
   stop(): Promise<void>;
 };
 
+/** A browser on a busy machine takes its time. */
+export const PATIENCE = 120_000;
+
 /** How a page is opened. */
 export type OpenOptions = {
   readonly context?: BrowserContextOptions;
@@ -47,7 +50,7 @@ export async function openConsole(
         ...options.context,
       });
       const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(20_000);
       page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
       page.on("console", (message) => {
         if (!["error", "warning"].includes(message.type())) return;

@@ -59,6 +59,14 @@ export function Timeline({ entries }: { readonly entries: readonly Entry[] }): R
           ))}
         </svg>
       </div>
+      <p className="legend timeline-legend">
+        {(["allowed", "noted", "blocked"] as const).map((verdict) => (
+          <span key={verdict}>
+            <span className={`swatch ${verdict}`} aria-hidden="true" /> {verdict}
+          </span>
+        ))}
+        <span className="faint">from left to right as they came; a click opens the receipt</span>
+      </p>
     </div>
   );
 }

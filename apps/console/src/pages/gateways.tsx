@@ -1,0 +1,54 @@
+import type { ReactNode } from "react";
+import type { Status } from "../api/answers.js";
+import { StateBadge } from "../shown/badge.js";
+import { Scroll } from "../shown/scroll.js";
+import { Text } from "../shown/text.js";
+import { Age } from "../shown/time.js";
+
+/** All gateways of the log. */
+export function Gateways({ status }: { readonly status: Status }): ReactNode {
+  return (
+    <section className="card" aria-labelledby="gateways">
+      <h2 id="gateways">Gateways of this log</h2>
+      <Scroll title="Gateways, scroll sideways">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Gateway</th>
+              <th scope="col">State</th>
+              <th scope="col">Version</th>
+              <th scope="col">Up for</th>
+              <th scope="col" className="number">
+                Sessions
+              </th>
+              <th scope="col" className="number">
+                Open runs
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {status.gateways.map((gateway) => (
+              <tr key={gateway.id}>
+                <td>
+                  <Text value={gateway.id} />
+                  {gateway.id === status.gateway ? " (this one)" : ""}
+                </td>
+                <td>
+                  <StateBadge
+                    name={gateway.draining ? "draining" : gateway.ready ? "ready" : "not ready"}
+                  />
+                </td>
+                <td>{gateway.version}</td>
+                <td>
+                  <Age since={gateway.started_at} />
+                </td>
+                <td className="number">{gateway.sessions}</td>
+                <td className="number">{gateway.runs_open}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  );
+}
