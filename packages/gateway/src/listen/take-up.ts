@@ -55,6 +55,8 @@ export async function takeUpStream(
   if (!isOpen) {
     throw new CountersignError("ERR_STREAM_GONE", "nothing is kept of such a stream", {});
   }
+  // Who came after this one, while it was looked at, has the stream: it is not taken away for nobody.
+  if (gone.aborted) return;
   const { stream, after } = place;
   const headers = { [SESSION_HEADER]: stream.holder.sessionId };
   stream.takeUp(after, createHttpSink(answer, "sse", gone, headers), gone);

@@ -109,6 +109,29 @@ test("when all streams together keep as much as they may, those that begin end w
   ]);
 });
 
+test("streams that wait for their clients stop growing once all together keep as much as they may", () => {
+  const limits = { reconnectGraceMs: 60_000, reconnectBytes: 10_000, reconnectTotalBytes: 20_000 };
+  const streams = new LastingStreams(limits);
+  const open = Array.from({ length: 100 }, () => {
+    const connection = new LightSignal();
+    const holder = { principal: "p", agent: "a", sessionId: "s" };
+    const stream = streams.create(holder, connection) as LastingStream;
+    stream.open(SINK, connection);
+    connection.abort();
+    return stream;
+  });
+  let kept = 0;
+  const frame = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x".repeat(1000) } as const;
+  for (const stream of open) {
+    for (; !stream.isSlow; kept += frame.delta.length) stream.send([frame]);
+  }
+  expect(kept).toBeGreaterThan(10_000);
+  expect(kept).toBeLessThan(22_000);
+  // Whoever is back is read as before, and lets go of what it has.
+  open.at(-1)?.takeUp(0, SINK, new LightSignal());
+  expect(open.at(-1)?.isSlow).toBe(false);
+});
+
 test("so many streams may wait at once; the one that is too many ends with its connection", () => {
   const streams = new LastingStreams(DEFAULT_LISTEN_LIMITS);
   const gone: boolean[] = [];

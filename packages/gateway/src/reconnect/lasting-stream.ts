@@ -99,7 +99,9 @@ export class LastingStream implements ClientSink {
 
   get isSlow(): boolean {
     if (this.gone.aborted) return false;
-    return this.#sink?.isSlow ?? this.#kept.size >= this.#keeper.maxKept;
+    if (this.#sink !== undefined) return this.#sink.isSlow;
+    // Where all of them together keep as much as they may, a thousand that nobody reads must not fill up on their own.
+    return this.#keeper.isFull || this.#kept.size >= this.#keeper.maxKept;
   }
 
   send(events: readonly AgUiEvent[], texts: readonly (string | undefined)[] = []): void {
