@@ -46,6 +46,10 @@ test.skipIf(hasNoBrowser).each([
       const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (beyond > 0) faults.push(`${place} is ${beyond} too wide`);
     }
+    await page.evaluate(() => void (location.hash = "#/runs?view=running"));
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.getByRole("dialog").waitFor();
+    faults.push(...(await findFaults(page)).map((fault) => `dialog ${fault}`));
     expect(faults).toEqual([]);
     expect(opened.complaints).toEqual([]);
     await page.context().close();

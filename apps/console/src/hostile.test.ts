@@ -62,6 +62,12 @@ async function serveHostileNames(page: Page): Promise<void> {
   };
   const session = { id: HOSTILE, gateways: [HOSTILE], created_at: 0, last_seen: 0, runs: [run] };
   const counts = { forwarded: 1, blocked: 1, capabilities: 0 };
+  await page.route("**/v1/status", async (route) => {
+    const answer = await route.fetch();
+    const status = (await answer.json()) as { gateways: object[] };
+    const gateways = [...status.gateways, { ...status.gateways[0], id: HOSTILE, version: HOSTILE }];
+    await route.fulfill({ response: answer, json: { ...status, gateways } });
+  });
   await page.route(/\/v1\/runs/, (route) => route.fulfill({ json: { runs: [run] } }));
   await page.route(/\/v1\/sessions\?/, (route) =>
     route.fulfill({ json: { sessions: [{ ...session, ...counts }] } }),
@@ -102,6 +108,7 @@ test.skipIf(hasNoBrowser)(
     const all = seen.join("\n");
     expect(all).toContain(`<img src=x onerror="window.ran=1">`);
     expect(all).toContain("\\u{202e}gpj.exe\\u{2066}\\u{200b}\\u{ad}\\u{e0041}");
+    expect(all).toContain("Gateways of this log");
     expect(all).not.toMatch(/[\u202E\u2066\u200B]/u);
     expect(await page.evaluate(() => "ran" in window)).toBe(false);
     expect(await page.locator("main img:not([role])").count()).toBe(0);

@@ -41,6 +41,8 @@ export function useAnswer<Answer>(
           if (gone.signal.aborted) return;
           const problem = error instanceof ControlProblem ? error : unreadable();
           setState((last) => ({ ...last, path, problem }));
+          // What is not there does not come by asking; whoever wants it again asks.
+          if (problem.status === 404) return;
         }
       }
       if (every !== undefined && !gone.signal.aborted) timer = setTimeout(look, every, false);

@@ -29,7 +29,7 @@ export function Gateways({ status }: { readonly status: Status }): ReactNode {
           <tbody>
             {status.gateways.map((gateway) => (
               <tr key={gateway.id}>
-                <td>
+                <td className="name">
                   <Text value={gateway.id} />
                   {gateway.id === status.gateway ? " (this one)" : ""}
                 </td>
@@ -38,7 +38,9 @@ export function Gateways({ status }: { readonly status: Status }): ReactNode {
                     name={gateway.draining ? "draining" : gateway.ready ? "ready" : "not ready"}
                   />
                 </td>
-                <td>{gateway.version}</td>
+                <td className="name">
+                  <Text value={gateway.version} />
+                </td>
                 <td>
                   <Age since={gateway.started_at} />
                 </td>
