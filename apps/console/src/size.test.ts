@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { CONSOLE_DIRECTORY } from "../files.mjs";
+import { assertBuilt } from "./testing/opened.js";
 
 test("the whole console stays under 180 KB compressed, and brings nothing from elsewhere", () => {
+  assertBuilt();
   const files = readdirSync(CONSOLE_DIRECTORY, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name)));

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { startBrowser } from "@countersign/testkit";
 import type { FakeScript } from "@countersign/testkit";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -35,6 +37,7 @@ export async function openConsole(
   policy = MIXED_POLICY,
   agent: FakeScript = TALKING_AGENT,
 ): Promise<Opened> {
+  assertBuilt();
   const [served, browser] = await Promise.all([
     startServed(agent, { policy, consoleDirectory: CONSOLE_DIRECTORY }),
     startBrowser(),
@@ -90,6 +93,15 @@ export async function openConsole(
       await served.stop();
     },
   };
+}
+
+const BUILD = fileURLToPath(new URL("../../build.mjs", import.meta.url));
+
+/** Tests look at the built page: one that is not made of these sources proves nothing about them. */
+export function assertBuilt(): void {
+  const { status } = spawnSync(process.execPath, [BUILD, "--check"]);
+  if (status !== 0)
+    throw new Error("the console's build is not that of its sources: npm run build");
 }
 
 /** Types the token in, as a person does. */
