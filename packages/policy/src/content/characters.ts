@@ -1,6 +1,14 @@
-/** White space of HTML. */
+const VERTICAL_TAB = 0x0b;
+const FORM_FEED = 0x0c;
+
+/** White space of HTML, to which a vertical tab does not belong. */
 export function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== VERTICAL_TAB);
+}
+
+/** White space to some renderers, and to others a character like any. */
+export function isDoubtfulSpace(code: number): boolean {
+  return code === VERTICAL_TAB || code === FORM_FEED;
 }
 
 /** A letter of ASCII. */

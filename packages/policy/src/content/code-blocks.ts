@@ -1,4 +1,4 @@
-import { isSpace } from "./characters.js";
+import { isDoubtfulSpace, isSpace } from "./characters.js";
 import { FenceRun, OpenFence } from "./fence.js";
 import type { FencePlace } from "./fence.js";
 import { LineStart } from "./line-start.js";
@@ -83,6 +83,8 @@ export class CodeBlocks {
       return wasCode && !this.#isDoubtful;
     }
     this.#wasReturn = false;
+    // Whether a line is empty, and a fence is one, depends on who reads it.
+    if (isDoubtfulSpace(code)) this.#loseCode();
     if (this.#fence !== undefined) {
       if (this.#fence.feed(code)) return true;
       // What it is from here on is looked at like any other text.
@@ -209,6 +211,14 @@ export class CodeBlocks {
   #endBlockName(): void {
     if (LONG_BLOCKS.has(this.#blockName ?? "")) this.#loseHtml();
     this.#blockName = undefined;
+  }
+
+  /** Nothing is code from here on, and everything may be raw HTML. */
+  #loseCode(): void {
+    this.#fence = undefined;
+    this.#isIndented = this.#wasIndented = false;
+    this.#isHtml = true;
+    this.#loseHtml();
   }
 
   /** Where this block of HTML ends, nobody knows. */

@@ -248,3 +248,24 @@ test("a long text that opens everything and closes nothing is read in one pass",
   const opens = "![[(<a `~\\&".repeat(50_000);
   expect(scan([opens], { ...ALL, maxCharacters: 10_000_000 })[0]).not.toBe("max_characters");
 });
+
+test("a vertical tab or a form feed, white space to some renderers only, makes nothing code", () => {
+  const settings = { ...ALL, hidden: false };
+  const image = "<img src=//collect.example>";
+  for (const odd of ["\v", "\f"]) {
+    for (const text of [
+      `a\n\n${odd}${FENCE}\n${image}\n`,
+      `${FENCE}\na\n${odd}${FENCE}\n${FENCE}\n${image}\n`,
+      `${FENCE}\na\n${FENCE}${odd}\n${FENCE}\n${image}\n`,
+      `a\n${odd}\n    ${image}`,
+      `a\n\n${odd}   ${image}`,
+      `-${odd}${FENCE}\n  ${image}\n`,
+      `>${odd}${FENCE}\n>${odd}${image}\n`,
+      `<div>\n${odd}\n${FENCE}\n${image}\n`,
+      `<div a=${odd}"><img src=//collect.example>"`,
+    ]) {
+      expect(scan([text], settings)[0], JSON.stringify(text)).toBe("markup");
+      expect(scan(text.split(""), settings)[0], JSON.stringify(text)).toBe("markup");
+    }
+  }
+});
