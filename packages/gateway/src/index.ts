@@ -17,6 +17,7 @@ export { explainRequest } from "./explain/explain-request.js";
 export type { RequestStep } from "./explain/explain-request.js";
 export { allRules, explainRule } from "./explain/explain-rule.js";
 export { assertRegularFile, readRegularFile } from "./files/read-regular-file.js";
+export { gatewaysAlive } from "./fleet/gateways-alive.js";
 export { createGateway } from "./gateway.js";
 export type { Gateway, GatewayOptions } from "./gateway.js";
 export { assertOwnLogIn } from "./serve/own-log.js";

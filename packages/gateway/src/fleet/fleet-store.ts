@@ -92,7 +92,8 @@ const SWEEP = [
     SELECT FROM countersign_gateways AS alive WHERE alive.log = row.log AND alive.gateway = row.gateway)`,
   `DELETE FROM countersign_orders WHERE log = $1 AND made_at < ${NOW} - ${KEEP_MS}`,
 ];
-const MEMBERS = `SELECT gateway, facts FROM countersign_gateways
+/** Gateways of a log that are alive, all but one. */
+export const MEMBERS = `SELECT gateway, facts FROM countersign_gateways
   WHERE log = $1 AND gateway <> $2 AND seen_at >= ${NOW} - ${FRESH_MS} ORDER BY gateway`;
 const SESSIONS = `SELECT gateway, session, last_seen, view FROM countersign_gateway_sessions
   WHERE log = $1 AND gateway <> $2 AND ($3::text IS NULL OR session = $3)

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CountersignError, isCountersignError } from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
-import { handOverKey, KEY_FILES } from "@countersign/gateway";
+import { gatewaysAlive, handOverKey, KEY_FILES } from "@countersign/gateway";
 import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import "../errors.js";
@@ -49,28 +49,34 @@ async function nextKey(file: string): Promise<Ed25519Key> {
 }
 
 /**
- * Runs with the true size of the log while nobody can append to an embedded one: an entry signed with
- * the old key behind the hand-over would make the log invalid for good.
+ * Runs with the true size of the log while nobody can append to an embedded one, and while no gateway says
+ * that it is alive on PostgreSQL: an entry signed with the old key behind the hand-over would make the log
+ * invalid for good.
  */
 async function whileStopped<Result>(
   place: Place,
   use: (size: number) => Promise<Result>,
 ): Promise<Result> {
   const directory = storeDirectory(place);
-  if (directory === undefined) return use(await logSize(place));
+  if (directory === undefined) {
+    const [alive] = await gatewaysAlive(place.store, place.origin);
+    if (alive !== undefined) throw gatewayRuns(place, `the gateway ${alive} serves this log`);
+    return use(await logSize(place));
+  }
   if (!isStoreDirectory(directory)) return use(0);
   const store = await openSqliteStore({ directory }).catch((error: unknown) => {
     const locked: string = "ERR_STORE_LOCKED";
     if (!isCountersignError(error) || error.code !== locked) throw error;
-    throw new CountersignError(
-      "ERR_CLI_GATEWAY_RUNS",
-      "a gateway is writing to this log; stop it, rotate, and start it again",
-      { store: place.store },
-    );
+    throw gatewayRuns(place, "a gateway is writing to this log");
   });
   try {
     return await use((await store.head()).size);
   } finally {
     await store.close();
   }
+}
+
+function gatewayRuns({ store }: Place, what: string): CountersignError<"ERR_CLI_GATEWAY_RUNS"> {
+  const message = `${what}; stop all of them, rotate, and start them again with the new key directory`;
+  return new CountersignError("ERR_CLI_GATEWAY_RUNS", message, { store });
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { startPostgres } from "@countersign/testkit";
 import type { RunningPostgres } from "@countersign/testkit";
+import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSampleGateway } from "./testing/sample-gateway.js";
 import type { SampleGateway } from "./testing/sample-gateway.js";
@@ -64,3 +65,27 @@ test("the verbs over PostgreSQL: none makes a table, and all answer as over the 
     expect([verified.code, verified.out]).toEqual([0, expect.stringContaining("keys you trust")]);
   }
 });
+
+test("a key is not rotated while a gateway says that it serves the log, and is when it says nothing more", async () => {
+  const before = (await gateway.run("keys", "show", "--json")).out;
+  const beat = (ageMs: number): Promise<void> =>
+    inDatabase(`CREATE TABLE IF NOT EXISTS countersign_gateways (log text, gateway text, seen_at bigint, facts text);
+      DELETE FROM countersign_gateways;
+      INSERT INTO countersign_gateways VALUES ('countersign.local/log', 'host-1',
+        (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${ageMs}, '{}')`);
+  await beat(0);
+  const refused = await gateway.run("keys", "new", "--rotate");
+  expect(refused).toMatchObject({ code: 2, out: expect.stringContaining("ERR_CLI_GATEWAY_RUNS") });
+  expect(refused.out).toContain("host-1");
+  expect((await gateway.run("keys", "show", "--json")).out).toBe(before);
+  await beat(60_000);
+  expect((await gateway.run("keys", "new", "--rotate")).code).toBe(0);
+  expect((await gateway.run("receipts", "verify")).code).toBe(0);
+});
+
+async function inDatabase(sql: string): Promise<void> {
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
