@@ -87,6 +87,15 @@ test("a store of an unknown kind, a hash of another form and an empty file are t
   expect(load("")).toThrow("c.yaml:1:1: the document must be a mapping of keys to values");
 });
 
+test("every mistake is told at once, each on its line, twenty at most", () => {
+  const agents = "agents: { a: { url: 'http://h/' } }\n";
+  expect(() => load(`${agents}agnets: 1\nlisten: { prt: 1 }\n`)).toThrow(
+    /^\S+ does not load\n {2}\S+:2:1: .*agents.*\n {2}\S+:3:11: .*port/,
+  );
+  const many = Array.from({ length: 30 }, (_, index) => `x${index}: 1\n`).join("");
+  expect(() => load(agents + many)).toThrow(/x19.*\n {2}and 10 more$/);
+});
+
 test("one port for both listeners is refused, free ones and other addresses are fine", () => {
   const agents = "agents: { a: { url: 'http://h/' } }\n";
   expect(() => load(`${agents}listen: { port: 9000 }\ncontrol: { port: 9000 }\n`)).toThrow(

@@ -62,13 +62,14 @@ export function expandHeaders(
   );
 }
 
-/** A file that does not load, told by the first of its problems. */
+/** Problems of a file that are told at once. */
+const MAX_TOLD = 20;
+
+/** A file that does not load, told by its problems, each on a line of its own. */
 export function invalid(file: string, issues: readonly DocumentIssue[]): CountersignError {
-  const [first] = issues;
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
-  return new CountersignError(
-    "ERR_CONFIG_INVALID",
-    first === undefined ? `${file} does not load` : `${formatIssue(first)}${more}`,
-    { file, issues },
-  );
+  const told = issues.slice(0, MAX_TOLD).map(formatIssue);
+  if (issues.length > MAX_TOLD) told.push(`and ${issues.length - MAX_TOLD} more`);
+  const message =
+    told.length === 1 ? told.join("") : [`${file} does not load`, ...told].join("\n  ");
+  return new CountersignError("ERR_CONFIG_INVALID", message, { file, issues });
 }
