@@ -84,7 +84,12 @@ export function createControlApp(options: ControlOptions): Hono {
     }
     note("UNAUTHORIZED");
     context.header("www-authenticate", 'Bearer realm="countersign control"');
-    return problem(context, 401, "UNAUTHORIZED", "The control plane needs the admin token");
+    return problem(
+      context,
+      401,
+      "UNAUTHORIZED",
+      "The control plane needs the admin token, as Authorization: Bearer TOKEN",
+    );
   });
   app.use(
     "*",

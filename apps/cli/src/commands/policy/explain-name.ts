@@ -97,7 +97,7 @@ function printMeaning(rule: string, { means, remedy }: RuleMeaning): void {
 function unknown(name: string): CountersignError {
   return new CountersignError(
     "ERR_CLI_NOTHING_TO_EXPLAIN",
-    `"${name.slice(0, 64)}" is no rule, no code of a refusal and no receipt; \`policy explain --rules\` lists the rules`,
+    `"${name.slice(0, 64)}" is no rule, no code of a refusal and no receipt; \`policy explain --rules\` lists the rules, docs/errors.md every other code`,
     { name },
   );
 }
