@@ -1,8 +1,12 @@
 import { concatBytes } from "@countersign/core";
+import { HEARTBEAT_MS } from "../clients/heartbeats.js";
 import type { Feed, FeedBatch } from "./feed.js";
 
 /** Bytes that may wait for a watcher, about 2,500 decisions. */
 export const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** A comment, which watchers skip: a quiet line can be told from a dead one by it. */
+const HEARTBEAT = new TextEncoder().encode(": heartbeat\n\n");
 
 /**
  * The feed as one watcher reads it: everything that waits comes at once.
@@ -10,8 +14,12 @@ export const MAX_WAITING_BYTES = 1024 * 1024;
  * A watcher that cannot keep up loses the oldest decisions and is told how many, never the gateway's time. Watching
  * begins with the first read: an answer whose body nobody reads (HEAD) costs nothing.
  */
-export function createFeedStream(feed: Feed): ReadableStream<Uint8Array> {
+export function createFeedStream(
+  feed: Feed,
+  heartbeatMs: number = HEARTBEAT_MS,
+): ReadableStream<Uint8Array> {
   const waiting = createWaiting();
+  let isCancelled = false;
   let stop: (() => void) | undefined;
   let wake: (() => void) | undefined;
   return new ReadableStream<Uint8Array>(
@@ -23,13 +31,17 @@ export function createFeedStream(feed: Feed): ReadableStream<Uint8Array> {
         });
         if (waiting.isEmpty()) {
           await new Promise<void>((resolve) => {
-            wake = resolve;
+            const timer = setTimeout(resolve, heartbeatMs);
+            wake = () => {
+              clearTimeout(timer);
+              resolve();
+            };
           });
         }
-        // Nothing waits only when it was cancelled.
-        if (!waiting.isEmpty()) controller.enqueue(waiting.take());
+        if (!isCancelled) controller.enqueue(waiting.isEmpty() ? HEARTBEAT : waiting.take());
       },
       cancel: () => {
+        isCancelled = true;
         stop?.();
         waiting.take();
         wake?.();

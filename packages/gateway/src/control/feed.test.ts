@@ -111,3 +111,16 @@ test("a watcher that goes away, and one that only asks for the head, are not kep
     server.close();
   }
 });
+
+test("a quiet line has a heartbeat; decisions come between, and one that was left has none", async () => {
+  const feed = new Feed();
+  const reader = createFeedStream(feed, 10).getReader();
+  const read = async (): Promise<string> => String(Buffer.from((await reader.read()).value ?? []));
+  expect(await read()).toBe(": heartbeat\n\n");
+  expect(await read()).toBe(": heartbeat\n\n");
+  publish(feed, 7, 8);
+  await expect.poll(read, { interval: 1 }).toContain('"seq":7');
+  const waiting = reader.read();
+  await reader.cancel();
+  expect((await waiting).done).toBe(true);
+});
