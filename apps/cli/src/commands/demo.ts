@@ -44,11 +44,18 @@ async function demo(flags: DemoFlags): Promise<void> {
       page: running.url,
       gateway: running.running.dataUrl,
       control: running.running.controlUrl,
+      console: running.running.consoleUrl,
+      adminToken: running.running.freshAdminToken,
     });
   } else {
     printLine("");
     printLine(`  ${pc.bold("Countersign demo")}  open ${pc.cyan(running.url)} in a browser`);
     printLine(`  gateway ${running.running.dataUrl}  control ${running.running.controlUrl}`);
+    if (running.running.consoleUrl !== undefined) {
+      printLine(
+        `  console ${running.running.consoleUrl}  token ${running.running.freshAdminToken ?? ""}`,
+      );
+    }
     printLine(`  ${pc.dim("Ctrl+C stops it")}`);
     printLine("");
   }

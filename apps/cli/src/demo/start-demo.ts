@@ -4,6 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CONSOLE_DIRECTORY } from "@countersign/console";
 import { loadConfig, startGateway } from "@countersign/gateway";
 import type { RunningGateway } from "@countersign/gateway";
 import { createDemoAgent } from "./agent.js";
@@ -70,7 +71,7 @@ async function openDemo(
       `origins: ${JSON.stringify(origins)}\n`,
     { file: join(folder, "countersign.yaml"), environment: {} },
   );
-  const running = await start(config);
+  const running = await start(config, { consoleDirectory: CONSOLE_DIRECTORY });
   undo.push(() => running.close());
   const servePage = createDemoPage(running.gateway, async (session) => {
     const now = Math.floor(Date.now() / 1000);
