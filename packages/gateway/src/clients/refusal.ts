@@ -36,6 +36,7 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_MESSAGE_NO_RUN: { status: 409, title: "No run is open that could take the message" },
   ERR_MESSAGE_ONE_WAY: { status: 409, title: "The agent takes no messages" },
   ERR_RECEIPTS_QUESTION: { status: 400, title: "It is not clear whether receipts are asked for" },
+  ERR_SESSION_NAME: { status: 400, title: "No session can have that name" },
   ERR_SOCKET_FRAME: { status: 400, title: "The frame cannot be read" },
   ERR_SOCKET_RATE: { status: 429, title: "Too many messages a second" },
   ERR_RUN_DRAINING: { status: 503, title: "The gateway is stopping; try again" },

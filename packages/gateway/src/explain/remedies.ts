@@ -60,6 +60,7 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_REQUEST_TIMEOUT: "send the whole request at once",
   ERR_STREAM_GONE: "ask anew: the stream is over, or was never kept here",
   ERR_RECEIPTS_QUESTION: "write 1 to get the receipts of what is shown, or leave it out",
+  ERR_SESSION_NAME: "name the session with letters, digits or any of . : @ _ -, 256 at most",
   ERR_RUN_DRAINING: "try again after Retry-After",
   ERR_RUN_STOPPED: "ask again if it was not meant",
   ERR_SOCKET_FRAME: "send one JSON text per frame",

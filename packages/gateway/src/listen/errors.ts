@@ -8,6 +8,8 @@ declare module "@countersign/core" {
     ERR_REQUEST_TIMEOUT: { milliseconds: number };
     /** A client asks for receipts in words that mean nothing. */
     ERR_RECEIPTS_QUESTION: Record<string, never>;
+    /** A client names a session in a way that no session is named. */
+    ERR_SESSION_NAME: Record<string, never>;
     /** A frame of a socket is not text, says several things, or breaks the protocol of sockets. */
     ERR_SOCKET_FRAME: { cause: string };
     /** A socket's frames come faster than is allowed. */

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { WebSocket } from "ws";
 import { createAccess } from "../access/access.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";
 import { createApiKey } from "../access/new-api-key.js";
@@ -54,4 +55,33 @@ test("a ticket that is refused writes nothing, whatever session it names", async
   }
   expect(statuses.slice(99)).toEqual([201, 429, 429, 429]);
   expect(claim).toHaveBeenCalledTimes(100);
+});
+
+test("a session under a name that none can have is refused on every path, and the agent is not asked", async () => {
+  fixture = await startFixture(HELD_AGENT);
+  const body = JSON.stringify({ threadId: "t", runId: "r", messages: [] });
+  for (const [method, path] of [
+    ["POST", "/agents/support"],
+    ["GET", "/ag-ui/stream"],
+    ["POST", "/ag-ui/tickets"],
+    ["POST", "/ag-ui/stop"],
+  ]) {
+    for (const name of ["a%20b", "", "s".repeat(257)]) {
+      const answer = await fetch(`${fixture.url}${path}?session=${name}`, {
+        method: method ?? "",
+        ...(method === "POST" ? { body } : {}),
+      });
+      expect([path, answer.status]).toEqual([path, 400]);
+      expect(await answer.json()).toMatchObject({
+        code: "ERR_SESSION_NAME",
+        remedy: expect.stringContaining("letters"),
+      });
+    }
+  }
+  const socket = new WebSocket(`${fixture.url.replace("http", "ws")}/ws?session=a%20b`);
+  const status = await new Promise((resolve) => {
+    socket.on("unexpected-response", (_, { statusCode }) => resolve(statusCode));
+    socket.on("error", () => undefined);
+  });
+  expect(status).toBe(400);
 });

@@ -23,7 +23,9 @@ export async function serveStop(
   url: URL,
 ): Promise<void> {
   let principal: Principal;
+  let session: string | undefined;
   try {
+    session = sessionOf(question, url);
     ({ principal } = await door.access.authenticate(bearerOf(question)));
   } catch (error) {
     refuse(around, answer, error);
@@ -48,7 +50,6 @@ export async function serveStop(
     });
     return;
   }
-  const session = sessionOf(question, url);
   const { threadId: thread, runId: run } = wanted;
   const isReadable = [thread, run].every((id) => id === undefined || typeof id === "string");
   // Another's run is not even named: whether it is there is nobody else's business.

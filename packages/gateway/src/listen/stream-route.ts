@@ -31,17 +31,17 @@ export async function serveStream(
   answer: HttpAnswer,
   url: URL,
 ): Promise<void> {
-  const sessionId = sessionOf(question, url);
-  if (sessionId === undefined) {
-    sendProblem(answer, {
-      status: 400,
-      code: "SESSION_MISSING",
-      title: "The stream needs ?session=, 1 to 256 letters, digits or any of . : @ _ -",
-    });
-    return;
-  }
   const gone = signalOfClose(answer);
   try {
+    const sessionId = sessionOf(question, url);
+    if (sessionId === undefined) {
+      sendProblem(answer, {
+        status: 400,
+        code: "SESSION_MISSING",
+        title: "The stream needs ?session=, 1 to 256 letters, digits or any of . : @ _ -",
+      });
+      return;
+    }
     const place = placeOf(question);
     if (place !== undefined) {
       await takeUpStream(around, door, upstream, { question, answer, url, gone }, place);
