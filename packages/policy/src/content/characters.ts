@@ -1,5 +1,8 @@
 const VERTICAL_TAB = 0x0b;
 const FORM_FEED = 0x0c;
+const FOREIGN_SPACE: ReadonlySet<number> = new Set([
+  0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
+]);
 
 /** White space of HTML, to which a vertical tab does not belong. */
 export function isSpace(code: number): boolean {
@@ -9,6 +12,15 @@ export function isSpace(code: number): boolean {
 /** White space to some renderers, and to others a character like any. */
 export function isDoubtfulSpace(code: number): boolean {
   return code === VERTICAL_TAB || code === FORM_FEED;
+}
+
+/**
+ * White space to the regular expressions of renderers, which separates attributes to them, and a part of a name or a
+ * value to a browser.
+ */
+export function isForeignSpace(code: number): boolean {
+  if (code < 0x80) return code === VERTICAL_TAB || (code >= 0x1c && code <= 0x1f);
+  return code === 0x85 || FOREIGN_SPACE.has(code) || (code >= 0x2000 && code <= 0x200a);
 }
 
 /** A letter of ASCII. */

@@ -1,4 +1,4 @@
-import { isDoubtfulSpace, isSpace } from "./characters.js";
+import { isDoubtfulSpace, isForeignSpace, isSpace } from "./characters.js";
 import { FenceRun, OpenFence } from "./fence.js";
 import type { FencePlace } from "./fence.js";
 import { LineStart } from "./line-start.js";
@@ -203,7 +203,8 @@ export class CodeBlocks {
   #addToBlockName(code: number): void {
     const name = this.#blockName ?? "";
     if (name === "" && (code === EXCLAMATION || code === QUESTION)) this.#loseHtml();
-    const isEnd = isSpace(code) || code === 0x3e || name.length > LONGEST_BLOCK_NAME;
+    const isBehind = isSpace(code) || isForeignSpace(code) || code === 0x3e;
+    const isEnd = isBehind || name.length > LONGEST_BLOCK_NAME;
     if (isEnd) this.#endBlockName();
     else this.#blockName = name + String.fromCharCode(code).toLowerCase();
   }

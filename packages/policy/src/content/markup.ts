@@ -8,7 +8,7 @@ import {
   TEXT_ELEMENTS,
   UNESCAPED_ELEMENTS,
 } from "./attributes.js";
-import { isAlphanumeric, isLetter, isSpace } from "./characters.js";
+import { isAlphanumeric, isForeignSpace, isLetter, isSpace } from "./characters.js";
 import { Destination } from "./destination.js";
 import type { ContentSettings } from "./settings.js";
 import { StyleValue } from "./style-value.js";
@@ -65,6 +65,8 @@ export class Markup {
   #isTorn = false;
   #isTornActive = false;
   #isTornText = false;
+  /** In the tag that is open stands white space that only renderers take for it: what they pass on is no tag of CommonMark. */
+  #isLoose = false;
   /** Text from here on appears as an element says. */
   #isPending = false;
   /** The script or style that is open: everything from here on is its text. */
@@ -144,6 +146,7 @@ export class Markup {
   }
 
   #feedTag(code: number, isRaw: boolean): boolean {
+    if (isForeignSpace(code)) this.#isLoose = true;
     switch (this.#place) {
       case "text":
         return false;
@@ -338,7 +341,7 @@ export class Markup {
 
   /** A tag that CommonMark does not know is one in raw HTML only, and text elsewhere: what counts more is assumed. */
   #isInvalid(isRaw: boolean): boolean {
-    return !isRaw || this.#countsText;
+    return (!isRaw && !this.#isLoose) || this.#countsText;
   }
 
   /**
@@ -374,6 +377,6 @@ export class Markup {
 
   #leave(place: Place): void {
     this.#place = place;
-    this.#isTorn = this.#isTornActive = this.#isTornText = false;
+    this.#isTorn = this.#isTornActive = this.#isTornText = this.#isLoose = false;
   }
 }

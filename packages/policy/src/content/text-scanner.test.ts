@@ -269,3 +269,31 @@ test("a vertical tab or a form feed, white space to some renderers only, makes n
     }
   }
 });
+
+test("white space of other scripts makes no tag harmless: renderers pass it on, and browsers read what follows", () => {
+  for (const odd of ["\u00A0", "\u1680", "\u2003", "\u2028", "\u202F", "\u3000", "\uFEFF", "\v"]) {
+    for (const tag of [
+      `<b${odd}x onclick=x()>`,
+      `<b ${odd}x onclick=x()>`,
+      `<b x${odd}=1 onclick=x()>`,
+      `<b x=1${odd}y=2 onclick=x()>`,
+      `<b x=1${odd}y='2' onclick=x()>`,
+      `<b x='1'${odd}y onclick=x()>`,
+      `<b${odd}x style='background:url(//collect.example)'>`,
+      `<b${odd}x class=cover>text`,
+      `<b x=${odd}'><img src=//collect.example>'>`,
+    ]) {
+      const found = scan([`a ${tag}`], { ...ALL, hidden: false })[0];
+      expect(found, JSON.stringify(tag)).toBe("markup");
+    }
+    const block = `<pre${odd}x>\n\n${FENCE}\n<img src=//collect.example>`;
+    expect(scan([block], { ...ALL, hidden: false })[0], JSON.stringify(block)).toBe("markup");
+  }
+  for (const text of [
+    "a <\u00A0b and c >\u00A0d",
+    "1\u00A0< 2 and x\u00A0= 'y'",
+    "List<\u00A0T>",
+  ]) {
+    expect(scan([text])[0]).toBeUndefined();
+  }
+});
