@@ -360,6 +360,11 @@ test("on_block: end ends the run with the reason, and cancels the agent", async 
   expect(run.events.at(-1)).toMatchObject({
     code: "BLOCKED_BY_POLICY",
     message: "the run was ended by policy: capability required for Alert events",
+    metadata: {
+      countersign: {
+        problem: { code: "BLOCKED_BY_POLICY", receipt: expect.stringMatching(/^agui-evt_/) },
+      },
+    },
   });
 });
 

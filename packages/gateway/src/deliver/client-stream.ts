@@ -1,7 +1,12 @@
 import type { JsonObject } from "@countersign/core";
 import type { AgUiReceipt } from "@countersign/receipts";
 import type { AgUiEvent } from "@countersign/wire";
-import { createDowngrader, upgradeEnvelope, wrapEnvelope } from "@countersign/wire/dialects";
+import {
+  createDowngrader,
+  upgradeEnvelope,
+  VENDOR_KEY,
+  wrapEnvelope,
+} from "@countersign/wire/dialects";
 import type { EnvelopeEventType } from "@countersign/wire/dialects";
 import type { RunPhase } from "@countersign/wire/order";
 import { readsEnvelopes } from "../order/stage.js";
@@ -79,7 +84,7 @@ export class ClientStream {
   }
 
   /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
-  fail({ code, message }: Failure): void {
+  fail({ code, message, receipt }: Failure): void {
     // A second RUN_ERROR would make the official client throw.
     if (this.#phase === "errored") return;
     try {
@@ -87,7 +92,10 @@ export class ClientStream {
     } catch {
       // What cannot be written must not take the word of the failure with it.
     }
-    this.write({ type: "RUN_ERROR", message, code });
+    // Where a refused request names its receipt, on a socket.
+    const told =
+      receipt === undefined ? {} : { metadata: { [VENDOR_KEY]: { problem: { code, receipt } } } };
+    this.write({ type: "RUN_ERROR", message, code, ...told });
   }
 
   /** Sends what was written since the last time in one piece: what became durable together leaves together. */

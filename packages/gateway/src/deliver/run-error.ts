@@ -3,7 +3,12 @@ import type { ErrorCode } from "@countersign/core";
 import type { Signal } from "../signal.js";
 
 /** A failure in words for the person and a code for programs. */
-export type Failure = { readonly code: string; readonly message: string };
+export type Failure = {
+  readonly code: string;
+  readonly message: string;
+  /** The receipt of the decision that ended the run, where one did. */
+  readonly receipt?: string;
+};
 
 /** The person pressed stop, or somebody did for them. */
 export const STOPPED: Failure = { code: "RUN_STOPPED", message: "the run was stopped" };

@@ -108,13 +108,14 @@ function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure |
   run.counters.blocked += 1;
   // Without its start or its end a run cannot be told honestly in any other way.
   const isVital = event.type === "RUN_STARTED" || event.type === "RUN_FINISHED";
-  if (decision.onBlock === "end" || (isVital && !passage.part)) return endingFor(decision);
+  if (decision.onBlock === "end" || (isVital && !passage.part)) return endingFor(decision, passage);
   if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(passage));
   return undefined;
 }
 
-function endingFor({ rule, reason, reasonCode }: Denial): Failure {
-  if (rule === UNSOUND_RULE) return UNSOUND;
+function endingFor({ rule, reason, reasonCode }: Denial, { receiptId }: Passage): Failure {
+  const receipt = receiptId === undefined ? {} : { receipt: receiptId };
+  if (rule === UNSOUND_RULE) return { ...UNSOUND, ...receipt };
   const { code, message } = reasonCode === "order_violation" ? DISORDERED : BLOCKED;
-  return { code, message: `${message}: ${reason}` };
+  return { code, message: `${message}: ${reason}`, ...receipt };
 }
