@@ -13,8 +13,8 @@ import { findPlace, withStore } from "../receipts/place.js";
 import type { PlaceFlags } from "../receipts/place.js";
 
 const CODE = /^[A-Z][A-Z0-9_]+$/;
-/** A number in the log or the id of a receipt, with what copying leaves around it. */
-const RECEIPT = /^(?:\d{1,15}|agui-[\w-]+)$/;
+/** A number in the log or the id of a receipt; behind its prefix stands an event's id, which may be an agent's choice. */
+const RECEIPT = /^(?:\d{1,15}|agui-.+)$/su;
 
 /** Explains a rule, a code of a refusal, or the decision on a receipt. */
 export async function explainName(name: string, flags: PlaceFlags, json: boolean): Promise<void> {

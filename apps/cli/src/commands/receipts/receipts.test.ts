@@ -82,6 +82,24 @@ test("--noted finds what was let through although a rule spoke, in lists and in 
   }
 });
 
+test.each(["evt_01M7.3", "order 7/é"])(
+  "a receipt of the event %j is explained by its id",
+  async (event) => {
+    const shown = createSampleGateway();
+    try {
+      const log = await shown.open();
+      const draft = sampleDraft(4);
+      await log.append({ ...draft, receipt: { ...draft.receipt, event_id: event } });
+      await log.close();
+      const store = ["--store", `sqlite:${shown.path("store")}`];
+      const { out } = await runProgram("policy", "explain", `agui-${event}`, "--json", ...store);
+      expect(JSON.parse(out)).toMatchObject({ entry: { seq: 0, receipt: { event_id: event } } });
+    } finally {
+      shown.remove();
+    }
+  },
+);
+
 test("what an agent wrote cannot move the cursor of whoever reads it", async () => {
   const { out } = await gateway.run("receipts", "list", "--oldest", "--limit", "2");
   expect(out).toContain("custom:clip\\u{1b}[2Jboard");
