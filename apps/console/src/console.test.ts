@@ -84,7 +84,7 @@ test.skipIf(hasNoBrowser)(
 test.skipIf(hasNoBrowser)(
   "a run is stopped after it was named and confirmed, and Esc means no",
   async () => {
-    await opened.talk("stop me", "held-1");
+    await opened.talk("stop-me", "held-1");
     const page = await opened.open("#/runs?view=running");
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     const dialog = page.getByRole("dialog");
