@@ -3,6 +3,7 @@ import { cp, mkdir, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeBundle, encodeBundle } from "@countersign/receipts";
+import type { EntryDraft } from "@countersign/receipts/log";
 import { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../../testing/run-program.js";
@@ -89,7 +90,7 @@ test.each(["evt_01M7.3", "order 7/é"])(
     try {
       const log = await shown.open();
       const draft = sampleDraft(4);
-      await log.append({ ...draft, receipt: { ...draft.receipt, event_id: event } });
+      await log.append({ ...draft, receipt: { ...draft.receipt, event_id: event } } as EntryDraft);
       await log.close();
       const store = ["--store", `sqlite:${shown.path("store")}`];
       const { out } = await runProgram("policy", "explain", `agui-${event}`, "--json", ...store);
