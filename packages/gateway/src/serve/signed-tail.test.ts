@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Hex } from "@countersign/core";
-import { createSigner, generateKey } from "@countersign/core/sign";
+import { createSigner, exportPrivateKeyPem, generateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { openLog } from "@countersign/receipts/log";
 import type { EntryDraft } from "@countersign/receipts/log";
@@ -12,6 +12,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { GatewayConfig } from "../config/config.js";
 import { loadConfig } from "../config/load.js";
 import { openKey } from "../keys/key-directory.js";
+import { handOverKey } from "../keys/key-history.js";
 import { openReceipts } from "./open-receipts.js";
 
 let folder: string;
@@ -69,4 +70,29 @@ test("behind the last checkpoint a gateway goes on after its own entries, and no
       facts: { seq: 3 },
     });
   }
+});
+
+/** Opens the receipts, adds an entry and closes them. */
+async function goOn(): Promise<void> {
+  const { log } = await openReceipts(config);
+  await log.append(DRAFT);
+  await log.close();
+}
+
+test("an older copy of the key directory does not go on with a key that was retired at another gateway", async () => {
+  await goOn();
+  const { keyDirectory } = config;
+  const [older, newer] = [join(folder, "older"), join(folder, "newer")];
+  await cp(keyDirectory, older, { recursive: true });
+  const keys = { old: await openKey(keyDirectory, "receipts"), next: generateKey() };
+  await handOverKey(keyDirectory, keys, { firstEntry: 1, now: 1 });
+  await writeFile(join(keyDirectory, "receipts.pem"), exportPrivateKeyPem(keys.next));
+  // The newest entry is still the old key's.
+  await goOn();
+  await goOn();
+  await cp(keyDirectory, newer, { recursive: true });
+  await cp(older, keyDirectory, { recursive: true, force: true });
+  await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_HISTORY" });
+  await cp(newer, keyDirectory, { recursive: true, force: true });
+  await goOn();
 });
