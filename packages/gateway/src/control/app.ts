@@ -60,7 +60,7 @@ function statusOf(code: string): 400 | 404 | 503 {
 /** The operators' API; every path but the console's needs the admin token, `/metrics` unless the configuration says otherwise. */
 export function createControlApp(options: ControlOptions): Hono {
   const { gateway, receipts, policy, tokens, admin } = options;
-  const { sessions, feed, clock, journal, telemetry } = gateway.surroundings;
+  const { agents, sessions, feed, clock, journal, telemetry } = gateway.surroundings;
   const app = new Hono();
   const tries = new FailedTries(clock);
   const note = (code: string): void => {
@@ -117,7 +117,7 @@ export function createControlApp(options: ControlOptions): Hono {
   );
   const all = { sessions, gateway: options.gatewayName, fleet: options.fleet };
   addSessionRoutes(app, all);
-  addCapabilityRoutes(app, tokens, all, clock);
+  addCapabilityRoutes(app, tokens, all, agents, clock);
   addFeedRoute(app, feed);
   addReceiptRoutes(app, receipts);
   addExplainRoute(app);

@@ -17,7 +17,8 @@ function routes(): { app: Hono; issued: unknown[]; revoked: string[] } {
   const sessions = { addToken: () => undefined } as unknown as Sessions;
   const app = new Hono();
   app.onError((error, context) => context.text(error.message, 400));
-  addCapabilityRoutes(app, tokens, { sessions, fleet: undefined }, { now: () => 0 } as never);
+  const all = { sessions, fleet: undefined };
+  addCapabilityRoutes(app, tokens, all, { names: ["support", "sales"] }, { now: () => 0 } as never);
   return { app, issued, revoked };
 }
 
@@ -38,6 +39,20 @@ test("a token for one session is issued for that session", async () => {
   const answer = await app.request("/v1/capabilities", { method: "POST", body });
   expect(answer.status).toBe(201);
   expect(issued).toEqual([{ ...asked, sessionId: "s1", notBefore: 0, expiresAt: 5 }]);
+});
+
+test("no session gets a token of an agent that is not here; to be carried elsewhere it is issued", async () => {
+  const { app, issued } = routes();
+  const ask = (more: object) =>
+    app.request("/v1/capabilities", {
+      method: "POST",
+      body: JSON.stringify({ ...asked, agent: "suport", session_id: "s1", ...more }),
+    });
+  const refused = await ask({});
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toBe("agent must be one of support, sales, unless attach is false");
+  expect(issued).toEqual([]);
+  expect((await ask({ attach: false })).status).toBe(201);
 });
 
 const ISSUE = "/v1/capabilities";

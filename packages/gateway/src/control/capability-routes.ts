@@ -4,6 +4,8 @@ import { isCountersignError } from "@countersign/core";
 import type { AllSessions } from "./all-sessions.js";
 import type { Clock } from "../ports.js";
 import type { OpenTokens } from "../serve/open-tokens.js";
+import type { Agents } from "../upstream/targets.js";
+import { invalidField } from "./invalid-field.js";
 import { BODY_LIMITS, readBody } from "./request-body.js";
 
 /** Ten minutes: long enough for a dialog, short enough to forget. */
@@ -16,6 +18,7 @@ export function addCapabilityRoutes(
   app: Hono,
   tokens: OpenTokens,
   { sessions, fleet }: Pick<AllSessions, "sessions" | "fleet">,
+  agents: Pick<Agents, "names">,
   clock: Clock,
 ): void {
   /** Keeps a token for a session at every gateway; `partial` where one of them could not be told. */
@@ -36,7 +39,11 @@ export function addCapabilityRoutes(
     const agent = body.text("agent", BODY_LIMITS.name);
     const sessionId = body.optionalText("session_id", BODY_LIMITS.name);
     const maxEvents = body.optionalCount("max_events", BODY_LIMITS.events);
-    const isAttached = body.optionalFlag("attach") ?? true;
+    const isAttached = (body.optionalFlag("attach") ?? true) && sessionId !== undefined;
+    // Handed to a session, a token of another agent would only keep its own agent from being heard.
+    if (isAttached && !agents.names.includes(agent)) {
+      throw invalidField("agent", `one of ${agents.names.join(", ")}, unless attach is false`);
+    }
     const { token, claims } = await tokens.issue({
       agent,
       ...(sessionId === undefined ? {} : { sessionId }),
@@ -45,7 +52,7 @@ export function addCapabilityRoutes(
       expiresAt: now + (body.optionalCount("expires_in", BODY_LIMITS.seconds) ?? DEFAULT_SECONDS),
       ...(maxEvents === undefined ? {} : { maxEvents }),
     });
-    const told = sessionId !== undefined && isAttached ? await hand(sessionId, token) : {};
+    const told = isAttached ? await hand(sessionId, token) : {};
     return context.json({ token, id: claims.jti, expires_at: claims.exp, ...told }, 201);
   });
   app.post("/v1/capabilities/revoke", async (context) => {
