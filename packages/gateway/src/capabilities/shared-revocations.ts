@@ -1,6 +1,6 @@
 import type { Revocation } from "@countersign/capability";
 import { CountersignError } from "@countersign/core";
-import { connect } from "../ledger/postgres/connect.js";
+import { openTables } from "../ledger/postgres/open-tables.js";
 import "./errors.js";
 
 /** A revocation and its place in the order in which they were made. */
@@ -68,16 +68,8 @@ export async function openSharedRevocations({
   answerMs = ANSWER_MS,
 }: SharedRevocationsOptions): Promise<SharedRevocations> {
   // One to look, one to revoke meanwhile.
-  const database = connect({ url, connections: 2, answerMs, failure: unavailable });
-  try {
-    await database.inTransaction(async (client) => {
-      await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-      await client.query(SCHEMA);
-    });
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  const access = { url, connections: 2, answerMs, failure: unavailable };
+  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
   return {
     revoke: (revocations) =>
       database.inTransaction(async (client) => {

@@ -1,6 +1,6 @@
 import { CountersignError, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { connect } from "../ledger/postgres/connect.js";
+import { openTables } from "../ledger/postgres/open-tables.js";
 import { decodeText, encodeText } from "../ledger/text.js";
 import "./errors.js";
 import type { FleetOrder, OrderAnswer } from "./order.js";
@@ -114,17 +114,9 @@ export type FleetStore = Awaited<ReturnType<typeof openFleetStore>>;
 export async function openFleetStore(options: FleetStoreOptions) {
   const { url, name, gateway, answerMs = ANSWER_MS } = options;
   // One for what is said once a second, one for operators and orders meanwhile.
-  const database = connect({ url, connections: 2, answerMs, failure: unavailable });
+  const access = { url, connections: 2, answerMs, failure: unavailable };
+  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
   const own = [name, gateway];
-  try {
-    await database.inTransaction(async (client) => {
-      await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-      await client.query(SCHEMA);
-    });
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
   return {
     /** Resolves with whether this gateway was unknown: then all that it said before is unknown too. */
     beat: ({ facts, changed, gone }: Beat): Promise<boolean> =>

@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import { connect } from "../../ledger/postgres/connect.js";
+import { openTables } from "../../ledger/postgres/open-tables.js";
 import { encodeText } from "../../ledger/text.js";
 import type { Clock } from "../../ports.js";
 import "../errors.js";
@@ -50,18 +50,11 @@ export async function openPostgresBudgets({
   clock,
   answerMs = ANSWER_MS,
 }: PostgresBudgetsOptions): Promise<BudgetStore> {
-  const database = connect({ url, connections: 2, answerMs, failure: unavailable });
-  try {
-    await database.inTransaction(async (client) => {
-      await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-      await client.query(SCHEMA);
-    });
-    const before = Math.floor(clock.now() / 1000) - KEEP_SECONDS;
-    await database.query(FORGET, [name, before]);
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  const access = { url, connections: 2, answerMs, failure: unavailable };
+  const before = Math.floor(clock.now() / 1000) - KEEP_SECONDS;
+  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK }, (tables) =>
+    tables.query(FORGET, [name, before]),
+  );
   return {
     take: ({ id, maxEvents, wanted, opened, expiresAt }) =>
       database.inTransaction(async (client) => {

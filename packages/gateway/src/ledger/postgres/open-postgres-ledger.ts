@@ -5,7 +5,7 @@ import type { Clock } from "../../ports.js";
 import "../errors.js";
 import type { LedgerClaim, LedgerKind, LedgerRow, ThreadLedger } from "../ledger.js";
 import { decodeText, encodeText } from "../text.js";
-import { connect } from "./connect.js";
+import { openTables } from "./open-tables.js";
 
 /** Options of {@link openPostgresLedger}. */
 export type PostgresLedgerOptions = {
@@ -58,12 +58,15 @@ const READ =
 /** The shared ledger: many gateways know the same threads. */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<ThreadLedger> {
   const { name, clock } = options;
-  const { inTransaction, close } = connect({
-    url: options.url,
-    connections: options.connections ?? 4,
-    answerMs: options.answerMs ?? ANSWER_MS,
-    failure: unavailable,
-  });
+  const { inTransaction, close } = await openTables(
+    {
+      url: options.url,
+      connections: options.connections ?? 4,
+      answerMs: options.answerMs ?? ANSWER_MS,
+      failure: unavailable,
+    },
+    { schema: SCHEMA, lock: SCHEMA_LOCK },
+  );
 
   /** A question of this ledger, where there is something to ask. */
   const ask = async <Row>(
@@ -83,16 +86,6 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
       value: decodeValue(row.value),
     }));
   };
-
-  try {
-    await inTransaction(async (client) => {
-      await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-      await client.query(SCHEMA);
-    });
-  } catch (error) {
-    await close();
-    throw error;
-  }
 
   return {
     write: async (thread, rows, removed = []) =>
