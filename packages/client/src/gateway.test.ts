@@ -1,26 +1,14 @@
-import { createGateway } from "@countersign/gateway";
-import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
-import { sseFrame, startFakeAgent } from "@countersign/testkit";
-import type { FakeAgent, FakeRequest } from "@countersign/testkit";
-import type { AddressInfo } from "node:net";
+import { sseFrame } from "@countersign/testkit";
+import type { FakeRequest } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createAgentStore } from "./store/create-agent-store.js";
+import { startChatGateway } from "./testing/chat-gateway.js";
+import type { ChatGateway } from "./testing/chat-gateway.js";
 import { textOf } from "./testing/harness.js";
 import { postSse } from "./transport/post-sse.js";
 import { webSocket } from "./transport/websocket.js";
 import type { Transport } from "./transport/transport.js";
-
-const POLICY = `hushspec: "0.1.0"
-name: chat
-rules:
-  ag_ui:
-    enabled: true
-    allow_display_without_capability: true
-  ag_ui_inbound:
-    enabled: true
-    default: allow
-`;
 
 /** Answers with a text; a story never ends. */
 async function* answer({ body, signal }: FakeRequest): AsyncGenerator<string> {
@@ -37,39 +25,15 @@ async function* answer({ body, signal }: FakeRequest): AsyncGenerator<string> {
   yield sseFrame({ type: "RUN_FINISHED", threadId, runId });
 }
 
-let agent: FakeAgent;
-let gateway: ReturnType<typeof createGateway>;
+let served: ChatGateway;
+let agent: ChatGateway["agent"];
 let address: string;
 beforeAll(async () => {
-  agent = await startFakeAgent((request) => ({ pieces: answer(request) }));
-  let seq = 0;
-  gateway = createGateway({
-    agents: [
-      {
-        name: "support",
-        url: new URL(agent.url),
-        transport: "post-sse",
-        headers: {},
-        frames: "json",
-        dialect: "auto",
-        answerTimeoutMs: 5000,
-        idleTimeoutMs: 5000,
-      },
-    ],
-    policy: createPolicyHolder(compilePolicy(loadPolicy(POLICY))),
-    recorder: {
-      appendAll: (drafts) =>
-        Promise.resolve(
-          drafts.map(({ receipt }) => ({ seq: seq++, id: `agui-${receipt.event_id}` })),
-        ),
-    },
-  });
-  await new Promise<void>((resolve) => gateway.dataPlane.listen(0, "127.0.0.1", resolve));
-  address = `127.0.0.1:${(gateway.dataPlane.address() as AddressInfo).port}`;
+  served = await startChatGateway((request) => ({ pieces: answer(request) }));
+  ({ agent, address } = served);
 });
 afterAll(async () => {
-  await gateway.close();
-  await agent.stop();
+  await served.stop();
 });
 
 const transports: [string, () => Transport][] = [

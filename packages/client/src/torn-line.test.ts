@@ -1,25 +1,19 @@
-import { createGateway } from "@countersign/gateway";
-import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
-import { sseFrame, startFakeAgent, startTornLine } from "@countersign/testkit";
-import type { FakeAgent, TornLine } from "@countersign/testkit";
-import type { AddressInfo } from "node:net";
+import { sseFrame, startTornLine } from "@countersign/testkit";
+import type { TornLine } from "@countersign/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TransportAgent } from "./ag-ui/index.js";
 import { createAgentStore } from "./store/create-agent-store.js";
+import { startChatGateway } from "./testing/chat-gateway.js";
+import type { ChatGateway } from "./testing/chat-gateway.js";
 import { postSse } from "./transport/post-sse.js";
 
 const WORDS = Array.from({ length: 40 }, (_, index) => `word ${index} `);
-const POLICY = `hushspec: "0.1.0"
-name: chat
-rules:
-  ag_ui: { enabled: true, allow_display_without_capability: true }
-`;
-
-let agent: FakeAgent;
-let gateway: ReturnType<typeof createGateway>;
+let served: ChatGateway;
+let agent: ChatGateway["agent"];
+let gateway: ChatGateway["gateway"];
 let line: TornLine;
 beforeEach(async () => {
-  agent = await startFakeAgent(({ body }) => ({
+  served = await startChatGateway(({ body }) => ({
     pieces: (async function* () {
       const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
       yield sseFrame({ type: "RUN_STARTED", threadId, runId });
@@ -32,32 +26,12 @@ beforeEach(async () => {
       yield sseFrame({ type: "RUN_FINISHED", threadId, runId });
     })(),
   }));
-  gateway = createGateway({
-    agents: [
-      {
-        name: "support",
-        url: new URL(agent.url),
-        transport: "post-sse",
-        headers: {},
-        frames: "json",
-        dialect: "auto",
-        answerTimeoutMs: 5000,
-        idleTimeoutMs: 5000,
-      },
-    ],
-    policy: createPolicyHolder(compilePolicy(loadPolicy(POLICY))),
-    recorder: {
-      appendAll: async (drafts) =>
-        drafts.map(({ receipt }, seq) => ({ seq, id: `agui-${receipt.event_id}` })),
-    },
-  });
-  await new Promise<void>((resolve) => gateway.dataPlane.listen(0, "127.0.0.1", resolve));
-  line = await startTornLine((gateway.dataPlane.address() as AddressInfo).port);
+  ({ agent, gateway } = served);
+  line = await startTornLine(served.port);
 });
 afterEach(async () => {
   await line.stop();
-  await gateway.close();
-  await agent.stop();
+  await served.stop();
 });
 
 test("over a line that tears again and again a conversation arrives whole, and the agent was asked once a question", async () => {
