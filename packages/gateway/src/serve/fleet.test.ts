@@ -1,25 +1,16 @@
-import type { RunningPostgres } from "@countersign/testkit";
-import { sseFrame, startPostgres } from "@countersign/testkit";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { sseFrame } from "@countersign/testkit";
+import { expect, test, vi } from "vitest";
 import type { RunView, SessionView } from "../control/session-view.js";
 import { idsOf } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { startServed } from "../testing/served.js";
 import type { Served } from "../testing/served.js";
+import { aroundEachTest } from "../testing/shared-database.js";
 import { sseEvents } from "../testing/transports.js";
 
 const WAIT = { timeout: 10_000, interval: 50 };
 
-let database: RunningPostgres;
-let open: Served[];
-beforeEach(async () => {
-  open = [];
-  database = await startPostgres();
-}, 30_000);
-afterEach(async () => {
-  for (const served of open) await served.stop();
-  await database.stop();
-}, 30_000);
+const shared = aroundEachTest();
 
 /** Starts a gateway whose agent goes on until it is left alone, but for threads that are called short. */
 async function start(beside?: Served): Promise<Served> {
@@ -37,11 +28,11 @@ async function start(beside?: Served): Promise<Served> {
     }),
     {
       policy: OPEN_POLICY,
-      config: `receipts: { store: "${database.url}" }\n`,
+      config: `receipts: { store: "${shared.database.url}" }\n`,
       ...(beside === undefined ? {} : { beside }),
     },
   );
-  open.push(served);
+  shared.open.push(served);
   return served;
 }
 
@@ -171,12 +162,12 @@ test("a gateway that leaves is not shown any more, and lists are honest without 
   expect(after.runs.map(({ run_id: id }) => id)).toEqual(["r2"]);
   expect((await ask<Status>(first, "/v1/status"))[1].gateways).toHaveLength(1);
 
-  await database.crash();
+  await shared.database.crash();
   const [, alone] = await ask<Runs>(first, "/v1/runs");
   expect(alone).toMatchObject({ runs: [{ run_id: "r2" }], partial: true });
   const [status, body] = await ask(first, "/v1/sessions/s1/runs/r1/stop", "POST");
   expect([status, body]).toMatchObject([503, { code: "ERR_FLEET_UNAVAILABLE" }]);
-  await database.start();
+  await shared.database.start();
   // What others were told is gone with an unlogged table, and is told again.
   const third = await start(first);
   await vi.waitFor(async () => {

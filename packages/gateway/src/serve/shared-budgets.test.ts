@@ -1,25 +1,20 @@
-import type { RunningPostgres } from "@countersign/testkit";
-import { sseFrame, startPostgres } from "@countersign/testkit";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { sseFrame } from "@countersign/testkit";
+import { expect, test, vi } from "vitest";
 import { idsOf } from "../testing/events.js";
 import { CHAT_POLICY } from "../testing/fixture.js";
 import { startServed } from "../testing/served.js";
 import type { Served } from "../testing/served.js";
+import { aroundEachTest } from "../testing/shared-database.js";
 import { sseEvents } from "../testing/transports.js";
 
-let database: RunningPostgres;
-let open: Served[];
-beforeEach(async () => {
-  open = [];
-  database = await startPostgres();
-}, 30_000);
-afterEach(async () => {
-  for (const served of open) await served.stop();
-  await database.stop();
-}, 30_000);
+const shared = aroundEachTest();
 
 /** Starts a gateway whose agent changes the page as often as the name of the run says, in one write. */
-async function start(beside?: Served, store = database.url, policy = CHAT_POLICY): Promise<Served> {
+async function start(
+  beside?: Served,
+  store = shared.database.url,
+  policy = CHAT_POLICY,
+): Promise<Served> {
   const served = await startServed(
     ({ body }) => {
       const ids = idsOf(body);
@@ -37,7 +32,7 @@ async function start(beside?: Served, store = database.url, policy = CHAT_POLICY
       ...(beside === undefined ? {} : { beside }),
     },
   );
-  open.push(served);
+  shared.open.push(served);
   return served;
 }
 
@@ -115,7 +110,7 @@ test("without the database no event of a limited capability is opened beyond wha
   const { tokens } = first.running;
   const context = { agent: "support", sessionId: "s1" };
   await tokens.verifier.reserve?.(token, context, 1);
-  await database.crash();
+  await shared.database.crash();
   let opened = 0;
   for (let event = 0; event < 1000; event += 1) {
     const facts = tokens.verifier.evaluate(token, context);
@@ -128,7 +123,7 @@ test("without the database no event of a limited capability is opened beyond wha
   expect(opened).toBeLessThanOrEqual(256);
   expect(tokens.verifier.evaluate(token, context).status).toBe("exhausted");
   expect(first.lines.filter(({ code }) => code === "BUDGETS_KEPT")).toHaveLength(1);
-  await database.start();
+  await shared.database.start();
   await vi.waitFor(
     async () => {
       await tokens.verifier.reserve?.(token, context, 1);

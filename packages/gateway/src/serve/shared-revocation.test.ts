@@ -1,28 +1,19 @@
-import type { RunningPostgres } from "@countersign/testkit";
-import { sseFrame, startPostgres } from "@countersign/testkit";
+import { sseFrame } from "@countersign/testkit";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { idsOf } from "../testing/events.js";
 import { CHAT_POLICY } from "../testing/fixture.js";
 import { readScrape, valueOf } from "../testing/scrape.js";
 import { startServed } from "../testing/served.js";
 import type { Served } from "../testing/served.js";
+import { aroundEachTest } from "../testing/shared-database.js";
 import { sseEvents } from "../testing/transports.js";
 
 const WAIT = { timeout: 10_000, interval: 50 };
 
-let database: RunningPostgres;
-let open: Served[];
-beforeEach(async () => {
-  open = [];
-  database = await startPostgres();
-}, 30_000);
-afterEach(async () => {
-  for (const served of open) await served.stop();
-  await database.stop();
-}, 30_000);
+const shared = aroundEachTest();
 
 /** Starts a gateway whose agent changes the state of the page for as long as `goesOn` says. */
 async function start(beside?: Served, goesOn: () => boolean = () => false): Promise<Served> {
@@ -40,11 +31,11 @@ async function start(beside?: Served, goesOn: () => boolean = () => false): Prom
     }),
     {
       policy: CHAT_POLICY,
-      config: `receipts: { store: "${database.url}" }\ncapabilities: { revocations: revoked.jsonl }\n`,
+      config: `receipts: { store: "${shared.database.url}" }\ncapabilities: { revocations: revoked.jsonl }\n`,
       ...(beside === undefined ? {} : { beside }),
     },
   );
-  open.push(served);
+  shared.open.push(served);
   return served;
 }
 
@@ -119,7 +110,7 @@ test("a row of a revoked token names its end once the gateway that issued it has
   const { id } = await issue(first);
   await post(second, "/v1/capabilities/revoke", { id });
   await post(second, "/v1/capabilities/revoke", { id: "of somebody else" });
-  const client = new Client({ connectionString: database.url });
+  const client = new Client({ connectionString: shared.database.url });
   await client.connect();
   await vi.waitFor(async () => {
     const { rows } = await client.query(
@@ -136,7 +127,7 @@ test("a row of a revoked token names its end once the gateway that issued it has
 test("without the database a revocation is not confirmed, counts here all the same, and staleness is told once", async () => {
   const served = await start();
   await post(served, "/v1/capabilities/revoke", { id: "cap-1" });
-  await database.crash();
+  await shared.database.crash();
   const stale = async (): Promise<unknown> =>
     valueOf(
       readScrape(await (await served.control("/metrics")).text()),
@@ -150,7 +141,7 @@ test("without the database a revocation is not confirmed, counts here all the sa
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const lines = (): unknown[] => served.lines.filter(({ code }) => code === "REVOCATIONS_KEPT");
   expect(lines()).toHaveLength(1);
-  await database.start();
+  await shared.database.start();
   await vi.waitFor(async () => expect(await stale()).toBe(0), WAIT);
   expect((await post(served, "/v1/capabilities/revoke", { id: "cap-2" })).status).toBe(200);
   expect(served.lines.some(({ msg }) => msg === "revocations are heard again")).toBe(true);
