@@ -10,18 +10,8 @@ export type Database = {
 
 type Engine = { DatabaseSync: new (path: string) => Database };
 
-/** Opens a database with the runtime's own SQLite (Node 22.5 on), or with the package of the same face. */
+/** Opens a database; `node:sqlite` has the same interface, and is still called experimental by Node 22. */
 export async function openDatabase(path: string): Promise<Database> {
-  const { DatabaseSync } = await loadEngine();
+  const { DatabaseSync } = (await import("@photostructure/sqlite")) as unknown as Engine;
   return new DatabaseSync(path);
-}
-
-async function loadEngine(): Promise<Engine> {
-  // A name in a variable: Node 20 has no node:sqlite, and the compiler must not look for it.
-  const builtIn = "node:sqlite";
-  try {
-    return (await import(builtIn)) as Engine;
-  } catch {
-    return (await import("@photostructure/sqlite")) as unknown as Engine;
-  }
 }

@@ -17,19 +17,11 @@ export type DatabaseOptions = { readonly readOnly?: boolean };
 
 type Engine = { DatabaseSync: new (path: string, options?: DatabaseOptions) => Database };
 
-async function loadBuiltIn(): Promise<Engine | undefined> {
-  // The name as a variable: Node 20 has no node:sqlite, and the compiler must not look for it.
-  const name = "node:sqlite";
-  try {
-    return (await import(name)) as Engine;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Opens a database with the runtime's own SQLite, or with the package of the same interface. */
+/**
+ * Opens a database. The package on every Node, although newer ones have `node:sqlite` with the same interface: that one warns of
+ * itself on Node 22, and is another version of SQLite on each.
+ */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
-  const { DatabaseSync } =
-    (await loadBuiltIn()) ?? ((await import("@photostructure/sqlite")) as unknown as Engine);
+  const { DatabaseSync } = (await import("@photostructure/sqlite")) as unknown as Engine;
   return new DatabaseSync(path, options);
 }
