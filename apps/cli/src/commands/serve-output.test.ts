@@ -129,6 +129,8 @@ test.runIf(isBuilt)("a log in a file has every line, in order, to the last", asy
   child.kill("SIGTERM");
   expect(await exit).toBe(0);
   const lines = readFileSync(log, "utf8").trimEnd().split("\n");
-  const messages = lines.map((line) => (JSON.parse(line) as { msg: string }).msg.split(" ")[0]);
+  const parsed = lines.map((line) => JSON.parse(line) as { msg: string; node?: string });
+  const messages = parsed.map(({ msg }) => msg.split(" ")[0]);
   expect(messages).toEqual(["listening", "run", "run", "run", "stopping", "stopped"]);
+  expect(parsed[0]?.node).toBe(process.versions.node);
 });

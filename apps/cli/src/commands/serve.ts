@@ -104,7 +104,7 @@ function greet(running: RunningGateway, config: GatewayConfig, journal: Journal)
   const { dataUrl, controlUrl, consoleUrl, freshAdminToken } = running;
   const { hash, mode } = running.policy.holder.current;
   if (process.stdout.isTTY && config.log.format === "auto") {
-    printLine(`${pc.bold("Countersign")} ${VERSION}`);
+    printLine(`${pc.bold("Countersign")} ${VERSION}, Node ${process.versions.node}`);
     printLine(`  ${pc.green("listening")} ${dataUrl}`);
     for (const { name } of config.agents) printLine(`    ${dataUrl}/agents/${name}`);
     printLine(`  control   ${controlUrl}`);
@@ -117,6 +117,7 @@ function greet(running: RunningGateway, config: GatewayConfig, journal: Journal)
         control: controlUrl,
         ...(consoleUrl === undefined ? {} : { console: consoleUrl }),
         version: VERSION,
+        node: process.versions.node,
         mode,
         hash,
       },
