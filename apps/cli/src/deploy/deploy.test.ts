@@ -10,6 +10,7 @@ const place = (name: string): URL => new URL(`../../../../deploy/${name}`, impor
 const read = (name: string): string => readFileSync(place(name), "utf8");
 const dockerfile = read("Dockerfile");
 const unit = read("countersign.service");
+const nodes = JSON.parse(read("../scripts/nodes.json")) as { maintained: string[]; image: string };
 
 /** Instructions of the last stage, continued lines joined. */
 const instructions = dockerfile
@@ -27,6 +28,8 @@ test("the image is built in stages from pinned Debian images, and runs as no roo
   const bases = instructions.filter((line) => line.startsWith("FROM "));
   expect(bases.length).toBeGreaterThan(1);
   for (const base of bases) expect(base).toMatch(/^FROM node:\d+\.\d+-bookworm-slim( AS \w+)?$/u);
+  const images = new Set(bases.map((base) => base.split(" ")[1]));
+  expect(images.size).toBe(1);
   expect(last.filter((line) => line.startsWith("USER "))).toEqual(["USER 1000:1000"]);
   for (const word of ["HEALTHCHECK", "STOPSIGNAL SIGTERM", "VOLUME", "ENTRYPOINT", "CMD"]) {
     expect(last.some((line) => line.startsWith(word))).toBe(true);
@@ -35,6 +38,13 @@ test("the image is built in stages from pinned Debian images, and runs as no roo
   for (const line of last.filter((one) => /^(ENTRYPOINT|CMD) /u.test(one))) {
     expect(line).toMatch(/^\w+ \[/u);
   }
+});
+
+test("the image has a Node that the tests are run with, and the documentation names each of them", () => {
+  expect(nodes.maintained).toContain(nodes.image);
+  expect(last[0]).toMatch(new RegExp(`^FROM node:${nodes.image}\\.`, "u"));
+  const list = nodes.maintained.join(", ").replace(/, (\d+)$/u, " and $1");
+  expect(read("../docs/operate.md")).toContain(`tested with Node ${list}`);
 });
 
 test("nothing is fetched but through npm, and nothing is added from an address or run as root afterwards", () => {
