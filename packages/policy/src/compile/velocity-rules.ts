@@ -35,7 +35,8 @@ export function compileVelocity(document: PolicyDocument): {
   };
 }
 
-function capsOf(source: VelocityRule, index: number): Cap[] {
+/** The caps of one entry, in either spelling. */
+export function capsOf(source: VelocityRule, index: number): Cap[] {
   const id = source.id ?? `rule-${index + 1}`;
   const match = compileMatch(source.match);
   if (source.max_invocations !== undefined) {

@@ -1,0 +1,46 @@
+import { DEFAULT_RESTRICTED } from "../compile/capability-rules.js";
+import { isActive } from "../compile/rule.js";
+import type { AgUiBlock, PolicyDocument } from "../document/model.js";
+import { CLASSIFICATIONS } from "../vocabulary/classification.js";
+import type { Classification } from "../vocabulary/classification.js";
+import type { Direction } from "../classify/facts.js";
+import type { PolicyChange } from "./change.js";
+import { compareChoice } from "./compare-values.js";
+
+/** What an event of a class needs to pass, the least first. */
+export const NEEDS = ["nothing", "any token", "a token with its scope"] as const;
+
+/** One of them. */
+export type Need = (typeof NEEDS)[number];
+
+/** What `ag_ui` and `ag_ui_inbound` together ask of a class, however they say it. */
+export function needOf(
+  document: PolicyDocument,
+  direction: Direction,
+  classification: Classification,
+): Need {
+  const block: AgUiBlock = document.rules.ag_ui ?? {};
+  const restricted = block.restricted_classifications ?? DEFAULT_RESTRICTED;
+  const otherwise: Need = block.allow_display_without_capability === true ? "nothing" : "any token";
+  const plain: Need = restricted.includes(classification) ? "a token with its scope" : otherwise;
+  const inbound = document.rules.ag_ui_inbound;
+  if (direction === "outbound" || !isActive(inbound)) return plain;
+  if (inbound.allow_classifications?.includes(classification) === true) return "nothing";
+  return inbound.default === "allow" ? plain : "a token with its scope";
+}
+
+/** Compares what each class needs in one direction. */
+export function compareNeeds(
+  before: PolicyDocument,
+  after: PolicyDocument,
+  direction: Direction,
+): PolicyChange[] {
+  return CLASSIFICATIONS.flatMap((name) =>
+    compareChoice(
+      `${direction} ${name}`,
+      needOf(before, direction, name),
+      needOf(after, direction, name),
+      NEEDS,
+    ),
+  );
+}

@@ -1,0 +1,183 @@
+import { canonicalJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { DEFAULT_CHAT } from "../classify/refinement.js";
+import type { Direction } from "../classify/facts.js";
+import { INPUT_TABLE } from "../classify/table.js";
+import { isActive } from "../compile/rule.js";
+import type { ClassifyBlock, InputClassify, PolicyDocument } from "../document/model.js";
+import { formatTarget } from "../vocabulary/target.js";
+import type { Classification } from "../vocabulary/classification.js";
+import type { PolicyChange } from "./change.js";
+import { NEEDS, needOf } from "./class-needs.js";
+import { compareText } from "./compare-values.js";
+import type { Effect } from "./effect.js";
+import { pairByName } from "./pairs.js";
+
+const LISTS = ["tools", "custom", "raw", "activities", "interrupts", "state"] as const;
+const BOTH: readonly Direction[] = ["outbound", "inbound"];
+
+/** An entry, the events it is about, and, where it is known, what they are without it. */
+type Entry = {
+  readonly name: string;
+  readonly directions: readonly Direction[];
+  readonly says: InputClassify;
+  readonly otherwise?: Classification;
+};
+
+/** Compares `ag_ui_classify` by what the classes need under the later policy. */
+export function compareClassify(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
+  const [old, now] = [blockOf(before), blockOf(after)];
+  const [left, right] = [entriesOf(old), entriesOf(now)];
+  return [
+    ...compareText(
+      "chat",
+      formatTarget(old.chat ?? DEFAULT_CHAT),
+      formatTarget(now.chat ?? DEFAULT_CHAT),
+      "both",
+    ),
+    ...pairByName(left, right, ({ name }) => name).flatMap((pair) =>
+      compareEntry(after, pair.before, pair.after),
+    ),
+    ...compareOrderOf(left, right),
+  ];
+}
+
+function blockOf({ rules }: PolicyDocument): ClassifyBlock {
+  const block = rules.ag_ui_classify;
+  return isActive(block) ? block : {};
+}
+
+function entriesOf(block: ClassifyBlock): Entry[] {
+  const lists = LISTS.flatMap((list) =>
+    (block[list] ?? []).map(({ match, ...says }): Entry => {
+      const { direction, ...rest } = says as typeof says & { direction?: Direction };
+      const isBoth = list === "state" || list === "custom";
+      return {
+        name: `${list} ${match}${direction === undefined ? "" : ` ${direction}`}`,
+        directions: direction === undefined ? (isBoth ? BOTH : ["outbound"]) : [direction],
+        says: rest,
+      };
+    }),
+  );
+  const parts = Object.entries(block.input ?? {}).map(([part, says]): Entry => ({
+    name: `input ${part}`,
+    directions: ["inbound"],
+    says,
+    otherwise: INPUT_TABLE[part as keyof typeof INPUT_TABLE].classification,
+  }));
+  return [...lists, ...parts];
+}
+
+function compareEntry(
+  policy: PolicyDocument,
+  before: Entry | undefined,
+  after: Entry | undefined,
+): PolicyChange[] {
+  const entry = after ?? before;
+  if (entry === undefined) return [];
+  const [old, now] = [describe(before), describe(after)];
+  if (old === now) return [];
+  const kind = before === undefined ? "added" : after === undefined ? "removed" : "changed";
+  return [
+    { setting: entry.name, kind, effect: effectOf(policy, before, after), says: `${old} → ${now}` },
+  ];
+}
+
+function effectOf(
+  policy: PolicyDocument,
+  before: Entry | undefined,
+  after: Entry | undefined,
+): Effect {
+  const place = ({ event_type, target }: InputClassify): string =>
+    canonicalJson({ event_type: event_type ?? null, target: (target ?? null) as JsonValue });
+  const isSamePlace = place(before?.says ?? {}) === place(after?.says ?? {});
+  // Where a rule looks at more than the class, another type or target may lead past it, or into it.
+  if (looksBeyondClass(policy, isSamePlace)) return "both";
+  const directions = new Set([...(before?.directions ?? []), ...(after?.directions ?? [])]);
+  const effects = new Set(
+    [...directions].map((direction) => {
+      const left = needUnder(policy, direction, before, after);
+      const right = needUnder(policy, direction, after, before);
+      return compareNeedRanks(left, right);
+    }),
+  );
+  const [only = "both"] = effects;
+  return effects.size === 1 ? only : "both";
+}
+
+/** How much the class of an entry needs; unknown where only the table, or an earlier entry, would say. */
+function needUnder(
+  policy: PolicyDocument,
+  direction: Direction,
+  entry: Entry | undefined,
+  other: Entry | undefined,
+): number | undefined {
+  const name =
+    entry?.says.classification ??
+    entry?.otherwise ??
+    (entry === undefined ? other?.otherwise : undefined);
+  return name === undefined ? undefined : NEEDS.indexOf(needOf(policy, direction, name));
+}
+
+function compareNeedRanks(before: number | undefined, after: number | undefined): Effect {
+  // What needs nothing is the loosest there can be, whatever the other side is.
+  if (after === 0) return before === 0 ? "same" : "looser";
+  if (before === 0) return "stricter";
+  if (before === 1 && after === 1) return "same";
+  // Of two classes that need their scope each is opened by another token.
+  if (before === undefined || after === undefined || before === after) return "both";
+  return after < before ? "looser" : "stricter";
+}
+
+/** Whether some rule looks at what an entry changes: the class, and type and target where those differ. */
+function looksBeyondClass({ rules }: PolicyDocument, isSamePlace: boolean): boolean {
+  const conditions = isActive(rules.ag_ui_conditions) ? (rules.ag_ui_conditions.rules ?? []) : [];
+  const caps = [rules.velocity ?? []].flat().filter(isActive);
+  const isMatched = [...conditions, ...caps].some(({ match }) =>
+    (isSamePlace ? CLASS_KEYS : PLACE_KEYS).some((key) => match?.[key] !== undefined),
+  );
+  const isRead = conditions.some(({ when }) => READS[isSamePlace ? "class" : "place"].test(when));
+  if (isMatched || isRead) return true;
+  const isAboutPlaces =
+    isActive(rules.ag_ui_components) || (rules.ag_ui?.capability_scopes ?? []).length > 0;
+  return !isSamePlace && isAboutPlaces;
+}
+
+const CLASS_KEYS = ["classification"] as const;
+const PLACE_KEYS = [...CLASS_KEYS, "event_type", "component_type", "component_id"] as const;
+/** An expression that picks a field by a computed name may read any of them. */
+const READS = {
+  class: /classification|event\s*\[/u,
+  place: /classification|event_type|target|event\s*\[/u,
+} as const;
+
+/** The first entry that matches decides, so that another order may mean something else. */
+function compareOrderOf(before: readonly Entry[], after: readonly Entry[]): PolicyChange[] {
+  const shared = (entries: readonly Entry[], others: readonly Entry[]): string[] => {
+    const names = new Set(others.map(({ name }) => name));
+    return entries.map(({ name }) => name).filter((name) => names.has(name));
+  };
+  const [old, now] = [shared(before, after), shared(after, before)];
+  const isSame = old.every((name, index) => name === now[index]);
+  return isSame
+    ? []
+    : [
+        {
+          setting: "order",
+          kind: "changed",
+          effect: "both",
+          says: "entries stand in another order",
+        },
+      ];
+}
+
+function describe(entry: Entry | undefined): string {
+  if (entry === undefined) return "as the table says";
+  const { event_type: type, classification, target } = entry.says;
+  const parts = [
+    type,
+    classification,
+    target === undefined ? undefined : `on ${formatTarget(target)}`,
+  ];
+  return parts.filter((part) => part !== undefined).join(" ") || "as the table says";
+}

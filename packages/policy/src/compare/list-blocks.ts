@@ -1,0 +1,114 @@
+import type { ComponentsBlock, NameLists, PolicyDocument, ToolsBlock } from "../document/model.js";
+import { canonicalJson } from "@countersign/core";
+import type { PolicyChange } from "./change.js";
+import type { Names } from "./compare-values.js";
+import { compareFlag, compareNames } from "./compare-values.js";
+import { coversGlob, coversPrefix } from "./covers.js";
+import { compareBlocks } from "./strength.js";
+
+/** Compares `ag_ui_components`. */
+export function compareComponents(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
+  return compareBlocks(
+    [before, after],
+    [before.rules.ag_ui_components, after.rules.ag_ui_components],
+    (old, now) => {
+      const [left, right] = [componentsOf(old), componentsOf(now)];
+      return [
+        ...compareNames(
+          "allow_components",
+          left.components,
+          right.components,
+          "looser",
+          coversPrefix,
+        ),
+        ...compareNames("allow_ids", left.ids, right.ids, "looser", coversPrefix),
+        ...compareNames(
+          "block_components",
+          old.block_components ?? [],
+          now.block_components ?? [],
+          "stricter",
+          coversPrefix,
+        ),
+        ...compareNames(
+          "block_ids",
+          old.block_ids ?? [],
+          now.block_ids ?? [],
+          "stricter",
+          coversPrefix,
+        ),
+      ];
+    },
+  );
+}
+
+function componentsOf(block: ComponentsBlock): { components: Names; ids: Names } {
+  const { allow_components: components, allow_ids: ids } = block;
+  if (block.default === "allow") return { components: "any", ids: "any" };
+  if (components === undefined && ids === undefined) return { components: [], ids: [] };
+  return { components: components ?? "any", ids: ids ?? "any" };
+}
+
+/** Compares `ag_ui_tools`. */
+export function compareTools(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
+  return compareBlocks(
+    [before, after],
+    [before.rules.ag_ui_tools, after.rules.ag_ui_tools],
+    (old, now) => [
+      ...compareLists("call", old.call, now.call),
+      ...compareLists("declare", old.declare, now.declare),
+      ...compareFlag(
+        "require_advertised",
+        old.require_advertised === true,
+        now.require_advertised === true,
+      ),
+      ...compareFlag(
+        "without allow_agent_results",
+        old.allow_agent_results !== true,
+        now.allow_agent_results !== true,
+      ),
+      ...compareArguments(old.arguments ?? {}, now.arguments ?? {}),
+    ],
+  );
+}
+
+function compareLists(
+  setting: string,
+  before: NameLists | undefined,
+  after: NameLists | undefined,
+): PolicyChange[] {
+  return [
+    ...compareNames(`${setting}.allow`, allowedBy(before), allowedBy(after), "looser", coversGlob),
+    ...compareNames(
+      `${setting}.block`,
+      before?.block ?? [],
+      after?.block ?? [],
+      "stricter",
+      coversGlob,
+    ),
+  ];
+}
+
+function allowedBy(lists: NameLists | undefined): Names {
+  if (lists === undefined || lists.default === "allow") return "any";
+  return lists.allow ?? [];
+}
+
+/** Of two schemas nobody can say in general which takes more. */
+function compareArguments(
+  before: NonNullable<ToolsBlock["arguments"]>,
+  after: NonNullable<ToolsBlock["arguments"]>,
+): PolicyChange[] {
+  const tools = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return tools.flatMap((tool): PolicyChange[] => {
+    const setting = `arguments ${tool}`;
+    const [old, now] = [before[tool], after[tool]];
+    if (old === undefined) {
+      return [{ setting, kind: "added", effect: "stricter", says: "has a schema from now on" }];
+    }
+    if (now === undefined) {
+      return [{ setting, kind: "removed", effect: "looser", says: "has no schema any more" }];
+    }
+    if (canonicalJson(old) === canonicalJson(now)) return [];
+    return [{ setting, kind: "changed", effect: "both", says: "another schema: may be either" }];
+  });
+}

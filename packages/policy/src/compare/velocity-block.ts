@@ -1,0 +1,89 @@
+import { blockSettings, isActive } from "../compile/rule.js";
+import type { EventMatch, PolicyDocument, PolicyMode, VelocityRule } from "../document/model.js";
+import { capsOf } from "../compile/velocity-rules.js";
+import type { VelocityLimit } from "../compile/velocity-rules.js";
+import type { PolicyChange } from "./change.js";
+import { compareLimit, compareText } from "./compare-values.js";
+import { joinEffects } from "./effect.js";
+import { compareMatches, describeMatch } from "./match.js";
+import { pairByName } from "./pairs.js";
+import { compareStrength } from "./strength.js";
+
+type Cap = {
+  readonly name: string;
+  readonly mode: PolicyMode;
+  readonly match: EventMatch | undefined;
+  readonly limit: VelocityLimit;
+};
+
+/** Compares `velocity`, one cap at a time: each of them can only take away. */
+export function compareVelocity(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
+  return pairByName(namedCaps(before), namedCaps(after), ({ name }) => name).flatMap(
+    ({ name, before: old, after: now }) => compareCap(name, old, now),
+  );
+}
+
+/** Caps without an id of their own are known by what they count, so that one more before them changes nothing. */
+function namedCaps(document: PolicyDocument): Cap[] {
+  const value = document.rules.velocity;
+  const sources = value === undefined ? [] : Array.isArray(value) ? value : [value];
+  return sources.filter(isActive).flatMap((source: VelocityRule, index) => {
+    const { mode } = blockSettings(document, source);
+    return capsOf(source, index).map(({ limit }) => ({
+      name:
+        source.id === undefined
+          ? `${describeMatch(source.match)} per ${limit.scope}`
+          : `${source.id} per ${limit.scope}`,
+      mode,
+      match: source.match,
+      limit,
+    }));
+  });
+}
+
+function compareCap(name: string, before: Cap | undefined, after: Cap | undefined): PolicyChange[] {
+  if (before === undefined || after === undefined) {
+    const change = compareStrength(name, before?.mode ?? "off", after?.mode ?? "off");
+    const cap = before ?? after;
+    return cap === undefined
+      ? []
+      : change.map((entry) => ({ ...entry, says: `${amount(cap.limit)}, ${entry.says}` }));
+  }
+  return [
+    ...compareStrength(name, before.mode, after.mode),
+    ...compareText(
+      `${name} match`,
+      describeMatch(before.match),
+      describeMatch(after.match),
+      compareMatches(before.match, after.match),
+    ),
+    ...compareText(
+      name,
+      amount(before.limit),
+      amount(after.limit),
+      compareAmounts(before.limit, after.limit),
+    ),
+  ];
+}
+
+function compareAmounts(
+  before: VelocityLimit,
+  after: VelocityLimit,
+): ReturnType<typeof joinEffects> {
+  if (before.kind !== after.kind) return "both";
+  const isBucket = after.kind === "bucket";
+  return joinEffects(
+    [
+      ...compareLimit("at once", before.capacity, after.capacity),
+      // A longer window holds more of what was delivered; a bucket only knows how fast it fills again.
+      ...(isBucket
+        ? compareLimit("rate", before.max / before.windowMs, after.max / after.windowMs)
+        : compareLimit("window", after.windowMs, before.windowMs)),
+    ].map(({ effect }) => effect),
+  );
+}
+
+function amount({ kind, max, capacity, windowMs }: VelocityLimit): string {
+  const burst = kind === "bucket" && capacity !== max ? `, ${capacity} at once` : "";
+  return `${max} in ${windowMs / 1000} s${burst}`;
+}
