@@ -12,6 +12,7 @@ export { classifyInput } from "./classify/input.js";
 export type { InputContext } from "./classify/input.js";
 export { DEFAULT_CHAT } from "./classify/refinement.js";
 export type { Refinements } from "./classify/refinement.js";
+export { stoppedPath } from "./classify/stopped-path.js";
 export { CLASSIFICATION_TABLE, INPUT_TABLE } from "./classify/table.js";
 export type { ClassificationRow, InputPart } from "./classify/table.js";
 export { compilePolicy } from "./compile/compile.js";
@@ -45,6 +46,9 @@ export type {
   CounterBookSnapshot,
   CounterKeys,
 } from "./counters/book.js";
+export { createVelocityCounter } from "./counters/counter.js";
+export type { VelocityCounter, VelocitySnapshot } from "./counters/counter.js";
+export type { SharedCounts } from "./counters/shared-counts.js";
 export { BUILTIN_POLICIES } from "./document/builtin.js";
 export { formatIssue } from "./document/issue.js";
 export type { PolicyIssue, PolicyIssueCode } from "./document/issue.js";

@@ -84,9 +84,14 @@ function velocityRule(
 ): Rule {
   const { mode, onBlock } = blockSettings(document, source);
   const id = `velocity.${limit.id}` as const;
-  const denial = denials(id, onBlock)(
+  const deny = denials(id, onBlock);
+  const denial = deny(
     "velocity_exceeded",
     `more than ${limit.max} events of this kind per ${limit.scope} in ${limit.windowMs / 1000} seconds`,
+  );
+  const uncounted = deny(
+    "velocity_exceeded",
+    `events of this kind per ${limit.scope} cannot be counted for now`,
   );
   return {
     id,
@@ -96,7 +101,8 @@ function velocityRule(
     check({ event, counters }) {
       if (!matchesAny(limit.match, event)) return undefined;
       const used = counters.velocity[index];
-      return used !== undefined && used <= limit.capacity ? undefined : denial;
+      if (used !== undefined && used <= limit.capacity) return undefined;
+      return used === Number.POSITIVE_INFINITY ? uncounted : denial;
     },
     saw: ({ event, counters }) => ({
       matched: matchesAny(limit.match, event),

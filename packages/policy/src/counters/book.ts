@@ -3,17 +3,16 @@ import type { PolicyCounterLimits } from "../compile/compile.js";
 import { matchesAny } from "../compile/event-match.js";
 import type { CounterFacts } from "../compile/facts.js";
 import type { VelocityLimit, VelocityScope } from "../compile/velocity-rules.js";
-import type { BucketCounter, BucketSnapshot } from "./bucket.js";
-import { createBucketCounter } from "./bucket.js";
-import type { WindowCounter, WindowSnapshot } from "./window.js";
-import { createWindowCounter } from "./window.js";
+import { createVelocityCounter } from "./counter.js";
+import type { VelocityCounter, VelocitySnapshot } from "./counter.js";
+import type { SharedCounts } from "./shared-counts.js";
 
 /** Whose events are counted together. A missing key counts under one shared key: stricter, never laxer. */
 export type CounterKeys = { readonly [Scope in VelocityScope]?: string | undefined };
 
 /** Everything a book remembers, as plain JSON. */
 export type CounterBookSnapshot = {
-  readonly [ruleId: string]: { readonly [key: string]: WindowSnapshot | BucketSnapshot };
+  readonly [ruleId: string]: { readonly [key: string]: VelocitySnapshot };
 };
 
 /** Counts for one policy, for many sessions and agents. */
@@ -25,6 +24,20 @@ export type CounterBook = {
   peek(event: EventFacts, keys: CounterKeys, now: number, isEvent?: boolean): CounterFacts;
   /** Counts an event that was delivered. Blocked events use up nothing. */
   commit(event: EventFacts, keys: CounterKeys, now: number): void;
+  /**
+   * Sees to it that so many events like this one can be counted, as far as the caps allow: a promise where somebody
+   * else has to be asked, which resolves in any case. Without an event, of whatever kind they are.
+   */
+  reserve(
+    event: EventFacts | undefined,
+    keys: CounterKeys,
+    events: number,
+  ): Promise<void> | undefined;
+  /** Nobody needs for now what is reserved for these keys. */
+  release(keys: CounterKeys): void;
+  /** Whether some caps are counted elsewhere: without, there is never anything to reserve. */
+  readonly isShared: boolean;
+  /** What is counted here; what is counted elsewhere is not in it. */
   toJSON(): CounterBookSnapshot;
 };
 
@@ -33,10 +46,15 @@ export type CounterBookOptions = {
   /** Keys one rule may have at a time; beyond it new keys are refused until old ones fall idle. */
   readonly maxKeys?: number;
   readonly snapshot?: CounterBookSnapshot;
+  /** Where a cap is counted together with others' events; `undefined` counts it here alone. */
+  readonly shared?: (limit: VelocityLimit) => SharedCounts | undefined;
 };
 
-type Counter = WindowCounter | BucketCounter;
-type Entry = { readonly limit: VelocityLimit; readonly counters: Map<string, Counter> };
+type Entry = {
+  readonly limit: VelocityLimit;
+  readonly counters: Map<string, VelocityCounter>;
+  readonly shared: SharedCounts | undefined;
+};
 
 const SHARED_KEY = "";
 
@@ -52,7 +70,9 @@ export function createCounterBook(
   const entries: Entry[] = limits.velocity.map((limit) => ({
     limit,
     counters: restore(limit, options.snapshot?.[limit.id]),
+    shared: options.shared?.(limit),
   }));
+  const elsewhere = entries.filter(({ shared }) => shared !== undefined);
   const seconds = new Map<string, { second: number; count: number }>();
   const velocity = new Float64Array(limits.velocity.length);
   const facts = { eventsInSecond: 0, velocity };
@@ -62,34 +82,59 @@ export function createCounterBook(
       facts.eventsInSecond = isEvent
         ? countSecond(seconds, keys.connection ?? SHARED_KEY, now, maxKeys)
         : (seconds.get(keys.connection ?? SHARED_KEY)?.count ?? 0);
-      entries.forEach(({ limit, counters }, index) => {
+      entries.forEach(({ limit, counters, shared }, index) => {
         if (!matchesAny(limit.match, event)) {
           velocity[index] = 0;
           return;
         }
-        const counter = counters.get(keys[limit.scope] ?? SHARED_KEY);
+        const key = keys[limit.scope] ?? SHARED_KEY;
+        if (shared !== undefined) {
+          velocity[index] = shared.used(key) + 1;
+          return;
+        }
+        const counter = counters.get(key);
         const room = counter !== undefined || hasRoom(counters, now, maxKeys);
         velocity[index] = room ? (counter?.used(now) ?? 0) + 1 : Number.POSITIVE_INFINITY;
       });
       return facts;
     },
     commit(event, keys, now) {
-      for (const { limit, counters } of entries) {
+      for (const { limit, counters, shared } of entries) {
         if (!matchesAny(limit.match, event)) continue;
         const key = keys[limit.scope] ?? SHARED_KEY;
+        if (shared !== undefined) {
+          shared.count(key);
+          continue;
+        }
         let counter = counters.get(key);
         if (counter === undefined) {
-          counter = createCounter(limit);
+          counter = createVelocityCounter(limit);
           counters.set(key, counter);
         }
         counter.add(now);
       }
     },
+    isShared: elsewhere.length > 0,
+    reserve(event, keys, events) {
+      let waits: Promise<void>[] | undefined;
+      for (const { limit, shared } of elsewhere) {
+        if (event !== undefined && !matchesAny(limit.match, event)) continue;
+        const wait = shared?.reserve(keys[limit.scope] ?? SHARED_KEY, events);
+        if (wait !== undefined) (waits ??= []).push(wait);
+      }
+      return waits === undefined ? undefined : Promise.all(waits).then(() => undefined);
+    },
+    release(keys) {
+      for (const { limit, shared } of elsewhere) {
+        const key = keys[limit.scope];
+        if (key !== undefined) shared?.release(key);
+      }
+    },
     toJSON() {
-      const snapshot: { [rule: string]: { [key: string]: WindowSnapshot | BucketSnapshot } } =
-        Object.create(null);
-      for (const { limit, counters } of entries) {
-        const byKey: { [key: string]: WindowSnapshot | BucketSnapshot } = Object.create(null);
+      const snapshot: { [rule: string]: { [key: string]: VelocitySnapshot } } = Object.create(null);
+      for (const { limit, counters, shared } of entries) {
+        if (shared !== undefined) continue;
+        const byKey: { [key: string]: VelocitySnapshot } = Object.create(null);
         for (const [key, counter] of counters) byKey[key] = counter.toJSON();
         snapshot[limit.id] = byKey;
       }
@@ -98,33 +143,19 @@ export function createCounterBook(
   };
 }
 
-function createCounter(limit: VelocityLimit, snapshot?: WindowSnapshot | BucketSnapshot): Counter {
-  if (limit.kind === "bucket") {
-    return createBucketCounter(
-      limit.max,
-      limit.windowMs,
-      snapshot !== undefined && "debt" in snapshot ? snapshot : undefined,
-    );
-  }
-  return createWindowCounter(
-    limit.windowMs,
-    snapshot !== undefined && "counts" in snapshot ? snapshot : undefined,
-  );
-}
-
 function restore(
   limit: VelocityLimit,
   snapshot: CounterBookSnapshot[string] | undefined,
-): Map<string, Counter> {
-  const counters = new Map<string, Counter>();
+): Map<string, VelocityCounter> {
+  const counters = new Map<string, VelocityCounter>();
   for (const [key, state] of Object.entries(snapshot ?? {})) {
-    counters.set(key, createCounter(limit, state));
+    counters.set(key, createVelocityCounter(limit, state));
   }
   return counters;
 }
 
 // An attacker who opens session after session must not be able to push a busy counter out.
-function hasRoom(counters: Map<string, Counter>, now: number, maxKeys: number): boolean {
+function hasRoom(counters: Map<string, VelocityCounter>, now: number, maxKeys: number): boolean {
   if (counters.size < maxKeys) return true;
   for (const [key, counter] of counters) {
     if (counter.isIdle(now)) counters.delete(key);

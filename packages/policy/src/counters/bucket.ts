@@ -2,7 +2,8 @@
 export type BucketCounter = {
   /** How full the bucket's debt is, from 0 (all tokens there) to `capacity` (none). */
   used(now: number): number;
-  add(now: number): void;
+  /** Counts so many, one when left out; when they were makes no difference: a debt is paid from now on. */
+  add(now: number, count?: number, at?: number): void;
   isIdle(now: number): boolean;
   toJSON(): BucketSnapshot;
 };
@@ -29,9 +30,9 @@ export function createBucketCounter(
       refill(now);
       return debt;
     },
-    add(now) {
+    add(now, count = 1) {
       refill(now);
-      debt += 1;
+      debt += count;
     },
     isIdle(now) {
       refill(now);

@@ -96,3 +96,49 @@ test("a part of an event already looked at does not count towards the second aga
   expect(book.peek(event, {}, 1000, false).eventsInSecond).toBe(1);
   expect(book.peek(event, {}, 1000).eventsInSecond).toBe(2);
 });
+
+test("what is counted later than it was leaves the window when it would have, and what has left is not counted", () => {
+  const counter = createWindowCounter(1000);
+  counter.add(2000, 3, 1500);
+  counter.add(2000, 1);
+  expect(counter.used(2000)).toBe(4);
+  expect(counter.used(2499)).toBe(4);
+  expect(counter.used(2600)).toBe(1);
+  counter.add(4000, 5, 2900);
+  expect(counter.used(4000)).toBe(0);
+});
+
+test("a cap that is counted elsewhere is asked there, and is in no snapshot", () => {
+  const { limits } = policyOf(POLICY);
+  const told: string[] = [];
+  const book = createCounterBook(limits, {
+    shared: ({ id, scope }) =>
+      scope === "session"
+        ? {
+            used: (key) => (key === "s" ? 1 : Number.POSITIVE_INFINITY),
+            count: (key) => void told.push(`count ${id} ${key}`),
+            reserve: (key, events) => {
+              told.push(`reserve ${id} ${key} ${events}`);
+              return key === "s" ? undefined : Promise.resolve();
+            },
+            release: (key) => void told.push(`release ${id} ${key}`),
+          }
+        : undefined,
+  });
+  const event = eventOf("notification alert toast");
+  const other = eventOf("error display");
+  const keys = { session: "s", agent: "a" };
+  expect(Array.from(book.peek(event, keys, 0).velocity)).toEqual([2, 1]);
+  expect(Array.from(book.peek(event, {}, 0).velocity)).toEqual([Number.POSITIVE_INFINITY, 1]);
+  book.commit(event, keys, 0);
+  expect([book.isShared, book.reserve(event, keys, 1), book.reserve(other, keys, 1)]).toEqual([
+    true,
+    undefined,
+    undefined,
+  ]);
+  expect(book.reserve(undefined, {}, 7)).toBeInstanceOf(Promise);
+  book.release({ agent: "a" });
+  book.release(keys);
+  expect(told).toEqual(["count a s", "reserve a s 1", "reserve a  7", "release a s"]);
+  expect(Object.keys(book.toJSON())).toEqual(["b-agent"]);
+});

@@ -5,7 +5,8 @@ export const WINDOW_SLICES = 64;
 export type WindowCounter = {
   /** Events in the window that ends now. */
   used(now: number): number;
-  add(now: number): void;
+  /** Counts so many, one when left out; `at` is when the last of them was, now or earlier. */
+  add(now: number, count?: number, at?: number): void;
   /** Whether nothing is left in it. */
   isIdle(now: number): boolean;
   toJSON(): WindowSnapshot;
@@ -47,11 +48,13 @@ export function createWindowCounter(windowMs: number, snapshot?: WindowSnapshot)
       advance(now);
       return total;
     },
-    add(now) {
+    add(now, count = 1, at = now) {
       advance(now);
-      const index = current % size;
-      counts[index] = (counts[index] ?? 0) + 1;
-      total += 1;
+      const slice = at === now ? current : Math.min(current, Math.floor(at / sliceMs));
+      if (current - slice >= size) return;
+      const index = slice % size;
+      counts[index] = (counts[index] ?? 0) + count;
+      total += count;
     },
     isIdle(now) {
       advance(now);
