@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { classifyInput } from "@countersign/policy";
+import { classifyInput, stoppedPath } from "@countersign/policy";
 import type { Denial } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { RefusedPart } from "./errors.js";
@@ -14,6 +14,8 @@ type Part = {
   readonly alone: Partial<RunAgentInput>;
   /** The lines that open it for everybody, where its class is what stops it. */
   readonly opens?: string;
+  /** The key of the state that it is: the place below it is looked for too. */
+  readonly key?: string;
 };
 
 /**
@@ -23,18 +25,35 @@ type Part = {
 export function blame(request: InboundRequest, denial: Denial): RefusedPart {
   const { input, judge, policy } = request;
   if (input === undefined) return {};
-  for (const { at, alone, opens } of partsOf(input, request.writtenKeys).slice(0, MAX_PARTS)) {
-    const { threadId, runId } = input;
+  const { threadId, runId } = input;
+  const isStopped = (alone: Partial<RunAgentInput>): boolean => {
     const part: RunAgentInput = { threadId, runId, messages: [], ...alone };
     const facts = classifyInput(part, { refinements: policy.refinements });
     const event = part as unknown as JsonObject;
     const { decision } = judge({ facts, event, isBeside: true });
-    if (decision.allow || decision.rule !== denial.rule) continue;
-    const isByClass = /^(?:ag_ui\.capability|ag_ui_inbound)$/.test(denial.rule);
-    if (!isByClass || opens === undefined) return { pointer: at };
-    return { pointer: at, remedy: remedyFor(opens) };
-  }
-  return {};
+    return !decision.allow && decision.rule === denial.rule;
+  };
+  const parts = partsOf(input, request.writtenKeys).slice(0, MAX_PARTS);
+  const part = parts.find(({ alone }) => isStopped(alone));
+  if (part === undefined) return {};
+  const pointer =
+    part.key === undefined
+      ? part.at
+      : stateAt(part.key, input.state, (state) => isStopped({ state }));
+  const isByClass = /^(?:ag_ui\.capability|ag_ui_inbound)$/.test(denial.rule);
+  if (!isByClass || part.opens === undefined) return { pointer };
+  return { pointer, remedy: remedyFor(part.opens) };
+}
+
+/** The place below a key of the state, as deep as the rule tells its parts apart. */
+function stateAt(
+  key: string,
+  state: JsonValue | undefined,
+  isStopped: (state: JsonValue) => boolean,
+): string {
+  const value = (state as JsonObject)[key] ?? null;
+  const below = stoppedPath(value, (part) => isStopped(Object.fromEntries([[key, part]])));
+  return pointerTo("state", key, ...below);
 }
 
 function remedyFor(opens: string): string {
@@ -84,6 +103,7 @@ function stateParts(state: JsonValue | undefined, written: readonly string[] | u
     .filter(([key]) => written?.includes(key) ?? true)
     .map(([key, value]) => ({
       at: pointerTo("state", key),
+      key,
       alone: { state: Object.fromEntries([[key, value]]) },
       opens: `state: [{ match: "/${isPlainKey(key) ? key : "…"}/**", ${DISPLAY} }]`,
     }));

@@ -110,3 +110,15 @@ test.each([
   expect(problem.remedy).toContain(remedy);
   expect(JSON.stringify(problem)).not.toMatch(/localhost|a b@c/);
 });
+
+test("a block for a part of the state names its path, as deep as the policy tells parts apart", async () => {
+  await begin(`  ag_ui_classify: { state: [{ match: "/ui/theme", classification: display }] }
+`);
+  expect(await send({ state: { ui: { theme: "dark", role: { admin: true } } } })).toMatchObject({
+    code: "ERR_INBOUND_BLOCKED",
+    pointer: "/state/ui/role/admin",
+    remedy: expect.stringContaining('match: "/ui/**"'),
+  });
+  const secret = await send({ state: { ui: { theme: "dark", "a b@c": { admin: true } } } });
+  expect(secret.pointer).toBe("/state/ui");
+});

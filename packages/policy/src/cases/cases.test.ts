@@ -106,3 +106,58 @@ test("log entries are judged again from what a receipt says", () => {
   expect(report).toMatchObject({ unchanged: 2, newlyBlocked: 1, partial: 3 });
   expect(report.samples[0]).toMatchObject({ position: 9 });
 });
+
+const BROWSERS = `ag_ui: { allow_display_without_capability: true }
+ag_ui_classify: { state: [{ match: "/ui/**", classification: display }] }
+`;
+
+test.each([
+  [
+    "a patch",
+    {
+      type: "STATE_DELTA",
+      delta: [
+        { op: "add", path: "/ui/x", value: 1 },
+        { op: "add", path: "/cart/total", value: 1 },
+      ],
+    },
+    "/cart/total",
+  ],
+  [
+    "a snapshot",
+    { type: "STATE_SNAPSHOT", snapshot: { ui: { x: 1 }, cart: { total: 1 } } },
+    "/cart/total",
+  ],
+  [
+    "a request",
+    { threadId: "t", runId: "r", messages: [], state: { ui: 1, cart: { total: 1 } } },
+    "/state/cart/total",
+  ],
+  [
+    "a snapshot of which nothing passes",
+    { type: "STATE_SNAPSHOT", snapshot: { cart: 1, theme: 2 } },
+    "/",
+  ],
+] satisfies [string, JsonValue, string][])(
+  "what a rule says about the state names the path: %s",
+  (_what, line, path) => {
+    const strict = policyOf(BROWSERS);
+    const { subjects } = readRecording([line], strict.refinements);
+    const [sample] = replayRecording(strict, subjects).samples;
+    expect(sample).toMatchObject({ change: "newly blocked", rule: "ag_ui.capability", path });
+  },
+);
+
+test("each policy judges by its own classes", () => {
+  const before = policyOf("ag_ui: { allow_display_without_capability: true }\n");
+  const after = policyOf(BROWSERS);
+  const lines = [{ type: "STATE_SNAPSHOT", snapshot: { ui: { x: 1 } } }];
+  const report = replayRecording(after, readRecording(lines, after.refinements).subjects, {
+    baseline: before,
+    baselineSubjects: readRecording(lines, before.refinements).subjects,
+  });
+  expect(report).toMatchObject({
+    newlyAllowed: 1,
+    samples: [{ rule: "ag_ui.capability", path: "/ui/x" }],
+  });
+});

@@ -3,7 +3,9 @@ import type { Decision } from "../compile/decision.js";
 import type { CapabilityFacts } from "../compile/facts.js";
 import { NO_COUNTERS } from "../compile/facts.js";
 import type { EventFacts } from "../classify/facts.js";
+import { judgedPath } from "./judged-path.js";
 import type { RecordedSubject } from "./recording.js";
+import { readSubject } from "./subject.js";
 
 /** What a candidate policy would change about one recorded event. */
 export type ReplayChange = {
@@ -12,7 +14,10 @@ export type ReplayChange = {
   readonly event: EventFacts;
   readonly before: string;
   readonly after: string;
+  /** The rule that blocks, after or else before. */
   readonly rule?: string;
+  /** The path of the state that it blocks for, where a capture shows one. */
+  readonly path?: string;
 };
 
 /** Counts and samples of a replay. */
@@ -33,6 +38,8 @@ export type ReplayReport = {
 export type ReplayOptions = {
   /** The policy to compare with; without one, the recorded decisions, and for captures "it was delivered". */
   readonly baseline?: CompiledPolicy;
+  /** The same recording as the baseline classifies it; without, as the candidate does. */
+  readonly baselineSubjects?: readonly RecordedSubject[];
   /** Scopes of the session, for captures; a log entry with a token is taken to have had the right one. */
   readonly scopes?: readonly string[];
   readonly maxSamples?: number;
@@ -52,14 +59,15 @@ export function replayRecording(
   const kept = new Map<ReplayChange["change"], number>();
   const counts = { "newly blocked": 0, "newly allowed": 0, "other reason": 0, unchanged: 0 };
   const byRule = new Map<string, number>();
-  for (const subject of subjects) {
+  subjects.forEach((subject, index) => {
     const after = decide(candidate, subject, options.scopes);
+    const earlier = options.baselineSubjects?.[index] ?? subject;
     const before =
-      baseline === undefined ? recorded(subject) : decide(baseline, subject, options.scopes);
+      baseline === undefined ? recorded(subject) : decide(baseline, earlier, options.scopes);
     if (!after.allow) byRule.set(after.rule, (byRule.get(after.rule) ?? 0) + 1);
     const change = compareDecisions(before, after, baseline !== undefined);
     counts[change] += 1;
-    if (change === "unchanged") continue;
+    if (change === "unchanged") return;
     const seen = kept.get(change) ?? 0;
     kept.set(change, seen + 1);
     if (seen < maxSamples) {
@@ -69,10 +77,13 @@ export function replayRecording(
         event: subject.facts,
         before: sentence(before),
         after: sentence(after),
-        ...(after.allow ? {} : { rule: after.rule }),
+        ...blockOf(after, candidate, subject, options),
+        ...(after.allow && baseline !== undefined
+          ? blockOf(before, baseline, earlier, options)
+          : {}),
       });
     }
-  }
+  });
   return {
     judged: subjects.length,
     newlyBlocked: counts["newly blocked"],
@@ -101,6 +112,27 @@ function decide(
   });
 }
 
+/** The rule behind a block, and the path of the state that it is about. */
+function blockOf(
+  outcome: Outcome,
+  policy: CompiledPolicy,
+  subject: RecordedSubject,
+  { scopes }: ReplayOptions,
+): Pick<ReplayChange, "rule" | "path"> {
+  const { rule } = outcome;
+  if (outcome.allow || rule === undefined) return {};
+  if (subject.isPartial) return { rule };
+  const path = judgedPath(subject.value, rule, (value) => {
+    const { refinements } = policy;
+    const { direction } = subject.facts;
+    const part = readSubject(value, { refinements, direction }).subject;
+    if (part === undefined) return undefined;
+    const decision = decide(policy, { ...subject, ...part }, scopes);
+    return decision.allow ? undefined : decision.rule;
+  });
+  return path === undefined ? { rule } : { rule, path };
+}
+
 function capabilityOf(
   policy: CompiledPolicy,
   subject: RecordedSubject,
@@ -113,7 +145,7 @@ function capabilityOf(
   return scopes === undefined ? undefined : { id: "replay", status: "valid", scopes };
 }
 
-type Outcome = { readonly allow: boolean; readonly reason?: string };
+type Outcome = { readonly allow: boolean; readonly reason?: string; readonly rule?: string };
 
 function recorded({ allowed, value }: RecordedSubject): Outcome {
   if (allowed !== false) return { allow: true };
