@@ -59,16 +59,27 @@ async function sit<Result extends object>(
   return { ...result, ...(log === undefined ? {} : { log }) };
 }
 
-/** Fills caches and has the compiler done before anything counts. */
+/** Fills caches and has the compiler done before anything counts, for many events at once and for one by one. */
 async function warmUp(ends: Ends, running: Running, settings: Settings): Promise<void> {
-  const { plan, streams } = flood(settings);
-  await openStreams(ends, running, { plan, streams });
+  await openStreams(ends, running, flood(settings));
   const { contents } = await ends.agent.calls.tally();
   for (let waited = 0; waited < 5; waited += 0.1) {
     await sleep(0.1);
     if ((await ends.agent.calls.tally()).contents - contents > settings.warmEvents) break;
   }
   await finishAll(ends);
+  await openStreams(ends, running, live(settings));
+  await sleep(settings.warmLiveSeconds);
+  await finishAll(ends);
+}
+
+function live({ liveStreams, saturationSeconds }: Settings) {
+  return {
+    plan: { kind: "window", inFlight: liveStreams, block: 1 },
+    streams: liveStreams,
+    warmSeconds: 0.5,
+    seconds: saturationSeconds,
+  } as const;
 }
 
 function flood(settings: Settings) {
@@ -113,13 +124,8 @@ export function measureRates(at: Circumstances, variant: Variant): Promise<RateS
         }),
       );
     }
-    const live = await carry(ends, running, {
-      plan: { kind: "window", inFlight: settings.liveStreams, block: 1 },
-      streams: settings.liveStreams,
-      warmSeconds: 0.5,
-      seconds: settings.saturationSeconds,
-    });
-    return { sequence, rates, live, flood: await carry(ends, running, flood(settings)) };
+    const oneByOne = await carry(ends, running, live(settings));
+    return { sequence, rates, live: oneByOne, flood: await carry(ends, running, flood(settings)) };
   });
 }
 
