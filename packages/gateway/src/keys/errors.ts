@@ -10,8 +10,6 @@ declare module "@countersign/core" {
     ERR_KEYS_UNWRITABLE: { file: string };
     /** The store does not hold what this gateway signed for last. */
     ERR_KEYS_LOG_CHANGED: { size: number; file: string };
-    /** An entry behind the last checkpoint is not signed by a key of the history. */
-    ERR_KEYS_FOREIGN_ENTRY: { seq: number; file: string };
     /** The log in the store is signed by other keys. */
     ERR_KEYS_OTHER_LOG: { origin: string; directory: string };
   }

@@ -8,12 +8,13 @@ import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
 import { findKey, openKey } from "../keys/key-directory.js";
 import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
+import { logSealOf } from "../keys/log-seal.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchStore } from "../telemetry/watched-store.js";
 import { assertOwnLog } from "./own-log.js";
 import { rememberCheckpoints } from "./remembered-head.js";
-import { assertSignedTail } from "./signed-tail.js";
+import { assertNewestHistory, shareHistory } from "./stored-history.js";
 
 /** The log receipts are appended to, and the store that answers questions about it. */
 export type OpenReceipts = {
@@ -43,16 +44,20 @@ export async function openReceipts(
       throw error;
     },
   );
-  const { size } = await store.head();
-  await openKeyHistory(config.keyDirectory, key, { firstEntry: size, now: Date.now() });
   const logKey = await writeLogKey(config.keyDirectory, origin, checkpointKey);
+  const signer = await createSigningPool(key);
   const log = await openLog({
     store,
-    signer: await createSigningPool(key),
+    signer,
     checkpointSigner: createSigner(checkpointKey),
     origin,
+    seal: logSealOf(checkpointKey, origin),
     durability,
     sign,
+  }).catch(async (error: unknown) => {
+    await signer.close();
+    await store.close();
+    throw error;
   });
   return {
     log,
@@ -70,10 +75,13 @@ async function openOwnKeys(
   store: ReceiptStore,
 ): Promise<{ key: Ed25519Key; checkpointKey: Ed25519Key }> {
   await assertOwnLog({ directory, origin, key: known }, store);
-  await assertSignedTail(directory, store);
+  await assertNewestHistory(directory, store);
   const key = await openKey(directory, "receipts");
   const checkpointKey = known ?? (await openKey(directory, "checkpoint"));
   if (known === undefined) await assertOwnLog({ directory, origin, key: checkpointKey }, store);
+  const { size } = await store.head();
+  await openKeyHistory(directory, key, { firstEntry: size, now: Date.now() });
+  await shareHistory(directory, store);
   return { key, checkpointKey };
 }
 

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import type { AppendedEntry } from "../log/appended-entry.js";
 import { openLog } from "../log/open-log.js";
 import type { ReceiptLog } from "../log/open-log.js";
+import { createLogSeal } from "../log/seal.js";
 import { createInThreadSigner } from "../sign/in-thread.js";
 import type { ReceiptStore } from "../store/store.js";
 import { checkWholeLog } from "../testing/check-log.js";
@@ -30,6 +31,7 @@ async function openOn(directory: string, disk?: FaultyDisk): Promise<ReceiptLog>
       keepSigner: true,
       checkpointSigner,
       origin: "broken.example/log",
+      seal: createLogSeal(new Uint8Array(32).fill(9), "broken.example/log"),
       checkpointInterval: 0,
       groupSize: 5,
       flushSize: 5,

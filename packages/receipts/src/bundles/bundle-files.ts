@@ -1,14 +1,13 @@
 import { join } from "node:path";
-import type { Frontier } from "../merkle/tree.js";
 import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
-import type { AppendBatch, Durability } from "../store/store.js";
+import type { AppendBatch, Durability, StoreHead } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import type { TileName } from "../tiles/path.js";
-import { COMMIT_BYTES, encodeCommit } from "./commit-record.js";
+import { encodeCommit } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
 import type { Disk } from "./disk.js";
 import { readBundle, readEntryBytes } from "./read-entries.js";
-import { isCommitted, readCommitted } from "./recover.js";
+import { findCommitted, readCommitted } from "./recover.js";
 import type { Committed } from "./recover.js";
 import { RelaxedFlush } from "./relaxed-flush.js";
 import { readSealed, writeSealed } from "./sealed.js";
@@ -16,8 +15,8 @@ import type { Segments } from "./segments.js";
 
 /** The append-only files of a log: the entries themselves, their hashes, the checkpoint. */
 export type BundleFiles = {
-  append(build: (head: Frontier) => AppendBatch, durability: Durability): Promise<void>;
-  head(): Promise<Frontier>;
+  append(build: (head: StoreHead) => AppendBatch, durability: Durability): Promise<void>;
+  head(): Promise<StoreHead>;
   /** Entries that are acknowledged, and the position behind them, for readers that follow the segments. */
   progress(): { readonly size: number; readonly position: number };
   readTile(tile: TileName): Promise<Uint8Array>;
@@ -28,6 +27,8 @@ export type BundleFiles = {
   readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]>;
   readCheckpoint(): Promise<string | undefined>;
   writeCheckpoint(text: string, size: number): Promise<void>;
+  readKeyHistory(): Promise<string | undefined>;
+  writeKeyHistory(text: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -52,6 +53,7 @@ export function createBundleFiles(files: OpenFiles): BundleFiles {
 class AppendOnlyFiles implements BundleFiles {
   readonly #files: OpenFiles;
   readonly #checkpointFile: string;
+  readonly #historyFile: string;
   readonly #relaxed: RelaxedFlush;
   #state: Committed;
   #closed = false;
@@ -65,16 +67,17 @@ class AppendOnlyFiles implements BundleFiles {
     this.#files = files;
     this.#state = files.committed;
     this.#checkpointFile = join(files.directory, "checkpoint");
+    this.#historyFile = join(files.directory, "keys.jsonl");
     this.#relaxed = new RelaxedFlush(() => files.segments.sync(this.#state.position - 1));
   }
 
-  async append(build: (head: Frontier) => AppendBatch, durability: Durability): Promise<void> {
+  async append(build: (head: StoreHead) => AppendBatch, durability: Durability): Promise<void> {
     this.#assertWritable();
     await this.#settle();
     const { segments, derived } = this.#files;
     const { frontier: head, position } = this.#state;
     const batch = build(head);
-    const commit = encodeCommit(batch.frontier.size, batch.root());
+    const commit = encodeCommit(batch.frontier.size, batch.root(), batch.frontier.seal);
     const bundles = batch.bundleStarts.map((start) => position + start);
     const isStrict = durability === "strict";
     this.#inDoubt = true;
@@ -88,12 +91,12 @@ class AppendOnlyFiles implements BundleFiles {
       throw writeFailure("append", error);
     }
     this.#inDoubt = false;
-    const bytes = batch.records.reduce((sum, piece) => sum + piece.length, COMMIT_BYTES);
+    const bytes = batch.records.reduce((sum, piece) => sum + piece.length, commit.length);
     this.#state = { frontier: batch.frontier, position: position + bytes };
     if (durability === "relaxed") this.#relaxed.later();
   }
 
-  async head(): Promise<Frontier> {
+  async head(): Promise<StoreHead> {
     await this.#refresh();
     return this.#state.frontier;
   }
@@ -142,6 +145,19 @@ class AppendOnlyFiles implements BundleFiles {
     const kept = this.#keeping.then(() => this.#keepCheckpoint(text, size));
     this.#keeping = kept.catch(() => undefined);
     return kept;
+  }
+
+  readKeyHistory(): Promise<string | undefined> {
+    return this.#files.disk.readText(this.#historyFile);
+  }
+
+  async writeKeyHistory(text: string): Promise<void> {
+    this.#assertWritable();
+    try {
+      await this.#files.disk.replace(this.#historyFile, text);
+    } catch (error) {
+      throw writeFailure("keep the key history", error);
+    }
   }
 
   async close(): Promise<void> {
@@ -196,7 +212,7 @@ class AppendOnlyFiles implements BundleFiles {
     if (sealed === undefined || sealed.frontier.size <= this.#state.frontier.size) return;
     // Looked at only now: the files that `sealed` speaks of were there before it.
     await segments.refresh("read");
-    if (await isCommitted(segments, sealed)) this.#state = sealed;
+    this.#state = (await findCommitted(segments, sealed)) ?? this.#state;
   }
 
   async #keepCheckpoint(text: string, size: number): Promise<void> {

@@ -6,7 +6,7 @@ import { DerivedFiles } from "./derived-files.js";
 import { nodeDisk } from "./disk.js";
 import type { Disk } from "./disk.js";
 import { lockDirectory } from "./lock.js";
-import { isCommitted, recoverTail } from "./recover.js";
+import { findCommitted, recoverTail } from "./recover.js";
 import type { Committed } from "./recover.js";
 import { readSealed } from "./sealed.js";
 import { Segments } from "./segments.js";
@@ -49,8 +49,8 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
     const sealed = await readSealed(disk, directory);
     // Looked at only now: the files that `sealed` speaks of were there before it.
     if (readOnly && sealed !== undefined) await segments.refresh("read");
-    const isSound = sealed !== undefined && (await isCommitted(segments, sealed));
-    const known = isSound ? sealed : EMPTY;
+    const found = sealed === undefined ? undefined : await findCommitted(segments, sealed);
+    const known = found ?? EMPTY;
     if (readOnly) return known;
     const from = options.rebuild === true ? EMPTY : known;
     // Also where what was sealed is damaged: that was no torn write.

@@ -3,13 +3,14 @@ import { corrupt, outOfRange } from "../store/failure.js";
 import { MAX_READ_ENTRIES } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
-import { COMMIT_BYTES } from "./commit-record.js";
+import { commitLength, SEALED_COMMIT_BYTES } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
 import type { Committed } from "./recover.js";
 import type { Segments } from "./segments.js";
 
 /** More than the largest entries, each with a commit record of its own, and the bundles they begin and end in. */
-const MAX_READ_BYTES = (MAX_READ_ENTRIES + 2 * TILE_WIDTH) * (2 + MAX_ENTRY_BYTES + COMMIT_BYTES);
+const MAX_READ_BYTES =
+  (MAX_READ_ENTRIES + 2 * TILE_WIDTH) * (2 + MAX_ENTRY_BYTES + SEALED_COMMIT_BYTES);
 
 /** Entries `start` up to `end`, as views of the bytes read; commit records between them are skipped. */
 export async function readEntryBytes(
@@ -41,7 +42,9 @@ export async function readEntryBytes(
     if (at + 2 > bytes.length) throw corrupt(seq, "an entry is missing");
     const length = bytes.readUInt16BE(at);
     if (length === 0) {
-      at += COMMIT_BYTES;
+      const commit = commitLength(bytes, at);
+      if (commit === undefined) throw corrupt(seq, "no commit where one must be");
+      at += commit;
       continue;
     }
     if (at + 2 + length > bytes.length) throw corrupt(seq, "an entry is cut short");

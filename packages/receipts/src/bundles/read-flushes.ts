@@ -1,12 +1,12 @@
-import { COMMIT_BYTES, decodeCommit } from "./commit-record.js";
+import { COMMIT_BYTES, commitLength, decodeCommit } from "./commit-record.js";
+import type { Commit } from "./commit-record.js";
 import type { Segments } from "./segments.js";
 
 /** What one flush wrote: entries, and the commit record behind them. */
 export type Flush = {
   readonly entries: readonly { readonly position: number; readonly bytes: Uint8Array }[];
-  /** Size and root of the tree as the commit record says them; whoever reads them checks them. */
-  readonly size: number;
-  readonly root: Buffer;
+  /** What the commit record says; whoever reads it checks it. */
+  readonly commit: Commit;
   /** Position behind the commit record. */
   readonly end: number;
 };
@@ -34,10 +34,13 @@ export async function* readFlushes(segments: Segments, position: number): AsyncG
       at += 2 + length;
       continue;
     }
-    const commit = (await fill(COMMIT_BYTES)) ? decodeCommit(buffer, at - bufferStart) : undefined;
+    const isThere = await fill(COMMIT_BYTES);
+    const long = isThere ? commitLength(buffer, at - bufferStart) : undefined;
+    if (long === undefined || !(await fill(long))) return;
+    const commit = decodeCommit(buffer, at - bufferStart);
     if (commit === undefined) return;
-    at += COMMIT_BYTES;
-    yield { entries, ...commit, end: at };
+    at += commit.length;
+    yield { entries, commit, end: at };
     entries = [];
   }
 }

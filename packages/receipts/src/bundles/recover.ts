@@ -2,16 +2,16 @@ import { HASH_BYTES, leafHash, nodeHash } from "../merkle/hash.js";
 import { frontierRoot } from "../merkle/tree.js";
 import type { Frontier } from "../merkle/tree.js";
 import { corrupt } from "../store/failure.js";
-import type { TileHash } from "../store/store.js";
+import type { StoreHead, TileHash } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
-import { COMMIT_BYTES, decodeCommit, hasCommitBeforeEnd } from "./commit-record.js";
+import { COMMIT_LENGTHS, decodeCommit, hasCommitBeforeEnd } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
 import { readFlushes } from "./read-flushes.js";
 import type { Flush } from "./read-flushes.js";
 import type { Segments } from "./segments.js";
 
 /** A state of the log that a commit record vouches for. */
-export type Committed = { readonly frontier: Frontier; readonly position: number };
+export type Committed = { readonly frontier: StoreHead; readonly position: number };
 
 const TILE_HEIGHT = 8;
 
@@ -50,7 +50,8 @@ function addLeaf(state: Tentative, leaf: Uint8Array, position: number): void {
 function grown(from: Frontier, flush: Flush): Tentative | undefined {
   const state = tentative(from);
   for (const { bytes, position } of flush.entries) addLeaf(state, leafHash(bytes), position);
-  return flush.size === state.size && flush.root.equals(frontierRoot(state)) ? state : undefined;
+  const { size, root } = flush.commit;
+  return size === state.size && root.equals(frontierRoot(state)) ? state : undefined;
 }
 
 /** Entries that were committed behind a known state, without settling anything: for readers. */
@@ -87,7 +88,8 @@ export async function recoverTail(
     if (state.leaves.length > 0) {
       await derived.add(first, [Buffer.concat(state.leaves)], state.above, state.positions);
     }
-    good = { frontier: { size: state.size, hashes: state.hashes }, position: flush.end };
+    const { size, hashes } = state;
+    good = { frontier: { size, hashes, seal: flush.commit.seal }, position: flush.end };
   }
   await derived.flush();
   const end = await segments.end();
@@ -112,13 +114,20 @@ function withoutZeros(bytes: Buffer): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** Whether the commit record that ends at a position says what a remembered state says. */
-export async function isCommitted(segments: Segments, state: Committed): Promise<boolean> {
+/** A remembered state, with the seal of the commit record that ends there and says the same; undefined without one. */
+export async function findCommitted(
+  segments: Segments,
+  state: Committed,
+): Promise<Committed | undefined> {
   const { frontier, position } = state;
-  if (frontier.size === 0) return position === 0;
-  const bytes = await segments.read(position - COMMIT_BYTES, COMMIT_BYTES);
-  const commit = decodeCommit(bytes, 0);
-  if (commit === undefined || commit.size !== frontier.size) return false;
-  const hashes = frontier.hashes.every((hash) => hash.length === HASH_BYTES);
-  return hashes && commit.root.equals(frontierRoot(frontier));
+  if (frontier.size === 0) return position === 0 ? state : undefined;
+  if (frontier.hashes.some((hash) => hash.length !== HASH_BYTES)) return undefined;
+  for (const length of COMMIT_LENGTHS) {
+    const bytes = await segments.read(Math.max(0, position - length), length);
+    const commit = decodeCommit(bytes, 0);
+    if (commit?.length !== length) continue;
+    const isSame = commit.size === frontier.size && commit.root.equals(frontierRoot(frontier));
+    return isSame ? { frontier: { ...frontier, seal: commit.seal }, position } : undefined;
+  }
+  return undefined;
 }

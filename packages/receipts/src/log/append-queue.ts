@@ -5,6 +5,7 @@ import type { AppendedEntry } from "./appended-entry.js";
 import type { EntryDraft } from "./draft.js";
 import { FlushQueue } from "./flush-queue.js";
 import { PendingGroup } from "./pending-group.js";
+import type { KnownHead, LogSeal } from "./seal.js";
 
 /** What an {@link AppendQueue} needs. */
 export type AppendQueueOptions = {
@@ -18,6 +19,9 @@ export type AppendQueueOptions = {
   readonly flushSize: number;
   /** Entries in the log when it was opened. */
   readonly size: number;
+  readonly seal: LogSeal | undefined;
+  /** What the newest checkpoint covered then. */
+  readonly covered: KnownHead | undefined;
 };
 
 /** Entries that wait for no further company. */
@@ -37,12 +41,14 @@ export class AppendQueue {
 
   constructor(options: AppendQueueOptions) {
     this.#options = options;
-    const { store, durability, flushSize, size } = options;
+    const { store, durability, flushSize, size, seal, covered } = options;
     this.#flushes = new FlushQueue({
       store,
       durability,
       flushSize,
       size,
+      seal,
+      covered,
       settled: (count) => {
         this.#pending -= count;
       },

@@ -1,16 +1,13 @@
-import type { MessageSigner } from "../note/sign-note.js";
-import type { ReceiptStore } from "../store/store.js";
 import { createTileCache } from "../tiles/tile-cache.js";
 import { makeCheckpoint } from "./checkpoints.js";
+import type { CheckpointSource } from "./checkpoints.js";
 import { proveEntry } from "./prove-entry.js";
+import type { KnownHead } from "./seal.js";
 
 /** What a {@link CheckpointKeeper} needs. */
-export type CheckpointKeeperOptions = {
-  readonly store: ReceiptStore;
-  readonly origin: string;
-  readonly signer: MessageSigner;
-  /** Entries that the newest checkpoint of the store covers; -1 without one. */
-  readonly covered: number;
+export type CheckpointKeeperOptions = CheckpointSource & {
+  /** What the newest checkpoint of the store covers. */
+  readonly covered: KnownHead | undefined;
   /** Entries in the log now. */
   size(): number;
   /** Milliseconds between checkpoints while the log grows; 0 for none. */
@@ -24,7 +21,7 @@ export class CheckpointKeeper {
   readonly #tiles = createTileCache();
   readonly #timer: NodeJS.Timeout | undefined;
   #newest: { size: number; text: string } | undefined;
-  #covered: number;
+  #covered: KnownHead | undefined;
   #underWay: Promise<unknown> = Promise.resolve();
 
   constructor(options: CheckpointKeeperOptions) {
@@ -38,11 +35,10 @@ export class CheckpointKeeper {
 
   /** Signs a checkpoint of everything acknowledged, at once. */
   async checkpoint(): Promise<string> {
-    const { store, origin, signer } = this.#options;
-    const { checkpoint, text } = await makeCheckpoint(store, origin, signer);
+    const { checkpoint, text } = await makeCheckpoint(this.#options, this.#covered);
     const { size } = checkpoint;
     if (this.#newest === undefined || size >= this.#newest.size) this.#newest = { size, text };
-    this.#covered = Math.max(this.#covered, size);
+    if (size >= (this.#covered?.size ?? 0)) this.#covered = checkpoint;
     return text;
   }
 
@@ -68,6 +64,6 @@ export class CheckpointKeeper {
 
   // More than this log's own entries may be covered: other gateways append too.
   #isCovered(): boolean {
-    return this.#options.size() <= this.#covered;
+    return this.#options.size() <= (this.#covered?.size ?? -1);
   }
 }

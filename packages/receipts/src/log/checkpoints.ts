@@ -1,15 +1,20 @@
-import { CountersignError, equalBytes } from "@countersign/core";
+import { CountersignError, equalBytes, isCountersignError } from "@countersign/core";
+import { verifyEd25519 } from "@countersign/core/verify";
 import { parseCheckpoint } from "../checkpoint/checkpoint.js";
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
 import { signCheckpoint } from "../checkpoint/sign-checkpoint.js";
+import { openCheckpoint } from "../checkpoint/verify-checkpoint.js";
 import { EMPTY_ROOT } from "../merkle/hash.js";
 import { rootFromNodes } from "../merkle/prove.js";
 import { frontierRoot } from "../merkle/tree.js";
 import { parseNote } from "../note/note.js";
 import type { MessageSigner } from "../note/sign-note.js";
+import { createNoteKey } from "../note/vkey.js";
 import type { ReceiptStore } from "../store/store.js";
 import { createTileNodeReader } from "../tiles/nodes.js";
 import "./errors.js";
+import { assertSealed } from "./seal.js";
+import type { KnownHead, LogSeal } from "./seal.js";
 
 /** The root of the first `size` entries as the store's tiles tell it. */
 export async function storedRoot(store: ReceiptStore, size: number): Promise<Uint8Array> {
@@ -20,23 +25,35 @@ export async function storedRoot(store: ReceiptStore, size: number): Promise<Uin
   );
 }
 
+/** A log that is not what it was signed for, or acknowledged as. */
+function inconsistent(size: number, reason: string): CountersignError {
+  return new CountersignError(
+    "ERR_LOG_INCONSISTENT",
+    `the log contradicts its checkpoint: ${reason}`,
+    { size, reason },
+  );
+}
+
+/** The store has fewer entries than this log knows of. */
+export function lostEntries(size: number): CountersignError {
+  return inconsistent(size, "entries are missing");
+}
+
 /**
  * Refuses a store that lost or changed what its last checkpoint committed to: going on to sign would
- * make the gateway a witness of its own tampering.
+ * make the gateway a witness of its own tampering. With a key, a checkpoint that it did not sign is none.
  */
 export async function assertConsistent(
   store: ReceiptStore,
   origin: string,
+  key?: Uint8Array,
 ): Promise<Checkpoint | undefined> {
   const text = await store.readCheckpoint();
   if (text === undefined) return undefined;
   const checkpoint = parseCheckpoint(parseNote(text).text);
-  const refuse = (reason: string): CountersignError =>
-    new CountersignError("ERR_LOG_INCONSISTENT", `the log contradicts its checkpoint: ${reason}`, {
-      size: checkpoint.size,
-      reason,
-    });
+  const refuse = (reason: string): CountersignError => inconsistent(checkpoint.size, reason);
   if (checkpoint.origin !== origin) throw refuse("another origin");
+  if (key !== undefined && !(await isSigned(text, origin, key))) throw refuse("another key");
   const head = await store.head();
   if (head.size < checkpoint.size) throw refuse("entries are missing");
   if (!equalBytes(await storedRoot(store, checkpoint.size), checkpoint.root)) {
@@ -45,13 +62,33 @@ export async function assertConsistent(
   return checkpoint;
 }
 
-/** Signs and stores a checkpoint of everything acknowledged so far. */
+async function isSigned(text: string, origin: string, key: Uint8Array): Promise<boolean> {
+  try {
+    await openCheckpoint(text, [createNoteKey(origin, key)], verifyEd25519);
+    return true;
+  } catch (error) {
+    if (!isCountersignError(error)) throw error;
+    return false;
+  }
+}
+
+/** What a checkpoint is made of. */
+export type CheckpointSource = {
+  readonly store: ReceiptStore;
+  readonly origin: string;
+  readonly signer: MessageSigner;
+  /** Without it everything in the store is signed for. */
+  readonly seal?: LogSeal | undefined;
+};
+
+/** Signs and stores a checkpoint of everything acknowledged so far, and of nothing that somebody else put there. */
 export async function makeCheckpoint(
-  store: ReceiptStore,
-  origin: string,
-  signer: MessageSigner,
+  { store, origin, signer, seal }: CheckpointSource,
+  known?: KnownHead,
 ): Promise<{ checkpoint: Checkpoint; text: string }> {
   const head = await store.head();
+  if (head.size < (known?.size ?? 0)) throw lostEntries(known?.size ?? 0);
+  if (seal !== undefined) assertSealed(seal, head, known);
   const checkpoint = { origin, size: head.size, root: frontierRoot(head) };
   const text = await signCheckpoint(checkpoint, signer);
   await store.writeCheckpoint(text, head.size);

@@ -2,9 +2,12 @@ import { isCountersignError } from "@countersign/core";
 import type { SignedGroup } from "../sign/group.js";
 import { renumber } from "../sign/records.js";
 import { writeFailure } from "../store/failure.js";
-import type { Durability, ReceiptStore } from "../store/store.js";
+import type { Durability, ReceiptStore, StoreHead } from "../store/store.js";
 import { grow } from "./grow.js";
+import { lostEntries } from "./checkpoints.js";
 import type { PendingGroup } from "./pending-group.js";
+import { assertSealed } from "./seal.js";
+import type { KnownHead, LogSeal } from "./seal.js";
 
 /** What a {@link FlushQueue} needs. */
 export type FlushQueueOptions = {
@@ -14,6 +17,10 @@ export type FlushQueueOptions = {
   readonly flushSize: number;
   /** Entries in the log when it was opened. */
   readonly size: number;
+  /** Seals what is appended, and tells what somebody else did. */
+  readonly seal: LogSeal | undefined;
+  /** What the newest checkpoint covered when the log was opened: that needs no seal. */
+  readonly covered: KnownHead | undefined;
   /** Told how many entries are in the log, or never will be. */
   settled(count: number): void;
   /** Told when there is nothing to flush any more. */
@@ -28,6 +35,8 @@ export class FlushQueue {
   #size: number;
   /** The number of the next group's first entry, if nothing fails and nobody else appends. */
   #expected: number;
+  /** The tree that this log made last, where the store hands it back as it is. */
+  #own: StoreHead | undefined;
 
   constructor(options: FlushQueueOptions) {
     this.#options = options;
@@ -86,13 +95,17 @@ export class FlushQueue {
   }
 
   async #write(taken: readonly PendingGroup[]): Promise<void> {
-    const { store, durability, settled } = this.#options;
+    const { store, durability, settled, seal } = this.#options;
     let end = 0;
+    let grown: StoreHead | undefined;
     try {
       await store.append((head) => {
+        this.#assertOwn(head);
         const { signed, size } = numbered(head.size, taken);
         end = size;
-        return grow(head, signed, () => taken.flatMap((one) => one.kept));
+        const batch = grow(head, signed, () => taken.flatMap((one) => one.kept), seal);
+        grown = batch.frontier;
+        return batch;
       }, durability);
     } catch (error) {
       const failure = isCountersignError(error) ? error : writeFailure("append", error);
@@ -108,7 +121,16 @@ export class FlushQueue {
       group.resolve();
     }
     this.#size = end;
+    this.#own = grown;
     this.#expectFrom(end);
+  }
+
+  /** Nothing is appended behind what somebody else wrote, or where something was taken away. */
+  #assertOwn(head: StoreHead): void {
+    if (head === this.#own) return;
+    if (head.size < this.#size) throw lostEntries(this.#size);
+    const { seal, covered } = this.#options;
+    if (seal !== undefined) assertSealed(seal, head, covered);
   }
 
   /** Others may have appended, or something failed: what is signed from now on is numbered from here. */

@@ -4,6 +4,7 @@ import { joinHashes, NODE_BYTES } from "../sign/subtrees.js";
 import type { AppendBatch, TileHash } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { GrownTree } from "./grown-tree.js";
+import type { LogSeal } from "./seal.js";
 
 const TILE_HEIGHT = 8;
 
@@ -15,6 +16,7 @@ export function grow(
   head: Frontier,
   groups: readonly SignedGroup[],
   drafts: AppendBatch["drafts"],
+  seal?: LogSeal,
 ): AppendBatch {
   const stack = [...GrownTree.from(head).stack];
   const above: TileHash[] = [];
@@ -33,6 +35,8 @@ export function grow(
     seq += count;
   }
   const frontier = new GrownTree(seq, stack);
+  const sealed = seal === undefined ? undefined : frontier.root();
+  if (sealed !== undefined) frontier.seal = seal?.of(seq, sealed);
   return {
     count: seq - head.size,
     records: groups.map((one) => one.records),
@@ -40,7 +44,7 @@ export function grow(
     bundleStarts,
     above,
     frontier,
-    root: () => frontier.root(),
+    root: () => sealed ?? frontier.root(),
     drafts,
   };
 }

@@ -8,10 +8,13 @@ import { joinHashes } from "../sign/subtrees.js";
 export class GrownTree implements Frontier {
   declare readonly size: number;
   declare readonly stack: readonly string[];
+  /** The seal of this tree, where its log has one. */
+  declare seal: Uint8Array | undefined;
 
   constructor(size: number, stack: readonly string[]) {
     this.size = size;
     this.stack = stack;
+    this.seal = undefined;
   }
 
   /** The tree of any frontier. */

@@ -37,6 +37,8 @@ function memoryStore(): MemoryStore {
     writeCheckpoint: async (text) => {
       store.checkpoints.push(text);
     },
+    readKeyHistory: never,
+    writeKeyHistory: never,
     readTile: never,
     readEntries: never,
     query: never,

@@ -9,6 +9,8 @@ import { CheckpointKeeper } from "./checkpoint-keeper.js";
 import { assertConsistent } from "./checkpoints.js";
 import type { EntryDraft } from "./draft.js";
 import "./errors.js";
+import type { LogSeal } from "./seal.js";
+import { assertTail } from "./tail.js";
 
 /** Options of {@link openLog}. */
 export type LogOptions = {
@@ -19,6 +21,11 @@ export type LogOptions = {
   readonly checkpointSigner: MessageSigner;
   /** Name of the log, `gateway.example.com/log`. */
   readonly origin: string;
+  /**
+   * Seals what is appended, and refuses what lies behind the last checkpoint without its seal. Every writer of a log
+   * has the same one, or none.
+   */
+  readonly seal?: LogSeal;
   /** `strict` when left out. */
   readonly durability?: Durability;
   /** `each` when left out. */
@@ -60,13 +67,15 @@ export type ReceiptLog = {
 
 /** Opens a log over a store, after checking that the store still holds what was signed for. */
 export async function openLog(options: LogOptions): Promise<ReceiptLog> {
-  const { store, signer, origin } = options;
+  const { store, signer, origin, checkpointSigner, seal } = options;
   const clock = options.clock ?? Date.now;
   const maxQueue = countOption("maxQueue", options.maxQueue, 16_384);
   const groupSize = Math.max(1, countOption("groupSize", options.groupSize, 128));
   const flushSize = Math.max(1, countOption("flushSize", options.flushSize, 2_048));
   const interval = countOption("checkpointInterval", options.checkpointInterval, 1_000);
-  const covered = await assertConsistent(store, origin);
+  const ownKey = seal === undefined ? undefined : checkpointSigner.publicKey;
+  const covered = await assertConsistent(store, origin, ownKey);
+  if (seal !== undefined) await assertTail(store, seal, covered);
   const queue = new AppendQueue({
     store,
     signer,
@@ -75,12 +84,15 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     groupSize,
     flushSize,
     size: (await store.head()).size,
+    seal,
+    covered,
   });
   const checkpoints = new CheckpointKeeper({
     store,
     origin,
-    signer: options.checkpointSigner,
-    covered: covered?.size ?? -1,
+    signer: checkpointSigner,
+    seal,
+    covered,
     size: () => queue.size,
     interval,
     onError: options.onCheckpointError,

@@ -3,8 +3,9 @@ import { receiptId } from "../log/draft.js";
 import type { Frontier } from "../merkle/tree.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
-import type { AppendBatch, Durability } from "../store/store.js";
-import { decodeFrontier, encodeFrontier } from "./frontier.js";
+import type { AppendBatch, Durability, StoreHead } from "../store/store.js";
+import { encodeFrontier, headOfRow } from "./frontier.js";
+import type { HeadRow } from "./frontier.js";
 import { PG_TEXT_COLUMNS } from "./schema.js";
 
 const ALLOWED = ENTRY_COLUMNS.indexOf("allowed");
@@ -13,10 +14,10 @@ const HASH_BYTES = 32;
 // Entry bodies travel as one binary parameter that the server cuts up: quoting a JSON text for an
 // array literal would cost the event loop more than everything else here.
 const TEXT_NAMES = PG_TEXT_COLUMNS.join(", ");
-const FIRST_TEXT = 9;
+const FIRST_TEXT = 10;
 const INSERT = `
 WITH moved AS (
-  UPDATE countersign_logs SET size = $2::bigint + cardinality($5::int[]), frontier = $3::bytea WHERE log_id = $1
+  UPDATE countersign_logs SET size = $2::bigint + cardinality($5::int[]), frontier = $3::bytea, seal = $9::bytea WHERE log_id = $1
 )
 INSERT INTO countersign_entries (log_id, seq, received_at, leaf, body, receipt_id, allowed, ${TEXT_NAMES})
 SELECT $1, $2::bigint + row.at - 1, row.received_at,
@@ -64,6 +65,7 @@ async function insertBatch(
       lengths,
       Buffer.concat(batch.leaves),
       times,
+      batch.frontier.seal ?? null,
       ids,
       allowed,
       ...texts,
@@ -93,16 +95,16 @@ const WAITING =
 export async function appendRows(
   client: PoolClient,
   logId: number,
-  build: (head: Frontier) => AppendBatch,
+  build: (head: StoreHead) => AppendBatch,
   durability: Durability,
 ): Promise<void> {
   const commit = durability === "strict" ? "on" : "off";
   const opened = (await client.query(
-    `BEGIN; SET LOCAL synchronous_commit = ${commit}; ${WAITING}; SELECT size, frontier FROM countersign_logs WHERE log_id = ${logId} FOR UPDATE`,
-  )) as unknown as { rows: { size: string; frontier: Buffer }[] }[];
+    `BEGIN; SET LOCAL synchronous_commit = ${commit}; ${WAITING}; SELECT size, frontier, seal FROM countersign_logs WHERE log_id = ${logId} FOR UPDATE`,
+  )) as unknown as { rows: HeadRow[] }[];
   const row = opened.at(-1)?.rows[0];
   if (row === undefined) throw new Error("the log's row is gone");
-  const head = decodeFrontier(Number(row.size), row.frontier);
+  const head = headOfRow(row);
   await insertBatch(client, logId, head, build(head));
   await client.query("COMMIT");
 }

@@ -1,5 +1,6 @@
 import type { Frontier } from "../merkle/tree.js";
 import { corrupt } from "../store/failure.js";
+import type { StoreHead } from "../store/store.js";
 
 const HASH_BYTES = 32;
 
@@ -8,8 +9,20 @@ export function encodeFrontier(frontier: Frontier): Buffer {
   return Buffer.concat(frontier.hashes);
 }
 
+/** What the row of a log says about its head; `seal` is missing in tables that an older version made. */
+export type HeadRow = {
+  readonly size: string;
+  readonly frontier: Buffer;
+  readonly seal?: Buffer | null;
+};
+
+/** The head of a log from its row. */
+export function headOfRow({ size, frontier, seal }: HeadRow): StoreHead {
+  return { ...decodeFrontier(Number(size), frontier), seal: seal ?? undefined };
+}
+
 /** Reads them back; a frontier that cannot belong to its size is damage. */
-export function decodeFrontier(size: number, bytes: Buffer): Frontier {
+function decodeFrontier(size: number, bytes: Buffer): Frontier {
   let ones = 0;
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;
   if (bytes.length !== ones * HASH_BYTES) throw corrupt(size, "frontier does not fit the size");

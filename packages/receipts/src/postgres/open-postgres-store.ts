@@ -15,7 +15,8 @@ import { appendRows } from "./append-rows.js";
 import { openConnections } from "./connections.js";
 import type { Connections } from "./connections.js";
 import { insertForeign, selectForeign } from "./foreign-rows.js";
-import { decodeFrontier } from "./frontier.js";
+import { headOfRow } from "./frontier.js";
+import type { HeadRow } from "./frontier.js";
 import { findLog, prepareLog } from "./log-row.js";
 
 /** Options of {@link openPostgresStore}. */
@@ -32,6 +33,12 @@ export type PostgresStoreOptions = {
   readonly answerMs?: number;
   /** Reads only: makes no table and no log, and refuses a database that has none. */
   readonly readOnly?: boolean;
+};
+
+/** The row of a log; what an older version did not make is missing. */
+type LogRow = HeadRow & {
+  readonly checkpoint: string | null;
+  readonly key_history?: string | null;
 };
 
 const DIALECT: SqlDialect = {
@@ -74,13 +81,23 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       throw readFailure(operation, error);
     }
   };
-  const head: ReceiptStore["head"] = async () => {
-    const sql = "SELECT size, frontier FROM countersign_logs WHERE log_id = $1";
-    type Head = { size: string; frontier: Buffer };
-    const [row] = await read<Head>("read the head", sql, [logId], appending);
-    if (row === undefined) throw readFailure("read the head", new Error("the log's row is gone"));
-    return decodeFrontier(Number(row.size), row.frontier);
+  // All columns: a reader must not ask for one that only a writer of this version adds.
+  const readRow = async (operation: string, from: Connections): Promise<LogRow> => {
+    const sql = "SELECT * FROM countersign_logs WHERE log_id = $1";
+    const [row] = await read<LogRow>(operation, sql, [logId], from);
+    if (row === undefined) throw readFailure(operation, new Error("the log's row is gone"));
+    return row;
   };
+  const update = async (operation: string, sql: string, values: unknown[]): Promise<void> => {
+    if (closed || readOnly) throw closedStore();
+    try {
+      await appending.withClient((client) => client.query(sql, values));
+    } catch (error) {
+      throw writeFailure(operation, error);
+    }
+  };
+  const head: ReceiptStore["head"] = async () =>
+    headOfRow(await readRow("read the head", appending));
   const readEntries: ReceiptStore["readEntries"] = async (start, end) => {
     if (end - start > MAX_READ_ENTRIES) throw new TypeError("too many entries asked for at once");
     const sql = `SELECT body FROM ${TABLE} WHERE log_id = $1 AND seq >= $2 AND seq < $3 ORDER BY seq`;
@@ -113,23 +130,23 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return Buffer.concat(rows.map((row) => row.hash));
     },
     async readCheckpoint() {
-      const sql = "SELECT checkpoint FROM countersign_logs WHERE log_id = $1";
-      const [row] = await read<{ checkpoint: string | null }>("read a checkpoint", sql, [logId]);
-      return row?.checkpoint ?? undefined;
+      return (await readRow("read a checkpoint", asking)).checkpoint ?? undefined;
     },
-    async writeCheckpoint(text, size) {
-      if (closed || readOnly) throw closedStore();
-      try {
-        await appending.withClient((client) =>
-          client.query(
-            "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3",
-            [logId, text, size],
-          ),
-        );
-      } catch (error) {
-        throw writeFailure("keep a checkpoint", error);
-      }
+    writeCheckpoint: (text, size) =>
+      update(
+        "keep a checkpoint",
+        "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3",
+        [logId, text, size],
+      ),
+    async readKeyHistory() {
+      return (await readRow("read the key history", asking)).key_history ?? undefined;
     },
+    writeKeyHistory: (text) =>
+      update(
+        "keep the key history",
+        "UPDATE countersign_logs SET key_history = $2 WHERE log_id = $1",
+        [logId, text],
+      ),
     async query(filter, page) {
       const plan = planPage(page);
       const source = { columns: "seq, body", table: TABLE, scope: `log_id = ${logId}` };

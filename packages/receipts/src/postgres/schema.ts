@@ -16,8 +16,15 @@ CREATE TABLE IF NOT EXISTS countersign_logs (
   size bigint NOT NULL DEFAULT 0,
   frontier bytea NOT NULL DEFAULT ''::bytea,
   checkpoint text,
-  checkpoint_size bigint NOT NULL DEFAULT -1
+  checkpoint_size bigint NOT NULL DEFAULT -1,
+  seal bytea,
+  key_history text
 );
+-- Looked for first: an ALTER waits for every append under way, and lets none begin meanwhile.
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_logs'::regclass AND attname = 'key_history')
+  THEN ALTER TABLE countersign_logs ADD COLUMN seal bytea, ADD COLUMN key_history text; END IF;
+END $$;
 CREATE TABLE IF NOT EXISTS countersign_entries (
   log_id integer NOT NULL,
   seq bigint NOT NULL,

@@ -1,6 +1,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { COMMIT_BYTES, decodeCommit } from "../bundles/commit-record.js";
+import {
+  COMMIT_BYTES,
+  COMMIT_LENGTHS,
+  commitLength,
+  decodeCommit,
+} from "../bundles/commit-record.js";
 import { decodeEntry } from "../entry/decode-entry.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
 import { corrupt } from "../store/failure.js";
@@ -124,8 +129,9 @@ export class IndexDatabase {
     for (let at = 0; at < bytes.length;) {
       const length = bytes.readUInt16BE(at);
       if (length === 0) {
-        if (decodeCommit(bytes, at)?.size !== seq) throw corrupt(seq, "a commit of another size");
-        at += COMMIT_BYTES;
+        const commit = decodeCommit(bytes, at);
+        if (commit?.size !== seq) throw corrupt(seq, "a commit of another size");
+        at += commit.length;
         continue;
       }
       const start = at + 2;
@@ -177,7 +183,8 @@ function lastCommitEnd(bytes: Buffer): number {
   let end = 0;
   for (let at = 0; at + 2 <= bytes.length;) {
     const length = bytes.readUInt16BE(at);
-    at += length === 0 ? COMMIT_BYTES : 2 + length;
+    // One that is damaged is told by whoever reads what it says.
+    at += length === 0 ? (commitLength(bytes, at) ?? COMMIT_BYTES) : 2 + length;
     if (length === 0 && at <= bytes.length) end = at;
   }
   return end;
@@ -192,6 +199,9 @@ function fits(reader: SegmentReader, progress: IndexProgress, log: IndexProgress
 /** Whether a flush of the log ended where an index says it has come to. */
 export function isCommitEnd(reader: SegmentReader, progress: IndexProgress): boolean {
   if (progress.size === 0) return progress.position === 0;
-  const bytes = reader.read(progress.position - COMMIT_BYTES, COMMIT_BYTES);
-  return decodeCommit(bytes, 0)?.size === progress.size;
+  return COMMIT_LENGTHS.some((length) => {
+    if (progress.position < length) return false;
+    const commit = decodeCommit(reader.read(progress.position - length, length), 0);
+    return commit?.length === length && commit.size === progress.size;
+  });
 }

@@ -75,6 +75,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     ...(readOnly ? { readTail: () => files.readTail() } : {}),
     readCheckpoint: () => files.readCheckpoint(),
     writeCheckpoint: (text, size) => files.writeCheckpoint(text, size),
+    readKeyHistory: () => files.readKeyHistory(),
+    writeKeyHistory: (text) => files.writeKeyHistory(text),
     async query(filter, page) {
       const found = await asked().query(filter, page, await asOfNow());
       const bytes = await files.readAt(found.places);

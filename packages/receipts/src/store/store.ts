@@ -18,6 +18,9 @@ import "./errors.js";
  */
 export type Durability = "strict" | "relaxed";
 
+/** The acknowledged tree, with the seal that its last append brought. */
+export type StoreHead = Frontier & { readonly seal?: Uint8Array | undefined };
+
 /** A hash of a tile level above the leaves that an append completed. */
 export type TileHash = {
   readonly level: number;
@@ -36,8 +39,8 @@ export type AppendBatch = {
   readonly bundleStarts: readonly number[];
   /** Hashes of the tile levels above that these leaves completed, in order. */
   readonly above: readonly TileHash[];
-  /** The tree after the append. */
-  readonly frontier: Frontier;
+  /** The tree after the append, with the seal to keep. */
+  readonly frontier: StoreHead;
   /** The root of that tree. */
   root(): Uint8Array;
   /** What the entries were made from, if the store says that it reads them. */
@@ -58,9 +61,9 @@ export type AppendBatch = {
 export type ReceiptStore = {
   /** Set by a store that fills index columns from the drafts of a batch; for any other they are not kept. */
   readonly readsDrafts?: true;
-  append(build: (head: Frontier) => AppendBatch, durability: Durability): Promise<void>;
+  append(build: (head: StoreHead) => AppendBatch, durability: Durability): Promise<void>;
   /** The acknowledged tree, re-read from the medium when its state is in doubt. */
-  head(): Promise<Frontier>;
+  head(): Promise<StoreHead>;
   /** Bytes of a tile or entry bundle; its width must not pass the acknowledged size. */
   readTile(tile: TileName): Promise<Uint8Array>;
   /** Entries `start` up to, not including, `end`; at most 4,096 at once. */
@@ -74,6 +77,10 @@ export type ReceiptStore = {
   readCheckpoint(): Promise<string | undefined>;
   /** Keeps a checkpoint; every tile it commits to is durable before it can be read. An older one never replaces a newer. */
   writeCheckpoint(text: string, size: number): Promise<void>;
+  /** The history of receipt keys that a writer of the log kept here last, as it was written. */
+  readKeyHistory(): Promise<string | undefined>;
+  /** Keeps it, so that a writer with an older copy of the keys is known for one. */
+  writeKeyHistory(text: string): Promise<void>;
   /** Entries that match, in log order or reverse. Sees every entry acknowledged before the call. */
   query(filter: EntryFilter, page?: PageRequest): Promise<EntryPage>;
   /** Counts of matching entries by any columns and time buckets. */

@@ -1,5 +1,6 @@
 import { createSigner, importPrivateKey } from "@countersign/core/sign";
 import { openLog } from "../log/open-log.js";
+import { createLogSeal } from "../log/seal.js";
 import { openPostgresStore } from "../postgres/open-postgres-store.js";
 import { createInThreadSigner } from "../sign/in-thread.js";
 import { openSqliteStore } from "../sqlite/open-sqlite-store.js";
@@ -17,6 +18,7 @@ const log = await openLog({
   signer: await createInThreadSigner(importPrivateKey(new Uint8Array(32).fill(7))),
   checkpointSigner: createSigner(importPrivateKey(new Uint8Array(32).fill(8))),
   origin: "killed.example/log",
+  seal: createLogSeal(new Uint8Array(32).fill(9), "killed.example/log"),
   checkpointInterval: 20,
   groupSize: 16,
 });

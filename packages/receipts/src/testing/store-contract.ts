@@ -15,6 +15,7 @@ import { checkWholeLog } from "./check-log.js";
 import { fill, logOver, noteKey, ORIGIN } from "./contract-log.js";
 import { draftOf } from "./drafts.js";
 import { testQuestions } from "./question-contract.js";
+import { testSeals } from "./seal-contract.js";
 
 /** What every store must do, run against each of them with the same data. */
 export function describeStoreContract(
@@ -24,6 +25,7 @@ export function describeStoreContract(
   describe(`${name}`, () => {
     testLog(open);
     testQuestions(open);
+    testSeals(open);
   });
 }
 

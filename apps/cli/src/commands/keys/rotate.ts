@@ -3,13 +3,15 @@ import { join } from "node:path";
 import { CountersignError, isCountersignError } from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
-import { gatewaysAlive, handOverKey, KEY_FILES } from "@countersign/gateway";
+import { gatewaysAlive, handOverKey, KEY_FILES, shareHistory } from "@countersign/gateway";
 import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import "../errors.js";
 import { isThere } from "../../files/is-there.js";
 import { giveToFolderOwner } from "../../files/owner.js";
-import { isStoreDirectory, logSize, storeDirectory } from "../receipts/place.js";
+import { isStoreDirectory, storeDirectory } from "../receipts/place.js";
 import type { Place } from "../receipts/place.js";
 import { noKeys } from "./public-keys.js";
 
@@ -21,15 +23,20 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
   const inUse = join(place.keyDirectory, "receipts.pem");
   const history = join(place.keyDirectory, KEY_FILES.history);
   if (!isThere(inUse) || !isThere(history)) throw noKeys(place);
-  return whileStopped(place, async (size) => {
+  return whileStopped(place, async (store) => {
     const old = importPrivateKey(await readFile(inUse, "utf8"));
     const nextFile = join(place.keyDirectory, "receipts-next.pem");
     const next = await nextKey(nextFile);
     const last = parseKeyHistory(await readFile(history, "utf8")).at(-1);
     if (last?.key !== encodeKeyText(next.publicKey)) {
-      await handOverKey(place.keyDirectory, { old, next }, { firstEntry: size, now });
+      const firstEntry = store === undefined ? 0 : (await store.head()).size;
+      await handOverKey(place.keyDirectory, { old, next }, { firstEntry, now });
       giveToFolderOwner(history);
     }
+    // From now on no gateway starts that still has the old key only.
+    if (store !== undefined) await shareHistory(place.keyDirectory, store);
+    const shared = join(storeDirectory(place) ?? "", KEY_FILES.history);
+    if (storeDirectory(place) !== undefined && isThere(shared)) giveToFolderOwner(shared);
     const retired = join(place.keyDirectory, `receipts-retired-${last?.number ?? 0}.pem`);
     if (!isThere(retired)) {
       await copyFile(inUse, retired, constants.COPYFILE_EXCL);
@@ -49,31 +56,36 @@ async function nextKey(file: string): Promise<Ed25519Key> {
 }
 
 /**
- * Runs with the true size of the log while nobody can append to an embedded one, and while no gateway says
- * that it is alive on PostgreSQL: an entry signed with the old key behind the hand-over would make the log
- * invalid for good.
+ * Runs while nobody can append to an embedded log, and while no gateway says that it is alive on PostgreSQL: an entry
+ * signed with the old key behind the hand-over would make the log invalid for good. Without a log there is no store.
  */
 async function whileStopped<Result>(
   place: Place,
-  use: (size: number) => Promise<Result>,
+  use: (store: ReceiptStore | undefined) => Promise<Result>,
 ): Promise<Result> {
   const directory = storeDirectory(place);
   if (directory === undefined) {
     const [alive] = await gatewaysAlive(place.store, place.origin);
     if (alive !== undefined) throw gatewayRuns(place, `the gateway ${alive} serves this log`);
-    return use(await logSize(place));
   }
-  if (!isStoreDirectory(directory)) return use(0);
-  const store = await openSqliteStore({ directory }).catch((error: unknown) => {
+  if (directory !== undefined && !isStoreDirectory(directory)) return use(undefined);
+  const store = await openForWriting(place, directory);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function openForWriting(place: Place, directory: string | undefined): Promise<ReceiptStore> {
+  if (directory === undefined) {
+    return openPostgresStore({ url: place.store, log: place.origin, connections: 1 });
+  }
+  return openSqliteStore({ directory }).catch((error: unknown) => {
     const locked: string = "ERR_STORE_LOCKED";
     if (!isCountersignError(error) || error.code !== locked) throw error;
     throw gatewayRuns(place, "a gateway is writing to this log");
   });
-  try {
-    return await use((await store.head()).size);
-  } finally {
-    await store.close();
-  }
 }
 
 function gatewayRuns({ store }: Place, what: string): CountersignError<"ERR_CLI_GATEWAY_RUNS"> {

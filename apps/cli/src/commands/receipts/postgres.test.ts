@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { openPostgresStore } from "@countersign/receipts/postgres";
 import { startPostgres } from "@countersign/testkit";
 import type { RunningPostgres } from "@countersign/testkit";
 import { Client } from "pg";
@@ -80,6 +81,11 @@ test("a key is not rotated while a gateway says that it serves the log, and is w
   expect((await gateway.run("keys", "show", "--json")).out).toBe(before);
   await beat(60_000);
   expect((await gateway.run("keys", "new", "--rotate")).code).toBe(0);
+  const store = await openPostgresStore({ url: server.url, log: "countersign.local/log" });
+  const history = await store.readKeyHistory();
+  await store.close();
+  // What every gateway compares its own with: an older copy of the keys does not start.
+  expect(history).toBe(readFileSync(gateway.path("keys/keys.jsonl"), "utf8"));
   expect((await gateway.run("receipts", "verify")).code).toBe(0);
 });
 

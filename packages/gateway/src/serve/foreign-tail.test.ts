@@ -13,7 +13,9 @@ import type { GatewayConfig } from "../config/config.js";
 import { loadConfig } from "../config/load.js";
 import { openKey } from "../keys/key-directory.js";
 import { handOverKey } from "../keys/key-history.js";
+import { logSealOf } from "../keys/log-seal.js";
 import { openReceipts } from "./open-receipts.js";
+import { shareHistory } from "./stored-history.js";
 
 let folder: string;
 let config: GatewayConfig;
@@ -43,13 +45,19 @@ const DRAFT: EntryDraft = {
   mode: "enforce",
 };
 
-/** Leaves an entry behind the last checkpoint, as whoever is killed does. */
-async function leave(key: Ed25519Key): Promise<void> {
+/** Leaves an entry behind the last checkpoint, as whoever is killed does; with the keys of the log, or without. */
+async function leave(keys: { receipts: Ed25519Key; checkpoint?: Ed25519Key }): Promise<void> {
   const store = await openSqliteStore({ directory: config.receipts.store.slice(7) });
-  const signer = await createSigningPool(key);
+  const signer = await createSigningPool(keys.receipts);
   const { origin } = config.receipts;
-  const checkpointSigner = createSigner(key);
-  const log = await openLog({ store, signer, checkpointSigner, origin, checkpointInterval: 0 });
+  const log = await openLog({
+    store,
+    signer,
+    checkpointSigner: createSigner(keys.checkpoint ?? keys.receipts),
+    ...(keys.checkpoint && { seal: logSealOf(keys.checkpoint, origin) }),
+    origin,
+    checkpointInterval: 0,
+  });
   await log.append(DRAFT);
   await signer.close();
   await store.close();
@@ -59,15 +67,18 @@ test("behind the last checkpoint a gateway goes on after its own entries, and no
   const { log } = await openReceipts(config);
   await log.append(DRAFT);
   await log.close();
-  await leave(await openKey(config.keyDirectory, "receipts"));
+  const receipts = await openKey(config.keyDirectory, "receipts");
+  const checkpoint = await openKey(config.keyDirectory, "checkpoint");
+  await leave({ receipts, checkpoint });
   const again = await openReceipts(config);
   expect(await again.log.append(DRAFT)).toMatchObject({ seq: 2 });
   await again.log.close();
-  await leave(generateKey());
+  // Even one that the right key signed: a receipt can be repeated, and only the seal says who put it there.
+  await leave({ receipts });
   for (let attempt = 0; attempt < 2; attempt += 1) {
     await expect(openReceipts(config)).rejects.toMatchObject({
-      code: "ERR_KEYS_FOREIGN_ENTRY",
-      facts: { seq: 3 },
+      code: "ERR_LOG_FOREIGN_TAIL",
+      facts: { size: 4, covered: 3 },
     });
   }
 });
@@ -87,10 +98,11 @@ test("an older copy of the key directory does not go on with a key that was reti
   const keys = { old: await openKey(keyDirectory, "receipts"), next: generateKey() };
   await handOverKey(keyDirectory, keys, { firstEntry: 1, now: 1 });
   await writeFile(join(keyDirectory, "receipts.pem"), exportPrivateKeyPem(keys.next));
-  // The newest entry is still the old key's.
-  await goOn();
-  await goOn();
   await cp(keyDirectory, newer, { recursive: true });
+  const store = await openSqliteStore({ directory: config.receipts.store.slice(7) });
+  await shareHistory(keyDirectory, store);
+  await store.close();
+  // Nothing is signed with the new key yet.
   await cp(older, keyDirectory, { recursive: true, force: true });
   await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_HISTORY" });
   await cp(newer, keyDirectory, { recursive: true, force: true });

@@ -1,0 +1,37 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CountersignError } from "@countersign/core";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import "../keys/errors.js";
+import { KEY_FILES } from "../keys/key-history.js";
+
+/**
+ * Refuses a key directory that is an older copy. The store knows the history of keys that its last writer had; what is
+ * there must be the beginning of ours. Where another gateway of the log has a new key by now, this one would go on
+ * with the retired key, and the log would be invalid for good.
+ */
+export async function assertNewestHistory(
+  directory: string,
+  store: Pick<ReceiptStore, "readKeyHistory">,
+): Promise<void> {
+  const file = join(directory, KEY_FILES.history);
+  const stored = await store.readKeyHistory();
+  if (stored === undefined) return;
+  const own = existsSync(file) ? await readFile(file, "utf8") : "";
+  if (own.startsWith(stored)) return;
+  throw new CountersignError(
+    "ERR_KEYS_HISTORY",
+    `${file} is not the newest: the receipt key was rotated in another copy of this directory, which the store of the log knows; give this gateway that copy`,
+    { file },
+  );
+}
+
+/** Keeps the history of keys in the store, where the other gateways of the log find it. */
+export async function shareHistory(
+  directory: string,
+  store: Pick<ReceiptStore, "readKeyHistory" | "writeKeyHistory">,
+): Promise<void> {
+  const own = await readFile(join(directory, KEY_FILES.history), "utf8");
+  if ((await store.readKeyHistory()) !== own) await store.writeKeyHistory(own);
+}

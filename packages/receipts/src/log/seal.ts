@@ -1,0 +1,53 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { CountersignError } from "@countersign/core";
+import { frontierRoot } from "../merkle/tree.js";
+import type { StoreHead } from "../store/store.js";
+import "./errors.js";
+
+/** Says which states of a log its own writers made. */
+export type LogSeal = {
+  /** The seal of a tree. */
+  of(size: number, root: Uint8Array): Uint8Array;
+};
+
+const NAME = "countersign.log-seal.v1";
+const SIZE_BYTES = 8;
+
+/**
+ * Seals a log under a key that every writer of it has and its store has not: HMAC-SHA-256 over the origin, the size and
+ * the root of the tree after an append. The root covers the log from its first entry on, so that one seal at the head
+ * binds every byte behind the last checkpoint, members outside the receipts included.
+ */
+export function createLogSeal(key: Uint8Array, origin: string): LogSeal {
+  const secret = Uint8Array.from(key);
+  const name = Buffer.from(`${NAME}\0${origin}\0`);
+  return {
+    of(size, root) {
+      const number = Buffer.alloc(SIZE_BYTES);
+      number.writeBigUInt64BE(BigInt(size));
+      return createHmac("sha256", secret).update(name).update(number).update(root).digest();
+    },
+  };
+}
+
+/** What a log was known to be: signed for, or written by itself. */
+export type KnownHead = { readonly size: number; readonly root: Uint8Array };
+
+/**
+ * Refuses a head that no writer of the log made. What a checkpoint covers needs no seal.
+ *
+ * @throws CountersignError `ERR_LOG_FOREIGN_TAIL`
+ */
+export function assertSealed(seal: LogSeal, head: StoreHead, known?: KnownHead): void {
+  const { size } = head;
+  const root = frontierRoot(head);
+  if (size === 0) return;
+  if (known?.size === size && timingSafeEqual(known.root, root)) return;
+  const expected = seal.of(size, root);
+  if (head.seal?.length === expected.length && timingSafeEqual(head.seal, expected)) return;
+  throw new CountersignError(
+    "ERR_LOG_FOREIGN_TAIL",
+    `the ${size} entries of the store do not end in the seal of this log: something behind the last checkpoint was added, changed, moved or repeated by somebody else; restore the store from a copy`,
+    { size, covered: known?.size ?? 0 },
+  );
+}
