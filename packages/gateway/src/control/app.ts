@@ -121,7 +121,7 @@ export function createControlApp(options: ControlOptions): Hono {
   addFeedRoute(app, feed);
   addReceiptRoutes(app, receipts);
   addExplainRoute(app);
-  addPolicyRoutes(app, policy, options.reloadPolicy);
+  addPolicyRoutes(app, policy, receipts.store, options.reloadPolicy);
   return app;
 }
 

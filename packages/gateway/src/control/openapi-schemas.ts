@@ -1,3 +1,4 @@
+import { MAX_RECORDED } from "./policy-compare.js";
 import { BODY_LIMITS } from "./request-body.js";
 
 /** A JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
@@ -54,6 +55,8 @@ const run = {
 };
 
 const policyFacts = { "name?": text, hash, mode: { enum: ["observe", "enforce"] } };
+
+const effect = { enum: ["looser", "stricter", "both", "same"] };
 
 /** Every body the control plane answers with or takes, by name. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -152,6 +155,34 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   Reloaded: object({ changed: flag, hash }),
   NotReloaded: object({ changed: { const: false }, hash, issues: list(ref("Issue")) }),
+  Candidate: object({
+    text: { ...short(BODY_LIMITS.policy), description: "The policy, as YAML or JSON" },
+    "recorded?": {
+      ...upTo(MAX_RECORDED),
+      description: "Judge so many of the newest receipts again; none when left out",
+    },
+  }),
+  Comparison: object({
+    verdict: effect,
+    before: object(policyFacts),
+    after: object(policyFacts),
+    blocks: list(
+      object({
+        block: text,
+        verdict: effect,
+        changes: list(
+          object({
+            setting: text,
+            kind: { enum: ["added", "removed", "widened", "narrowed", "changed"] },
+            effect,
+            says: text,
+          }),
+        ),
+      }),
+    ),
+    "recorded?": object({ judged: count, newly_blocked: count, newly_allowed: count }),
+  }),
+  NotCompared: object({ issues: list(ref("Issue")) }),
   Receipts: object({
     entries: list({
       type: "object",

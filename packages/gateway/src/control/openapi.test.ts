@@ -106,6 +106,15 @@ test("every route of the server is described, and every described one answers as
       ["get", "/v1/explain", "/v1/explain?rule=x", 400],
       ["get", "/v1/explain", "/v1/explain", 400],
       ["get", "/v1/policy", "/v1/policy", 200],
+      [
+        "post",
+        "/v1/policy/compare",
+        "/v1/policy/compare",
+        200,
+        json({ text: "ag_ui: { max_events_per_second: 5 }", recorded: 5000 }),
+      ],
+      ["post", "/v1/policy/compare", "/v1/policy/compare", 422, json({ text: "ag_ui: { no: 1 }" })],
+      ["post", "/v1/policy/compare", "/v1/policy/compare", 400, json({ policy: "x" })],
       ["post", "/v1/policy/reload", "/v1/policy/reload", 200],
     ];
     for (const [method, template, path, status, init] of asked) {

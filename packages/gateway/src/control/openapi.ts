@@ -160,6 +160,16 @@ const ROUTES: Readonly<Record<string, Route>> = {
     summary: "The active policy, and what is wrong with a newer text",
     answers: { 200: json("Policy", "The policy") },
   },
+  "post /v1/policy/compare": {
+    summary: "What another policy would change in meaning, and about decisions on record",
+    body: "Candidate",
+    answers: {
+      200: json("Comparison", "What it would change"),
+      400: BAD,
+      413: refused("Too large"),
+      422: json("NotCompared", "The candidate does not load"),
+    },
+  },
   "post /v1/policy/reload": {
     summary: "Read the policy file again; the last good one stays when it does not load",
     answers: {

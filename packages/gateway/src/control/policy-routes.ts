@@ -1,9 +1,17 @@
 import type { Hono } from "hono";
 import type { ReplaceResult } from "@countersign/policy";
+import type { ReceiptStore } from "@countersign/receipts/log";
 import type { OpenPolicy } from "../serve/open-policy.js";
+import { comparePolicy, MAX_RECORDED } from "./policy-compare.js";
+import { BODY_LIMITS, readBody } from "./request-body.js";
 
-/** The active policy, and the way to have its file read again. */
-export function addPolicyRoutes(app: Hono, policy: OpenPolicy, reload: () => ReplaceResult): void {
+/** The active policy, what another one would change, and the way to have its file read again. */
+export function addPolicyRoutes(
+  app: Hono,
+  policy: OpenPolicy,
+  store: ReceiptStore,
+  reload: () => ReplaceResult,
+): void {
   app.get("/v1/policy", (context) => {
     const { name, hash, mode, rules, document } = policy.holder.current;
     const { ok, failed, isStale, issues } = policy.reloads;
@@ -18,6 +26,13 @@ export function addPolicyRoutes(app: Hono, policy: OpenPolicy, reload: () => Rep
       rules,
       document,
     });
+  });
+  app.post("/v1/policy/compare", async (context) => {
+    const body = readBody(await context.req.text(), ["text", "recorded"]);
+    const text = body.text("text", BODY_LIMITS.policy);
+    const recorded = body.optionalCount("recorded", MAX_RECORDED) ?? 0;
+    const comparison = await comparePolicy(policy.holder.current, text, recorded, store);
+    return context.json(comparison, "issues" in comparison ? 422 : 200);
   });
   app.post("/v1/policy/reload", (context) => {
     const result = reload();

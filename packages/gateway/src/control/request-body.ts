@@ -16,6 +16,8 @@ export const BODY_LIMITS = {
   /** A year: longer than any dialog, and a slip of three digits is seen. */
   seconds: 31_536_000,
   events: 1_000_000_000,
+  /** Characters of a candidate policy: a body has 256 KiB. */
+  policy: 200_000,
 } as const;
 
 /** A body whose fields are read one by one; each is checked when it is asked for. */
