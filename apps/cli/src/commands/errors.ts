@@ -34,6 +34,8 @@ declare module "@countersign/core" {
     ERR_CLI_KEYS_EXIST: { directory: string };
     /** Something that is neither a rule, nor a code, nor a receipt was to be explained. */
     ERR_CLI_NOTHING_TO_EXPLAIN: { name: string };
+    /** The control plane of a gateway does not answer as it should. */
+    ERR_CLI_CONTROL: { address: string; reason: string };
     /** The key directory has no keys yet. */
     ERR_CLI_NO_KEYS: { directory: string };
   }

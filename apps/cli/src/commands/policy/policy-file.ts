@@ -24,7 +24,11 @@ export function readPolicyFile(file: string): LoadResult {
 
 /** Reads and compiles a policy, for verbs that cannot go on without one. */
 export function compilePolicyFile(file: string): CompiledPolicy {
-  const { policy, issues } = readPolicyFile(file);
+  return compileLoaded(file, readPolicyFile(file));
+}
+
+/** Compiles what was read, or says what is wrong with it. */
+export function compileLoaded(file: string, { policy, issues }: LoadResult): CompiledPolicy {
   if (policy !== undefined) return compilePolicy(policy);
   throw new CountersignError(
     "ERR_POLICY_INVALID",

@@ -1,18 +1,17 @@
-import { formatTarget } from "@countersign/policy";
-import { readRecording, replayRecording } from "@countersign/policy/cases";
 import type { ReplayReport } from "@countersign/policy/cases";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
-import { formatTable } from "../../output/table.js";
+import { judgeAgain, wholeNumber } from "./judge-again.js";
 import { compilePolicyFile } from "./policy-file.js";
-import { readRecordingLines } from "./recording-source.js";
+import { printSamples } from "./replay-report.js";
 
 const EXAMPLE = `
 A capture holds what was delivered, so everything a policy blocks is newly blocked; --against compares
-with another policy instead. A receipt store holds no payloads: class, type and target are judged again,
-tools and conditions are not. Rates and caps are left out.
+with another policy instead. What a rule says about the state names the path. A receipt store holds no
+payloads: class, type and target are judged again, paths, tools, texts and conditions are not. Rates and
+caps are left out.
 Exit code: 0 nothing changes, 1 something does, 2 the recording cannot be read.
 
 Example:
@@ -58,30 +57,20 @@ export function registerReplay(group: Command): void {
 async function replay(flags: Flags): Promise<void> {
   const policy = compilePolicyFile(flags.policy);
   const baseline = flags.against === undefined ? undefined : compilePolicyFile(flags.against);
-  const { lines, broken } = await readRecordingLines(
-    flags.from,
-    wholeNumber(flags.limit),
-    flags.log,
-  );
-  const { subjects, skipped } = readRecording(lines, policy.refinements);
-  const report = replayRecording(policy, subjects, {
-    maxSamples: wholeNumber(flags.samples),
-    ...(baseline === undefined ? {} : { baseline }),
-    ...(flags.scope === undefined ? {} : { scopes: flags.scope }),
+  const { unused, ...report } = await judgeAgain(policy, {
+    source: flags.from,
+    limit: wholeNumber(flags.limit),
+    log: flags.log,
+    baseline,
+    scopes: flags.scope,
+    samples: wholeNumber(flags.samples),
   });
-  const unused = skipped.length + broken;
   if (report.unchanged !== report.judged) process.exitCode = EXIT.negative;
   if (flags.json === true) {
     printJson({ ...report, byRule: Object.fromEntries(report.byRule), skipped: unused });
     return;
   }
   printReport(report, unused);
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${text} is no whole number`);
-  return value;
 }
 
 function printReport(report: ReplayReport, unused: number): void {
@@ -95,14 +84,5 @@ function printReport(report: ReplayReport, unused: number): void {
   if (report.partial > 0) {
     printLine(pc.dim(`  ${report.partial} without payload: tools and conditions were not judged`));
   }
-  if (report.samples.length === 0) return;
-  printLine("");
-  const rows = report.samples.map(({ position, change, event, before, after, rule }) => [
-    String(position),
-    change,
-    `${event.eventType} ${event.classification} ${formatTarget(event.target)}`,
-    rule ?? "-",
-    `${before} → ${after}`,
-  ]);
-  printLine(formatTable(["at", "change", "event", "rule", "decision"], rows));
+  printSamples(report.samples);
 }

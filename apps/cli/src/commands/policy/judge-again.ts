@@ -1,0 +1,38 @@
+import type { CompiledPolicy } from "@countersign/policy";
+import { readRecording, replayRecording } from "@countersign/policy/cases";
+import type { ReplayOptions, ReplayReport } from "@countersign/policy/cases";
+import { readRecordingLines } from "./recording-source.js";
+
+/** Where a recording is, and how it is judged again. */
+export type Again = {
+  readonly source: string;
+  readonly limit: number;
+  readonly log: string | undefined;
+  readonly baseline: CompiledPolicy | undefined;
+  readonly scopes: readonly string[] | undefined;
+  readonly samples: number;
+};
+
+/** Judges a recording again; `unused` counts the lines that say nothing. */
+export async function judgeAgain(
+  policy: CompiledPolicy,
+  { source, limit, log, baseline, scopes, samples }: Again,
+): Promise<ReplayReport & { readonly unused: number }> {
+  const { lines, broken } = await readRecordingLines(source, limit, log);
+  const { subjects, skipped } = readRecording(lines, policy.refinements);
+  const options: ReplayOptions = {
+    maxSamples: samples,
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(baseline === undefined
+      ? {}
+      : { baseline, baselineSubjects: readRecording(lines, baseline.refinements).subjects }),
+  };
+  return { ...replayRecording(policy, subjects, options), unused: skipped.length + broken };
+}
+
+/** Reads a number of the command line. */
+export function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${text} is no whole number`);
+  return value;
+}

@@ -1,0 +1,19 @@
+import { formatTarget } from "@countersign/policy";
+import type { ReplayChange } from "@countersign/policy/cases";
+import { printLine } from "../../output/print.js";
+import { formatTable } from "../../output/table.js";
+import { printable } from "../receipts/printable.js";
+
+/** Prints samples of what would be decided otherwise, with the rule and, where a capture shows it, the path of the state. */
+export function printSamples(samples: readonly ReplayChange[]): void {
+  if (samples.length === 0) return;
+  printLine("");
+  const rows = samples.map(({ position, change, event, before, after, rule, path }) => [
+    String(position),
+    change,
+    `${event.eventType} ${event.classification} ${formatTarget(event.target)}`,
+    path === undefined ? (rule ?? "-") : `${rule ?? ""} at ${printable(path)}`,
+    `${before} → ${after}`,
+  ]);
+  printLine(formatTable(["at", "change", "event", "rule", "decision"], rows));
+}
