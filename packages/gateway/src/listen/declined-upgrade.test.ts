@@ -77,6 +77,29 @@ test("an offer among others, of nothing known, or without a body is no way aroun
   expect(fixture?.agentRequests).toHaveLength(0);
 });
 
+test.each([
+  ["Content-Length: 5", "hello", "400 Bad Request"],
+  ["Content-Length: 5", "he", "400 Bad Request"],
+  ["Transfer-Encoding: chunked", "5\r\nhello\r\n", "400 Bad Request"],
+  ["Content-Length: 0", "", "101 Switching Protocols"],
+])(
+  "the handshake of a WebSocket with %j and %j is answered with %s",
+  async (header, body, status) => {
+    const { write, read } = await open();
+    const head = [
+      "GET /ws HTTP/1.1",
+      "Host: 127.0.0.1",
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      header,
+    ];
+    write(`${head.join("\r\n")}\r\n\r\n${body}`);
+    await expect.poll(read).toContain(`HTTP/1.1 ${status}`);
+  },
+);
+
 test("connections that were read twice are counted once", async () => {
   const { write, read } = await open();
   write(offering(BODY));

@@ -14,11 +14,18 @@ export function isDeclined({ headers, socket }: IncomingMessage): boolean {
   );
 }
 
+/** Whether a request has a body. The handshake of a WebSocket has none, and Nodes differ in what they take one for. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"] ?? "0";
+  return headers["transfer-encoding"] !== undefined || !/^0+$/u.test(length);
+}
+
 /**
  * Has a request read as if it offered nothing, which a server may always do (RFC 9110, section 7.8).
  *
- * Java's HTTP client offers HTTP/2 with its first request to every plain address. Node hands whatever offers anything to
- * the listener for sockets, with its body unread; so the head is put back in front of it, without the offer.
+ * Java's HTTP client offers HTTP/2 with its first request to every plain address. A Node before 24.9 hands whatever offers
+ * anything to the listener for sockets, with its body unread; so the head is put back in front of it, without the offer.
+ * Newer ones ask first (`shouldUpgradeCallback`), and from 26 on have read some of the body by then.
  */
 export function readAgain(
   server: Server,

@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
-import type { Server as HttpServer } from "node:http";
+import type { IncomingMessage, Server as HttpServer } from "node:http";
 import { createSecureServer } from "node:http2";
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Server } from "node:net";
 import type { HttpAnswer } from "../clients/http-sink.js";
+import { isDeclined } from "./declined-upgrade.js";
 import type { ListenLimits } from "./limits.js";
 import type { HttpQuestion } from "./run-route.js";
 
@@ -22,10 +23,15 @@ export function createListener(
   handle: (question: HttpQuestion, answer: HttpAnswer) => void,
 ): Server {
   const timers = timersOf(limits);
+  const plain = {
+    ...timers,
+    maxHeaderSize: limits.headerBytes,
+    noDelay: true,
+    // From Node 24.9 on; those before hand over every offer (declined-upgrade.ts).
+    shouldUpgradeCallback: (request: IncomingMessage) => !isDeclined(request),
+  };
   const server: Server =
-    tls === undefined
-      ? createServer({ ...timers, maxHeaderSize: limits.headerBytes, noDelay: true }, handle)
-      : createTlsServer(tls, limits, timers, handle);
+    tls === undefined ? createServer(plain, handle) : createTlsServer(tls, limits, timers, handle);
   server.maxConnections = limits.connections;
   return server;
 }

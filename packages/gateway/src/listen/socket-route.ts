@@ -13,7 +13,7 @@ import type { Upstream } from "../upstream/upstream.js";
 import type { AddressBook } from "./address-book.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { socketTokenOf } from "./credentials.js";
-import { isDeclined, readAgain } from "./declined-upgrade.js";
+import { hasBody, isDeclined, readAgain } from "./declined-upgrade.js";
 import { isAllowedOrigin } from "./origin.js";
 import { routeSocket } from "./path.js";
 import { receiptQuestionOf } from "./receipt-question.js";
@@ -103,6 +103,7 @@ export function attachSockets(
     connection: Duplex,
     head: Buffer,
   ): Promise<void> => {
+    if (hasBody(request)) return refuseUpgrade(connection, "400 Bad Request");
     const url = requestUrl(request.url);
     if (url === undefined) return refuseUpgrade(connection, "404 Not Found");
     const route = routeSocket(url.pathname);
