@@ -17,7 +17,9 @@ const MAX_BODY = 1024 * 1024;
  */
 export async function serveChat({ folder, port = 0, gateway }) {
   const running = new Map();
-  const mayCall = gateway === undefined ? "'self'" : `'self' ${new URL(gateway).origin}`;
+  const origin = gateway === undefined ? undefined : new URL(gateway).origin;
+  const mayCall =
+    origin === undefined ? "'self'" : `'self' ${origin} ${origin.replace(/^http/, "ws")}`;
   const server = createServer((request, response) => {
     // Appended, not resolved: `//` would be an address without a host.
     const asked = request.url?.startsWith("/") ? request.url : "/";

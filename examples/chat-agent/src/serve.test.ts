@@ -35,7 +35,7 @@ test("a page may call the gateway that it was started with, and nobody else", as
   const { chat } = await begin("0", { GATEWAY: "http://127.0.0.1:8080/agents/main" });
   const { headers } = await fetch(`${chat?.url}chat.css`);
   expect(headers.get("content-security-policy")).toContain(
-    "connect-src 'self' http://127.0.0.1:8080;",
+    "connect-src 'self' http://127.0.0.1:8080 ws://127.0.0.1:8080;",
   );
   await chat?.close();
   for (const wrong of ["", "127.0.0.1:8080", "javascript:1", "http://"]) {
