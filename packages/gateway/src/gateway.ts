@@ -5,7 +5,7 @@ import type { CompiledPolicy, CounterBook, PolicyHolder } from "@countersign/pol
 import type { Server } from "node:net";
 import type { Access } from "./access/access.js";
 import { createDoor } from "./access/door.js";
-import { createHeartbeats } from "./clients/heartbeats.js";
+import { createHeartbeats, HEARTBEAT_MS, MAX_UNREAD_BEATS } from "./clients/heartbeats.js";
 import { Feed } from "./control/feed.js";
 import type { ListenLimits } from "./listen/limits.js";
 import { createDataPlane } from "./listen/data-plane.js";
@@ -22,6 +22,9 @@ import type { Journal, Surroundings, TokenVerifier } from "./runs/surroundings.j
 import { ThreadDesk } from "./runs/thread-desk.js";
 import { Sessions } from "./sessions/sessions.js";
 import { Threads } from "./sessions/thread.js";
+import { createRelayListener } from "./relay/listener.js";
+import { Relays } from "./relay/relays.js";
+import type { RelayOptions } from "./relay/relays.js";
 import { noteRefusal } from "./telemetry/run-watch.js";
 import { createTelemetry } from "./telemetry/telemetry.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
@@ -51,6 +54,8 @@ export type GatewayOptions = {
   /** Bounds of the listener; what is left out has its default. */
   readonly listenLimits?: Partial<ListenLimits>;
   readonly origins?: readonly string[];
+  /** How streams of clients that come back to another gateway of the log are had; left out where there are no others. */
+  readonly relay?: RelayOptions;
   readonly tls?: TlsOptions;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
@@ -69,8 +74,12 @@ export type Gateway = {
   /** Takes no more runs and is no longer ready; what is open goes on. */
   drain(): void;
   /** Ends every run honestly and lets go of the agents. */
+  /** Where other gateways ask for streams. */
+  readonly relayPlane: Server | undefined;
   close(): Promise<void>;
 };
+  /** Whether a client is expected back to whom it was not yet told how its run ended. */
+  isAwaited(): boolean;
 
 /** Tells nobody. */
 export const SILENT: Journal = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -137,6 +146,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const dataPlane = createDataPlane(surroundings, {
     tls: options.tls,
+  const { relay, heartbeatMs = HEARTBEAT_MS } = options;
     readiness,
     origins: new Set(options.origins ?? []),
     door,
@@ -144,6 +154,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     dataPlane: dataPlane.server,
     surroundings,
+    createStreamKey: relay === undefined ? undefined : () => relay.names.create(),
+    openRelays: ({ relays: allowed }) => {
+      const { journal } = surroundings;
+      const idleMs = heartbeatMs * MAX_UNREAD_BEATS;
+      return relay && new Relays(relay, { telemetry, journal, allowed, idleMs });
+    },
     isReady,
     leave: () => {
       drain.isLeaving = true;
@@ -151,13 +167,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     drain: () => {
       drain.isLeaving = true;
       drain.isDraining = true;
+  const relayPlane = relay && createRelayListener(surroundings, door, relay.key);
     },
     close: async () => {
+    relayPlane: relayPlane?.server,
       drain.isDraining = true;
       heartbeats.stop();
+    isAwaited: () => door.lasting.isAwaited,
       door.close();
       for (const run of surroundings.sessions.openRuns()) run.stop("the gateway is stopping");
-      await dataPlane.close();
+      await Promise.all([dataPlane.close(), relayPlane?.close()]);
       for (const upstream of upstreams) upstream.close();
     },
   };

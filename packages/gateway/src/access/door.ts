@@ -3,6 +3,7 @@ import type { ListenLimits } from "../listen/limits.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import type { Clock } from "../ports.js";
 import { LastingStreams } from "../reconnect/lasting-streams.js";
+import type { Relays } from "../relay/relays.js";
 import { MAX_TOKEN_LENGTH, OPEN_ACCESS, tokenError } from "./access.js";
 import type { Access } from "./access.js";
 import { createLeases } from "./leases.js";
@@ -21,6 +22,8 @@ export type Door = {
   readonly tickets: Tickets;
   /** Streams whose clients may come back to them. */
   readonly lasting: LastingStreams;
+  /** Streams at other gateways whose clients come back here; none where there are no others. */
+  readonly relays: Relays | undefined;
   /** Ends what runs by itself. */
   close(): void;
 };
@@ -34,6 +37,9 @@ export type DoorOptions = {
   readonly ticketKey?: Uint8Array | undefined;
   readonly access?: Access | undefined;
   readonly limits?: Partial<ListenLimits> | undefined;
+  /** Names a stream so that other gateways know whose it is. */
+  readonly createStreamKey?: (() => string) | undefined;
+  openRelays?(limits: ListenLimits): Relays | undefined;
   /** Told of every credential that was refused; the error names none. */
   onRefused?(error: unknown): void;
 };
@@ -62,7 +68,8 @@ export function createDoor(options: DoorOptions): Door {
     owners: new SessionOwners({ clock, ledger: options.ledger }),
     runs: new RunSlots(resolved.runsPerPrincipal),
     tickets: new Tickets({ clock, access, ledger: options.ledger, key: options.ticketKey }),
-    lasting: new LastingStreams(resolved),
+    lasting: new LastingStreams(resolved, options.createStreamKey),
+    relays: options.openRelays?.(resolved),
     close: () => leases.stop(),
   };
 }

@@ -48,7 +48,7 @@ export function createTicketSeal(
 }
 
 /** What gateways seal for each other; what was sealed for one purpose opens for no other. */
-export type SealPurpose = "tickets" | "orders";
+export type SealPurpose = "tickets" | "orders" | "streams" | "addresses" | "relays";
 
 /** The key for a purpose of gateways that have a private key in common; nothing leads back from it. */
 export function deriveSealKey(privateKey: string, purpose: SealPurpose): Uint8Array {

@@ -4,6 +4,7 @@ import "../access/errors.js";
 import type { RefusedPart } from "../inbound/errors.js";
 import { receiptOf } from "../inbound/refusal-log.js";
 import "../listen/errors.js";
+import "../relay/errors.js";
 import type { Problem } from "./problem.js";
 
 type Status = { readonly status: number; readonly title: string };
@@ -30,6 +31,11 @@ export const STATUSES: Partial<Record<ErrorCode, Status>> = {
   ERR_ACCESS_KEYS: { status: 503, title: "Credentials cannot be checked now" },
   ERR_REQUEST_TIMEOUT: { status: 408, title: "The request was not whole in time" },
   ERR_STREAM_GONE: { status: 410, title: "The stream cannot be taken up again" },
+  ERR_STREAM_UNREACHABLE: {
+    status: 503,
+    title: "The gateway that has the stream could not be reached; try again",
+  },
+  ERR_STREAM_RELAYS: { status: 503, title: "Too many streams of other gateways; try again" },
   ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
   ERR_LEDGER_FULL: { status: 413, title: "The thread is too long" },
   ERR_RUN_ACTIVE: { status: 409, title: "The thread has a run open" },

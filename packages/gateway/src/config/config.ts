@@ -61,6 +61,10 @@ export type GatewayConfig = {
     /** Whether a client that asks gets the receipts of what it is shown. */
     readonly toClients: "on_request" | "never";
   };
+  /** Where other gateways of the log reach this one; `undefined` where they do not. */
+  readonly fleet:
+    | { readonly address: string; readonly host: string; readonly port: number }
+    | undefined;
   readonly keyDirectory: string;
   readonly issuers: readonly string[];
   readonly revocationFile: string | undefined;

@@ -38,6 +38,7 @@ export type ConfigDocument = {
   receipts?: Partial<Omit<GatewayConfig["receipts"], "toClients">> & {
     to_clients?: GatewayConfig["receipts"]["toClients"];
   };
+  fleet?: { address: string; host?: string; port?: number };
   keys?: { directory?: string };
   capabilities?: { issuers?: string[]; revocations?: string };
   log?: Partial<GatewayConfig["log"]>;
@@ -51,4 +52,5 @@ export type ConfigDocument = {
 export const LISTENERS = {
   data: { host: "127.0.0.1", port: 8080 },
   control: { host: "127.0.0.1", port: 8081 },
+  fleet: { port: 8082 },
 } as const;

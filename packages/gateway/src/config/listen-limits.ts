@@ -123,6 +123,12 @@ const NUMBERS = {
     minimum: 1024,
     maximum: 64 * 1_073_741_824,
   },
+  relays: {
+    limit: "relays",
+    description: "Streams of other gateways passed on at once to clients that came back here",
+    minimum: 1,
+    maximum: 1_000_000,
+  },
 } as const satisfies Record<string, Bound>;
 
 function schemaOf({ limit, description, minimum, maximum, scale = 1 }: Bound): JsonSchema {

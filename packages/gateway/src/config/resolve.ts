@@ -1,3 +1,4 @@
+import { isIPv6 } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { UpstreamTarget } from "../upstream/upstream.js";
 import { resolveAccess } from "./access.js";
@@ -17,6 +18,7 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
   const path = (value: string): string => resolve(folder, value);
   const { listen, control, receipts, capabilities } = document;
   const names = Object.keys(document.agents);
+  const store = storeOf(receipts?.store, path, options);
   return {
     file: options.file,
     listen: {
@@ -39,12 +41,13 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
     access: resolveAccess(document.access, path),
     limits: resolveListenLimits(document.limits),
     receipts: {
-      store: storeOf(receipts?.store, path, options),
+      store,
       durability: receipts?.durability ?? "strict",
       sign: receipts?.sign ?? "each",
       origin: receipts?.origin ?? "countersign.local/log",
       toClients: receipts?.to_clients ?? "on_request",
     },
+    fleet: fleetOf(document.fleet, store, options),
     keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),
     issuers: capabilities?.issuers ?? [],
     revocationFile:
@@ -74,6 +77,27 @@ function storeOf(
     "store is sqlite:DIRECTORY or a postgres:// address",
   );
   throw invalid(options.file, [place]);
+}
+
+function fleetOf(
+  block: ConfigDocument["fleet"],
+  store: string,
+  options: Reading,
+): GatewayConfig["fleet"] {
+  if (block === undefined) return undefined;
+  const fail = (pointer: string, message: string): Error =>
+    invalid(options.file, [options.issue(pointer, message)]);
+  if (store.startsWith("sqlite:")) {
+    throw fail("/fleet", "fleet needs a receipts.store in PostgreSQL, which gateways share");
+  }
+  const address = expand(block.address, options, "/fleet/address").replace(/^\[(.*)\]$/u, "$1");
+  if (!isIPv6(address) && !/^[\w.-]+$/u.test(address)) {
+    throw fail(
+      "/fleet/address",
+      "address is a name or an address without a port, such as 10.0.0.7",
+    );
+  }
+  return { address, host: block.host ?? address, port: block.port ?? LISTENERS.fleet.port };
 }
 
 function tracingOf(block: ConfigDocument["tracing"], options: Reading): GatewayConfig["tracing"] {

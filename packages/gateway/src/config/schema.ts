@@ -100,6 +100,18 @@ export const CONFIG_SCHEMA: JsonSchema = {
           ["on_request", "never"],
         ),
       }),
+      fleet: closed(
+        "Where other gateways on the same PostgreSQL reach this one; off when left out",
+        {
+          address: text(
+            "Name or address of this gateway for the others; ${NAME} takes the value of an environment variable",
+            255,
+          ),
+          host: text("Address to bind; that of `address` when left out"),
+          port,
+        },
+        ["address"],
+      ),
       keys: closed("Where the gateway keeps its keys", {
         directory: text("Directory of the key files", 4096),
       }),

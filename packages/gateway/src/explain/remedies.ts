@@ -59,6 +59,10 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_ACCESS_KEYS: "try again; the issuer's keys could not be read",
   ERR_REQUEST_TIMEOUT: "send the whole request at once",
   ERR_STREAM_GONE: "ask anew: the stream is over, or was never kept here",
+  ERR_STREAM_UNREACHABLE:
+    "come back again after Retry-After; if it stays, see that gateways reach each other at fleet.address",
+  ERR_STREAM_RELAYS:
+    "come back again after Retry-After, or raise relays under limits in countersign.yaml",
   ERR_RECEIPTS_QUESTION: "write 1 to get the receipts of what is shown, or leave it out",
   ERR_SESSION_NAME: "name the session with letters, digits or any of . : @ _ -, 256 at most",
   ERR_RUN_DRAINING: "try again after Retry-After",
@@ -75,6 +79,8 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_UPSTREAM_TIMEOUT: "see why the agent is slow, or raise its timeouts in countersign.yaml",
   ERR_LOG_QUEUE_FULL: "try again after Retry-After",
   ERR_LOG_CLOSED: "try again after Retry-After",
+  ERR_LOG_FOREIGN_TAIL: "ask the operator: somebody else wrote to the store of receipts",
+  ERR_LOG_INCONSISTENT: "ask the operator: the store of receipts lost entries",
 };
 
 /** Codes of the listeners, and of a `RUN_ERROR` that the gateway ends a stream with. */

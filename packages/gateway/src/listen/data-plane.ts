@@ -1,5 +1,4 @@
-import type { Server, Socket } from "node:net";
-import type { Server as HttpServer } from "node:http";
+import type { Socket } from "node:net";
 import type { Door } from "../access/door.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
 import { ANONYMOUS } from "../access/principal.js";
@@ -9,6 +8,8 @@ import type { Surroundings } from "../runs/surroundings.js";
 import type { Upstream } from "../upstream/upstream.js";
 import { createAddressBook } from "./address-book.js";
 import type { AddressBook } from "./address-book.js";
+import { closeListener } from "./close-listener.js";
+import type { ClosableListener } from "./close-listener.js";
 import { allowOrigin, answerPreflight } from "./cors.js";
 import { bearerOf } from "./credentials.js";
 import { isAllowedOrigin, isForeignFetch, isOwnName } from "./origin.js";
@@ -42,17 +43,8 @@ export type DataPlaneOptions = {
   readonly door: Door;
 };
 
-/** A listener and the way to end what is open on it. */
-export type DataPlane = {
-  readonly server: Server;
-  /** Stops listening, says goodbye to whoever is connected, and resolves when all are gone. */
-  close(): Promise<void>;
-};
-
-const GRACE_MS = 200;
-
 /** The listener agents' clients connect to. */
-export function createDataPlane(around: Surroundings, options: DataPlaneOptions): DataPlane {
+export function createDataPlane(around: Surroundings, options: DataPlaneOptions): ClosableListener {
   const book = createAddressBook(options.door.limits);
   const handle = (question: HttpQuestion, answer: HttpAnswer): void => {
     serve(around, options, book, question, answer).catch((error: unknown) =>
@@ -66,20 +58,10 @@ export function createDataPlane(around: Surroundings, options: DataPlaneOptions)
   });
   return {
     server,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          clearTimeout(grace);
-          resolve();
-        });
-        sockets.close();
-        if ("closeIdleConnections" in server) (server as HttpServer).closeIdleConnections();
-        // Referenced: a connection whose handle is gone may be all that the close waits for, and nothing else would
-        // keep the process alive until its ledger and log are closed.
-        const grace = setTimeout(() => {
-          for (const socket of book.connections()) socket.destroy();
-        }, GRACE_MS);
-      }),
+    close: () => {
+      sockets.close();
+      return closeListener(server, () => book.connections());
+    },
   };
 }
 

@@ -32,6 +32,8 @@ export type ListenLimits = {
   readonly reconnectBytes: number;
   /** The same for all streams together; beyond that a stream ends with its connection. */
   readonly reconnectTotalBytes: number;
+  /** Streams of other gateways passed on to clients that came back here. */
+  readonly relays: number;
 };
 
 const MEBIBYTE = 1024 * 1024;
@@ -59,4 +61,6 @@ export const DEFAULT_LISTEN_LIMITS: ListenLimits = Object.freeze({
   // Half of it is what a dead connection may swallow before it is noticed.
   reconnectBytes: MEBIBYTE,
   reconnectTotalBytes: 64 * MEBIBYTE,
+  // As many as may wait for their clients at the gateway that has them.
+  relays: 1000,
 });

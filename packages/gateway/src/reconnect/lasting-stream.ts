@@ -6,6 +6,12 @@ import { LightSignal } from "../signal.js";
 import type { Signal } from "../signal.js";
 import { KeptFrames } from "./kept-frames.js";
 
+/**
+ * How long after the end of a stream its client may still come back for it although it was written to its connection:
+ * that may have broken meanwhile. A browser waits three seconds before it comes back.
+ */
+const SETTLE_MS = 5000;
+
 /** Who may take a stream up, and what for. */
 export type StreamHolder = {
   readonly principal: string;
@@ -47,6 +53,8 @@ export class LastingStream implements ClientSink {
   #sink: HttpSink | undefined;
   #isOpen = false;
   #isOver = false;
+  /** When its end was last written to a connection. */
+  #endedAt: number | undefined;
   #isForgotten = false;
   #isAwaited = false;
   #timer: NodeJS.Timeout | undefined;
@@ -90,7 +98,13 @@ export class LastingStream implements ClientSink {
     former?.hangUp();
     const missed = this.#kept.after(after) ?? "";
     if (missed !== "") sink.write(missed);
-    if (this.#isOver) sink.end();
+    if (this.#isOver) this.#endOn(sink);
+  }
+
+  /** Whether it is over, and its client probably does not know yet. `now` in milliseconds. */
+  isAwaited(now: number): boolean {
+    if (!this.#isOver || this.#isForgotten) return false;
+    return this.#endedAt === undefined || now - this.#endedAt < SETTLE_MS;
   }
 
   get isAway(): boolean {
@@ -143,8 +157,13 @@ export class LastingStream implements ClientSink {
   end(): void {
     this.#isOver = true;
     this.#found();
-    this.#sink?.end();
+    if (this.#sink !== undefined) this.#endOn(this.#sink);
     if (this.#keeper.isFull) this.#giveUp();
+  }
+
+  #endOn(sink: HttpSink): void {
+    this.#endedAt = performance.now();
+    sink.end();
   }
 
   #attach(sink: HttpSink, connection: Signal): void {

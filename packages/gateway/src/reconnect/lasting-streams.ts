@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { ListenLimits } from "../listen/limits.js";
 import type { Signal } from "../signal.js";
+import { readPlace } from "./coming-back.js";
+import type { ComingBack } from "./coming-back.js";
 import { LastingStream } from "./lasting-stream.js";
 import type { StreamHolder, StreamKeeper } from "./lasting-stream.js";
 
@@ -16,7 +18,6 @@ export type StreamPlace = { readonly stream: LastingStream; readonly after: numb
 const MAX_WAITING = 1000;
 /** Nobody guesses it, so that in a gateway without access control a stream is still its own client's. */
 const KEY_BYTES = 16;
-const PLACE = /^([\w-]{22})\.(\d{1,15})$/u;
 
 /** The streams of a gateway that can be taken up. */
 export class LastingStreams implements StreamKeeper {
@@ -24,29 +25,49 @@ export class LastingStreams implements StreamKeeper {
   readonly graceMs: number;
   readonly maxKept: number;
   readonly #maxTotal: number;
+  readonly #createKey: () => string;
   #kept = 0;
   #waiting = 0;
 
-  constructor(limits: Limits) {
+  /** `createKey` names a stream where others must be able to tell whose it is. */
+  constructor(limits: Limits, createKey: () => string = createRandomKey) {
     this.graceMs = limits.reconnectGraceMs;
     this.maxKept = limits.reconnectBytes;
     this.#maxTotal = limits.reconnectTotalBytes;
+    this.#createKey = createKey;
   }
 
   /** A stream that outlives its connection; undefined where none may. */
   create(holder: StreamHolder, connection: Signal): LastingStream | undefined {
     if (this.graceMs === 0 || this.isFull) return undefined;
-    const key = randomBytes(KEY_BYTES).toString("base64url");
+    const key = this.#createKey();
     const stream = new LastingStream(key, holder, this, connection);
     if (!stream.gone.aborted) this.#streams.set(key, stream);
     return stream;
   }
 
-  /** The place that a `Last-Event-ID` names, while its stream is known here. */
-  find(lastEventId: string): StreamPlace | undefined {
-    const [, key = "", after = ""] = PLACE.exec(lastEventId) ?? [];
+  /**
+   * Where somebody goes on: in a stream that is known here, theirs, and kept from there on.
+   *
+   * Only its own principal gets it. Who comes from an address with a ticket shows the one that opened it: that is
+   * used up, but the number of an event is known to nobody else.
+   */
+  placeFor({ lastEventId, agent, holder, returnsForever }: ComingBack): StreamPlace | undefined {
+    const { key = "", after = 0 } = readPlace(lastEventId) ?? {};
     const stream = this.#streams.get(key);
-    return stream && { stream, after: Number(after) };
+    if (stream === undefined || stream.holder.agent !== agent) return undefined;
+    const isHolder =
+      "ticket" in holder
+        ? stream.holder.ticket === holder.ticket
+        : stream.holder.principal === holder.principal;
+    if (!isHolder || !stream.canGoOn(after)) return undefined;
+    return returnsForever && stream.isTold(after) ? undefined : { stream, after };
+  }
+
+  /** Whether a client is still expected that was not told how its run ended. */
+  get isAwaited(): boolean {
+    const now = performance.now();
+    return [...this.#streams.values()].some((stream) => stream.isAwaited(now));
   }
 
   get isFull(): boolean {
@@ -70,4 +91,8 @@ export class LastingStreams implements StreamKeeper {
   forget(key: string): void {
     this.#streams.delete(key);
   }
+}
+
+function createRandomKey(): string {
+  return randomBytes(KEY_BYTES).toString("base64url");
 }

@@ -24,7 +24,9 @@ export async function drainGateway(
   gateway.leave();
   await until(() => false, delayMs, hasten);
   gateway.drain();
-  await until(() => open().length === 0, drainTimeoutMs, hasten);
+  // The end of a run is part of it: whoever lost the connection just then is waited for.
+  const isDone = (): boolean => open().length === 0 && !gateway.isAwaited();
+  await until(isDone, drainTimeoutMs, hasten);
   const left = open();
   for (const run of left) run.stop("the gateway is stopping");
   const { openRuns } = gateway.surroundings.telemetry;

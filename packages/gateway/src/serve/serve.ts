@@ -14,6 +14,7 @@ import type { ConsoleFiles } from "../control/console-files.js";
 import { openFleetStore } from "../fleet/fleet-store.js";
 import { Fleet } from "../fleet/fleet.js";
 import { createGatewayName } from "../fleet/gateway-name.js";
+import { openRelay } from "./open-relay.js";
 import { createGateway, SILENT } from "../gateway.js";
 import type { Gateway } from "../gateway.js";
 import { timersOf } from "../listen/server.js";
@@ -36,6 +37,7 @@ import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
 import type { OpenReceipts } from "./open-receipts.js";
 import { openTokens } from "./open-tokens.js";
+import { listen } from "./listen.js";
 import { readTls } from "./read-tls.js";
 import type { OpenTokens } from "./open-tokens.js";
 import { followFiles, reloadPolicy } from "./reloading.js";
@@ -112,6 +114,7 @@ export async function startGateway(
     },
   );
   const gateway = createGateway({
+  const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem });
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
     policy: policy.holder,
@@ -130,6 +133,7 @@ export async function startGateway(
     journal,
     telemetry,
     tokens: tokens.verifier,
+    ...(relay === undefined ? {} : { relay: relay.options }),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(secure === undefined ? {} : { tls: secure }),
   });
@@ -182,7 +186,11 @@ export async function startGateway(
     await telemetry.tracer?.close();
   };
   try {
-    const facts = (): JsonObject => ({ ...gatewayFacts(gateway, startedAt) });
+    const address = await relay?.listen(gateway.relayPlane as Server);
+    const facts = (): JsonObject => ({
+      ...gatewayFacts(gateway, startedAt),
+      ...(address === undefined ? {} : { relay: address }),
+    });
     await fleet?.start(gateway.surroundings.sessions, gatewayName, facts);
     await listen(gateway.dataPlane, config.listen.port, config.listen.host);
     await listen(control, config.control.port, config.control.host);
@@ -260,19 +268,6 @@ function openTracer({ tracing }: GatewayConfig, journal: Journal): Tracer | unde
     resource: { "service.name": service, "service.version": VERSION },
     onFailure: (reason, spans) =>
       journal.warn({ code: "TRACES_DROPPED", reason, spans }, "the collector did not take spans"),
-  });
-}
-
-/** Connections that may wait to be accepted; with Node's 511, thousands of clients that come back at once were refused. */
-const BACKLOG = 4096;
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ port, host, backlog: BACKLOG }, () => {
-      server.off("error", reject);
-      resolve();
-    });
   });
 }
 

@@ -76,7 +76,8 @@ async function gatewaysOf(sources: StatusSources): Promise<object[]> {
   const members = (await fleet?.members().catch(() => undefined)) ?? [];
   return [
     { id: gatewayName, ...gatewayFacts(gateway, startedAt) },
-    ...members.map(({ id, facts }) => ({ id, ...facts })),
+    // Where it is reached is for gateways.
+    ...members.map(({ id, facts: { relay: _relay, ...facts } }) => ({ id, ...facts })),
   ];
 }
 

@@ -53,6 +53,11 @@ export const METRICS = {
   countersign_clients_slow: gauge("Runs whose client does not read fast enough"),
   countersign_clients_away: gauge("Runs that wait for a client that lost its connection"),
   countersign_reconnects_total: counter("Streams that a client took up where it lost them"),
+  countersign_relays_open: gauge("Streams of other gateways passed on now"),
+  countersign_relays_total: counter(
+    "Streams asked for at other gateways: taken, gone, failed, or full here",
+    "result",
+  ),
   countersign_backlog_events: gauge("Events that wait for their receipt, over all runs"),
   countersign_socket_queue_messages: gauge("Messages of browsers that wait for their receipt"),
   countersign_added_latency_seconds: histogram(

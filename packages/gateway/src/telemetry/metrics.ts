@@ -83,6 +83,8 @@ async function readSamples(
     ["countersign_clients_slow", one(open.filter(({ sink }) => sink.isSlow).length)],
     ["countersign_clients_away", one(open.filter(({ sink }) => sink.isAway === true).length)],
     ["countersign_reconnects_total", one(telemetry.reconnects.taken)],
+    ["countersign_relays_open", one(telemetry.relays.open)],
+    ["countersign_relays_total", counts(telemetry.relays.results)],
     ["countersign_backlog_events", one(open.reduce((sum, run) => sum + run.backlog.size, 0))],
     ["countersign_socket_queue_messages", one(sockets.queued)],
     ["countersign_receipts_appended_total", one(receipts.appended)],

@@ -41,6 +41,8 @@ export type Telemetry = {
   readonly addedLatency: Histogram;
   readonly appendTime: Histogram;
   /** Only when an endpoint for traces is configured. */
+  /** Streams of other gateways passed on now, and what came of those that were asked for. */
+  readonly relays: { open: number; readonly results: Tally };
   readonly tracer: Tracer | undefined;
 };
 
@@ -64,4 +66,5 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     appendTime: new Histogram(LATENCY_BUCKETS),
     tracer,
   };
+    relays: { open: 0, results: new Tally() },
 }

@@ -21,8 +21,11 @@ export type StreamReader = {
   /** Resolves when the connection is over, one way or another. */
   readonly closed: Promise<void>;
   tear(): void;
+  /** Whether the answer came to its end, and was not broken off. */
+  isWhole(): boolean;
   /** Reads nothing more. */
   pause(): void;
+  resume(): void;
 };
 
 /** Opens a stream on a connection of its own. */
@@ -47,7 +50,9 @@ export function readStream(url: string, options: ReadOptions = {}): Promise<Stre
         frames,
         closed,
         tear: () => void asked.destroy(),
+        isWhole: () => answer.complete,
         pause: () => void answer.pause(),
+        resume: () => void answer.resume(),
       });
     });
     asked.on("error", reject);

@@ -1,0 +1,41 @@
+import { decodeBase64Url, encodeBase64Url, sha256 } from "@countersign/core";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+const TAG_BYTES = 6;
+/** Nobody guesses it, so that in a gateway without access control a stream is still its own client's. */
+const RANDOM_BYTES = 12;
+const SEAL_BYTES = 6;
+const NAME = /^[\w-]{32}$/u;
+
+/** Names of streams that say, to the gateways of one log, which of them has the stream. */
+export type StreamNames = {
+  /** A fresh name of a stream at this gateway. */
+  create(): string;
+  /** The {@link tagOf} the gateway that made a name; `undefined` for one that no gateway of the log made. */
+  gatewayOf(name: string): string | undefined;
+};
+
+/** What stands for a gateway in the names of its streams: no host's name leaves with an event. */
+export function tagOf(gateway: string): string {
+  return encodeBase64Url(sha256(gateway).subarray(0, TAG_BYTES));
+}
+
+/** Names under one key: made-up ones are told apart by it alone, so that they cost no question to anybody. */
+export function createStreamNames(key: Uint8Array, gateway: string): StreamNames {
+  const tag = decodeBase64Url(tagOf(gateway));
+  const sealOf = (body: Uint8Array): Uint8Array =>
+    createHmac("sha256", key).update(body).digest().subarray(0, SEAL_BYTES);
+  return {
+    create: () => {
+      const body = Buffer.concat([tag, randomBytes(RANDOM_BYTES)]);
+      return encodeBase64Url(Buffer.concat([body, sealOf(body)]));
+    },
+    gatewayOf: (name) => {
+      if (!NAME.test(name)) return undefined;
+      const bytes = decodeBase64Url(name);
+      const body = bytes.subarray(0, -SEAL_BYTES);
+      if (!timingSafeEqual(bytes.subarray(-SEAL_BYTES), sealOf(body))) return undefined;
+      return encodeBase64Url(body.subarray(0, TAG_BYTES));
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { AddressInfo, Server } from "node:net";
+import { deriveSealKey } from "../access/ticket-seal.js";
+import type { GatewayConfig } from "../config/config.js";
+import type { Fleet } from "../fleet/fleet.js";
+import type { RelayOptions } from "../relay/relays.js";
+import { createAddressSeal } from "../relay/sealed-address.js";
+import { createStreamNames } from "../relay/stream-names.js";
+import { Whereabouts } from "../relay/whereabouts.js";
+import { listen } from "./listen.js";
+
+/** How this gateway and the others of its log take up each other's streams. */
+export type OpenRelay = {
+  readonly options: RelayOptions;
+  /** Binds where the others ask; resolves with the address as it stands in the database. */
+  listen(server: Server): Promise<string>;
+};
+
+/** Nothing where the configuration gives no address. */
+export function openRelay(
+  config: GatewayConfig["fleet"],
+  of: { readonly fleet: Fleet; readonly gatewayName: string; readonly issuerPem: string },
+): OpenRelay | undefined {
+  if (config === undefined) return undefined;
+  const { fleet, gatewayName, issuerPem } = of;
+  const seal = createAddressSeal(deriveSealKey(issuerPem, "addresses"));
+  const whereabouts = new Whereabouts(() => fleet.members(), seal);
+  return {
+    options: {
+      key: deriveSealKey(issuerPem, "relays"),
+      names: createStreamNames(deriveSealKey(issuerPem, "streams"), gatewayName),
+      find: (tag) => whereabouts.find(tag),
+    },
+    listen: async (server) => {
+      await listen(server, config.port, config.host);
+      const { port } = server.address() as AddressInfo;
+      return seal.seal(gatewayName, { host: config.address, port });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { FakeScript } from "@countersign/testkit";
+import type { AddressInfo, Server } from "node:net";
+import type { GatewayOptions } from "../gateway.js";
+import type { RelayAddress } from "../relay/sealed-address.js";
+import { createStreamNames, tagOf } from "../relay/stream-names.js";
+import { startFixture } from "./fixture.js";
+import type { Fixture } from "./fixture.js";
+
+/** What all gateways of a log have. */
+export const LINK_KEY = new Uint8Array(32).fill(1);
+const NAME_KEY = new Uint8Array(32).fill(2);
+
+/** Two gateways that find each other. */
+export type Linked = {
+  readonly first: Fixture;
+  readonly second: Fixture;
+  /** Where others find a gateway, by its tag; a test may move it. */
+  readonly addresses: Map<string, RelayAddress>;
+  /** Gateways that were looked for. */
+  readonly sought: string[];
+  /** Where `first` is found. */
+  readonly firstTag: string;
+};
+
+/** Starts them in front of the same script, each with an agent of its own. */
+export async function startLinked(
+  script: FakeScript,
+  gateway: Partial<GatewayOptions> = {},
+): Promise<Linked> {
+  const addresses = new Map<string, RelayAddress>();
+  const sought: string[] = [];
+  const start = async (name: string): Promise<Fixture> => {
+    const fixture = await startFixture(script, {
+      gateway: {
+        ...gateway,
+        relay: {
+          key: LINK_KEY,
+          names: createStreamNames(NAME_KEY, name),
+          find: async (tag) => {
+            sought.push(tag);
+            const address = tag === tagOf(name) ? undefined : addresses.get(tag);
+            return address && { id: tag, address };
+          },
+        },
+      },
+    });
+    const relayPlane = fixture.gateway.relayPlane as Server;
+    await new Promise<void>((resolve) => relayPlane.listen(0, "127.0.0.1", resolve));
+    const { port } = relayPlane.address() as AddressInfo;
+    addresses.set(tagOf(name), { host: "127.0.0.1", port });
+    return fixture;
+  };
+  const [first, second] = [await start("first"), await start("second")];
+  return { first, second, addresses, sought, firstTag: tagOf("first") };
+}
