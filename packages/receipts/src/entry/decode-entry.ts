@@ -3,7 +3,7 @@ import { isJsonObject, ownMember, parseJson } from "@countersign/core";
 import { assertReceipt, memberChecks } from "../receipt/check-receipt.js";
 import { encodeEntryText } from "./encode-entry.js";
 import type { LogEntry } from "./entry.js";
-import { MAX_ENTRY_BYTES } from "./entry.js";
+import { MAX_ENTRY_BYTES, MAX_FURTHER_RULES } from "./entry.js";
 import { matchPlainEntry } from "./plain-entry.js";
 import { utf8 } from "../receipt/canonical-text.js";
 import { formatError } from "../receipt/errors.js";
@@ -21,6 +21,7 @@ const MEMBERS: ReadonlySet<string> = new Set<keyof LogEntry>([
   "rule",
   "received_at",
   "emitted_hash",
+  "further_rules",
 ]);
 const HEX_HASH = /^[0-9a-f]{64}$/;
 
@@ -51,7 +52,18 @@ export function assertEntry(value: JsonValue): asserts value is LogEntry {
   if (emitted !== undefined && !HEX_HASH.test(String(emitted))) {
     throw refuse("emitted_hash", "not a lower-case SHA-256");
   }
+  assertFurtherRules(ownMember(value, "further_rules"));
   assertReceipt(ownMember(value, "receipt"));
+}
+
+function assertFurtherRules(rules: JsonValue | undefined): void {
+  if (rules === undefined) return;
+  const isList =
+    Array.isArray(rules) &&
+    rules.length > 0 &&
+    rules.length <= MAX_FURTHER_RULES &&
+    rules.every((rule) => typeof rule === "string");
+  if (!isList) throw refuse("further_rules", `not a list of 1 to ${MAX_FURTHER_RULES} strings`);
 }
 
 function decodeText(bytes: Uint8Array): { text: string; entry: LogEntry } {

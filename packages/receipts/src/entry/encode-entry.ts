@@ -10,6 +10,9 @@ export function encodeEntryText(entry: LogEntry): string {
   if (entry.emitted_hash !== undefined) {
     text += `,"emitted_hash":${canonicalText("emitted_hash", entry.emitted_hash)}`;
   }
+  if (entry.further_rules !== undefined) {
+    text += `,"further_rules":${encodeFurtherRules(entry.further_rules)}`;
+  }
   text += `,"mode":${canonicalText("mode", entry.mode)},"policy_hash":${canonicalText("policy_hash", entry.policy_hash)},"receipt":${encodeReceipt(entry.receipt)},"received_at":${canonicalCount("received_at", entry.received_at)}`;
   if (entry.rule !== undefined) text += `,"rule":${canonicalText("rule", entry.rule)}`;
   if (entry.run_id !== undefined) text += `,"run_id":${canonicalText("run_id", entry.run_id)}`;
@@ -18,6 +21,11 @@ export function encodeEntryText(entry: LogEntry): string {
     text += `,"thread_id":${canonicalText("thread_id", entry.thread_id)}`;
   }
   return `${text}}`;
+}
+
+/** Canonical JSON of the rules beside the first. */
+export function encodeFurtherRules(rules: readonly string[]): string {
+  return `[${rules.map((rule) => canonicalText("further_rules", rule)).join(",")}]`;
 }
 
 /** The leaf bytes of an entry: canonical JSON, at most 65,535 bytes. */

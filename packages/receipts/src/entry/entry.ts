@@ -19,11 +19,16 @@ export type LogEntry = {
   mode: PolicyMode;
   /** The rule that decided, when one did. */
   rule?: string;
+  /** Other rules that would have decided the same, where all of them only noted it. */
+  further_rules?: string[];
   /** The gateway's clock when the event arrived, milliseconds since the epoch. */
   received_at: number;
   /** Hash of what was delivered instead, when that differs from what was received. */
   emitted_hash?: string;
 };
+
+/** Rules that an entry names beside the first. */
+export const MAX_FURTHER_RULES = 16;
 
 /** An entry bundle frames entries with a 16-bit length (C2SP tlog-tiles). */
 export const MAX_ENTRY_BYTES = 65_535;

@@ -35,6 +35,7 @@ function nothing(): Record<Member, unknown> {
     mode: undefined,
     policy_hash: undefined,
     emitted_hash: undefined,
+    further_rules: undefined,
     agent_id: undefined,
     allowed: undefined,
     capability_id: undefined,
@@ -134,12 +135,14 @@ export class DraftRows {
       draft.direction !== was.direction ||
       draft.mode !== was.mode ||
       draft.policy_hash !== was.policy_hash ||
-      draft.emitted_hash !== was.emitted_hash
+      draft.emitted_hash !== was.emitted_hash ||
+      draft.further_rules !== was.further_rules
     ) {
       was.direction = draft.direction;
       was.mode = draft.mode;
       was.policy_hash = draft.policy_hash;
       was.emitted_hash = draft.emitted_hash;
+      was.further_rules = draft.further_rules;
       set |= this.#part(0, entryHead(draft));
     }
     if (

@@ -1,4 +1,6 @@
 import { canonicalCount, canonicalText } from "../receipt/canonical-text.js";
+import { encodeFurtherRules } from "../entry/encode-entry.js";
+import { MAX_FURTHER_RULES } from "../entry/entry.js";
 import { formatError } from "../receipt/errors.js";
 import type { ReceiptDraft } from "./draft.js";
 import { RECEIPT_CLASSIFICATIONS, RECEIPT_EVENT_TYPES } from "../receipt/receipt.js";
@@ -41,12 +43,22 @@ export function innerText(member: string, value: unknown): string {
 
 /** The entry up to its receipt. */
 export function entryHead(draft: EntryDraft): string {
-  const { direction, mode, emitted_hash } = draft;
+  const { direction, mode, emitted_hash, further_rules: rules } = draft;
   if (direction !== "outbound" && direction !== "inbound") throw refuse("direction", "unknown");
   if (mode !== "enforce" && mode !== "observe") throw refuse("mode", "unknown");
   const emitted =
     emitted_hash === undefined ? "" : `,"emitted_hash":"${hashText("emitted_hash", emitted_hash)}"`;
-  return `{"direction":"${direction}"${emitted},"mode":"${mode}","policy_hash":${text("policy_hash", draft.policy_hash)},"receipt":`;
+  const further = rules === undefined ? "" : `,"further_rules":${furtherRules(rules)}`;
+  return `{"direction":"${direction}"${emitted}${further},"mode":"${mode}","policy_hash":${text("policy_hash", draft.policy_hash)},"receipt":`;
+}
+
+function furtherRules(rules: readonly string[]): string {
+  const isFine =
+    rules.length > 0 &&
+    rules.length <= MAX_FURTHER_RULES &&
+    rules.every((rule) => typeof rule === "string");
+  if (!isFine) throw refuse("further_rules", `not a list of 1 to ${MAX_FURTHER_RULES} strings`);
+  return encodeFurtherRules(rules);
 }
 
 type ReceiptParts = Omit<ReceiptDraft, "payload_hash">;

@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
+import { decodeEntry } from "../entry/decode-entry.js";
+import { encodeEntry } from "../entry/encode-entry.js";
 import { parseKeyHistory } from "../keys/history.js";
 import { sampleEntries, sampleLog, sampleSigner } from "../testing/sample-log.js";
+import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
 import type { Verification } from "../verify/result.js";
 import { verifyBeyond } from "./beyond.js";
+import { createFileRepeats } from "./file-repeats.js";
 
 const { entries, keys, receiptKeys } = await sampleLog(20, { rotateAt: 10 });
 const history = parseKeyHistory(keys);
@@ -26,6 +30,24 @@ test("a key that a trusted key handed over to is trusted behind the checkpoint t
     trustedKeys: [first],
   });
   expect(without.signers.at(-1)).toEqual({ key: second, role: "receipt", trusted: false });
+});
+
+test("behind the checkpoint no receipt comes twice, also none from before it", async () => {
+  const again = (of: number, seq: number): Uint8Array =>
+    encodeEntry({ ...decodeEntry(entries[of]!), seq });
+  const [last, before] = [again(11, 12), again(3, 12)];
+  const tail = entries.slice(10, 12);
+  const repeated = await verifyBeyond(covered, 10, behind([...tail, last]));
+  expect(repeated).toMatchObject({ valid: false, firstBrokenIndex: 12 });
+  const repeats = createFileRepeats();
+  for (const [index, bytes] of entries.slice(0, 10).entries()) {
+    const marks = new Uint32Array(MARK_WORDS);
+    writeMark(decodeEntry(bytes).receipt.signature, marks, 0);
+    await repeats.add(index, marks);
+  }
+  const known = await verifyBeyond(covered, 10, behind([...tail, before]), { repeats });
+  expect(known.checks.at(-1)).toMatchObject({ id: "receipt-once", index: 12 });
+  expect(known.checks.at(-1)?.detail).toContain("the receipt of entry 3");
 });
 
 test("behind the checkpoint a retired or a foreign key signs no entry of the log", async () => {

@@ -7,10 +7,12 @@ import type { ExportOptions } from "../verify/export.js";
 import { verifyExport } from "../verify/export.js";
 import type { Verification } from "../verify/result.js";
 import { loadFastVerifier } from "./ed25519.js";
+import { createFileRepeats } from "./file-repeats.js";
 import { verifyBundlesOnThreads } from "./pool.js";
 
 export { verifyBeyond } from "./beyond.js";
 export { loadFastVerifier } from "./ed25519.js";
+export { createFileRepeats } from "./file-repeats.js";
 export { verifyReceiptLines } from "./receipt-lines.js";
 
 /** How a directory is verified; the signature check is chosen here. */
@@ -26,6 +28,14 @@ export async function verifyExportDirectory(
   directory: string,
   options: DirectoryOptions = {},
 ): Promise<Verification> {
+  if (options.repeats === undefined) {
+    const repeats = createFileRepeats();
+    try {
+      return await verifyExportDirectory(directory, { ...options, repeats });
+    } finally {
+      await repeats.close();
+    }
+  }
   const { threads = availableParallelism(), workerScript, ...rest } = options;
   const path = resolve(directory);
   const reader = createDirectoryReader(path);

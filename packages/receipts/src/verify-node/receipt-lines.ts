@@ -1,12 +1,16 @@
 import { createReadStream } from "node:fs";
+import { isCountersignError, parseJson } from "@countersign/core";
 import { createLineGroups } from "../verify/lines.js";
 import { verifyReceipt } from "../verify/receipt.js";
 import type { ReceiptOptions } from "../verify/receipt.js";
-import type { CheckId, SignerTrust, Verification } from "../verify/result.js";
+import type { Check, CheckId, SignerTrust, Verification } from "../verify/result.js";
 import { conclude, failed, skipped } from "../verify/result.js";
 import type { Tallies } from "../verify/tally.js";
 import { countFailed, countHeld, tallyCheck } from "../verify/tally.js";
+import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
+import { repeatCheck } from "../verify/repeats.js";
 import { loadFastVerifier } from "./ed25519.js";
+import { createFileRepeats } from "./file-repeats.js";
 
 const CHECKS: readonly CheckId[] = ["receipt-format", "receipt-signature", "deny-signed-singly"];
 
@@ -23,7 +27,9 @@ export async function verifyReceiptLines(
   const all = { ...options, verifySignature: await loadFastVerifier() };
   const tallies: Tallies = new Map();
   const signers = new Map<string, SignerTrust>();
+  const repeats = createFileRepeats();
   let number = 0;
+  let once: Check;
   try {
     for (let line = await lines.take(1); line.length > 0; line = await lines.take(1)) {
       const { checks, signers: found } = await verifyReceipt(line, all);
@@ -32,16 +38,35 @@ export async function verifyReceiptLines(
         else if (status === "failed") countFailed(tallies, id, number, detail, code);
       }
       for (const signer of found) signers.set(signer.key, signer);
+      await repeats.add(number, marksOf(line));
       number += 1;
     }
+    if (number === 0) return conclude([failed("receipt-format", "the file holds no receipt")], []);
+    once = repeatCheck(await repeats.find(), `${number} receipts`);
   } finally {
     await lines.close();
+    await repeats.close();
   }
-  if (number === 0) return conclude([failed("receipt-format", "the file holds no receipt")], []);
   const checks = CHECKS.map((id) => {
     const tally = tallies.get(id);
     return tally === undefined ? skipped(id, "nothing to check") : tallyCheck(tally, "receipts");
   });
-  checks.push(skipped("tree-root", "receipts alone: whether all are there only an export shows"));
+  checks.push(
+    once,
+    skipped("tree-root", "receipts alone: whether all are there only an export shows"),
+  );
   return conclude(checks, [...signers.values()]);
+}
+
+/** The mark of a receipt on a line; of anything else, which is told elsewhere, none. */
+function marksOf(line: Uint8Array): Uint32Array {
+  const marks = new Uint32Array(MARK_WORDS);
+  try {
+    const value = parseJson(line);
+    const signature = value instanceof Object && "signature" in value ? value["signature"] : "";
+    if (typeof signature === "string") writeMark(signature, marks, 0);
+  } catch (error) {
+    if (!isCountersignError(error)) throw error;
+  }
+  return marks;
 }

@@ -8,6 +8,7 @@ import { joinHashes } from "../sign/subtrees.js";
 import { MAX_BUNDLE_BYTES } from "../tiles/bundle.js";
 import { TILE_WIDTH, tilePath } from "../tiles/path.js";
 import type { BundleReport } from "../verify/bundle.js";
+import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
 import type { CheckId } from "../verify/result.js";
 import { SoundSignatures } from "./sound-signatures.js";
 
@@ -69,6 +70,7 @@ export function verifySoundBundle(
   if (bundle === undefined || tile?.length !== width * HASH_BYTES) return undefined;
   const signatures = new SoundSignatures(context.check, context.periods);
   const leaves: string[] = [];
+  const marks = new Uint32Array(width * MARK_WORDS);
   let at = 0;
   let lineAt = 0;
   for (let offset = 0; offset < width; offset += 1) {
@@ -91,6 +93,7 @@ export function verifySoundBundle(
     // The leaf prefix 0x00 takes the place of the length, which is read already: no copy for hashing.
     bundle[start - 1] = 0;
     leaves.push(hash("sha256", bundle.subarray(start - 1, end), "binary"));
+    writeMark(parts.other ?? `ed25519:${parts.single}`, marks, offset);
     if (!signatures.take(parts, bundle, from, seq)) return undefined;
     at = end;
   }
@@ -101,6 +104,7 @@ export function verifySoundBundle(
     index,
     tallies: tallied.map((id) => ({ id, held: width, failed: 0 })),
     keys: [...signatures.keys],
+    marks,
     ...(width === TILE_WIDTH ? { root: rootOf(leaves) } : { leaves: cut(tile) }),
   };
 }

@@ -48,6 +48,20 @@ function rewritten(entries: Uint8Array[], from: SampleLog = log): Map<string, Ui
   ]);
 }
 
+test("a receipt that was put into a second entry is found, though the log's own key signed for it", async () => {
+  const entries = [...log.entries];
+  const again = decodeEntry(entries[302]!);
+  const at = entries.length;
+  entries.push(encodeEntry({ ...again, seq: at, run_id: "run_other" }));
+  const checkpoint = await sampleCheckpoint(entries);
+  const result = await verify(rewritten(entries, { ...log, checkpoint }));
+  expect(failures(result)).toContain("receipt-once");
+  expect(result.checks.find(({ id }) => id === "receipt-once")).toMatchObject({
+    index: at,
+    detail: `1 of ${at + 1} entries; first at ${at}: the receipt of entry 302`,
+  });
+});
+
 test("a whole export holds in every check, with a rotated key and both kinds of signature", async () => {
   const progress: number[] = [];
   const result = await verify(sampleFiles(log), {

@@ -5,6 +5,7 @@ import { isCountersignError } from "@countersign/core";
 export type CheckId =
   | "receipt-format"
   | "receipt-signature"
+  | "receipt-once"
   | "deny-signed-singly"
   | "payload-hash"
   | "entry-format"
@@ -26,6 +27,7 @@ export type CheckId =
 const TITLES: Readonly<Record<CheckId, string>> = {
   "receipt-format": "The receipt has every member in a known spelling",
   "receipt-signature": "The signature covers the receipt as received",
+  "receipt-once": "No receipt stands in the log twice",
   "deny-signed-singly": "A blocked event has a signature of its own",
   "payload-hash": "The payload hash is that of the auditor's own copy",
   "entry-format": "The entry is canonical and of the known shape",

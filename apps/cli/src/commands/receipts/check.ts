@@ -8,10 +8,12 @@ import { readBeyond } from "@countersign/receipts/log";
 import { verifyEntry, verifyProof, verifyReceipt } from "@countersign/receipts/verify";
 import type { Verification } from "@countersign/receipts/verify";
 import {
+  createFileRepeats,
   verifyBeyond,
   verifyExportDirectory,
   verifyReceiptLines,
 } from "@countersign/receipts/verify-node";
+import type { DirectoryOptions } from "@countersign/receipts/verify-node";
 import { isThere } from "../../files/is-there.js";
 import { createProgress } from "../../output/progress.js";
 import "../errors.js";
@@ -30,7 +32,11 @@ const LINES = ".jsonl";
 const EXPORT_MARKS = ["checkpoint", "tile", "receipts.jsonl"];
 
 /** Verifies an export directory, on all cores. */
-export async function checkExport(directory: string, trust: Trust): Promise<Verification> {
+export async function checkExport(
+  directory: string,
+  trust: Trust,
+  more: Pick<DirectoryOptions, "repeats"> = {},
+): Promise<Verification> {
   if (!EXPORT_MARKS.some((name) => isThere(join(directory, name)))) {
     throw new CountersignError(
       "ERR_CLI_NO_EXPORT",
@@ -42,6 +48,7 @@ export async function checkExport(directory: string, trust: Trust): Promise<Veri
   try {
     return await verifyExportDirectory(directory, {
       ...trust,
+      ...more,
       onProgress: (done, total) => {
         progress ??= createProgress("verifying", total);
         progress.update(done);
@@ -59,9 +66,10 @@ export async function checkExport(directory: string, trust: Trust): Promise<Veri
 export function checkStore(place: Place, trust: Trust): Promise<Verification> {
   return withTemporaryDirectory("countersign-verify-", async (folder) => {
     const directory = join(folder, "export");
+    const repeats = createFileRepeats();
     return withStore(place, async (store) => {
       const size = await exportStore(store, place, directory);
-      const covered = await checkExport(directory, trust);
+      const covered = await checkExport(directory, trust, { repeats });
       // Broken, it failed above already.
       const keys = covered.checks.find(({ id }) => id === "key-history");
       const history =
@@ -71,8 +79,9 @@ export function checkStore(place: Place, trust: Trust): Promise<Verification> {
       return verifyBeyond(covered, size, readBeyond(store, size), {
         ...trust,
         ...(history && { history }),
+        repeats,
       });
-    });
+    }).finally(() => repeats.close());
   });
 }
 

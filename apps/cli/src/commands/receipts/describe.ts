@@ -16,10 +16,11 @@ export function targetOf(receipt: AgUiReceipt): string {
 }
 
 /** Allowed or blocked, and why. */
-export function decisionOf({ receipt, rule }: LogEntry): string {
+export function decisionOf({ receipt, rule, further_rules: further = [] }: LogEntry): string {
   if (receipt.allowed) {
-    // Whoever observes looks for what enforcing would block: the entry names the rule.
-    const noted = rule === undefined ? "" : ` ${pc.yellow(`noted by ${printable(rule)}`)}`;
+    // Whoever observes looks for what enforcing would block: the entry names the rules.
+    const rules = [rule, ...further].filter((one) => one !== undefined).map(printable);
+    const noted = rule === undefined ? "" : ` ${pc.yellow(`noted by ${rules.join(", ")}`)}`;
     return `${pc.green("allowed")}${noted}`;
   }
   return `${pc.red("blocked")} ${printable(receipt.denial_reason ?? "")}`.trimEnd();
@@ -33,6 +34,7 @@ export function describeEntry(entry: LogEntry): string {
     ["entry", String(entry.seq)],
     ["decision", decisionOf(entry)],
     ["rule", entry.rule],
+    ["also", entry.further_rules?.join(", ")],
     ["event", `${typeOf(receipt)} (${receipt.classification})${target && ` on ${target}`}`],
     ["direction", entry.direction === "inbound" ? "person to agent" : "agent to person"],
     ["agent", receipt.agent_id],

@@ -1,0 +1,120 @@
+import { MARK_WORDS } from "../verify/receipt-mark.js";
+import type { Repeat, Repeats } from "../verify/repeats.js";
+import { openSpillFile } from "./spill-file.js";
+import type { SpillFile } from "./spill-file.js";
+
+const PARTS = 256;
+/** A mark, and the number of its entry. */
+const RECORD = MARK_WORDS + 2;
+const TWO_32 = 2 ** 32;
+/** Entries whose records are held in memory: 24 MB. */
+const MAX_HELD = 1_000_000;
+const FIRST_RECORDS = 16;
+
+/**
+ * Looks for receipts that stand in a log twice, in bounded memory: 24 bytes an entry, in 256 parts by a hash that nobody
+ * can know beforehand. No more than a million entries and one part of the log are in memory at a time; the rest is in a
+ * temporary file.
+ */
+export function createFileRepeats(maxHeld = MAX_HELD): Repeats {
+  const factors = crypto.getRandomValues(new Uint32Array(3)).map((one) => one | 1);
+  const parts = Array.from({ length: PARTS }, () => ({ records: new Uint32Array(0), used: 0 }));
+  let held = 0;
+  let spill: SpillFile | undefined;
+
+  function push(number: number, marks: Uint32Array, at: number): void {
+    const part = parts[hashAt(marks, at, factors) >>> 24] as (typeof parts)[number];
+    if (part.used + RECORD > part.records.length) {
+      const grown = new Uint32Array(Math.max(FIRST_RECORDS * RECORD, part.records.length * 2));
+      grown.set(part.records);
+      part.records = grown;
+    }
+    const { records, used } = part;
+    for (let word = 0; word < MARK_WORDS; word += 1) records[used + word] = marks[at + word] ?? 0;
+    records[used + MARK_WORDS] = Math.floor(number / TWO_32);
+    records[used + MARK_WORDS + 1] = number % TWO_32;
+    part.used = used + RECORD;
+    held += 1;
+  }
+
+  async function makeRoom(): Promise<void> {
+    if (held < maxHeld) return;
+    spill ??= await openSpillFile();
+    for (const [index, part] of parts.entries()) {
+      if (part.used > 0) await spill.write(index, part.records.subarray(0, part.used));
+      part.used = 0;
+    }
+    held = 0;
+  }
+
+  return {
+    async add(first, marks) {
+      for (let at = 0; at < marks.length; at += MARK_WORDS) {
+        const isEmpty = marks[at] === 0 && marks[at + 1] === 0 && marks[at + 2] === 0;
+        if (!isEmpty) push(first + at / MARK_WORDS, marks, at);
+      }
+      await makeRoom();
+    },
+    async find(from = 0) {
+      let count = 0;
+      let first: Repeat | undefined;
+      for (const [index, { records, used }] of parts.entries()) {
+        const pieces = [...((await spill?.read(index)) ?? []), records.subarray(0, used)];
+        for (const repeat of repeatsIn(pieces, factors)) {
+          if (repeat.index < from) continue;
+          count += 1;
+          if (first === undefined || repeat.index < first.index) first = repeat;
+        }
+      }
+      return { count, first };
+    },
+    close: async () => spill?.close(),
+  };
+}
+
+function hashAt(words: Uint32Array, at: number, factors: Uint32Array): number {
+  let hash = 0;
+  for (const [word, factor] of factors.entries()) {
+    hash = (hash + Math.imul(words[at + word] ?? 0, factor)) | 0;
+  }
+  return hash;
+}
+
+function* repeatsIn(
+  pieces: readonly Uint32Array[],
+  factors: Uint32Array,
+): Generator<Repeat, void, undefined> {
+  const words = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const records = new Uint32Array(words);
+  let filled = 0;
+  for (const piece of pieces) {
+    records.set(piece, filled);
+    filled += piece.length;
+  }
+  const count = words / RECORD;
+  // Twice as many slots as records, a power of two; 0 is free.
+  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(count * 2 + 1)));
+  for (let record = 0; record < count; record += 1) {
+    const at = record * RECORD;
+    let slot = hashAt(records, at, factors) & (slots.length - 1);
+    let known = slots[slot] as number;
+    while (known !== 0 && !isSame(records, at, (known - 1) * RECORD)) {
+      slot = (slot + 1) & (slots.length - 1);
+      known = slots[slot] as number;
+    }
+    if (known === 0) slots[slot] = record + 1;
+    else yield { index: numberAt(records, at), earlier: numberAt(records, (known - 1) * RECORD) };
+  }
+}
+
+function isSame(records: Uint32Array, left: number, right: number): boolean {
+  for (let word = 0; word < MARK_WORDS; word += 1) {
+    if (records[left + word] !== records[right + word]) return false;
+  }
+  return true;
+}
+
+function numberAt(records: Uint32Array, at: number): number {
+  const high = records[at + MARK_WORDS] as number;
+  return high * TWO_32 + (records[at + MARK_WORDS + 1] as number);
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
+import { createFileRepeats } from "./file-repeats.js";
+
+/** The mark of a made-up signature. */
+function markOf(number: number): Uint32Array {
+  const marks = new Uint32Array(MARK_WORDS);
+  const digits = Array.from({ length: 4 }, (_, word) =>
+    (Math.imul(number + 1, 2_654_435_761 + word * 97) >>> 0).toString(16).padStart(8, "0"),
+  );
+  writeMark(`ed25519:${digits.join("").padEnd(128, "0")}`, marks, 0);
+  return marks;
+}
+
+for (const [where, create] of [
+  ["in parts", createFileRepeats],
+  ["with a file for what is too much", () => createFileRepeats(700)],
+] as const) {
+  test(`every receipt that comes a second time is found, with the lowest number first, ${where}`, async () => {
+    const repeats = create();
+    for (let number = 0; number < 5_000; number += 1) await repeats.add(number, markOf(number));
+    expect(await repeats.find()).toEqual({ count: 0, first: undefined });
+    await repeats.add(5_000, markOf(4_321));
+    await repeats.add(5_001, markOf(17));
+    await repeats.add(2 ** 52, markOf(17));
+    expect(await repeats.find()).toEqual({ count: 3, first: { index: 5_000, earlier: 4_321 } });
+    expect(await repeats.find(5_002)).toEqual({ count: 1, first: { index: 2 ** 52, earlier: 17 } });
+    await repeats.close();
+  });
+}
+
+test("receipts of one group are told apart by their places, and one signature in two spellings is one", async () => {
+  const root = "ab".repeat(64);
+  const repeats = createFileRepeats();
+  const add = async (number: number, signature: string): Promise<void> => {
+    const marks = new Uint32Array(MARK_WORDS);
+    writeMark(signature, marks, 0);
+    await repeats.add(number, marks);
+  };
+  await add(0, `ed25519-batch:0/3:${root}:x`);
+  await add(1, `ed25519-batch:1/3:${root}:y`);
+  await add(2, `ed25519:${root}`);
+  expect((await repeats.find()).count).toBe(0);
+  await add(3, root);
+  await add(4, `ed25519-batch:1/3:${root}:z`);
+  expect(await repeats.find()).toEqual({ count: 2, first: { index: 3, earlier: 2 } });
+});
+
+test("entries without a signature that could be read are no repeats of each other", async () => {
+  const repeats = createFileRepeats();
+  await repeats.add(0, new Uint32Array(MARK_WORDS * 3));
+  expect((await repeats.find()).count).toBe(0);
+});

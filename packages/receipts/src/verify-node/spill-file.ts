@@ -1,0 +1,41 @@
+import { open, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Records that are too many for the memory, by the part they belong to. */
+export type SpillFile = {
+  write(part: number, records: Uint32Array): Promise<void>;
+  read(part: number): Promise<readonly Uint32Array[]>;
+  close(): Promise<void>;
+};
+
+type Block = { readonly position: number; readonly bytes: number };
+
+/** A file without a name: whatever ends this process, nothing of it is left. */
+export async function openSpillFile(): Promise<SpillFile> {
+  const directory = await mkdtemp(join(tmpdir(), "countersign-verify-"));
+  const file = await open(join(directory, "marks"), "wx+", 0o600);
+  await rm(directory, { recursive: true });
+  const blocks = new Map<number, Block[]>();
+  let end = 0;
+  return {
+    async write(part, records) {
+      const bytes = new Uint8Array(records.buffer, records.byteOffset, records.byteLength);
+      await file.write(bytes, 0, bytes.length, end);
+      const known = blocks.get(part);
+      const block = { position: end, bytes: bytes.length };
+      if (known === undefined) blocks.set(part, [block]);
+      else known.push(block);
+      end += bytes.length;
+    },
+    read: (part) =>
+      Promise.all(
+        (blocks.get(part) ?? []).map(async ({ position, bytes }) => {
+          const records = new Uint32Array(bytes / Uint32Array.BYTES_PER_ELEMENT);
+          await file.read(new Uint8Array(records.buffer), 0, bytes, position);
+          return records;
+        }),
+      ),
+    close: () => file.close(),
+  };
+}
