@@ -49,12 +49,15 @@ test.skipIf(findBrowser() === undefined)(
       const ask = async (words: string, answer: RegExp): Promise<void> => {
         await opened.getByLabel("Message").fill(words);
         await send.click();
-        await opened.getByText(answer).waitFor();
+        await opened.getByText(answer).last().waitFor();
       };
       await ask("hello", /Hello! Ask me for a \*chart\*.* heard enough/u);
       await ask("a transfer, please", /ended by policy: capability required/u);
       await ask("a chart", /kept back: capability required/u);
-      await ask("hello again", /ready/u);
+      // All of it goes along with the next question and is held against what was delivered.
+      await ask("hello again", /hello again/u);
+      const answers = opened.getByText(/heard enough/u);
+      await expect.poll(() => answers.count(), { timeout: 20_000 }).toBe(2);
       expect(complaints).toEqual([]);
       const pictures = process.env["COUNTERSIGN_SCREENSHOTS"];
       if (pictures !== undefined) await opened.screenshot({ path: join(pictures, "plain.png") });
