@@ -10,14 +10,14 @@ import { fetchNode } from "./fetch-node.mjs";
 import { read, root } from "./sources.mjs";
 import { runTests } from "./run-tests.mjs";
 
-const { maintained } = JSON.parse(read("scripts/nodes.json"));
+const { maintained, image } = JSON.parse(read("scripts/nodes.json"));
 
 const USAGE = `usage: npm run test:nodes [-- OPTIONS]
 
 Brings each maintained Node (${maintained.join(", ")}; scripts/nodes.json) from the npm registry into a temporary folder and runs
 all of \`npm test\` under it. Exit: 0 all pass without a warning, 1 some do not, 2 it could not be found out.
 
-  --node MAJOR      only this Node; may be given again
+  --node MAJOR      only this Node, or \`image\` for the one of deploy/Dockerfile; may be given again
   --only PATH       only the tests below this path; may be given again
   --if-reachable    a Node that the registry does not give is passed over, with a line that says so
   --help            this text
@@ -88,7 +88,7 @@ if (flags.help === true) {
   process.stdout.write(USAGE);
   process.exit(0);
 }
-const majors = flags.node ?? maintained;
+const majors = flags.node?.map((name) => (name === "image" ? image : name)) ?? maintained;
 for (const major of majors) {
   if (!maintained.includes(major)) fail(`no Node ${major}; there are: ${maintained.join(", ")}`);
 }
