@@ -69,11 +69,11 @@ test("a stop makes the gateway unready first, then refuses new runs, then ends o
   try {
     const open = await ask(dataUrl);
     expect((await fetch(`${dataUrl}/readyz`)).status).toBe(200);
+    const { drain } = served.running.gateway.surroundings;
     const draining = served.running.drain();
+    expect(drain).toEqual({ isLeaving: true, isDraining: false });
     const leaving = await fetch(`${dataUrl}/readyz`);
     expect([leaving.status, await leaving.json()]).toEqual([503, { status: "stopping" }]);
-    const { drain } = served.running.gateway.surroundings;
-    expect(drain).toEqual({ isLeaving: true, isDraining: false });
     await vi.waitFor(async () => {
       expect(drain.isDraining).toBe(true);
       const refused = await ask(dataUrl, "r2");
