@@ -6,6 +6,7 @@ import type { RelayOptions } from "../relay/relays.js";
 import { createAddressSeal } from "../relay/sealed-address.js";
 import { createStreamNames } from "../relay/stream-names.js";
 import { Whereabouts } from "../relay/whereabouts.js";
+import type { Journal } from "../runs/surroundings.js";
 import { listen } from "./listen.js";
 
 /** How this gateway and the others of its log take up each other's streams. */
@@ -18,10 +19,15 @@ export type OpenRelay = {
 /** Nothing where the configuration gives no address. */
 export function openRelay(
   config: GatewayConfig["fleet"],
-  of: { readonly fleet: Fleet; readonly gatewayName: string; readonly issuerPem: string },
+  of: {
+    readonly fleet: Fleet;
+    readonly gatewayName: string;
+    readonly issuerPem: string;
+    readonly journal: Journal;
+  },
 ): OpenRelay | undefined {
   if (config === undefined) return undefined;
-  const { fleet, gatewayName, issuerPem } = of;
+  const { fleet, gatewayName, issuerPem, journal } = of;
   const seal = createAddressSeal(deriveSealKey(issuerPem, "addresses"));
   const whereabouts = new Whereabouts(() => fleet.members(), seal);
   return {
@@ -33,6 +39,7 @@ export function openRelay(
     listen: async (server) => {
       await listen(server, config.port, config.host);
       const { port } = server.address() as AddressInfo;
+      journal.info({ address: config.address, port }, "other gateways ask for streams here");
       return seal.seal(gatewayName, { host: config.address, port });
     },
   };

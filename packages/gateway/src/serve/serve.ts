@@ -114,7 +114,7 @@ export async function startGateway(
     },
   );
   const gateway = createGateway({
-  const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem });
+  const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem, journal });
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
     policy: policy.holder,
@@ -134,6 +134,7 @@ export async function startGateway(
     telemetry,
     tokens: tokens.verifier,
     ...(relay === undefined ? {} : { relay: relay.options }),
+    ...(velocity === undefined ? {} : { velocity: (limit) => velocity.of(limit) }),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(secure === undefined ? {} : { tls: secure }),
   });

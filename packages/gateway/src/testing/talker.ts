@@ -54,13 +54,16 @@ export const INPUT = {
 };
 
 /** Asks, and wants to be able to come back. */
-export function ask(around: Fixture, options: ReadOptions = {}): Promise<StreamReader> {
+export function ask(
+  around: Pick<Fixture, "url">,
+  options: ReadOptions = {},
+): Promise<StreamReader> {
   return readStream(`${around.url}/agents/support?reconnect=1`, { body: INPUT, ...options });
 }
 
 /** Asks for what is behind a frame. */
 export function comeBack(
-  around: Fixture,
+  around: Pick<Fixture, "url">,
   last: ReadFrame | undefined,
   { headers, ...options }: ReadOptions = {},
 ): Promise<StreamReader> {

@@ -1,0 +1,188 @@
+import { startPostgres } from "@countersign/testkit";
+import type { RunningPostgres } from "@countersign/testkit";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { AUDIENCE, startIdentity } from "../testing/identity.js";
+import type { Identity } from "../testing/identity.js";
+import { readScrape, valueOf } from "../testing/scrape.js";
+import { startServed } from "../testing/served.js";
+import type { Served } from "../testing/served.js";
+import { faultsOf, pairUp } from "../testing/shown.js";
+import { readStream } from "../testing/stream-reader.js";
+import type { ReadFrame, ReadOptions, StreamReader } from "../testing/stream-reader.js";
+import { createTalker, INPUT, textOf, typesOf } from "../testing/talker.js";
+import type { Talker } from "../testing/talker.js";
+
+const WAIT = { timeout: 10_000, interval: 20 };
+
+let database: RunningPostgres;
+let identity: Identity;
+let open: Served[] = [];
+beforeAll(async () => {
+  database = await startPostgres();
+  identity = await startIdentity();
+}, 30_000);
+afterEach(async () => {
+  for (const served of open) await served.stop();
+  open = [];
+}, 30_000);
+afterAll(async () => {
+  await identity.stop();
+  await database.stop();
+}, 30_000);
+
+/** Two gateways of a log of their own. */
+async function startTwo(log: string, talker: Talker): Promise<[Served, Served]> {
+  const start = async (beside?: Served): Promise<Served> => {
+    const served = await startServed(talker.script, {
+      config: `receipts: { store: "${database.url}", origin: streams.example/${log} }
+fleet: { address: 127.0.0.1, port: 0 }
+access:
+  mode: jwt
+  jwt: { issuer: "${identity.issuer}", audience: ${AUDIENCE}, jwks: "${identity.jwksUrl.href}", clock_tolerance: 0 }
+`,
+      ...(beside === undefined ? {} : { beside }),
+    });
+    open.push(served);
+    return served;
+  };
+  const first = await start();
+  return [first, await start(first)];
+}
+
+/** Asks, or asks for what is behind a frame. */
+function ask(
+  { running }: Served,
+  token: string,
+  { last, ...options }: ReadOptions & { last?: ReadFrame | undefined } = {},
+): Promise<StreamReader> {
+  return readStream(`${running.dataUrl}/agents/support?reconnect=1&receipts=1&session=s1`, {
+    body: INPUT,
+    ...options,
+    headers: {
+      authorization: `Bearer ${token}`,
+      "countersign-receipts": "1",
+      ...(last?.id === undefined ? {} : { "last-event-id": last.id }),
+    },
+  });
+}
+
+const awayAt = ({ running }: Served) =>
+  expect.poll(() => {
+    const { openRuns } = running.gateway.surroundings.telemetry;
+    return [...openRuns].every(({ sink }) => sink.isAway);
+  }, WAIT);
+
+test("a stream goes on at the other gateway with its receipts, for its own person; who has it stays between gateways", async () => {
+  const talker = createTalker(3);
+  const [first, second] = await startTwo("whole", talker);
+  const token = await identity.token("alice");
+  talker.upTo(1);
+  const began = await ask(first, token, { dropAfter: 6 });
+  await began.closed;
+  const last = began.frames.at(-1);
+  expect((await ask(second, await identity.token("bob"), { last })).status).toBe(410);
+  const passed = await ask(second, token, { last });
+  expect(passed.status).toBe(200);
+  talker.upTo(3);
+  await passed.closed;
+  const events = [...began.frames, ...passed.frames].map(({ data }) => JSON.parse(data) as object);
+  const shown = pairUp(events);
+  expect(shown.map(({ event }) => event.type)).toHaveLength(7);
+  const { kernel_key: key } = shown[0]?.receipts[0] as { kernel_key: string };
+  expect(await faultsOf(shown, { threadId: "t1", runId: "r1" }, key)).toEqual([]);
+  expect([first.agentRequests.length, second.agentRequests.length]).toEqual([1, 0]);
+  const metrics = readScrape(await (await second.control("/metrics")).text());
+  expect(valueOf(metrics, "countersign_relays_total", { result: "taken" })).toBe(1);
+  expect(valueOf(metrics, "countersign_relays_total", { result: "gone" })).toBe(1);
+  const status = await (await second.control("/v1/status")).text();
+  expect(status).not.toContain("relay");
+  expect(JSON.parse(status)).toMatchObject({ gateways: [{}, {}] });
+}, 60_000);
+
+test("through another gateway too, a stream ends with its token, and with a stop", async () => {
+  const talker = createTalker(3);
+  const [first, second] = await startTwo("ends", talker);
+  const exp = Math.floor(Date.now() / 1000) + 4;
+  const token = await identity.token("alice", { exp });
+  talker.upTo(1);
+  const began = await ask(first, token, { dropAfter: 6 });
+  await began.closed;
+  const passed = await ask(second, token, { last: began.frames.at(-1) });
+  await passed.closed;
+  expect(JSON.parse(passed.frames.at(-1)?.data ?? "")).toMatchObject({ code: "ACCESS_EXPIRED" });
+  expect(Date.now() / 1000).toBeGreaterThanOrEqual(exp);
+
+  const fresh = await identity.token("alice");
+  const messages = [{ id: "u9", role: "user", content: "again" }];
+  const body = { ...INPUT, threadId: "t2", runId: "r2", messages };
+  const next = await ask(first, fresh, { body, dropAfter: 6 });
+  await next.closed;
+  const held = await ask(second, fresh, { last: next.frames.at(-1) });
+  expect(held.status).toBe(200);
+  const stopped = await fetch(`${second.running.dataUrl}/ag-ui/stop?session=s1`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${fresh}` },
+    body: JSON.stringify({ runId: "r2" }),
+  });
+  expect(await stopped.json()).toEqual({ stopped: ["r2"] });
+  await held.closed;
+  expect(JSON.parse(held.frames.at(-1)?.data ?? "")).toMatchObject({ code: "RUN_STOPPED" });
+}, 60_000);
+
+test("a gateway that stops keeps its runs and their last words until they were fetched through another; then nobody has them", async () => {
+  const talker = createTalker(3);
+  const [first, second] = await startTwo("drain", talker);
+  const token = await identity.token("alice");
+  talker.upTo(1);
+  const began = await ask(first, token, { dropAfter: 6 });
+  await began.closed;
+  let isStopped = false;
+  const drained = first.running.drain().then((result) => {
+    isStopped = true;
+    return result;
+  });
+  // New runs are refused there, and what it has is had elsewhere.
+  await expect
+    .poll(async () => (await ask(first, token, { body: { ...INPUT, runId: "r9" } })).status, WAIT)
+    .toBe(503);
+  const passed = await ask(second, token, { last: began.frames.at(-1), dropAfter: 2 });
+  talker.upTo(2);
+  await passed.closed;
+  expect(textOf(passed.frames)).toBe("1 ");
+  await awayAt(first).toBe(true);
+  talker.upTo(3);
+  await expect.poll(() => first.running.gateway.surroundings.sessions.openRuns(), WAIT).toEqual([]);
+  expect(isStopped).toBe(false);
+  const rest = await ask(second, token, { last: passed.frames.at(-1) });
+  await rest.closed;
+  expect(textOf(rest.frames)).toBe("2 ");
+  expect(typesOf(rest.frames).at(-1)).toBe("RUN_FINISHED");
+  expect(await drained).toEqual({ stopped: 0 });
+  expect((await ask(second, token, { last: rest.frames[0] })).status).toBe(410);
+}, 60_000);
+
+test("without the database a stream is had from a gateway that was known, and from no other", async () => {
+  const talker = createTalker(4);
+  const [first, second] = await startTwo("away", talker);
+  const token = await identity.token("alice");
+  talker.upTo(1);
+  const began = await ask(first, token, { dropAfter: 6 });
+  await began.closed;
+  const last = began.frames.at(-1);
+  await database.crash();
+  const unknown = await ask(second, token, { last });
+  expect(unknown.status).toBe(503);
+  await database.start();
+  // Gateways say again where they are.
+  await expect
+    .poll(async () => (await ask(second, token, { last, dropAfter: 0 })).status, WAIT)
+    .toBe(200);
+  const known = await ask(second, token, { last });
+  await database.crash();
+  known.tear();
+  await awayAt(first).toBe(true);
+  const again = await ask(second, token, { last });
+  expect(again.status).toBe(200);
+  again.tear();
+  await database.start();
+}, 60_000);
