@@ -1,7 +1,12 @@
 import { resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { createCounterBook } from "@countersign/policy";
-import type { CompiledPolicy, CounterBook, PolicyHolder } from "@countersign/policy";
+import type {
+  CompiledPolicy,
+  CounterBook,
+  CounterBookOptions,
+  PolicyHolder,
+} from "@countersign/policy";
 import type { Server } from "node:net";
 import type { Access } from "./access/access.js";
 import { createDoor } from "./access/door.js";
@@ -17,14 +22,14 @@ import { createWatchedRecorder } from "./record/watched-recorder.js";
 import { createRefusalLog } from "./inbound/refusal-log.js";
 import type { ThreadLedger } from "./ledger/ledger.js";
 import { createMemoryLedger } from "./ledger/memory-ledger.js";
+import { createRelayListener } from "./relay/listener.js";
+import { Relays } from "./relay/relays.js";
+import type { RelayOptions } from "./relay/relays.js";
 import { createMint } from "./runs/mint.js";
 import type { Journal, Surroundings, TokenVerifier } from "./runs/surroundings.js";
 import { ThreadDesk } from "./runs/thread-desk.js";
 import { Sessions } from "./sessions/sessions.js";
 import { Threads } from "./sessions/thread.js";
-import { createRelayListener } from "./relay/listener.js";
-import { Relays } from "./relay/relays.js";
-import type { RelayOptions } from "./relay/relays.js";
 import { noteRefusal } from "./telemetry/run-watch.js";
 import { createTelemetry } from "./telemetry/telemetry.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
@@ -45,8 +50,12 @@ export type GatewayOptions = {
   /** Where threads are remembered; in this process alone when left out. */
   readonly ledger?: ThreadLedger;
   readonly tokens?: TokenVerifier;
+  /** Where caps over time are counted together with other gateways; in this process alone when left out. */
+  readonly velocity?: CounterBookOptions["shared"];
   /** Ends runs at other gateways; left out where there are none. */
   readonly stopElsewhere?: Surroundings["stopElsewhere"];
+  /** How streams of clients that come back to another gateway of the log are had; left out where there are no others. */
+  readonly relay?: RelayOptions;
   /** Who may connect; everybody when left out. */
   readonly access?: Access;
   /** 32 secret bytes that gateways have in common which take each other's tickets; fresh ones when left out. */
@@ -54,8 +63,6 @@ export type GatewayOptions = {
   /** Bounds of the listener; what is left out has its default. */
   readonly listenLimits?: Partial<ListenLimits>;
   readonly origins?: readonly string[];
-  /** How streams of clients that come back to another gateway of the log are had; left out where there are no others. */
-  readonly relay?: RelayOptions;
   readonly tls?: TlsOptions;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
@@ -67,19 +74,19 @@ export type GatewayOptions = {
 /** A gateway; its listener is not bound yet. */
 export type Gateway = {
   readonly dataPlane: Server;
+  /** Where other gateways ask for streams. */
+  readonly relayPlane: Server | undefined;
   readonly surroundings: Surroundings;
   isReady(): boolean;
+  /** Whether a client is expected back to whom it was not yet told how its run ended. */
+  isAwaited(): boolean;
   /** Is no longer ready, so that load balancers look elsewhere; what still comes is served. */
   leave(): void;
   /** Takes no more runs and is no longer ready; what is open goes on. */
   drain(): void;
   /** Ends every run honestly and lets go of the agents. */
-  /** Where other gateways ask for streams. */
-  readonly relayPlane: Server | undefined;
   close(): Promise<void>;
 };
-  /** Whether a client is expected back to whom it was not yet told how its run ended. */
-  isAwaited(): boolean;
 
 /** Tells nobody. */
 export const SILENT: Journal = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -114,7 +121,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     book: (policy) => {
       let book = books.get(policy);
       if (book === undefined) {
-        book = createCounterBook(policy.limits);
+        book = createCounterBook(
+          policy.limits,
+          options.velocity === undefined ? {} : { shared: options.velocity },
+        );
         books.set(policy, book);
       }
       return book;
@@ -136,6 +146,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     mintId: createMint(clock),
     stopElsewhere: options.stopElsewhere,
   };
+  const { relay, heartbeatMs = HEARTBEAT_MS } = options;
   const door = createDoor({
     clock,
     ledger,
@@ -143,37 +154,36 @@ export function createGateway(options: GatewayOptions): Gateway {
     access: options.access,
     limits: options.listenLimits,
     onRefused: (error) => noteRefusal(surroundings, error),
-  });
-  const dataPlane = createDataPlane(surroundings, {
-    tls: options.tls,
-  const { relay, heartbeatMs = HEARTBEAT_MS } = options;
-    readiness,
-    origins: new Set(options.origins ?? []),
-    door,
-  });
-  return {
-    dataPlane: dataPlane.server,
-    surroundings,
     createStreamKey: relay === undefined ? undefined : () => relay.names.create(),
     openRelays: ({ relays: allowed }) => {
       const { journal } = surroundings;
       const idleMs = heartbeatMs * MAX_UNREAD_BEATS;
       return relay && new Relays(relay, { telemetry, journal, allowed, idleMs });
     },
+  });
+  const dataPlane = createDataPlane(surroundings, {
+    tls: options.tls,
+    readiness,
+    origins: new Set(options.origins ?? []),
+    door,
+  });
+  const relayPlane = relay && createRelayListener(surroundings, door, relay.key);
+  return {
+    dataPlane: dataPlane.server,
+    relayPlane: relayPlane?.server,
+    surroundings,
     isReady,
+    isAwaited: () => door.lasting.isAwaited,
     leave: () => {
       drain.isLeaving = true;
     },
     drain: () => {
       drain.isLeaving = true;
       drain.isDraining = true;
-  const relayPlane = relay && createRelayListener(surroundings, door, relay.key);
     },
     close: async () => {
-    relayPlane: relayPlane?.server,
       drain.isDraining = true;
       heartbeats.stop();
-    isAwaited: () => door.lasting.isAwaited,
       door.close();
       for (const run of surroundings.sessions.openRuns()) run.stop("the gateway is stopping");
       await Promise.all([dataPlane.close(), relayPlane?.close()]);

@@ -22,12 +22,15 @@ function createGate(asks: (events: number, asked: number) => boolean) {
   let answer = (): void => {};
   const gate = new BudgetGate(
     { push: (passage) => void passed.push(passage), end: () => void passed.push("end") },
-    (_presented, events) => {
-      wanted.push(events);
-      if (!asks(events, wanted.length)) return undefined;
-      return new Promise((resolve) => {
-        answer = resolve;
-      });
+    {
+      reserve: (_presented, events) => {
+        wanted.push(events);
+        if (!asks(events, wanted.length)) return undefined;
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+      caps: undefined,
     },
     hold,
   );
@@ -70,7 +73,7 @@ test("an end waits for nobody: what was kept is judged with what is at hand", ()
   expect(passed).toEqual([...passages, "end"]);
 });
 
-test("a list asks for as many as it has messages and calls; what is ours asks for nothing", () => {
+test("a list asks for as many as are judged of its messages and calls; what is ours asks for nothing", () => {
   const { gate, wanted } = createGate(() => false);
   const call = (id: string) => ({
     id,
@@ -80,6 +83,8 @@ test("a list asks for as many as it has messages and calls; what is ours asks fo
   const messages = [
     { id: "u", role: "user", content: "hi" },
     { id: "a", role: "assistant", toolCalls: [call("1"), call("2")] },
+    { id: "b", role: "assistant", content: "words" },
+    { id: "c", role: "reasoning", content: "thoughts" },
   ];
   gate.push(passageOf({ type: "MESSAGES_SNAPSHOT", messages } as AgUiEvent));
   const input = { threadId: "t", runId: "r", messages };
@@ -90,5 +95,75 @@ test("a list asks for as many as it has messages and calls; what is ours asks fo
   const ours = state(1);
   ours.supplied = true;
   gate.push(ours);
-  expect(wanted).toEqual([5, 5, 1]);
+  expect(wanted).toEqual([9, 9, 1]);
+});
+
+/** A gate over caps that answer when the test says so. */
+function createCapGate() {
+  const hold = new Hold();
+  const told: string[] = [];
+  let answer: (() => void) | undefined;
+  let isFull = false;
+  const gate = new BudgetGate(
+    { push: ({ event }) => void told.push(`pass ${event?.type}`), end: () => {} },
+    {
+      reserve: () => undefined,
+      caps: {
+        reserve: (facts, events) => {
+          told.push(`ask ${facts === undefined ? "any" : "one"} ${events}`);
+          return isFull
+            ? new Promise((resolve) => {
+                answer = resolve;
+              })
+            : undefined;
+        },
+        release: () => void told.push("release"),
+        end: () => {},
+      },
+    },
+    hold,
+  );
+  const push = (event: object): void => {
+    const passage = passageOf(event as AgUiEvent);
+    passage.facts = {} as NonNullable<Passage["facts"]>;
+    gate.push(passage);
+  };
+  return {
+    push,
+    hold,
+    told,
+    setFull: (full: boolean) => (isFull = full),
+    answer: () => answer?.(),
+  };
+}
+
+test("room under caps is asked for what counts anew, for a list of whatever kind its parts are, and given back behind it", () => {
+  const { push, told } = createCapGate();
+  push({ type: "TEXT_MESSAGE_START", messageId: "m" });
+  push({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a" });
+  push({ type: "TEXT_MESSAGE_END", messageId: "m" });
+  push({ type: "TOOL_CALL_END", toolCallId: "c" });
+  push({ type: "MESSAGES_SNAPSHOT", messages: [{ id: "u", role: "user", content: "hi" }] });
+  expect(told).toEqual([
+    "ask one 1",
+    "pass TEXT_MESSAGE_START",
+    "pass TEXT_MESSAGE_CONTENT",
+    "pass TEXT_MESSAGE_END",
+    "ask one 1",
+    "pass TOOL_CALL_END",
+    "ask any 2",
+    "pass MESSAGES_SNAPSHOT",
+    "release",
+  ]);
+});
+
+test("an event waits for room under a cap, and asks again before it goes on", async () => {
+  const { push, hold, told, setFull, answer } = createCapGate();
+  setFull(true);
+  push({ type: "CUSTOM", name: "n", value: 1 });
+  setFull(false);
+  answer();
+  await hold.until;
+  hold.resume();
+  expect(told).toEqual(["ask one 1", "ask one 1", "pass CUSTOM"]);
 });

@@ -1,4 +1,6 @@
 import type { JsonValue } from "@countersign/core";
+import type { EventFacts } from "@countersign/policy";
+import { EVENT_TABLE } from "@countersign/wire";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import type { Hold } from "../pipeline/hold.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
@@ -9,20 +11,36 @@ export type Reserve = (
   events: number,
 ) => Promise<void> | undefined;
 
+/** Caps over time that are counted together with other gateways. */
+export type SharedCaps = {
+  /** Asks that so many events like this one can be counted, or of whatever kind; a promise where that takes a question. */
+  reserve(facts: EventFacts | undefined, events: number): Promise<void> | undefined;
+  /** Most of what was asked for was not needed. */
+  release(): void;
+  /** The run is over: what was asked for its session may be used elsewhere. */
+  end(): void;
+};
+
+/** What may have to be asked for before an event is judged. */
+export type Reservations = { readonly reserve: Reserve; readonly caps: SharedCaps | undefined };
+
 /**
- * Keeps events back while the budget of a token they may need is asked for; a decision itself never waits.
+ * Keeps events back while the budget of a token, or the room under a cap, that they may need is asked for; a decision
+ * itself never waits.
  *
  * What comes behind waits too, so that the order stays. Where nothing is asked for, nothing is kept.
  */
 export class BudgetGate implements Step {
   readonly #next: Step;
   readonly #reserve: Reserve;
+  readonly #caps: SharedCaps | undefined;
   readonly #hold: Hold;
   #kept: Passage[] = [];
 
-  constructor(next: Step, reserve: Reserve, hold: Hold) {
+  constructor(next: Step, { reserve, caps }: Reservations, hold: Hold) {
     this.#next = next;
     this.#reserve = reserve;
+    this.#caps = caps;
     this.#hold = hold;
     hold.resume = () => this.#resume();
   }
@@ -30,14 +48,14 @@ export class BudgetGate implements Step {
   push(passage: Passage): void {
     if (this.#kept.length > 0) this.#kept.push(passage);
     else if (this.#mustKeep(passage)) this.#kept = [passage];
-    else this.#next.push(passage);
+    else this.#pass(passage);
   }
 
   /** Nobody waits any longer: what is not at hand is refused. */
   end(end: StreamEnd): void {
     const kept = this.#kept;
     this.#kept = [];
-    for (const passage of kept) this.#next.push(passage);
+    for (const passage of kept) this.#pass(passage);
     this.#next.end(end);
   }
 
@@ -47,13 +65,37 @@ export class BudgetGate implements Step {
     kept.forEach((passage) => this.push(passage));
   }
 
-  #mustKeep({ event, claim, supplied }: Passage): boolean {
+  #pass(passage: Passage): void {
+    this.#next.push(passage);
+    // Of the many events of a list hardly any counted for most caps.
+    if (this.#caps !== undefined && isList(passage.event)) this.#caps.release();
+  }
+
+  #mustKeep({ event, facts, claim, supplied }: Passage): boolean {
     if (event === undefined || supplied) return false;
-    const until = this.#reserve(claim?.capability, decisionsOf(event));
+    const decisions = decisionsOf(event);
+    const budget = this.#reserve(claim?.capability, decisions);
+    const room =
+      this.#caps === undefined || !countsAnew(event)
+        ? undefined
+        : this.#caps.reserve(isList(event) ? undefined : facts, decisions);
+    const until = room === undefined ? budget : Promise.all([budget, room]).then(() => undefined);
     if (until === undefined) return false;
     this.#hold.set(until);
     return true;
   }
+}
+
+/** What belongs to a unit was counted with it; but a call that was held for its arguments is judged at its end. */
+function countsAnew({ type }: AgUiEvent): boolean {
+  const { phase } = EVENT_TABLE[type];
+  return (phase !== "continue" && phase !== "close") || type === "TOOL_CALL_END";
+}
+
+/** Whether an event brings others that are judged one by one. */
+function isList(event: AgUiEvent | undefined): boolean {
+  if (event?.type === "RUN_STARTED") return event.input !== undefined;
+  return event?.type === "MESSAGES_SNAPSHOT";
 }
 
 /** How many decisions an event may take: each message and call of a list is one of its own. */
@@ -68,7 +110,10 @@ function decisionsOf(event: AgUiEvent): number {
 function partsOf(messages: readonly Message[]): number {
   let parts = messages.length;
   for (const message of messages) {
-    if (message.role === "assistant") parts += message.toolCalls?.length ?? 0;
+    if (message.role === "reasoning") parts += 1;
+    if (message.role !== "assistant") continue;
+    // Its start and its words are judged, and each call.
+    parts += (message.content === undefined ? 0 : 1) + (message.toolCalls?.length ?? 0);
   }
   return parts;
 }

@@ -29,10 +29,10 @@ export const decide: Stage = {
   name: "decide",
   open: (run, next) => {
     const decider = new Decider(run, next);
-    const { reserve, hold } = run;
+    const { reserve, caps, hold } = run;
     return reserve === undefined || hold === undefined
       ? decider
-      : new BudgetGate(decider, reserve, hold);
+      : new BudgetGate(decider, { reserve, caps }, hold);
   },
   admit: (request) => {
     const { facts, message } = request;

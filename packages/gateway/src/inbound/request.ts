@@ -3,6 +3,7 @@ import type { CompiledPolicy, Decision, Denial, EventFacts } from "@countersign/
 import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
 import type { ReceiptTransport } from "../clients/sink.js";
+import type { SharedCaps } from "../decide/budget-gate.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";
@@ -35,9 +36,11 @@ export type InboundRequest = {
    * with is found before the receipt.
    */
   readonly claim?: (() => Promise<Finding | undefined>) | undefined;
-  /** Told when the decision about it is on record. */
   /** Sees to it that an event of the tokens that may count is at hand, before it is decided about. */
   readonly reserve?: ((presented: JsonValue | undefined) => Promise<void> | undefined) | undefined;
+  /** Caps that other gateways count too, where there are such. */
+  readonly caps?: SharedCaps | undefined;
+  /** Told when the decision about it is on record. */
   readonly recorded?: ((request: InboundRequest) => void) | undefined;
   /** Before decode: the body or frame as it came. */
   readonly bytes: Uint8Array | string;

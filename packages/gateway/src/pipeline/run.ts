@@ -3,7 +3,7 @@ import type { CompiledPolicy } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import type { Dialect, DowngradeTarget } from "@countersign/wire/dialects";
 import type { ClientSink } from "../clients/sink.js";
-import type { Reserve } from "../decide/budget-gate.js";
+import type { Reserve, SharedCaps } from "../decide/budget-gate.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { Clock, MintId } from "../ports.js";
 import type { RunCounters } from "../sessions/counters.js";
@@ -66,6 +66,8 @@ export type Run = {
   readonly delivered?: (event: AgUiEvent, passage: Passage) => void;
   /** Asks for the events of limited tokens before they are needed; the run is held meanwhile. */
   readonly reserve?: Reserve;
+  /** Caps over time that other gateways count too, where there are such; the run is held while they are asked about. */
+  readonly caps?: SharedCaps | undefined;
   readonly hold?: Hold;
   /** Ends the agent's side; the first reason wins. */
   readonly cancel: (reason: string) => void;

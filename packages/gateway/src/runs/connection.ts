@@ -1,4 +1,5 @@
-import type { CompiledPolicy } from "@countersign/policy";
+import type { CompiledPolicy, EventFacts } from "@countersign/policy";
+import type { SharedCaps } from "../decide/budget-gate.js";
 import type { ReceiptTransport } from "../clients/sink.js";
 import { inboundItemOf } from "../control/feed-item.js";
 import { createJudge } from "../decide/judge.js";
@@ -28,6 +29,8 @@ export type Connection = {
   readonly policy: CompiledPolicy;
   readonly capabilities: RunCapabilities;
   readonly judge: (question: Question) => Judgement;
+  /** Caps that other gateways count too, where the policy has such. */
+  readonly caps: SharedCaps | undefined;
   /** A request of the browser, ready to walk the stages. */
   inbound(
     kind: InboundRequest["kind"],
@@ -43,10 +46,20 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
   const session = around.sessions.open(sessionId);
   const policy = around.policy();
   const capabilities = new RunCapabilities(session, agent, around.tokens);
+  const book = around.book(policy);
+  const keys = { session: sessionId, agent, connection: `${sessionId}\n${connectionId}` };
+  const caps = !book.isShared
+    ? undefined
+    : {
+        reserve: (facts: EventFacts | undefined, events: number) =>
+          book.reserve(facts, keys, events),
+        release: () => book.release(keys),
+        end: () => book.release({ session: sessionId }),
+      };
   const judge = createJudge({
     policy,
-    book: around.book(policy),
-    keys: { session: sessionId, agent, connection: `${sessionId}\n${connectionId}` },
+    book,
+    keys,
     capabilities,
     transport,
     clock: around.clock,
@@ -57,6 +70,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
     policy,
     capabilities,
     judge,
+    caps,
     inbound: (kind, bytes, { assertNewRun = () => {}, review, claim, obstacle } = {}) => ({
       kind,
       agent,
@@ -77,6 +91,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
       obstacle,
       // The start of a run waits for what others may give back; a message of an open one does not.
       reserve: (token) => capabilities.reserve(token, 1, kind === "input"),
+      caps,
       recorded: (request) => around.feed.publish(inboundItemOf(request)),
     }),
   };

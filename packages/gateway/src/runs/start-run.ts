@@ -83,7 +83,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
   const agent = upstream.target.name;
   const stop = new LightSignal();
   const leave = aborterOf(stop);
-  const { session, policy, capabilities, judge, inbound } = openConnection(around, request);
+  const { session, policy, capabilities, judge, caps, inbound } = openConnection(around, request);
   let handle: OpenRunHandle | undefined;
   let question: InboundRequest | undefined;
   let visit: ThreadVisit | undefined;
@@ -173,6 +173,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       clock: around.clock,
       mintId: around.mintId,
       reserve: (presented, events) => capabilities.reserve(presented, events),
+      caps,
       hold: new Hold(),
       cancel: leave,
     };
@@ -189,6 +190,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     leave();
     noteRefusal(around, error, agent);
     capabilities.settle();
+    caps?.end();
     // Nothing was delivered, so there is nothing to show.
     if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
     around.sessions.forgetEmpty(sessionId);
@@ -230,6 +232,7 @@ function carry(
       handle.end(stopped.aborted ? "stopped" : "finished", around.clock.now());
       watch.ended();
       capabilities.settle();
+      run.caps?.end();
       await visit.end(!gone.aborted && sink.isAway !== true).catch((error: unknown) => {
         const { agent, runId } = handle;
         const facts = { agent, run: runId, cause: codeOf(error) };

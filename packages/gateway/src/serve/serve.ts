@@ -37,6 +37,7 @@ import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
 import type { OpenReceipts } from "./open-receipts.js";
 import { openTokens } from "./open-tokens.js";
+import { openVelocity } from "./open-velocity.js";
 import { listen } from "./listen.js";
 import { readTls } from "./read-tls.js";
 import type { OpenTokens } from "./open-tokens.js";
@@ -113,8 +114,15 @@ export async function startGateway(
       throw error;
     },
   );
-  const gateway = createGateway({
   const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem, journal });
+  const velocity = await openVelocity(config, gatewayName, journal, telemetry).catch(
+    async (error: unknown) => {
+      await fleet?.close();
+      await closeStores();
+      throw error;
+    },
+  );
+  const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
     policy: policy.holder,
@@ -125,6 +133,7 @@ export async function startGateway(
     },
     ledger,
     ...(fleet === undefined ? {} : { stopElsewhere: (order) => fleet.stop(order) }),
+    ...(relay === undefined ? {} : { relay: relay.options }),
     origins: config.origins,
     access: openAccess(config.access, SYSTEM_CLOCK, journal),
     ticketKey,
@@ -133,7 +142,6 @@ export async function startGateway(
     journal,
     telemetry,
     tokens: tokens.verifier,
-    ...(relay === undefined ? {} : { relay: relay.options }),
     ...(velocity === undefined ? {} : { velocity: (limit) => velocity.of(limit) }),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(secure === undefined ? {} : { tls: secure }),
@@ -183,6 +191,7 @@ export async function startGateway(
     });
     await gateway.close();
     await fleet?.close();
+    await velocity?.close();
     await closeStores();
     await telemetry.tracer?.close();
   };

@@ -1,4 +1,5 @@
 import { Histogram } from "./histogram.js";
+import type { VelocityFigures } from "../velocity/leased-counts.js";
 import { Tally } from "./tally.js";
 import type { Tracer } from "./tracer.js";
 
@@ -34,15 +35,17 @@ export type Telemetry = {
   readonly openRuns: Set<OpenRun>;
   readonly receipts: { appended: number; failures: number };
   readonly ledger: { failures: number };
+  /** Counts of caps that gateways keep together. */
+  readonly velocity: VelocityFigures;
   /** Sockets open, and messages of browsers that wait. */
   readonly sockets: { open: number; queued: number };
   /** Streams that a client took up again. */
   readonly reconnects: { taken: number };
+  /** Streams of other gateways passed on now, and what came of those that were asked for. */
+  readonly relays: { open: number; readonly results: Tally };
   readonly addedLatency: Histogram;
   readonly appendTime: Histogram;
   /** Only when an endpoint for traces is configured. */
-  /** Streams of other gateways passed on now, and what came of those that were asked for. */
-  readonly relays: { open: number; readonly results: Tally };
   readonly tracer: Tracer | undefined;
 };
 
@@ -60,11 +63,12 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     openRuns: new Set(),
     receipts: { appended: 0, failures: 0 },
     ledger: { failures: 0 },
+    velocity: { waits: 0, failures: 0, isSilent: false },
     sockets: { open: 0, queued: 0 },
     reconnects: { taken: 0 },
+    relays: { open: 0, results: new Tally() },
     addedLatency: new Histogram(LATENCY_BUCKETS),
     appendTime: new Histogram(LATENCY_BUCKETS),
     tracer,
   };
-    relays: { open: 0, results: new Tally() },
 }

@@ -1,0 +1,125 @@
+import { sseFrame } from "@countersign/testkit";
+import { expect, test } from "vitest";
+import { idsOf } from "../testing/events.js";
+import { OPEN_POLICY } from "../testing/fixture.js";
+import { startServed } from "../testing/served.js";
+import type { Served } from "../testing/served.js";
+import { aroundEachTest } from "../testing/shared-database.js";
+import { sseEvents } from "../testing/transports.js";
+
+const shared = aroundEachTest();
+
+const velocity = (rule: string): string => `${OPEN_POLICY}  velocity:\n    - ${rule}\n`;
+const NOTES = "match: { event_type: custom }";
+const FEW = velocity(`{ id: few, ${NOTES}, max_invocations: 20, window_seconds: 600 }`);
+
+/** Starts a gateway whose agent says something of its own as often as the name of the run says, in one write. */
+async function start(
+  policy: string,
+  beside?: Served,
+  store = shared.database.url,
+): Promise<Served> {
+  const served = await startServed(
+    ({ body }) => {
+      const ids = idsOf(body);
+      const [, times = "1"] = ids.runId.split("x");
+      const notes = Array.from({ length: Number(times) }, (_, count) => ({
+        type: "CUSTOM",
+        name: "note",
+        value: count,
+      }));
+      const events = [{ type: "RUN_STARTED", ...ids }, ...notes, { type: "RUN_FINISHED", ...ids }];
+      return { pieces: [events.map(sseFrame).join("")] };
+    },
+    {
+      policy,
+      config: `receipts: { store: "${store}" }\n`,
+      ...(beside === undefined ? {} : { beside }),
+    },
+  );
+  shared.open.push(served);
+  return served;
+}
+
+/** How many notes a run is let through with. */
+async function notes(served: Served, session: string, runId: string): Promise<number> {
+  const answer = await fetch(`${served.running.dataUrl}/agents/support?session=${session}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ protocolVersion: "1.0", threadId: `t-${runId}`, runId, messages: [] }),
+  });
+  const events = sseEvents(await answer.text());
+  expect(events.at(-1)).toMatchObject({ type: "RUN_FINISHED" });
+  return events.filter(({ type }) => type === "CUSTOM").length;
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
+
+test("a session has one window over all gateways, all of it, and each session its own", async () => {
+  const first = await start(FEW);
+  const second = await start(FEW, first);
+  expect(await notes(first, "s1", "ax9")).toBe(9);
+  expect(await notes(second, "s1", "bx9")).toBe(9);
+  expect(await notes(first, "s1", "cx9")).toBe(2);
+  expect(await notes(second, "s1", "dx9")).toBe(0);
+  const counts = await Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      notes(index % 2 === 0 ? first : second, "s2", `e${index}x5`),
+    ),
+  );
+  expect(sum(counts)).toBe(20);
+}, 60_000);
+
+test("a gateway that starts anew, or later, finds the window as it is", async () => {
+  const first = await start(FEW);
+  expect(await notes(first, "s1", "ax15")).toBe(15);
+  await first.running.close();
+  const again = await start(FEW, first);
+  const late = await start(FEW, again);
+  expect(await notes(late, "s1", "bx15")).toBe(5);
+  expect(await notes(again, "s1", "cx15")).toBe(0);
+}, 60_000);
+
+test("an agent has one window over all gateways, whoever asks it, and what is blocked uses nothing up", async () => {
+  const policy = velocity(
+    `{ id: busy, scope: agent, ${NOTES}, max_invocations: 30, window_seconds: 600 }`,
+  );
+  const first = await start(policy);
+  const second = await start(policy, first);
+  const counts = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      notes(index % 2 === 0 ? first : second, `s${index}`, `r${index}x4`),
+    ),
+  );
+  expect(sum(counts)).toBe(30);
+  expect(await notes(first, "later", "zx3")).toBe(0);
+}, 60_000);
+
+test("a request of a browser counts at whichever gateway it comes in", async () => {
+  const rule =
+    "{ id: asks, match: { direction: inbound }, max_invocations: 3, window_seconds: 600 }";
+  const first = await start(velocity(rule));
+  const second = await start(velocity(rule), first);
+  const statuses: number[] = [];
+  for (const [index, served] of [first, second, first, second, first].entries()) {
+    const runId = `r${index}`;
+    const answer = await fetch(`${served.running.dataUrl}/agents/support?session=s`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ protocolVersion: "1.0", threadId: runId, runId, messages: [] }),
+    });
+    await answer.text();
+    statuses.push(answer.status);
+  }
+  expect(statuses).toEqual([200, 200, 200, 403, 403]);
+}, 60_000);
+
+test("a database that is silent for a moment holds a run up, and blocks nothing of it", async () => {
+  const first = await start(FEW);
+  expect(await notes(first, "s1", "ax1")).toBe(1);
+  await shared.database.freeze();
+  const asked = notes(first, "s1", "bx5");
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await shared.database.thaw();
+  expect(await asked).toBe(5);
+}, 60_000);

@@ -1,0 +1,17 @@
+import * as fc from "fast-check";
+import type { CountedLimit } from "../velocity/count.js";
+
+/** Caps of both kinds, small enough to be reached. */
+export function countedLimits(): fc.Arbitrary<CountedLimit> {
+  return fc
+    .record({
+      kind: fc.constantFrom("window" as const, "bucket" as const),
+      max: fc.integer({ min: 1, max: 40 }),
+      burst: fc.double({ min: 1, max: 3, noNaN: true }),
+      windowMs: fc.constantFrom(1000, 5000, 20_000),
+    })
+    .map(({ burst, ...limit }) => ({
+      ...limit,
+      capacity: limit.kind === "window" ? limit.max : limit.max * burst,
+    }));
+}

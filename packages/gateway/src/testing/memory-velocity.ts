@@ -1,0 +1,40 @@
+import { answerCount } from "../velocity/count.js";
+import type { CountAnswer, VelocityCount } from "../velocity/count.js";
+import type { KeyedQuestion, VelocityStore } from "../velocity/velocity-store.js";
+
+/** Counts in memory for several gateways of one test, by the test's clock. */
+export class MemoryVelocity {
+  readonly counts = new Map<string, VelocityCount>();
+  /** Questions so far, each with who asked. */
+  readonly asked: (KeyedQuestion & { readonly gateway: string })[] = [];
+  isAway = false;
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Answers at once. */
+  answer(gateway: string, questions: readonly KeyedQuestion[]): CountAnswer[] {
+    return questions.map((question) => {
+      this.asked.push({ ...question, gateway });
+      const before = this.counts.get(question.key);
+      const { count, answer } = answerCount(before, question, gateway, this.#now());
+      // As a row would keep it.
+      this.counts.set(question.key, JSON.parse(JSON.stringify(count)) as VelocityCount);
+      return answer;
+    });
+  }
+
+  /** The store of one gateway. */
+  of(gateway: string): VelocityStore {
+    return {
+      exchange: async (questions) => {
+        if (this.isAway) throw new Error("away");
+        return this.answer(gateway, questions);
+      },
+      sweep: async () => {},
+      close: async () => {},
+    };
+  }
+}

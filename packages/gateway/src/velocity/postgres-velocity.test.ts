@@ -1,0 +1,98 @@
+import { startPostgres } from "@countersign/testkit";
+import type { RunningPostgres } from "@countersign/testkit";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { CountedLimit } from "./count.js";
+import { openPostgresVelocity } from "./postgres-velocity.js";
+import type { KeyedQuestion, VelocityStore } from "./velocity-store.js";
+
+let server: RunningPostgres;
+const stores: VelocityStore[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres();
+}, 30_000);
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  await server.stop();
+}, 30_000);
+
+async function open(gateway: string, name = "log"): Promise<VelocityStore> {
+  const store = await openPostgresVelocity({ url: server.url, name, gateway, answerMs: 1000 });
+  stores.push(store);
+  return store;
+}
+
+const LIMIT: CountedLimit = { kind: "window", max: 100, capacity: 100, windowMs: 60_000 };
+let leases = 0;
+function question(key: string, wanted: number, changes: Partial<KeyedQuestion> = {}) {
+  leases += 1;
+  return { key, limit: LIMIT, settled: [], wanted, lease: `l${leases}`, ...changes };
+}
+
+test("of many who ask for many counts at once nobody is given what another has", async () => {
+  const gateways = await Promise.all(["a", "b", "c"].map((name) => open(name)));
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+  const given = new Map<string, number>();
+  await Promise.all(
+    gateways.flatMap((store, place) =>
+      Array.from({ length: 10 }, async (_, round) => {
+        // Each in an order of its own: none waits for another that waits for it.
+        const order = keys.toSorted(
+          (one, other) => hash(one, place + round) - hash(other, place + round),
+        );
+        const answers = await store.exchange(order.map((key) => question(key, 7)));
+        answers.forEach((answer, index) => {
+          const key = order[index] ?? "";
+          given.set(key, (given.get(key) ?? 0) + answer.given);
+        });
+      }),
+    ),
+  );
+  expect([...given.values()]).toEqual(keys.map(() => 100));
+}, 30_000);
+
+function hash(text: string, salt: number): number {
+  return Math.sin(text.charCodeAt(1) * 7 + text.length + salt);
+}
+
+test("what was given is known to a gateway that comes later, and logs are counted for themselves", async () => {
+  const [first] = await (await open("early")).exchange([question("late", 60)]);
+  const [second] = await (await open("latecomer")).exchange([question("late", 60)]);
+  const [third] = await (await open("stranger", "another log")).exchange([question("late", 60)]);
+  expect([first, second, third]).toEqual([
+    { given: 60, used: 60, elsewhere: 0 },
+    { given: 40, used: 100, elsewhere: 60 },
+    { given: 60, used: 60, elsewhere: 0 },
+  ]);
+});
+
+test("only counts that are empty are removed", async () => {
+  const store = await open("sweeper");
+  const short: CountedLimit = { ...LIMIT, windowMs: 1 };
+  await store.exchange([question("old", 1, { limit: short }), question("young", 1)]);
+  const client = new Client(server.url);
+  await client.connect();
+  await client.query("UPDATE countersign_velocity SET empty_at = empty_at - 6500");
+  await store.sweep();
+  const { rows } = await client.query(
+    "SELECT key FROM countersign_velocity WHERE key IN ('old', 'young')",
+  );
+  await client.end();
+  expect(rows).toEqual([{ key: "young" }]);
+});
+
+test("a database that does not answer is told under one code, and what it was asked is not half done", async () => {
+  const store = await open("waiting");
+  await store.exchange([question("frozen", 10)]);
+  await server.freeze();
+  await expect(store.exchange([question("frozen", 10)])).rejects.toMatchObject({
+    code: "ERR_VELOCITY_UNAVAILABLE",
+  });
+  await server.thaw();
+  await expect
+    .poll(() => store.exchange([question("frozen", 100)]).catch(() => [{ used: 0 }]), {
+      timeout: 10_000,
+    })
+    .toMatchObject([{ used: 100 }]);
+}, 30_000);
