@@ -22,9 +22,12 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   for (const stage of STAGES) {
     const raw = request.value;
     if (stage.name === "deliver") assertAdmitted(request, findings, obstacle);
-    const until =
-      stage.name === "decide" ? request.reserve?.(request.message?.capability) : undefined;
-    if (until !== undefined) await until;
+    if (stage.name === "decide") {
+      const until = request.reserve?.(request.message?.capability);
+      if (until !== undefined) await until;
+      // Asked again right before it is decided: others may have used what came.
+      for (let room = roomFor(request); room !== undefined; room = roomFor(request)) await room;
+    }
     await stage.admit(request);
     if (request.kind === "message") {
       if (stage.name === "decide" && request.decision?.allow === true) {
@@ -45,6 +48,10 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
       decideBy(request, findings);
     }
   }
+}
+
+function roomFor({ caps, facts }: InboundRequest): Promise<void> | undefined {
+  return caps === undefined ? undefined : caps.reserve(facts, 1);
 }
 
 /** What was found comes before what a policy says, also where both only observe. */
