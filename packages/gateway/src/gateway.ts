@@ -1,12 +1,7 @@
 import { resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { createCounterBook } from "@countersign/policy";
-import type {
-  CompiledPolicy,
-  CounterBook,
-  CounterBookOptions,
-  PolicyHolder,
-} from "@countersign/policy";
+import type { CompiledPolicy, CounterBook, PolicyHolder } from "@countersign/policy";
 import type { Server } from "node:net";
 import type { Access } from "./access/access.js";
 import { createDoor } from "./access/door.js";
@@ -50,8 +45,6 @@ export type GatewayOptions = {
   /** Where threads are remembered; in this process alone when left out. */
   readonly ledger?: ThreadLedger;
   readonly tokens?: TokenVerifier;
-  /** Where caps over time are counted together with other gateways; in this process alone when left out. */
-  readonly velocity?: CounterBookOptions["shared"];
   /** Ends runs at other gateways; left out where there are none. */
   readonly stopElsewhere?: Surroundings["stopElsewhere"];
   /** How streams of clients that come back to another gateway of the log are had; left out where there are no others. */
@@ -121,10 +114,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     book: (policy) => {
       let book = books.get(policy);
       if (book === undefined) {
-        book = createCounterBook(
-          policy.limits,
-          options.velocity === undefined ? {} : { shared: options.velocity },
-        );
+        book = createCounterBook(policy.limits);
         books.set(policy, book);
       }
       return book;

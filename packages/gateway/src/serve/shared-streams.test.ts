@@ -66,11 +66,10 @@ function ask(
   });
 }
 
-const awayAt = ({ running }: Served) =>
-  expect.poll(() => {
-    const { openRuns } = running.gateway.surroundings.telemetry;
-    return [...openRuns].every(({ sink }) => sink.isAway);
-  }, WAIT);
+async function untilAway({ running }: Served): Promise<void> {
+  const { openRuns } = running.gateway.surroundings.telemetry;
+  await expect.poll(() => [...openRuns].every(({ sink }) => sink.isAway), WAIT).toBe(true);
+}
 
 test("a stream goes on at the other gateway with its receipts, for its own person; who has it stays between gateways", async () => {
   const talker = createTalker(3);
@@ -88,8 +87,9 @@ test("a stream goes on at the other gateway with its receipts, for its own perso
   const events = [...began.frames, ...passed.frames].map(({ data }) => JSON.parse(data) as object);
   const shown = pairUp(events);
   expect(shown.map(({ event }) => event.type)).toHaveLength(7);
-  const { kernel_key: key } = shown[0]?.receipts[0] as { kernel_key: string };
-  expect(await faultsOf(shown, { threadId: "t1", runId: "r1" }, key)).toEqual([]);
+  const receipt = shown[0]?.receipts[0] as { kernel_key: string } | undefined;
+  const run = { threadId: "t1", runId: "r1" };
+  expect(await faultsOf(shown, run, receipt?.kernel_key ?? "")).toEqual([]);
   expect([first.agentRequests.length, second.agentRequests.length]).toEqual([1, 0]);
   const metrics = readScrape(await (await second.control("/metrics")).text());
   expect(valueOf(metrics, "countersign_relays_total", { result: "taken" })).toBe(1);
@@ -149,7 +149,7 @@ test("a gateway that stops keeps its runs and their last words until they were f
   talker.upTo(2);
   await passed.closed;
   expect(textOf(passed.frames)).toBe("1 ");
-  await awayAt(first).toBe(true);
+  await untilAway(first);
   talker.upTo(3);
   await expect.poll(() => first.running.gateway.surroundings.sessions.openRuns(), WAIT).toEqual([]);
   expect(isStopped).toBe(false);
@@ -180,7 +180,7 @@ test("without the database a stream is had from a gateway that was known, and fr
   const known = await ask(second, token, { last });
   await database.crash();
   known.tear();
-  await awayAt(first).toBe(true);
+  await untilAway(first);
   const again = await ask(second, token, { last });
   expect(again.status).toBe(200);
   again.tear();
