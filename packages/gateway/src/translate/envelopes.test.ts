@@ -9,6 +9,7 @@ import type { EnvelopeAgent } from "../testing/envelopes.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
+import { createInProcess } from "../testing/in-process.js";
 import { sseEvents } from "../testing/transports.js";
 
 let fixture: Fixture | undefined;
@@ -33,6 +34,22 @@ rules:
     default: block
     allow_classifications: [display, mutate]
 `;
+
+test("an agent that sends the same envelopes again in the same second gets no receipt twice", async () => {
+  const gateway = createInProcess(POLICY, { clock: { now: () => 1_794_700_000_000 } });
+  for (const runId of ["r1", "r2"]) {
+    const pieces = SAMPLES.map((value) => ({
+      kind: "frame" as const,
+      text: JSON.stringify(value),
+    }));
+    await gateway.run({ threadId: "t", runId, messages: [] }, pieces);
+  }
+  const ids = gateway.recorder.drafts.map(({ receipt }) => receipt.event_id);
+  expect(ids.filter((id) => id === "evt_01HZ8A1")).toHaveLength(1);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.length).toBeGreaterThanOrEqual(2 * SAMPLES.length);
+  await gateway.close();
+});
 
 test.each(["chio", "auto"] as const)(
   "an EventSource gets an agent's envelopes as they were, one receipt each, and nothing of a run (%s)",

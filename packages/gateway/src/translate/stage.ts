@@ -6,11 +6,15 @@ import {
 } from "@countersign/wire/dialects";
 import type { EnvelopeClaim, Upgrader } from "@countersign/wire/dialects";
 import type { JsonObject } from "@countersign/core";
+import type { InboundRequest } from "../inbound/request.js";
 import { createPassage } from "../pipeline/passage.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
+import { isFreeId } from "./claimed-ids.js";
 import { createEventIds } from "./event-ids.js";
+
+type BrowserMessage = NonNullable<InboundRequest["message"]>;
 
 /** Whatever dialect the agent speaks becomes AG-UI 1.0; what has no defined translation is refused. */
 export const translate: Stage = {
@@ -19,7 +23,7 @@ export const translate: Stage = {
   admit: (request) => {
     if (request.value === undefined) return;
     if (request.kind === "message") {
-      request.message = unwrapPartialEnvelope(request.value);
+      request.message = withOwnId(request, unwrapPartialEnvelope(request.value));
       return;
     }
     const { input } = upgradeInput(request.value, {
@@ -30,6 +34,14 @@ export const translate: Stage = {
     request.value = input;
   },
 };
+
+/** A browser's message under the id that it came with, or under a minted one where that would name two receipts. */
+function withOwnId(request: InboundRequest, message: BrowserMessage): BrowserMessage {
+  const { envelope } = message;
+  const { event_id: id } = envelope;
+  if (id === undefined || isFreeId(request.recorder, id, request)) return message;
+  return { ...message, envelope: { ...envelope, event_id: request.mintId("event") } };
+}
 
 class Translator implements Step {
   readonly #run: Run;
@@ -73,7 +85,10 @@ class Translator implements Step {
     }
     const { input, mintId } = this.#run;
     this.#idOf ??= createEventIds(() => input.messages.map(({ id }) => id), mintId);
-    const envelope = { ...claim.envelope, event_id: this.#idOf(claim.envelope.event_id) };
+    const id = this.#idOf(claim.envelope.event_id);
+    const { agent, sessionId, recorder } = this.#run;
+    const isFree = isFreeId(recorder, id, { agent, sessionId, receivedAt: passage.receivedAt });
+    const envelope = { ...claim.envelope, event_id: isFree ? id : mintId("event") };
     passage.value = carryEnvelope(envelope);
     passage.claim = { ...claim, envelope };
     this.#next.push(passage);
