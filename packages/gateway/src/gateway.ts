@@ -1,7 +1,12 @@
 import { resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { createCounterBook } from "@countersign/policy";
-import type { CompiledPolicy, CounterBook, PolicyHolder } from "@countersign/policy";
+import type {
+  CompiledPolicy,
+  CounterBook,
+  CounterBookOptions,
+  PolicyHolder,
+} from "@countersign/policy";
 import type { Server } from "node:net";
 import type { Access } from "./access/access.js";
 import { createDoor } from "./access/door.js";
@@ -45,6 +50,8 @@ export type GatewayOptions = {
   /** Where threads are remembered; in this process alone when left out. */
   readonly ledger?: ThreadLedger;
   readonly tokens?: TokenVerifier;
+  /** Where caps over time are counted together with other gateways; in this process alone when left out. */
+  readonly velocity?: CounterBookOptions["shared"];
   /** Ends runs at other gateways; left out where there are none. */
   readonly stopElsewhere?: Surroundings["stopElsewhere"];
   /** How streams of clients that come back to another gateway of the log are had; left out where there are no others. */
@@ -114,7 +121,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     book: (policy) => {
       let book = books.get(policy);
       if (book === undefined) {
-        book = createCounterBook(policy.limits);
+        book = createCounterBook(
+          policy.limits,
+          options.velocity === undefined ? {} : { shared: options.velocity },
+        );
         books.set(policy, book);
       }
       return book;

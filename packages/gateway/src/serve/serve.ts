@@ -37,6 +37,7 @@ import { openLedger } from "./open-ledger.js";
 import { openReceipts } from "./open-receipts.js";
 import type { OpenReceipts } from "./open-receipts.js";
 import { openTokens } from "./open-tokens.js";
+import { openVelocity } from "./open-velocity.js";
 import { listen } from "./listen.js";
 import { readTls } from "./read-tls.js";
 import type { OpenTokens } from "./open-tokens.js";
@@ -114,6 +115,13 @@ export async function startGateway(
     },
   );
   const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem, journal });
+  const velocity = await openVelocity(config, gatewayName, journal, telemetry).catch(
+    async (error: unknown) => {
+      await fleet?.close();
+      await closeStores();
+      throw error;
+    },
+  );
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
@@ -134,6 +142,7 @@ export async function startGateway(
     journal,
     telemetry,
     tokens: tokens.verifier,
+    ...(velocity === undefined ? {} : { velocity: (limit) => velocity.of(limit) }),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(secure === undefined ? {} : { tls: secure }),
   });
@@ -182,6 +191,7 @@ export async function startGateway(
     });
     await gateway.close();
     await fleet?.close();
+    await velocity?.close();
     await closeStores();
     await telemetry.tracer?.close();
   };

@@ -71,6 +71,15 @@ export const METRICS = {
   countersign_ledger_failures_total: counter(
     "Questions and writes about threads that the ledger did not answer",
   ),
+  countersign_velocity_waits_total: counter(
+    "Times an event waited for room under a cap that gateways count together",
+  ),
+  countersign_velocity_failures_total: counter(
+    "Questions about such caps that the database did not answer",
+  ),
+  countersign_velocity_stale: gauge(
+    "1 while the database in which gateways count together does not answer",
+  ),
   countersign_log_pending_entries: gauge("Appends under way in the log"),
   countersign_store_entries: gauge("Entries in the log"),
   countersign_store_index_lag_entries: gauge("Entries the index of an embedded store is behind"),

@@ -90,6 +90,9 @@ async function readSamples(
     ["countersign_receipts_appended_total", one(receipts.appended)],
     ["countersign_store_append_failures_total", one(receipts.failures)],
     ["countersign_ledger_failures_total", one(telemetry.ledger.failures)],
+    ["countersign_velocity_waits_total", one(telemetry.velocity.waits)],
+    ["countersign_velocity_failures_total", one(telemetry.velocity.failures)],
+    ["countersign_velocity_stale", one(Number(telemetry.velocity.isSilent))],
     ["countersign_log_pending_entries", one(sources.pending())],
     ["countersign_store_entries", one(entries)],
     [

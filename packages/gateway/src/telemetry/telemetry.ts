@@ -1,4 +1,5 @@
 import { Histogram } from "./histogram.js";
+import type { VelocityFigures } from "../velocity/leased-counts.js";
 import { Tally } from "./tally.js";
 import type { Tracer } from "./tracer.js";
 
@@ -34,6 +35,8 @@ export type Telemetry = {
   readonly openRuns: Set<OpenRun>;
   readonly receipts: { appended: number; failures: number };
   readonly ledger: { failures: number };
+  /** Counts of caps that gateways keep together. */
+  readonly velocity: VelocityFigures;
   /** Sockets open, and messages of browsers that wait. */
   readonly sockets: { open: number; queued: number };
   /** Streams that a client took up again. */
@@ -60,6 +63,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     openRuns: new Set(),
     receipts: { appended: 0, failures: 0 },
     ledger: { failures: 0 },
+    velocity: { waits: 0, failures: 0, isSilent: false },
     sockets: { open: 0, queued: 0 },
     reconnects: { taken: 0 },
     relays: { open: 0, results: new Tally() },
