@@ -17,7 +17,7 @@ export { CLASSIFICATION_TABLE, INPUT_TABLE } from "./classify/table.js";
 export type { ClassificationRow, InputPart } from "./classify/table.js";
 export { compilePolicy } from "./compile/compile.js";
 export type { CompiledPolicy, PolicyCounterLimits } from "./compile/compile.js";
-export { ALLOW } from "./compile/decision.js";
+export { ALLOW, MAX_FURTHER_RULES } from "./compile/decision.js";
 export type { Decision, Denial, Permit, ReasonCode } from "./compile/decision.js";
 export { REQUEST_CHECKS } from "./compile/request-settings.js";
 export type { RequestCheckName, RequestSettings } from "./compile/request-settings.js";

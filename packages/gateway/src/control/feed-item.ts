@@ -20,6 +20,8 @@ export type FeedItem = {
   allowed: boolean;
   mode: "observe" | "enforce";
   rule?: string;
+  /** Other rules that would have blocked it as well. */
+  further_rules?: readonly string[];
   denial_reason?: string;
   received_at: number;
   forwarded: number;
@@ -60,6 +62,7 @@ function completed(item: FeedItem, facts: EventFacts, decision: Decision): FeedI
     item.rule = denial.rule;
     item.denial_reason = denial.reason;
   }
+  if (decision.allow && decision.further !== undefined) item.further_rules = decision.further;
   return item;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import { STAGES } from "../pipeline/pipeline.js";
-import { denialOf, errorOf, isFound, weigh } from "./finding.js";
+import { denialOf, errorOf, isFound, permitNoting, rulesNotedBy, weigh } from "./finding.js";
 import type { Finding } from "./finding.js";
 import { obstacleDenial, obstacleError } from "./obstacle.js";
 import type { Obstacle } from "./obstacle.js";
@@ -56,7 +56,7 @@ function roomFor({ caps, facts }: InboundRequest): Promise<void> | undefined {
 
 /** What was found comes before what a policy says, also where both only observe. */
 function decideBy(request: InboundRequest, findings: readonly Finding[]): void {
-  const { refusing, noted, remark } = weigh(findings, request.policy);
+  const { refusing, noted, notedRules, remark } = weigh(findings, request.policy);
   if (refusing !== undefined) request.decision = denialOf(refusing);
   else if (request.decision?.allow === true) {
     const { observed } = request.decision;
@@ -64,7 +64,10 @@ function decideBy(request: InboundRequest, findings: readonly Finding[]): void {
     // On record is what enforcing would name, and there what was found comes first.
     const first = noted === undefined ? observed : denialOf(noted);
     const told = first ?? (remark === undefined ? undefined : denialOf(remark));
-    if (told !== undefined) request.decision = { allow: true, observed: told };
+    if (told !== undefined) {
+      const rules = [...notedRules, ...rulesNotedBy(request.decision)];
+      request.decision = permitNoting(told, rules);
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Judgement, Question } from "../decide/judge.js";
 import { ownDenial } from "../decide/structure.js";
 import { digestOfValue, meaningOf } from "../ledger/digest.js";
 import type { AskedCall, ThreadState } from "../ledger/thread-state.js";
+import { permitNoting, rulesNotedBy } from "./finding.js";
 import { isSameCall } from "./resume.js";
 import type { Approval } from "./resume.js";
 
@@ -39,7 +40,7 @@ export function bindApprovals(
       if (reason === undefined) return judgement;
       const denial: Denial = ownDenial(APPROVAL_RULE, reason, policy.onBlock);
       return mode === "observe"
-        ? { ...judgement, decision: { allow: true, observed: denial } }
+        ? { ...judgement, decision: permitNoting(denial, rulesNotedBy(judgement.decision)) }
         : { ...judgement, decision: denial };
     },
   };

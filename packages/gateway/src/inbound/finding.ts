@@ -1,5 +1,6 @@
 import { CountersignError } from "@countersign/core";
-import type { CompiledPolicy, Denial, RequestCheckName } from "@countersign/policy";
+import { MAX_FURTHER_RULES } from "@countersign/policy";
+import type { CompiledPolicy, Denial, Permit, RequestCheckName } from "@countersign/policy";
 import type { LedgerRow } from "../ledger/ledger.js";
 import "../runs/errors.js";
 import type { RefusedPart } from "./errors.js";
@@ -88,7 +89,13 @@ export function isFound({ rule }: Denial): boolean {
 export function weigh(
   findings: readonly Finding[],
   { request }: CompiledPolicy,
-): { refusing: Finding | undefined; noted: Finding | undefined; remark: Finding | undefined } {
+): {
+  refusing: Finding | undefined;
+  noted: Finding | undefined;
+  /** The rules of everything that is noted. */
+  notedRules: string[];
+  remark: Finding | undefined;
+} {
   const counted = findings.filter(
     ({ check, isFirm }) => isFirm === true || request.mode(check) !== "off",
   );
@@ -97,11 +104,25 @@ export function weigh(
       isFirm === true || (isRemark !== true && request.mode(check) === "enforce"),
   );
   const isRemark = (finding: Finding): boolean => finding.isRemark === true;
+  const noted = counted.filter((finding) => !isRemark(finding));
   return {
     refusing,
-    noted: counted.find((finding) => !isRemark(finding)),
+    noted: noted[0],
+    notedRules: noted.map(ruleOf),
     remark: counted.find(isRemark),
   };
+}
+
+/** Every rule that a pass notes. */
+export function rulesNotedBy({ observed, further = [] }: Permit): string[] {
+  return observed === undefined ? [] : [observed.rule, ...further];
+}
+
+/** A pass on which the first thing noted stands, and the rules of the others. */
+export function permitNoting(first: Denial, rules: readonly string[]): Permit {
+  const others = new Set(rules.filter((rule) => rule !== first.rule));
+  const further = [...others].slice(0, MAX_FURTHER_RULES);
+  return { allow: true, observed: first, ...(further.length === 0 ? {} : { further }) };
 }
 
 /** The block that a finding means. */

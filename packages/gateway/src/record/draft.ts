@@ -150,6 +150,7 @@ function entryOf(parts: EntryParts): Writable<TextDraft> {
   // A rule in observe mode blocks nothing: the receipt says allowed, the entry names the rule.
   const rule = decision.allow ? decision.observed?.rule : decision.rule;
   if (rule !== undefined) draft.rule = rule;
+  if (decision.allow && decision.further !== undefined) draft.further_rules = [...decision.further];
   return draft;
 }
 

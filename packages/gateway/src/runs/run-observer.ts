@@ -74,7 +74,9 @@ function noteRules(handle: RunHandle, { decision, refused }: Passage): void {
   if (refused !== undefined) addRule((handle.blockedBy ??= []), "gateway/invalid");
   else if (decision?.allow === false) addRule((handle.blockedBy ??= []), decision.rule);
   else if (decision?.observed !== undefined) {
-    addRule((handle.notedBy ??= []), decision.observed.rule);
+    const rules = (handle.notedBy ??= []);
+    addRule(rules, decision.observed.rule);
+    for (const rule of decision.further ?? []) addRule(rules, rule);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Permit } from "@countersign/policy";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Telemetry } from "./telemetry.js";
@@ -10,7 +11,7 @@ export function countPassage(telemetry: Telemetry, agent: string, passage: Passa
     telemetry.blocked.add("gateway/invalid", kind);
   } else if (decision.allow) {
     telemetry.forwarded.add(agent, kind);
-    if (decision.observed !== undefined) telemetry.observed.add(decision.observed.rule, kind);
+    countRules(telemetry, decision, kind);
   } else {
     telemetry.blocked.add(decision.rule, kind);
   }
@@ -19,5 +20,12 @@ export function countPassage(telemetry: Telemetry, agent: string, passage: Passa
 /** Adds what was only noted about a request that may pass: whoever observes wants to know what enforcing would refuse. */
 export function countObserved(telemetry: Telemetry, { decision, facts }: InboundRequest): void {
   if (decision?.allow !== true || decision.observed === undefined) return;
-  telemetry.observed.add(decision.observed.rule, facts?.classification ?? "malformed");
+  countRules(telemetry, decision, facts?.classification ?? "malformed");
+}
+
+/** Each rule that would have blocked counts once, since each has to be settled before enforcing. */
+function countRules(telemetry: Telemetry, { observed, further }: Permit, kind: string): void {
+  if (observed === undefined) return;
+  telemetry.observed.add(observed.rule, kind);
+  if (further !== undefined) for (const rule of further) telemetry.observed.add(rule, kind);
 }

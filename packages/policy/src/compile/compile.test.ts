@@ -381,3 +381,21 @@ test("a raised claim does not slip past the rules for the class it really has", 
   expect(verdict(policy, "notification mutate toast")).toBe("quiet");
   expect(verdict(policy, "state_update mutate")).toBe("allow");
 });
+
+test("observing names every rule that would have blocked, each once, the first apart", () => {
+  const policy = policyOf(`hushspec: "0.1.0"
+mode: observe
+rules:
+  ag_ui: { transport: websocket }
+  ag_ui_components: { allow_components: [chat-window] }
+  ag_ui_conditions: { rules: [{ id: never, when: "true" }] }
+`);
+  const decision = policy.evaluate(factsOf("form_action submit modal:x"));
+  expect(decision).toMatchObject({
+    allow: true,
+    observed: { rule: "ag_ui.transport" },
+    further: ["ag_ui_components", "ag_ui.capability", "ag_ui_conditions.never"],
+  });
+  const one = policyOf('hushspec: "0.1.0"\nmode: observe\nrules:\n  ag_ui: {}\n');
+  expect(one.evaluate(factsOf("form_action submit modal:x"))).not.toHaveProperty("further");
+});

@@ -14,7 +14,7 @@ import { compileComponentRule } from "./component-rule.js";
 import { compileConditionRules } from "./condition-rules.js";
 import { compileContentRule } from "./content-rule.js";
 import type { Decision, Denial } from "./decision.js";
-import { ALLOW, observed } from "./decision.js";
+import { ALLOW, MAX_FURTHER_RULES, observed } from "./decision.js";
 import { compileExactScopeRule } from "./exact-scope-rule.js";
 import { explainRules } from "./explain.js";
 import type { Trace } from "./explain.js";
@@ -166,6 +166,7 @@ function createEvaluator(
   return (facts) => {
     const observing = facts.mode === "observe";
     let remembered: Denial | undefined;
+    let further: string[] | undefined;
     for (const rule of rules) {
       let denial: Denial | undefined;
       let enforced = rule.mode === "enforce";
@@ -178,10 +179,17 @@ function createEvaluator(
       }
       if (denial === undefined) continue;
       if (enforced && !observing) return denial;
-      remembered ??= denial;
+      if (remembered === undefined) remembered = denial;
+      else if (denial.rule !== remembered.rule) further = withRule(further, denial.rule);
     }
-    return remembered === undefined ? ALLOW : observed(remembered);
+    return remembered === undefined ? ALLOW : observed(remembered, further);
   };
+}
+
+function withRule(rules: string[] | undefined, rule: string): string[] {
+  if (rules === undefined) return [rule];
+  if (rules.length < MAX_FURTHER_RULES && !rules.includes(rule)) rules.push(rule);
+  return rules;
 }
 
 function checkRule(rule: Rule, facts: DecisionFacts): Denial | undefined {

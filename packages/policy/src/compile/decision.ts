@@ -48,7 +48,12 @@ export type Denial = {
 };
 
 /** A pass; `observed` is the block that a rule in observe mode would have made. */
-export type Permit = { readonly allow: true; readonly observed?: Denial };
+export type Permit = {
+  readonly allow: true;
+  readonly observed?: Denial;
+  /** Other rules that would have blocked as well, each once. */
+  readonly further?: readonly string[];
+};
 
 /** What is to happen to an event. */
 export type Decision = Permit | Denial;
@@ -58,8 +63,12 @@ export const ALLOW: Permit = Object.freeze({ allow: true });
 
 const permits = new WeakMap<Denial, Permit>();
 
-/** A pass that remembers the block; the same object every time. */
-export function observed(denial: Denial): Permit {
+/** Rules that a pass names beside the first. */
+export const MAX_FURTHER_RULES = 16;
+
+/** A pass that remembers the block; the same object every time, unless other rules would have blocked as well. */
+export function observed(denial: Denial, further?: readonly string[]): Permit {
+  if (further !== undefined) return Object.freeze({ allow: true, observed: denial, further });
   let permit = permits.get(denial);
   if (permit === undefined) {
     permit = Object.freeze({ allow: true, observed: denial });

@@ -39,6 +39,7 @@ test("a draft is written the same behind any others as alone", () => {
     session_id: fc.option(member, { nil: undefined }),
     thread_id: fc.option(member, { nil: undefined }),
     rule: fc.option(member, { nil: undefined }),
+    further_rules: fc.option(fc.array(member, { minLength: 1, maxLength: 3 }), { nil: undefined }),
     custom: fc.option(member, { nil: undefined }),
     payload_text: fc.option(fc.constantFrom("{}", '"é"', '{"a":1}', ""), { nil: undefined }),
   });
@@ -50,6 +51,7 @@ test("a draft is written the same behind any others as alone", () => {
         const common = {
           ...rest,
           ...(one.rule === undefined ? {} : { rule: one.rule }),
+          ...(one.further_rules === undefined ? {} : { further_rules: one.further_rules }),
           ...(one.thread_id === undefined ? {} : { thread_id: one.thread_id }),
         };
         const parts = {

@@ -136,7 +136,8 @@ export class DraftRows {
       draft.mode !== was.mode ||
       draft.policy_hash !== was.policy_hash ||
       draft.emitted_hash !== was.emitted_hash ||
-      draft.further_rules !== was.further_rules
+      draft.further_rules !== undefined ||
+      was.further_rules !== undefined
     ) {
       was.direction = draft.direction;
       was.mode = draft.mode;

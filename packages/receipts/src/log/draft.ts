@@ -4,8 +4,7 @@ import type { AgUiReceiptBody } from "../receipt/receipt.js";
 /** What the caller knows of a receipt; the log adds `id`, `kernel_key` and `signature`. */
 export type ReceiptDraft = Omit<AgUiReceiptBody, "id" | "kernel_key">;
 
-type DraftMembers = Omit<LogEntry, "seq" | "receipt" | "received_at" | "further_rules"> & {
-  readonly further_rules?: readonly string[];
+type DraftMembers = Omit<LogEntry, "seq" | "receipt" | "received_at"> & {
   /** Left out, the log's own clock is asked. */
   readonly received_at?: number;
 };

@@ -63,6 +63,7 @@ const entries: fc.Arbitrary<LogEntry> = fc
     policy_hash: hex,
     mode: fc.constantFrom("enforce", "observe"),
     rule: maybe(text),
+    further_rules: maybe(fc.array(text, { minLength: 1, maxLength: 16 })),
     received_at: fc.maxSafeNat(),
     emitted_hash: maybe(hex),
   })
@@ -214,6 +215,10 @@ test("an entry with a member of the wrong type, or one too many, is refused", ()
     { rule: null },
     { received_at: 1.5 },
     { emitted_hash: "abc" },
+    { further_rules: [] },
+    { further_rules: ["a", 1] },
+    { further_rules: Array.from({ length: 17 }, () => "a") },
+    { further_rules: "a" },
     { payload: {} },
   ];
   for (const change of changes) expect(changed(change)).toBe("ERR_ENTRY_MALFORMED");

@@ -83,6 +83,12 @@ function explainEntry(entry: LogEntry, json: boolean): void {
   if (rule === undefined) printLine("no rule spoke: the event was let through");
   else if (meaning === undefined) printLine(`${rule} is no rule of this version`);
   else printMeaning(rule, meaning);
+  for (const further of entry.further_rules ?? []) {
+    const known = explainRule(further);
+    printLine("");
+    if (known === undefined) printLine(`${further} is no rule of this version`);
+    else printMeaning(further, known);
+  }
   if (code !== undefined && explainCode(code) !== undefined) {
     printLine("");
     explainErrorCode(code, false);

@@ -59,14 +59,17 @@ test("--noted finds what was let through although a rule spoke, in lists and in 
   try {
     const log = await noted.open();
     for (const number of [0, 1, 4, 9]) {
-      const rule = number === 0 ? {} : { rule: "gateway/withheld" };
+      const rule =
+        number === 0
+          ? {}
+          : { rule: "gateway/withheld", further_rules: ["ag_ui.capability", "ag_ui_inbound"] };
       await log.append({ ...sampleDraft(number), mode: "observe", ...rule });
     }
     await log.close();
     const list = await noted.run("receipts", "list", "--noted", "--json");
     expect(JSON.parse(list.out).entries.map((entry: { seq: number }) => entry.seq)).toEqual([1]);
     const { out } = await noted.run("receipts", "list", "--noted");
-    expect(out).toContain("allowed noted by gateway/withheld");
+    expect(out).toContain("allowed noted by gateway/withheld, ag_ui.capability, ag_ui_inbound");
     const stats = await noted.run("receipts", "stats", "--noted", "--by", "rule", "--json");
     expect(JSON.parse(stats.out).rows).toEqual([{ count: 1, group: ["gateway/withheld"] }]);
     const both = await noted.run("receipts", "list", "--noted", "--blocked");
@@ -75,6 +78,7 @@ test("--noted finds what was let through although a rule spoke, in lists and in 
     const told = await runProgram("policy", "explain", "1", ...store);
     expect(told.out).toContain("allowed noted by gateway/withheld");
     expect(told.out).toContain("gateway/withheld: a run ended with questions");
+    expect(told.out).toMatch(/^ag_ui_inbound: /mu);
     const id = `agui-${sampleDraft(4).receipt.event_id}`;
     const receipt = JSON.parse((await runProgram("policy", "explain", id, "--json", ...store)).out);
     expect(receipt).toMatchObject({ entry: { seq: 2 }, meaning: { remedy: expect.any(String) } });
