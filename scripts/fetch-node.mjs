@@ -20,14 +20,20 @@ export function fetchNode(major, folder) {
   copyFileSync(join(root, ".npmrc"), join(folder, ".npmrc"));
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   const wanted = `${name}@${major}`;
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const flags = [
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+    "--fetch-retries=1",
+  ];
   const installed = spawnSync("npm", ["install", ...flags, wanted], {
     cwd: folder,
     encoding: "utf8",
   });
   if (installed.status !== 0) {
-    const said = (installed.stderr ?? "").split("\n").find((line) => line.startsWith("npm error"));
-    return { reason: `npm could not install ${wanted}: ${said ?? "npm did not start"}` };
+    const said = /^npm error (.+)$/mu.exec(installed.stderr ?? "")?.[1] ?? "npm did not start";
+    return { reason: `npm could not install ${wanted}: ${said}` };
   }
   const bin = join(folder, "node_modules", name, "bin");
   // Tests start `node` and `npm` by name as well as by process.execPath: both must be this one.
