@@ -168,8 +168,9 @@ test("max_invocations counts delivered events", () => {
   const one = verifier();
   const limited = granting({ max_invocations: 2 });
   for (let event = 0; event < 2; event++) {
-    expect(onModal(evaluateNow(one, limited, CONTEXT))).toBeUndefined();
-    one.spend("cap-test-0001");
+    const facts = evaluateNow(one, limited, CONTEXT);
+    expect(onModal(facts)).toBeUndefined();
+    one.spend(facts);
   }
   expect(evaluateNow(one, limited, CONTEXT).status).not.toBe("valid");
 });

@@ -1,8 +1,10 @@
 import type { JsonValue } from "@countersign/core";
 import type { CapabilityContext, CapabilityFacts } from "../facts.js";
 import { NOT_AUTHORIZED, refuse } from "../facts.js";
+import { keyName } from "../trust/public-key.js";
 import type { TrustList } from "../trust/trust-list.js";
 import type { Allowance, Reading } from "../verifier/authentic.js";
+import { allowanceId } from "../verifier/spending.js";
 import type { ChioAgents } from "./agents.js";
 import { delegationFault } from "./delegation.js";
 import type { UiGrant } from "./grants.js";
@@ -35,6 +37,7 @@ export function readChio(input: JsonValue, trust: TrustList, agents: ChioAgents)
   if (fault !== undefined) return reject(fault);
   const grants = uiGrants(token.grants);
   const subject = keyHex(token.subject) ?? "";
+  const counted = allowanceId(keyName(issuerKey), id);
   return {
     checks,
     token: {
@@ -42,11 +45,11 @@ export function readChio(input: JsonValue, trust: TrustList, agents: ChioAgents)
       lineage: [...token.chain.map(({ capabilityId }) => capabilityId), id],
       notBefore: Number(token.issuedAt),
       expiresAt: Number(token.expiresAt),
-      allowances: allowancesOf(token, grants),
+      allowances: allowancesOf(counted, token, grants),
       admit: (context, spending) => {
         if (!agents(context.agent, subject)) return refuse(id, "wrong_agent");
         const left = grants.filter(
-          ({ maxInvocations: m }) => m === undefined || spending.spent(id) < m,
+          ({ maxInvocations: m }) => m === undefined || spending.spent(counted) < m,
         );
         return admitGrants(token, left, context);
       },
@@ -100,7 +103,11 @@ function scopesOf(token: ChioToken, grants: readonly UiGrant[]): readonly string
 }
 
 /** One count per token: an event counts against every grant, which is never more than Chio allows. */
-function allowancesOf({ id, expiresAt }: ChioToken, grants: readonly UiGrant[]): Allowance[] {
+function allowancesOf(
+  id: string,
+  { expiresAt }: ChioToken,
+  grants: readonly UiGrant[],
+): Allowance[] {
   if (!grants.some(({ maxInvocations }) => maxInvocations !== undefined)) return [];
   const maxEvents = Math.max(...grants.map(({ maxInvocations = Infinity }) => maxInvocations));
   return [{ id, maxEvents, expiresAt: Number(expiresAt) }];

@@ -5,6 +5,7 @@ import { parseScope } from "../scope/grammar.js";
 import { matchesScope } from "../scope/match.js";
 import type { TrustList } from "../trust/trust-list.js";
 import type { Allowance, Reading } from "../verifier/authentic.js";
+import { allowanceId } from "../verifier/spending.js";
 import type { ChainLink } from "./chain.js";
 import { readChain } from "./chain.js";
 import { claimsToJson, holderKey } from "./claims.js";
@@ -42,7 +43,7 @@ export function readToken(text: string, trust: TrustList): Reading {
       lineage: links.map(({ claims }) => claims.jti),
       notBefore: nbf,
       expiresAt: exp,
-      allowances: allowancesOf(links),
+      allowances: allowancesOf(root.claims.iss, links),
       admit({ agent, sessionId }: CapabilityContext): CapabilityFacts {
         if (sub !== agent) return elsewhere;
         return sid === undefined || sid === sessionId ? facts : otherwise;
@@ -55,9 +56,9 @@ function signerOf(parent: ChainLink | undefined): Uint8Array | undefined {
   return parent === undefined ? undefined : holderKey(parent.claims);
 }
 
-function allowancesOf(links: readonly ChainLink[]): Allowance[] {
+function allowancesOf(issuer: string, links: readonly ChainLink[]): Allowance[] {
   return links.flatMap(({ claims: { jti, exp, max_events: most } }) =>
-    most === undefined ? [] : [{ id: jti, maxEvents: most, expiresAt: exp }],
+    most === undefined ? [] : [{ id: allowanceId(issuer, jti), maxEvents: most, expiresAt: exp }],
   );
 }
 

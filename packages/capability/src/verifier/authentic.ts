@@ -4,6 +4,7 @@ import type { SignatureCheck } from "./signatures.js";
 
 /** How many events a token of the lineage may open, and until when (seconds). */
 export type Allowance = {
+  /** The name of the count: see `allowanceId`. */
   readonly id: string;
   readonly maxEvents: number;
   readonly expiresAt: number;

@@ -1,3 +1,11 @@
+/**
+ * The name under which the events of a token are counted: ids are unique only for their issuer, and one issuer must
+ * not use up what another gave out.
+ */
+export function allowanceId(issuer: string, id: string): string {
+  return JSON.stringify([issuer, id]);
+}
+
 /** Counts the events tokens have opened. Shared by several verifiers where they guard the same agents. */
 export type SpendingBook = {
   /** Events counted so far. */

@@ -44,8 +44,8 @@ export type CapabilityVerifier = {
     token: JsonValue,
     context: CapabilityContext,
   ): CapabilityFacts | Promise<CapabilityFacts>;
-  /** Counts one delivered event against a token and the tokens it was narrowed from. */
-  spend(id: string): void;
+  /** Counts one delivered event against a token, by what `evaluate` answered, and the tokens it was narrowed from. */
+  spend(facts: Pick<CapabilityFacts, "id">): void;
   /**
    * The limits a token is under: its own and those of the tokens it was narrowed from; `undefined` for one that was
    * not found authentic, or is no longer remembered.
@@ -77,15 +77,14 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
   // with every event. Only authentic texts get here, so a flood of others cannot push them out.
   const atHand = createRecent<AuthenticToken>(TEXTS_AT_HAND);
   const refused = createRecent<CapabilityFacts>(cache);
-  // By id, since that is all `spend` gets. Far more than can be judged between a decision and its
-  // delivery, because an allowance forgotten there would not be counted.
-  const spenders = createRecent<AuthenticToken>(Math.max(cache, 10_000));
+  // As long as somebody has the answer: an allowance forgotten there would not be counted.
+  const spenders = new WeakMap<Pick<CapabilityFacts, "id">, AuthenticToken>();
   const forgeries = createForgeryCounter(options.forgeries ?? { count: 32, windowSeconds: 60 });
   const seconds = (): number => Math.floor(clock.now() / 1000);
 
   const settle = (token: AuthenticToken, context: CapabilityContext): CapabilityFacts => {
     const facts = conclude(token, context, { now: seconds(), revocations, spending });
-    if (facts.status === "valid" && token.allowances.length > 0) spenders.set(token.id, token);
+    if (facts.status === "valid" && token.allowances.length > 0) spenders.set(facts, token);
     return facts;
   };
 
@@ -145,8 +144,8 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
         return refuse(MALFORMED_ID, "rejected", INTERNAL);
       }
     },
-    spend(id) {
-      for (const allowance of spenders.get(id)?.allowances ?? []) {
+    spend(facts) {
+      for (const allowance of spenders.get(facts)?.allowances ?? []) {
         spending.count(allowance.id, allowance.expiresAt);
       }
     },

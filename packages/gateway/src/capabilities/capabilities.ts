@@ -10,6 +10,6 @@ export type Capabilities = {
   session(subject?: TokenSubject): readonly CapabilityFacts[];
   /** The token that came with one event. */
   presented(token: JsonValue, subject?: TokenSubject): CapabilityFacts;
-  /** Counts one delivered event against a token's allowance. */
-  spend(id: string): void;
+  /** Counts one delivered event against the allowance of a token that was judged here. */
+  spend(facts: CapabilityFacts): void;
 };

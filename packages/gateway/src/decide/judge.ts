@@ -88,7 +88,7 @@ class Judge {
     );
     if (judgement.decision.allow && !isBeside) {
       if (!continues) book.commit(question.facts, keys, now);
-      if (judgement.capability !== undefined) capabilities.spend(judgement.capability.id);
+      if (judgement.capability !== undefined) capabilities.spend(judgement.capability);
     }
     return judgement;
   }

@@ -37,8 +37,8 @@ export class RunCapabilities implements Capabilities {
     );
   }
 
-  spend(id: string): void {
-    this.#tokens.spend(id);
+  spend(facts: CapabilityFacts): void {
+    this.#tokens.spend(facts);
   }
 
   /**

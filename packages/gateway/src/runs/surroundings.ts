@@ -21,7 +21,7 @@ export type TokenVerifier = {
     token: JsonValue,
     context: { agent: string; sessionId: string; event?: TokenSubject },
   ): CapabilityFacts;
-  spend(id: string): void;
+  spend(facts: CapabilityFacts): void;
   /**
    * Sees to it that so many events of a limited token can be opened, as far as they can be had; a promise where that
    * has to be asked for, which resolves in any case. `isPatient` waits for what other gateways may give back.

@@ -102,7 +102,7 @@ export async function openTokens(
           ? { id: "<undecided>", status: "rejected", scopes: [] }
           : facts;
       },
-      spend: (id) => verifier.spend(id),
+      spend: (facts) => verifier.spend(facts),
       ...reservationsOf(verifier, spending),
     },
     issue: async (grant) => {

@@ -115,7 +115,7 @@ test("without the database no event of a limited capability is opened beyond wha
   for (let event = 0; event < 1000; event += 1) {
     const facts = tokens.verifier.evaluate(token, context);
     if (facts.status !== "valid") break;
-    tokens.verifier.spend(facts.id);
+    tokens.verifier.spend(facts);
     opened += 1;
   }
   await tokens.verifier.reserve?.(token, context, 1);
