@@ -18,6 +18,7 @@ import { addConsoleRoutes } from "./console-routes.js";
 import { addExplainRoute } from "./explain-route.js";
 import { addFeedRoute } from "./feed-route.js";
 import { CONTROL_API } from "./openapi.js";
+import { createOperatorActs } from "./operator-acts.js";
 import { addPolicyRoutes } from "./policy-routes.js";
 import { problem } from "./problem.js";
 import { addReceiptRoutes } from "./receipt-routes.js";
@@ -116,12 +117,13 @@ export function createControlApp(options: ControlOptions): Hono {
     context.text(await options.metrics(), 200, { "content-type": EXPOSITION_TYPE }),
   );
   const all = { sessions, gateway: options.gatewayName, fleet: options.fleet };
-  addSessionRoutes(app, all);
-  addCapabilityRoutes(app, tokens, all, agents, clock);
+  const acts = createOperatorActs(gateway.surroundings, admin.name);
+  addSessionRoutes(app, all, acts);
+  addCapabilityRoutes(app, tokens, all, agents, clock, acts);
   addFeedRoute(app, feed);
   addReceiptRoutes(app, receipts);
   addExplainRoute(app);
-  addPolicyRoutes(app, policy, receipts.store, options.reloadPolicy);
+  addPolicyRoutes(app, policy, receipts.store, options.reloadPolicy, acts);
   return app;
 }
 

@@ -1,10 +1,13 @@
+import { CountersignError } from "@countersign/core";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import type { OpenTokens } from "../serve/open-tokens.js";
 import type { Sessions } from "../sessions/sessions.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 
-function routes(): { app: Hono; issued: unknown[]; revoked: string[] } {
+function routes(logIsDown = false) {
+  const acts: object[] = [];
+  const handed: string[] = [];
   const issued: unknown[] = [];
   const revoked: string[] = [];
   const tokens = {
@@ -14,12 +17,19 @@ function routes(): { app: Hono; issued: unknown[]; revoked: string[] } {
     },
     revoke: async (id: string) => void revoked.push(id),
   } as unknown as OpenTokens;
-  const sessions = { addToken: () => undefined } as unknown as Sessions;
+  const sessions = { addToken: (id: string) => void handed.push(id) } as unknown as Sessions;
   const app = new Hono();
   app.onError((error, context) => context.text(error.message, 400));
   const all = { sessions, fleet: undefined };
-  addCapabilityRoutes(app, tokens, all, { names: ["support", "sales"] }, { now: () => 0 } as never);
-  return { app, issued, revoked };
+  const note = async (act: object): Promise<string> => {
+    if (logIsDown) throw new CountersignError("ERR_LOG_CLOSED", "the log is closed", {});
+    acts.push(act);
+    return "agui-1";
+  };
+  const agents = { names: ["support", "sales"] };
+  const recording = { record: note, note, noteStopped: async () => undefined };
+  addCapabilityRoutes(app, tokens, all, agents, { now: () => 0 } as never, recording);
+  return { app, issued, revoked, acts, handed };
 }
 
 const asked = { agent: "support", scopes: ["ui:alert:toast"] };
@@ -39,6 +49,25 @@ test("a token for one session is issued for that session", async () => {
   const answer = await app.request("/v1/capabilities", { method: "POST", body });
   expect(answer.status).toBe(201);
   expect(issued).toEqual([{ ...asked, sessionId: "s1", notBefore: 0, expiresAt: 5 }]);
+});
+
+test("whoever issues, presents or revokes a capability is in the log; without a receipt nobody gets one", async () => {
+  const { app, acts } = routes();
+  const post = (on: Hono, path: string, body: object): Response | Promise<Response> =>
+    on.request(path, { method: "POST", body: JSON.stringify(body) });
+  await post(app, "/v1/capabilities", { ...asked, session_id: "s1" });
+  await post(app, "/v1/capabilities", asked);
+  await post(app, "/v1/capabilities/revoke", { id: "cap_1" });
+  const issue = { act: "capability-issue", capability: "cap_1", agent: "support" };
+  expect(acts).toEqual([
+    { ...issue, session: "s1" },
+    issue,
+    { act: "capability-revoke", capability: "cap_1" },
+  ]);
+  const down = routes(true);
+  const answer = await post(down.app, "/v1/capabilities", { ...asked, session_id: "s1" });
+  expect([answer.status, await answer.text()]).toEqual([400, "the log is closed"]);
+  expect(down.handed).toEqual([]);
 });
 
 test("no session gets a token of an agent that is not here; to be carried elsewhere it is issued", async () => {

@@ -6,6 +6,7 @@ import type { Clock } from "../ports.js";
 import type { OpenTokens } from "../serve/open-tokens.js";
 import type { Agents } from "../upstream/targets.js";
 import { invalidField } from "./invalid-field.js";
+import type { OperatorActs } from "./operator-acts.js";
 import { BODY_LIMITS, readBody } from "./request-body.js";
 
 /** Ten minutes: long enough for a dialog, short enough to forget. */
@@ -20,6 +21,7 @@ export function addCapabilityRoutes(
   { sessions, fleet }: Pick<AllSessions, "sessions" | "fleet">,
   agents: Pick<Agents, "names">,
   clock: Clock,
+  acts: OperatorActs,
 ): void {
   /** Keeps a token for a session at every gateway; `partial` where one of them could not be told. */
   const hand = async (session: string, token: string): Promise<{ partial?: true }> => {
@@ -52,12 +54,20 @@ export function addCapabilityRoutes(
       expiresAt: now + (body.optionalCount("expires_in", BODY_LIMITS.seconds) ?? DEFAULT_SECONDS),
       ...(maxEvents === undefined ? {} : { maxEvents }),
     });
+    // Before anybody has it: what no log knows of would be worth a submit all the same.
+    await acts.record({
+      act: "capability-issue",
+      capability: claims.jti,
+      agent,
+      ...(sessionId === undefined ? {} : { session: sessionId }),
+    });
     const told = isAttached ? await hand(sessionId, token) : {};
     return context.json({ token, id: claims.jti, expires_at: claims.exp, ...told }, 201);
   });
   app.post("/v1/capabilities/revoke", async (context) => {
     const id = readBody(await context.req.text(), ["id"]).text("id", BODY_LIMITS.id);
     await tokens.revoke(id);
+    await acts.note({ act: "capability-revoke", capability: id });
     return context.json({ revoked: id });
   });
   app.post("/v1/sessions/:id/capabilities", async (context) => {
@@ -65,7 +75,9 @@ export function addCapabilityRoutes(
     const token = body.text("token", BODY_LIMITS.token);
     // Only whether it can be read: whether it counts is asked anew for each event.
     const { id } = describeCapability(token);
-    const told = await hand(context.req.param("id"), token);
+    const session = context.req.param("id");
+    await acts.record({ act: "capability-attach", capability: id, session });
+    const told = await hand(session, token);
     return context.json({ accepted: true, id, ...told }, 202);
   });
 }

@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import type { ReplaceResult } from "@countersign/policy";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import type { OpenPolicy } from "../serve/open-policy.js";
+import type { OperatorActs } from "./operator-acts.js";
 import { comparePolicy, MAX_RECORDED } from "./policy-compare.js";
 import { BODY_LIMITS, readBody } from "./request-body.js";
 
@@ -11,6 +12,7 @@ export function addPolicyRoutes(
   policy: OpenPolicy,
   store: ReceiptStore,
   reload: () => ReplaceResult,
+  acts: OperatorActs,
 ): void {
   app.get("/v1/policy", (context) => {
     const { name, hash, mode, rules, document } = policy.holder.current;
@@ -34,8 +36,9 @@ export function addPolicyRoutes(
     const comparison = await comparePolicy(policy.holder.current, text, recorded, store);
     return context.json(comparison, "issues" in comparison ? 422 : 200);
   });
-  app.post("/v1/policy/reload", (context) => {
+  app.post("/v1/policy/reload", async (context) => {
     const result = reload();
+    if (result.replaced) await acts.note({ act: "policy-reload" });
     return result.replaced
       ? context.json({ changed: result.changed, hash: result.policy.hash })
       : context.json(

@@ -1,7 +1,10 @@
 import type { Context, Hono } from "hono";
+import type { OrderAnswer } from "../fleet/order.js";
 import { stopRuns } from "../fleet/stop-order.js";
+import type { StoppedRun } from "../fleet/stop-order.js";
 import { findSession, listSessions } from "./all-sessions.js";
 import type { AllSessions } from "./all-sessions.js";
+import type { OperatorActs } from "./operator-acts.js";
 import { cutPage } from "./page.js";
 import { problem } from "./problem.js";
 
@@ -9,7 +12,7 @@ const STATUSES: ReadonlySet<string> = new Set(["running", "finished", "failed", 
 const REASON = "an operator stopped it";
 
 /** Sessions, their runs, and the way to stop them, wherever they are. */
-export function addSessionRoutes(app: Hono, all: AllSessions): void {
+export function addSessionRoutes(app: Hono, all: AllSessions, acts: OperatorActs): void {
   app.get("/v1/sessions", async (context) => {
     const list = await listSessions(all);
     const { items, cursor } = cutPage(list.items, context.req.query());
@@ -49,26 +52,32 @@ export function addSessionRoutes(app: Hono, all: AllSessions): void {
   });
   app.post("/v1/sessions/:id/runs/:run/stop", (context) => {
     const { id, run } = context.req.param();
-    return stopRun(context, all, id, run);
+    return stopRun(context, { ...all, acts }, id, run);
   });
   app.post("/v1/sessions/:id/stop", (context) =>
-    stopSession(context, all, context.req.param("id")),
+    stopSession(context, { ...all, acts }, context.req.param("id")),
   );
 }
 
+type Stopping = AllSessions & { readonly acts: OperatorActs };
+
 async function stopRun(
   context: Context,
-  { sessions, fleet, gateway }: AllSessions,
+  { sessions, fleet, gateway, acts }: Stopping,
   session: string,
   run: string,
 ): Promise<Response> {
   const here = sessions.find(session)?.runs.get(run);
   const [stopped] = stopRuns(sessions, { session, run }, REASON);
-  if (stopped !== undefined) return context.json({ run_id: run, status: "stopped", gateway }, 202);
+  if (stopped !== undefined) {
+    await acts.noteStopped([stopped]);
+    return context.json({ run_id: run, status: "stopped", gateway }, 202);
+  }
   if (here !== undefined) return problem(context, 409, "RUN_OVER", "The run has ended already");
   const answers = (await fleet?.stop({ session, run })) ?? [];
   const there = answers.find((answer) => answer.stopped.length > 0);
   if (there !== undefined) {
+    await acts.noteStopped(runsOf(there, session).filter((one) => one.run === run));
     return context.json({ run_id: run, status: "stopped", gateway: there.gateway }, 202);
   }
   const rows = (await fleet?.sessions(session)) ?? [];
@@ -80,10 +89,28 @@ async function stopRun(
     : problem(context, 404, "RUN_UNKNOWN", "No run of that id is known in that session");
 }
 
-async function stopSession(context: Context, all: AllSessions, id: string): Promise<Response> {
-  const { sessions, fleet, gateway } = all;
+/** The runs of a session that another gateway says it ended: what it says came through a table. */
+function runsOf({ stopped }: OrderAnswer, session: string): StoppedRun[] {
+  const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
+  return stopped.filter(
+    (one) =>
+      one.session === session &&
+      typeof one.run === "string" &&
+      isText(one.thread) &&
+      isText(one.agent),
+  );
+}
+
+async function stopSession(context: Context, all: Stopping, id: string): Promise<Response> {
+  const { sessions, fleet, gateway, acts } = all;
   const here = stopRuns(sessions, { session: id }, REASON);
-  const answers = (await fleet?.stop({ session: id })) ?? [];
+  let answers: readonly OrderAnswer[] = [];
+  try {
+    answers = (await fleet?.stop({ session: id })) ?? [];
+  } finally {
+    // Those that are ended are ended, whatever the others say.
+    await acts.noteStopped([...here, ...answers.flatMap((answer) => runsOf(answer, id))]);
+  }
   const stopped = [{ gateway, stopped: here }, ...answers].flatMap((answer) =>
     answer.stopped.map(({ run }) => ({ run_id: run, gateway: answer.gateway })),
   );

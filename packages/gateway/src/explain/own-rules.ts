@@ -68,6 +68,10 @@ export const OWN_RULES = {
     remedy:
       "look the code up: `countersign policy explain CODE`; `countersign doctor URL` shows the agent's own",
   },
+  "gateway/operator-stop": {
+    means: "an operator ended the run through the control plane; the reason names the admin token",
+    remedy: "ask the operator; the person may ask again",
+  },
   "gateway/approval": {
     means:
       "after the person answered, the agent makes another call than they were shown, one that they declined, or a second one",

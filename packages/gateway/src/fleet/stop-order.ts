@@ -11,7 +11,13 @@ export type StopOrder = {
 };
 
 /** A run that was ended. */
-export type StoppedRun = { readonly session: string; readonly run: string };
+export type StoppedRun = {
+  readonly session: string;
+  readonly run: string;
+  /** Unknown of a run that an older gateway ended. */
+  readonly thread?: string;
+  readonly agent?: string;
+};
 
 /**
  * Ends the open runs that an order names, and says which they were.
@@ -31,7 +37,8 @@ export function stopRuns(
     if (thread !== undefined && handle.threadId !== thread) continue;
     if (run !== undefined && handle.runId !== run) continue;
     handle.stop(reason);
-    stopped.push({ session: id, run: handle.runId });
+    const { runId, threadId, agent } = handle;
+    stopped.push({ session: id, run: runId, thread: threadId, agent });
   }
   return stopped;
 }

@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { CountersignError, encodeBase64Url, equalBytes, sha256 } from "@countersign/core";
+import {
+  CountersignError,
+  decodeBase64Url,
+  encodeBase64Url,
+  encodeHex,
+  equalBytes,
+  sha256,
+} from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { readRegularFile } from "../files/read-regular-file.js";
@@ -13,6 +20,7 @@ import { writeNewFile } from "./write-new-file.js";
 export type KeyPurpose = "receipts" | "checkpoint" | "issuer";
 
 const OWNER_ONLY = 0o600;
+const NAME_DIGITS = 8;
 /** Bytes of a file with a key or a hash in it; a key has 119. */
 const MAX_KEY_BYTES = 16 * 1024;
 
@@ -55,6 +63,8 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 
 /** What guards the control plane. */
 export type AdminToken = {
+  /** What it is called in the log: `admin-` and the first eight hex digits of its SHA-256. */
+  readonly name: string;
   /** The token itself, only when it was made just now. */
   readonly fresh: string | undefined;
   matches(token: string): boolean;
@@ -69,6 +79,7 @@ export async function openAdminToken(directory: string): Promise<AdminToken> {
   const expected = fresh === undefined ? await readHash(file) : encodeBase64Url(sha256(fresh));
   const bytes = new TextEncoder().encode(expected);
   return {
+    name: `admin-${encodeHex(decodeBase64Url(expected)).slice(0, NAME_DIGITS)}`,
     fresh,
     keep: async () => {
       if (fresh === undefined) return;

@@ -1,3 +1,4 @@
+import type { LogEntry } from "@countersign/receipts";
 import { sseFrame } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
 import type { RunView, SessionView } from "../control/session-view.js";
@@ -78,6 +79,17 @@ test("a run is stopped through any gateway, at once after it began, and its pers
     const [, { runs }] = await ask<Runs>(first, "/v1/runs?status=stopped");
     expect(runs).toMatchObject([{ run_id: "r1", session_id: "s1", gateway: await nameOf(second) }]);
   }, WAIT);
+  // And the log knows who ended it.
+  const [, found] = await ask<{ entries: LogEntry[] }>(
+    first,
+    "/v1/receipts?run_id=r1&allowed=false",
+  );
+  expect(found.entries).toMatchObject([
+    { rule: "gateway/operator-stop", thread_id: "t1", receipt: { agent_id: "support" } },
+  ]);
+  expect(found.entries[0]?.receipt.denial_reason).toMatch(
+    /^stopped by operator admin-[0-9a-f]{8}$/u,
+  );
   expect((await ask(first, "/v1/sessions/s1/runs/r1/stop", "POST"))[0]).toBe(409);
   expect((await ask(first, "/v1/sessions/s1/runs/r9/stop", "POST"))[0]).toBe(404);
   // An order is done once: the same session goes on, and so does what was started later.

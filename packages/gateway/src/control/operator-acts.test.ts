@@ -1,0 +1,75 @@
+import { CountersignError } from "@countersign/core";
+import { compilePolicy, loadPolicy } from "@countersign/policy";
+import { expect, test } from "vitest";
+import { createMemoryRecorder, OPEN_POLICY } from "../testing/fixture.js";
+import { createOperatorActs } from "./operator-acts.js";
+
+const policy = compilePolicy(loadPolicy(OPEN_POLICY));
+
+function operator(recorder = createMemoryRecorder()) {
+  const errors: object[] = [];
+  const quiet = (): void => {};
+  const around = {
+    recorder,
+    policy: () => policy,
+    clock: { now: () => 1_794_700_000_500 },
+    mintId: () => `evt_${recorder.drafts.length}`,
+    journal: {
+      debug: quiet,
+      info: quiet,
+      warn: quiet,
+      error: (facts: object) => void errors.push(facts),
+    },
+  };
+  return { acts: createOperatorActs(around, "admin-1a2b3c4d"), recorder, errors };
+}
+
+test("each run that an operator ended has a receipt with its ids, the reason and the name of the token", async () => {
+  const { acts, recorder } = operator();
+  await acts.noteStopped([
+    { session: "s", run: "r1", thread: "t", agent: "support" },
+    { session: "s", run: "r2" },
+  ]);
+  await acts.noteStopped([]);
+  expect(recorder.drafts).toHaveLength(2);
+  expect(recorder.drafts[0]).toMatchObject({
+    direction: "outbound",
+    run_id: "r1",
+    thread_id: "t",
+    rule: "gateway/operator-stop",
+    policy_hash: policy.hash,
+    receipt: {
+      agent_id: "support",
+      session_id: "s",
+      event_type: "lifecycle",
+      target: { component_type: "operator", component_id: "admin-1a2b3c4d" },
+      allowed: false,
+      denial_reason: "stopped by operator admin-1a2b3c4d",
+    },
+  });
+});
+
+test("a reload is a receipt under the policy that is in force then", async () => {
+  const { acts, recorder } = operator();
+  await acts.note({ act: "policy-reload" });
+  expect(recorder.drafts[0]).toMatchObject({
+    policy_hash: policy.hash,
+    receipt: {
+      event_type: { custom: "operator.policy-reload" },
+      agent_id: "<operator>",
+      allowed: true,
+    },
+  });
+});
+
+test("a log that is down undoes no stop; it is told that there is no receipt", async () => {
+  const recorder = createMemoryRecorder();
+  const down = new CountersignError("ERR_LOG_CLOSED", "the log is closed", {});
+  const { acts, errors } = operator({ ...recorder, appendAll: () => Promise.reject(down) });
+  await acts.noteStopped([{ session: "s", run: "r" }]);
+  expect(await acts.note({ act: "policy-reload" })).toBeUndefined();
+  expect(errors).toMatchObject([{ act: "stop" }, { act: "policy-reload" }]);
+  await expect(
+    acts.record({ act: "capability-attach", capability: "c", session: "s" }),
+  ).rejects.toMatchObject({ code: "ERR_LOG_CLOSED" });
+});

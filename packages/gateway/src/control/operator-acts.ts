@@ -1,0 +1,117 @@
+import { canonicalJson, isCountersignError } from "@countersign/core";
+import { NO_CAPABILITY } from "@countersign/receipts";
+import type { ReceiptClassification } from "@countersign/receipts";
+import type { EntryDraft } from "@countersign/receipts/log";
+import type { StoppedRun } from "../fleet/stop-order.js";
+import type { OwnRuleId } from "../explain/own-rules.js";
+import type { Surroundings } from "../runs/surroundings.js";
+
+/** What operators do through the control plane that an auditor must see in the log. */
+export type OperatorAct =
+  | { readonly act: "policy-reload" }
+  | {
+      readonly act: "capability-issue";
+      readonly capability: string;
+      readonly agent: string;
+      readonly session?: string;
+    }
+  | { readonly act: "capability-attach"; readonly capability: string; readonly session: string }
+  | { readonly act: "capability-revoke"; readonly capability: string };
+
+/** Signs for what operators do. */
+export type OperatorActs = {
+  /** Leaves a receipt, or throws: for what must not be done without one. */
+  record(act: OperatorAct): Promise<string>;
+  /** The same for what is done already, and is not undone because the log is down; then there is no receipt. */
+  note(act: OperatorAct): Promise<string | undefined>;
+  /** A receipt for each run that the operator ended. */
+  noteStopped(stopped: readonly StoppedRun[]): Promise<void>;
+};
+
+type Around = Pick<Surroundings, "recorder" | "policy" | "clock" | "mintId" | "journal">;
+
+const STOP_RULE: OwnRuleId = "gateway/operator-stop";
+/** The agent of an act that is about none. */
+const NO_AGENT = "<operator>";
+const CLASSES: Readonly<Record<OperatorAct["act"], ReceiptClassification>> = {
+  "policy-reload": "mutate",
+  "capability-issue": "create",
+  "capability-attach": "mutate",
+  "capability-revoke": "destroy",
+};
+
+/**
+ * Signs under the name of the admin token that was used. Acts are receipts like any others, in the same log
+ * (docs/decisions/2026-11-16-operator-acts.md): `target` names the operator, `event_type` the act.
+ */
+export function createOperatorActs(around: Around, operator: string): OperatorActs {
+  const target = { component_type: "operator", component_id: operator };
+  const common = (): Pick<EntryDraft, "policy_hash" | "mode" | "received_at"> => ({
+    policy_hash: around.policy().hash,
+    mode: "enforce",
+    received_at: around.clock.now(),
+  });
+  const timestamp = (): number => Math.floor(around.clock.now() / 1000);
+
+  const draftOf = (act: OperatorAct): EntryDraft => ({
+    ...common(),
+    direction: "inbound",
+    receipt: {
+      timestamp: timestamp(),
+      event_id: around.mintId("event"),
+      agent_id: "agent" in act ? act.agent : NO_AGENT,
+      ...("session" in act ? { session_id: act.session } : {}),
+      capability_id: "capability" in act ? act.capability : NO_CAPABILITY,
+      event_type: { custom: `operator.${act.act}` },
+      target,
+      classification: CLASSES[act.act],
+      transport: "sse",
+      allowed: true,
+    },
+    payload_text: canonicalJson({ ...act, operator }),
+  });
+
+  const stopOf = ({ agent, run, session, thread }: StoppedRun): EntryDraft => ({
+    ...common(),
+    direction: "outbound",
+    run_id: run,
+    ...(thread === undefined ? {} : { thread_id: thread }),
+    rule: STOP_RULE,
+    receipt: {
+      timestamp: timestamp(),
+      event_id: around.mintId("event"),
+      agent_id: agent ?? NO_AGENT,
+      session_id: session,
+      capability_id: NO_CAPABILITY,
+      event_type: "lifecycle",
+      target,
+      classification: "destroy",
+      transport: "sse",
+      allowed: false,
+      denial_reason: `stopped by operator ${operator}`,
+    },
+    payload_text: canonicalJson({ act: "stop", operator, run, session }),
+  });
+
+  const append = async (drafts: readonly EntryDraft[]): Promise<string> => {
+    const [recorded] = await around.recorder.appendAll(drafts);
+    if (recorded === undefined) throw new TypeError("the log answered without an entry");
+    return recorded.id;
+  };
+  const tried = async (act: string, drafts: readonly EntryDraft[]): Promise<string | undefined> => {
+    try {
+      return await append(drafts);
+    } catch (error) {
+      if (!isCountersignError(error)) throw error;
+      around.journal.error({ code: error.code, act, operator }, "an operator's act has no receipt");
+      return undefined;
+    }
+  };
+  return {
+    record: (act) => append([draftOf(act)]),
+    note: (act) => tried(act.act, [draftOf(act)]),
+    noteStopped: async (stopped) => {
+      if (stopped.length > 0) await tried("stop", stopped.map(stopOf));
+    },
+  };
+}
