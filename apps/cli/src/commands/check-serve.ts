@@ -15,8 +15,11 @@ import type { GatewayConfig } from "@countersign/gateway";
 import type { CompiledPolicy } from "@countersign/policy";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
+import { runCases } from "@countersign/policy/cases";
 import { describeFailure } from "../output/failure.js";
+import { askAgents } from "./ask-agents.js";
 import { compilePolicyFile } from "./policy/policy-file.js";
+import { readCases } from "./policy/read-cases.js";
 import { namesOfOneAddress } from "./same-address.js";
 
 /** One thing that was looked at. */
@@ -25,18 +28,55 @@ export type Finding = { readonly part: string; readonly ok: boolean; readonly sa
 const EMBEDDED = "sqlite:";
 const KEYS = ["receipts", "checkpoint", "issuer"] as const;
 
+/** How much is looked at. */
+export type CheckOptions = {
+  /** Start one run at each agent. */
+  readonly ask?: boolean;
+  /** The gateway that this one shall replace still runs, and has the ports. */
+  readonly whileRunning?: boolean;
+};
+
 /** Looks at everything a start would need, without making, writing or locking anything. */
-export async function checkServe(config: GatewayConfig): Promise<Finding[]> {
+export async function checkServe(
+  config: GatewayConfig,
+  options: CheckOptions = {},
+): Promise<Finding[]> {
+  const { listen, control } = config;
+  const mayBeTaken = options.whileRunning === true;
   return [
     await look("agents", () => checkAgents(config)),
+    ...(options.ask === true ? await checkAnswers(config) : []),
     await look("policy", () => checkPolicy(config.policyFile)),
+    ...(await checkCases(config.policyFile)),
     await look("keys", () => checkKeys(config.keyDirectory)),
     await look("store", () => checkStore(config)),
     await look("revocations", () => checkRevocations(config)),
     await look("access", () => checkAccess(config)),
     await look("tls", () => checkTls(config.listen.tls)),
-    await look("listen", () => checkPort(config.listen.host, config.listen.port)),
-    await look("control", () => checkPort(config.control.host, config.control.port)),
+    await look("listen", () => checkPort(listen.host, listen.port, mayBeTaken)),
+    await look("control", () => checkPort(control.host, control.port, mayBeTaken)),
+  ];
+}
+
+async function checkAnswers({ agents }: GatewayConfig): Promise<Finding[]> {
+  const asked = await askAgents(agents);
+  return asked.map(({ name, ok, says }) => ({ part: `agent ${name}`, ok, says }));
+}
+
+/** The cases beside the policy, where there are any: `policy.test.yaml` beside `policy.yaml`. */
+async function checkCases(policy: string | undefined): Promise<Finding[]> {
+  const file = policy?.replace(/\.(ya?ml)$/u, ".test.$1");
+  if (policy === undefined || file === undefined || file === policy || !existsSync(file)) return [];
+  return [
+    await look("policy tests", () => {
+      const { results } = runCases(compileServedPolicy(policy), readCases(file).cases);
+      const failed = results.filter(({ passed }) => !passed);
+      const [first] = failed;
+      if (first === undefined) return `${results.length} of ${results.length} cases pass`;
+      throw new TypeError(
+        `${failed.length} of ${results.length} cases fail, first "${first.name}"; countersign policy test ${file}`,
+      );
+    }),
   ];
 }
 
@@ -154,16 +194,20 @@ function checkTls(tls: GatewayConfig["listen"]["tls"]): string {
 }
 
 /** Whether the port could be had; it is given back at once. */
-function checkPort(host: string, port: number): Promise<string> {
+function checkPort(host: string, port: number, mayBeTaken: boolean): Promise<string> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
-      // The gateway that this one shall replace may still run.
-      if (error.code === "EADDRINUSE") resolve(`${host}:${port} is in use now`);
-      else reject(error);
+      if (error.code !== "EADDRINUSE") reject(error);
+      else if (mayBeTaken) resolve(`${host}:${port} is in use now`);
+      else {
+        const helps = "stop the other process, choose another port, or say --while-running";
+        reject(new TypeError(`${host}:${port} is in use: ${helps}`));
+      }
     });
     server.listen(port, host, () => {
-      server.close(() => resolve(`${host}:${port} is free`));
+      const said = port === 0 ? "any free port" : `port ${port} is free`;
+      server.close(() => resolve(`${host}, ${said}`));
     });
   });
 }

@@ -1,5 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { createServer as createHttpServer } from "node:http";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -39,6 +42,88 @@ test("--check looks at everything and makes nothing", async () => {
     "control",
   ]);
   expect(await readdir(home)).toEqual(before);
+});
+
+test("--check tries the ports and gives them back, and says who cannot have one", async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as AddressInfo;
+  const file = join(home, "ports.yaml");
+  const agents = 'agents: { a: { url: "http://127.0.0.1:9/" } }\n';
+  await writeFile(file, `${agents}listen: { port: ${port} }\ncontrol: { port: 0 }\n`);
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(1);
+  expect(out).toContain(`no listen: 127.0.0.1:${port} is in use`);
+  const replaced = await runProgram("serve", "--config", file, "--check", "--while-running");
+  expect(replaced.code).toBe(0);
+  await new Promise((resolve) => taken.close(resolve));
+  expect((await runProgram("serve", "--config", file, "--check")).code).toBe(0);
+  await expect(runProgram("serve", "--config", file, "--ask")).rejects.toThrow("--check");
+});
+
+test("--ask starts one run at each agent, and takes no credential to where it is sent on", async () => {
+  // The doctor asks first what a page may do.
+  const good = await startFakeAgent(({ method, body }) => {
+    if (method !== "POST") return { pieces: [] };
+    const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
+    return {
+      pieces: ["RUN_STARTED", "RUN_FINISHED"].map((type) => sseFrame({ type, threadId, runId })),
+    };
+  });
+  let led = 0;
+  const elsewhere = createServer(() => {
+    led += 1;
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+  const { port } = elsewhere.address() as AddressInfo;
+  const leading = createHttpServer((_request, response) => {
+    response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end();
+  });
+  await new Promise<void>((resolve) => leading.listen(0, "127.0.0.1", resolve));
+  try {
+    const file = join(home, "asked.yaml");
+    const astray = `http://127.0.0.1:${(leading.address() as AddressInfo).port}/`;
+    await writeFile(
+      file,
+      `agents:\n  good: { url: "${good.url}" }\n  down: { url: "http://127.0.0.1:9/" }\n` +
+        `  astray: { url: "${astray}", headers: { authorization: secret } }\n` +
+        "listen: { port: 0 }\ncontrol: { port: 0 }\n",
+    );
+    const { code, out } = await runProgram("serve", "--config", file, "--check", "--ask", "--json");
+    expect(code).toBe(1);
+    const { findings } = JSON.parse(out) as { findings: { part: string; ok: boolean }[] };
+    expect(findings.filter(({ part }) => part.startsWith("agent "))).toMatchObject([
+      { part: "agent good", ok: true, says: expect.stringContaining("answers with 2 events") },
+      { part: "agent down", ok: false, says: expect.stringContaining("countersign doctor") },
+      { part: "agent astray", ok: false },
+    ]);
+    expect(led).toBe(0);
+    expect(good.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+  } finally {
+    await good.stop();
+    leading.close();
+    elsewhere.close();
+  }
+});
+
+test("--check runs the cases beside the policy", async () => {
+  const folder = join(home, "cases");
+  await mkdir(folder);
+  const file = join(folder, "countersign.yaml");
+  await writeFile(file, `${config()}policy: policy.yaml\n`);
+  await writeFile(
+    join(folder, "policy.yaml"),
+    "ag_ui: { allow_display_without_capability: true }\n",
+  );
+  const expecting = (decision: string): string =>
+    `cases:\n  - name: text\n    event: { type: TEXT_MESSAGE_END, messageId: m }\n    expect: { decision: ${decision} }\n`;
+  await writeFile(join(folder, "policy.test.yaml"), expecting("allow"));
+  const fine = await runProgram("serve", "--config", file, "--check");
+  expect(fine.out).toContain("ok policy tests: 1 of 1 cases pass");
+  await writeFile(join(folder, "policy.test.yaml"), expecting("block"));
+  const { code, out } = await runProgram("serve", "--config", file, "--check");
+  expect(code).toBe(1);
+  expect(out).toContain('no policy tests: 1 of 1 cases fail, first "text"');
 });
 
 test("--check says what is missing and answers with 1", async () => {

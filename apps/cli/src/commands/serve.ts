@@ -12,13 +12,20 @@ import { VERSION } from "../version.js";
 import { assertPlaces, checkServe, compileServedPolicy } from "./check-serve.js";
 import "./errors.js";
 
-type ServeFlags = { config: string; check?: boolean; json?: boolean };
+type ServeFlags = {
+  config: string;
+  check?: boolean;
+  ask?: boolean;
+  whileRunning?: boolean;
+  json?: boolean;
+};
 
 const EXAMPLE = `
 Example:
   $ countersign init
   $ countersign serve
-  $ countersign serve --config /etc/countersign/countersign.yaml --check
+  $ countersign serve --check --ask
+  $ countersign serve --config /etc/countersign/countersign.yaml --check --while-running
 
 SIGTERM drains (a second one hastens), SIGHUP reads the policy again. Exit code of --check: 1 when something is missing.
 `;
@@ -31,7 +38,12 @@ export function registerServe(program: Command): void {
     .option("-c, --config <file>", "configuration file", "countersign.yaml")
     .option(
       "--check",
-      "look at configuration, policy, keys and store without touching anything, and stop",
+      "look at configuration, policy and its tests, keys, store and ports without touching anything, and stop",
+    )
+    .option("--ask", "with --check: also start one run at each agent, and see that it answers")
+    .option(
+      "--while-running",
+      "with --check: ports may be in use, by the gateway that this one shall replace",
     )
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
@@ -51,6 +63,9 @@ async function serve(flags: ServeFlags): Promise<void> {
     environment: process.env,
   });
   if (flags.check === true) return check(config, flags);
+  if (flags.ask === true || flags.whileRunning === true) {
+    throw new TypeError("--ask and --while-running belong to --check");
+  }
   checkPolicy(config.policyFile);
   assertPlaces(config);
   tuneMemory();
@@ -139,7 +154,7 @@ async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
     url: shownAddress(url),
     transport,
   }));
-  const findings = await checkServe(config);
+  const findings = await checkServe(config, flags);
   const ok = findings.every((finding) => finding.ok);
   if (!ok) process.exitCode = EXIT.negative;
   if (flags.json === true) {

@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { CountersignError } from "@countersign/core";
-import { formatIssue } from "@countersign/policy";
-import { readCaseFile, runCases } from "@countersign/policy/cases";
+import { runCases } from "@countersign/policy/cases";
 import type { CaseFile, CaseReport } from "@countersign/policy/cases";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../../output/failure.js";
-import { readText } from "../../files/read-file.js";
 import { printJson, printLine } from "../../output/print.js";
 import { compilePolicyFile } from "./policy-file.js";
+import { readCases } from "./read-cases.js";
 
 const EXAMPLE = `
 A file of cases stands beside its policy (policy.yaml, policy.test.yaml). Each case gives an event, a
@@ -43,16 +41,6 @@ function test(files: readonly string[], flags: Flags): void {
   if (failed) process.exitCode = EXIT.negative;
   if (flags.json === true) printJson({ ok: !failed, files: reports });
   else for (const report of reports) printReport(report.file, report);
-}
-
-function readCases(file: string): CaseFile {
-  const { file: cases, issues } = readCaseFile(readText(file), file);
-  if (cases !== undefined) return cases;
-  throw new CountersignError(
-    "ERR_POLICY_INVALID",
-    `the cases do not load\n${issues.map((issue) => `  ${formatIssue(issue)}`).join("\n")}`,
-    { file, issues },
-  );
 }
 
 function policyFor(file: string, cases: CaseFile): string {

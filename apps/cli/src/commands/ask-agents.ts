@@ -1,0 +1,45 @@
+import type { GatewayConfig } from "@countersign/gateway";
+import { defaultInput, examine, failing } from "@countersign/inspect";
+
+type Agent = GatewayConfig["agents"][number];
+
+/** What an agent said when it was asked. */
+export type Asked = { readonly name: string; readonly ok: boolean; readonly says: string };
+
+/** Milliseconds that one agent may take: somebody waits at a terminal. */
+const PATIENCE_MS = 15_000;
+
+/** Starts one run at each agent, as the doctor does: bounded, and with credentials for its own address only. */
+export async function askAgents(agents: readonly Agent[]): Promise<Asked[]> {
+  return Promise.all(agents.map(askAgent));
+}
+
+async function askAgent({
+  name,
+  url,
+  headers,
+  dialect,
+  forwardAuthorization,
+}: Agent): Promise<Asked> {
+  if (dialect === "chio") {
+    return { name, ok: true, says: "not asked: it speaks envelopes by itself" };
+  }
+  const report = await examine(url.href, {
+    headers,
+    input: defaultInput(),
+    timeoutMs: PATIENCE_MS,
+    severities: new Map(),
+  });
+  const [first] = failing(report, "error");
+  const took = `${Math.round(report.durationMs)} ms`;
+  if (first === undefined) {
+    return { name, ok: true, says: `answers with ${report.stream?.events ?? 0} events in ${took}` };
+  }
+  // Its users bring the credential, so that nobody can have asked with one here.
+  if (first.rule === "http/auth" && forwardAuthorization === true) {
+    return { name, ok: true, says: "answers, and wants the credential of a user" };
+  }
+  const { status } = report.exchange ?? {};
+  const shown = status === undefined ? "" : ` (status ${status})`;
+  return { name, ok: false, says: `${first.title}${shown}; countersign doctor says more` };
+}
