@@ -11,16 +11,24 @@ export type TornLine = {
   tear(): void;
   /** Lets go of every client; the server hears nothing, and believes that they are there. */
   freeze(): void;
+  /** Sends nobody to this server any more; who is connected stays. */
+  takeOut(port: number): void;
   stop(): Promise<void>;
 };
 
-/** Starts one in front of a server on this machine. */
-export async function startTornLine(port: number): Promise<TornLine> {
+/**
+ * Starts one in front of a server on this machine. In front of several it is a load balancer without stickiness: each
+ * connection goes to the next.
+ */
+export async function startTornLine(...ports: readonly number[]): Promise<TornLine> {
+  const inTurn = [...ports];
   const pairs = new Set<readonly [near: Socket, far: Socket]>();
   const frozen = new Set<Socket>();
   let connections = 0;
   const server = createServer((near) => {
     connections += 1;
+    const port = inTurn.shift() as number;
+    inTurn.push(port);
     const far = connect(port, "127.0.0.1");
     const pair = [near, far] as const;
     pairs.add(pair);
@@ -58,6 +66,7 @@ export async function startTornLine(port: number): Promise<TornLine> {
         near.destroy();
       }
     },
+    takeOut: (port) => void inTurn.splice(inTurn.indexOf(port), 1),
     stop: async () => {
       tear();
       for (const socket of frozen) socket.destroy();

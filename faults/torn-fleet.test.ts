@@ -1,0 +1,91 @@
+import { startPostgres, startTornLine } from "@countersign/testkit";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createFollowers, expectWhole } from "./harness/follow.js";
+import { startIn, writeSettings } from "./harness/gateway.js";
+import type { GatewayProcess } from "./harness/gateway.js";
+import { checkLog, unreceipted } from "./harness/log.js";
+import { pause, report, scaled } from "./harness/scale.js";
+import { createScene } from "./harness/scene.js";
+
+const scene = createScene();
+const GATEWAYS = 3;
+const CLIENTS = scaled(18, 90);
+const WORDS = scaled(200, 800);
+const BREAKS = scaled(8, 35);
+
+/** Gateways of one log, with the keys of the first. */
+async function startFleet(agent: string): Promise<GatewayProcess[]> {
+  const store = await startPostgres();
+  scene.defer(() => store.stop());
+  const config = {
+    receipts: { store: store.url, sign: "batch" },
+    fleet: { address: "127.0.0.1", port: 0 },
+    metrics: { public: true },
+    shutdown: { drain_timeout: 120 },
+  };
+  const directories: string[] = [];
+  for (let number = 0; number < GATEWAYS; number += 1) directories.push(await scene.directory());
+  for (const directory of directories) writeSettings(directory, { agent, config });
+  const [one, ...others] = directories as [string, ...string[]];
+  const first = await startIn(scene, one);
+  return [
+    first,
+    ...(await Promise.all(
+      others.map(async (directory) => {
+        await cp(join(one, "keys"), join(directory, "keys"), {
+          recursive: true,
+          // The first goes on signing: this file is being replaced.
+          filter: (source) => !source.includes("last-checkpoint"),
+        });
+        return startIn(scene, directory);
+      }),
+    )),
+  ];
+}
+
+const portOf = ({ url }: GatewayProcess): number => Number(new URL(url).port);
+
+/** What came of the streams that a gateway asked others for. */
+async function relaysOf({ controlUrl }: GatewayProcess): Promise<Record<string, number>> {
+  const page = await (await fetch(`${controlUrl}/metrics`)).text();
+  const lines = page.matchAll(/^countersign_relays_total\{result="(\w+)"\} (\d+)$/gmu);
+  return Object.fromEntries([...lines].map(([, result, count]) => [result, Number(count)]));
+}
+
+test(`${CLIENTS} people before ${GATEWAYS} gateways and a load balancer without stickiness, their lines torn and frozen ${BREAKS} times, one gateway told to stop meanwhile: each has every event once and in order, each is signed for once, and no agent is asked twice`, async () => {
+  const followers = await createFollowers(scene, WORDS);
+  const gateways = await startFleet(followers.agent.url);
+  const [leaving, ...staying] = gateways as [GatewayProcess, ...GatewayProcess[]];
+  const line = await startTornLine(...gateways.map(portOf));
+  scene.defer(() => line.stop());
+  const all = await followers.begin(line.url, CLIENTS);
+  let stopped: Promise<number | null> | undefined;
+  for (let round = 0; round < BREAKS; round += 1) {
+    await pause(150 + (round % 3) * 50);
+    if (round === Math.floor(BREAKS / 3)) {
+      stopped = leaving.stop();
+      line.takeOut(portOf(leaving));
+    }
+    if (round % 3 === 2) line.freeze();
+    else line.tear();
+  }
+  const runs = await all();
+  for (const { events } of runs) expectWhole(events, WORDS);
+  expect(followers.agent.requests).toHaveLength(CLIENTS);
+  // It ends by itself, once everybody has heard the end.
+  expect(await stopped).toBe(0);
+  const relays = await Promise.all(staying.map(relaysOf));
+  report(`${line.connections()} connections for ${CLIENTS} runs; relays ${JSON.stringify(relays)}`);
+  for (const { taken = 0, failed = 0 } of relays) {
+    expect(taken).toBeGreaterThan(CLIENTS / GATEWAYS);
+    expect(failed).toBe(0);
+  }
+  await line.stop();
+  for (const gateway of staying) expect(await gateway.stop()).toBe(0);
+  const log = await checkLog(leaving.directory);
+  expect(unreceipted(log, runs)).toEqual([]);
+  const outbound = log.entries.filter(({ direction }) => direction === "outbound");
+  expect(outbound).toHaveLength(CLIENTS * (WORDS + 4));
+}, 240_000);
