@@ -1,31 +1,19 @@
-import { sseFrame, startTornLine } from "@countersign/testkit";
+import { startTornLine } from "@countersign/testkit";
 import type { TornLine } from "@countersign/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TransportAgent } from "./ag-ui/index.js";
 import { createAgentStore } from "./store/create-agent-store.js";
 import { startChatGateway } from "./testing/chat-gateway.js";
 import type { ChatGateway } from "./testing/chat-gateway.js";
+import { sayWords, WORDS } from "./testing/word-agent.js";
 import { postSse } from "./transport/post-sse.js";
 
-const WORDS = Array.from({ length: 40 }, (_, index) => `word ${index} `);
 let served: ChatGateway;
 let agent: ChatGateway["agent"];
 let gateway: ChatGateway["gateway"];
 let line: TornLine;
 beforeEach(async () => {
-  served = await startChatGateway(({ body }) => ({
-    pieces: (async function* () {
-      const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
-      yield sseFrame({ type: "RUN_STARTED", threadId, runId });
-      yield sseFrame({ type: "TEXT_MESSAGE_START", messageId: runId, role: "assistant" });
-      for (const delta of WORDS) {
-        yield sseFrame({ type: "TEXT_MESSAGE_CONTENT", messageId: runId, delta });
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      yield sseFrame({ type: "TEXT_MESSAGE_END", messageId: runId });
-      yield sseFrame({ type: "RUN_FINISHED", threadId, runId });
-    })(),
-  }));
+  served = await startChatGateway(sayWords);
   ({ agent, gateway } = served);
   line = await startTornLine(served.port);
 });
