@@ -1,5 +1,10 @@
 // Error codes are part of the public face: each one declared must be thrown somewhere and documented with cause and remedy.
-import { filesBelow, isTest, read } from "./sources.mjs";
+// The command explains each of them (`policy explain CODE`) from a table that ships with it; `--write` makes it anew.
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { filesBelow, isTest, read, root } from "./sources.mjs";
+
+const TABLE = "apps/cli/assets/errors.json";
 
 const sources = ["packages", "apps"].flatMap((folder) =>
   filesBelow(folder, (name) => /\.(ts|tsx|svelte)$/.test(name)),
@@ -20,6 +25,7 @@ for (const path of sources) {
 }
 
 const documented = new Map();
+const explained = {};
 const problems = [];
 for (const path of filesBelow("docs/errors", (name) => name.endsWith(".md"))) {
   for (const section of read(path).split(/^## /m).slice(1)) {
@@ -31,6 +37,7 @@ for (const path of filesBelow("docs/errors", (name) => name.endsWith(".md"))) {
     for (const part of ["Cause:", "Remedy:"]) {
       if (!section.includes(part)) problems.push(`${path}: ${code} has no "${part}" line`);
     }
+    explained[code] = { cause: partOf(section, "Cause:"), remedy: partOf(section, "Remedy:") };
   }
 }
 for (const [code, path] of declared) {
@@ -40,6 +47,24 @@ for (const [code, path] of declared) {
 for (const [code, path] of documented) {
   if (!declared.has(code)) problems.push(`${path}: ${code} is documented but not declared`);
 }
+const sorted = Object.fromEntries(
+  Object.entries(explained).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+);
+const table = `${JSON.stringify(sorted, undefined, 2)}\n`;
+if (process.argv.includes("--write")) writeFileSync(join(root, TABLE), table);
+else if (!existsSync(join(root, TABLE)) || read(TABLE) !== table) {
+  problems.push(
+    `${TABLE} does not say what docs/errors says: node scripts/check-errors.mjs --write`,
+  );
+}
+
+/** The paragraph that begins with a word, on one line. */
+function partOf(section, word) {
+  const [, rest = ""] = section.split(`\n${word}`);
+  const [paragraph = ""] = rest.split(/\n(?=Cause:|Remedy:|\n)/u);
+  return paragraph.replaceAll(/\s+/gu, " ").trim();
+}
+
 for (const problem of problems) process.stderr.write(`check:errors: ${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;
 else process.stdout.write(`check:errors: ${declared.size} codes, all documented and used\n`);

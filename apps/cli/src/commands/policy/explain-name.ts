@@ -7,6 +7,7 @@ import pc from "picocolors";
 import { printJson, printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 import "../errors.js";
+import { pageOf } from "./error-pages.js";
 import { describeEntry } from "../receipts/describe.js";
 import { findEntry } from "../receipts/find.js";
 import { findPlace, withStore } from "../receipts/place.js";
@@ -51,15 +52,20 @@ export type Told = { readonly pointer?: string; readonly remedy?: string };
 
 /** Explains a code, with what a problem document adds to it. */
 export function explainErrorCode(code: string, json: boolean, told: Told = {}): void {
-  const known = explainCode(code);
-  if (known === undefined) throw unknown(code);
-  const meaning = { ...known, ...told };
+  // What helps a client that was refused comes before what the page says to everybody.
+  const [page, known] = [pageOf(code), explainCode(code)];
+  const remedy = told.remedy ?? known?.remedy ?? page?.remedy;
+  if (remedy === undefined) throw unknown(code);
+  const { cause } = page ?? {};
+  const { pointer } = told;
   if (json) {
-    printJson({ ...meaning, code });
+    const why = cause === undefined ? {} : { cause };
+    printJson({ ...known, ...told, ...why, remedy, code });
     return;
   }
-  const { status, title, remedy, pointer } = meaning;
+  const { status, title } = known ?? {};
   printLine(pc.bold(code) + (status === undefined ? "" : ` (HTTP ${status}): ${title}`));
+  if (cause !== undefined) printLine(`${pc.dim("cause")}  ${cause}`);
   if (pointer !== undefined) printLine(`${pc.dim("where")}  ${pointer}`);
   printLine(`${pc.dim("helps")}  ${remedy}`);
   printLine(pc.dim("\nevery code: docs/errors.md; what a browser may say: docs/inbound.md"));
@@ -103,7 +109,7 @@ function printMeaning(rule: string, { means, remedy }: RuleMeaning): void {
 function unknown(name: string): CountersignError {
   return new CountersignError(
     "ERR_CLI_NOTHING_TO_EXPLAIN",
-    `"${name.slice(0, 64)}" is no rule, no code of a refusal and no receipt; \`policy explain --rules\` lists the rules, docs/errors.md every other code`,
+    `"${name.slice(0, 64)}" is no rule, no code and no receipt; \`policy explain --rules\` lists the rules, docs/errors.md every code`,
     { name },
   );
 }

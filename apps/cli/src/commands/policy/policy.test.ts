@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -157,7 +157,7 @@ test("explain says what a rule and a refusal mean, and lists every rule", async 
   expect((await run("policy", "explain", "ORIGIN_NOT_ALLOWED")).out).toContain("under origins");
   const all = JSON.parse((await run("policy", "explain", "--rules", "--json")).out) as object[];
   expect(all.length).toBeGreaterThan(40);
-  for (const name of ["gateway/nothing", "ERR_CLI_TIME", "x y"]) {
+  for (const name of ["gateway/nothing", "ERR_NOBODY_KNOWS", "x y"]) {
     await expect(run("policy", "explain", name)).rejects.toThrow("is no rule, no code");
   }
   await expect(run("policy", "explain")).rejects.toThrow("name a rule");
@@ -185,4 +185,28 @@ test("explain takes the problem document that a refused client got", async () =>
   const { out } = await run("policy", "explain", "--event", event);
   expect(out).toContain("ERR_STATE_REFUSED (HTTP 403)");
   expect(out).toContain("/state/role");
+});
+
+const CODES = readdirSync(new URL("../../../../../docs/errors/", import.meta.url)).flatMap((page) =>
+  [
+    ...readFileSync(
+      new URL(`../../../../../docs/errors/${page}`, import.meta.url),
+      "utf8",
+    ).matchAll(/^## (ERR_\w+)/gmu),
+  ].map(([, code]) => code ?? ""),
+);
+
+test("every code of docs/errors is explained with cause and remedy, those of the listeners too", async () => {
+  expect(CODES.length).toBeGreaterThan(200);
+  for (const code of CODES) {
+    const { out } = await run("policy", "explain", code, "--json");
+    expect(JSON.parse(out), code).toMatchObject({
+      code,
+      cause: expect.stringMatching(/\w{3}/u),
+      remedy: expect.stringMatching(/\w{3}/u),
+    });
+  }
+  const { out } = await run("policy", "explain", "ERR_ACCESS_TOKEN");
+  expect(out).toContain("ERR_ACCESS_TOKEN (HTTP 401): The credential does not count");
+  expect(out).toMatch(/cause {2}.+\nhelps {2}.+/u);
 });
