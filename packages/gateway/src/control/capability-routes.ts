@@ -24,10 +24,14 @@ export function addCapabilityRoutes(
   acts: OperatorActs,
 ): void {
   /** Keeps a token for a session at every gateway; `partial` where one of them could not be told. */
-  const hand = async (session: string, token: string): Promise<{ partial?: true }> => {
+  const hand = async (
+    session: string,
+    token: string,
+    expiresAt: number,
+  ): Promise<{ partial?: true }> => {
     sessions.addToken(session, token);
     try {
-      await fleet?.hand(session, token);
+      await fleet?.hand(session, token, expiresAt);
       return {};
     } catch (error) {
       if (isCountersignError(error) && error.code.startsWith("ERR_FLEET_"))
@@ -61,7 +65,7 @@ export function addCapabilityRoutes(
       agent,
       ...(sessionId === undefined ? {} : { session: sessionId }),
     });
-    const told = isAttached ? await hand(sessionId, token) : {};
+    const told = isAttached ? await hand(sessionId, token, claims.exp) : {};
     return context.json({ token, id: claims.jti, expires_at: claims.exp, ...told }, 201);
   });
   app.post("/v1/capabilities/revoke", async (context) => {
@@ -74,10 +78,10 @@ export function addCapabilityRoutes(
     const body = readBody(await context.req.text(), ["token"]);
     const token = body.text("token", BODY_LIMITS.token);
     // Only whether it can be read: whether it counts is asked anew for each event.
-    const { id } = describeCapability(token);
+    const { id, expiresAt } = describeCapability(token);
     const session = context.req.param("id");
     await acts.record({ act: "capability-attach", capability: id, session });
-    const told = await hand(session, token);
+    const told = await hand(session, token, expiresAt);
     return context.json({ accepted: true, id, ...told }, 202);
   });
 }

@@ -107,7 +107,8 @@ test("a token handed over is in no row, reaches every gateway that is alive, and
   for (const { fleet, sessions, name } of [first, second]) {
     await fleet.start(sessions, name, () => ({}));
   }
-  await first.fleet.hand("s1", "a token");
+  const end = Date.now() / 1000 + 60;
+  await first.fleet.hand("s1", "a token", end);
   expect(second.sessions.find("s1")?.tokens).toEqual(["a token"]);
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -117,10 +118,100 @@ test("a token handed over is in no row, reaches every gateway that is alive, and
   await client.end();
   // One with other keys does not answer, and is told of.
   await stranger.fleet.start(stranger.sessions, stranger.name, () => ({}));
-  await expect(first.fleet.hand("s1", "another")).rejects.toMatchObject({
+  await expect(first.fleet.hand("s1", "another", end)).rejects.toMatchObject({
     code: "ERR_FLEET_SILENT",
   });
   expect(stranger.sessions.find("s1")).toBeUndefined();
   expect(second.sessions.find("s1")?.tokens).toEqual(["a token", "another"]);
   for (const { fleet } of fleets) await fleet.close();
+}, 30_000);
+
+/** Runs one gateway of a log, with the sessions it starts with. */
+async function startFleet(log: string, name: string, fill = 1) {
+  const sessions = new Sessions({ now: () => 5_000_000_000_000 });
+  const fleet = new Fleet(await open(name, log), SILENT, new Uint8Array(32).fill(fill));
+  await fleet.start(sessions, name, () => ({}));
+  return { fleet, sessions };
+}
+
+test("a gateway that starts later knows the tokens that were handed over and are still valid, sealed and in their order", async () => {
+  const first = await startFleet("late", "a");
+  const now = Math.floor(Date.now() / 1000);
+  await first.fleet.hand("s1", "one", now + 600);
+  await first.fleet.hand("s1", "two", now + 600);
+  await first.fleet.hand("s\u0000%2", "three", now + 600);
+  await first.fleet.hand("s1", "one", now + 600);
+  await first.fleet.hand("s3", "over", now - 600);
+  await first.fleet.close();
+  const second = await startFleet("late", "b");
+  expect(second.sessions.find("s1")?.tokens).toEqual(["two", "one"]);
+  expect(second.sessions.find("s\u0000%2")?.tokens).toEqual(["three"]);
+  expect(second.sessions.find("s3")).toBeUndefined();
+  // Handed over then, and not used since.
+  const { lastSeen = 0 } = second.sessions.find("s1") ?? {};
+  expect(Math.abs(lastSeen - Date.now())).toBeLessThan(60_000);
+  for (const { sessions, fleet } of [
+    await startFleet("late", "c", 2),
+    await startFleet("another log", "d"),
+  ]) {
+    expect(sessions.list()).toEqual([]);
+    await fleet.close();
+  }
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query("SELECT * FROM countersign_handed_tokens WHERE log = 'late'");
+  // What was over is gone: whoever starts looks for that.
+  expect(rows).toHaveLength(3);
+  for (const secret of ["one", "two", "three", "s1"]) {
+    expect(rows.map(({ sealed, name }) => `${sealed} ${name}`).join()).not.toContain(`"${secret}"`);
+  }
+  await client.end();
+  await second.fleet.close();
+}, 30_000);
+
+test("no more than ten thousand tokens are kept, those that were handed over last", async () => {
+  const first = await startFleet("many", "a");
+  await first.fleet.hand("young", "token", Date.now() / 1000 + 600);
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(
+    "INSERT INTO countersign_handed_tokens SELECT 'many', 'n' || n, 'x', n, 99999999999 FROM generate_series(1, 10050) AS n",
+  );
+  const store = await open("b", "many");
+  expect(await store.keptTokens()).toHaveLength(10_000);
+  await store.sweep();
+  const { rows } = await client.query(
+    "SELECT count(*)::int AS kept, min(handed_at)::int AS oldest FROM countersign_handed_tokens WHERE log = 'many'",
+  );
+  expect(rows).toEqual([{ kept: 10_000, oldest: 52 }]);
+  await client.end();
+  await store.close();
+  await first.fleet.close();
+}, 30_000);
+
+test("a gateway that heard nothing while a token was handed over knows it when it hears again", async () => {
+  const log = "cut off";
+  const store = await open("b", log);
+  const [first, sessions] = [await startFleet(log, "a"), new Sessions({ now: () => 1 })];
+  let isCut = false;
+  const fleet = new Fleet(
+    {
+      ...store,
+      ordersAfter: (serial) =>
+        isCut ? Promise.reject(new Error("cut")) : store.ordersAfter(serial),
+    },
+    SILENT,
+    new Uint8Array(32).fill(1),
+  );
+  await fleet.start(sessions, "b", () => ({}));
+  isCut = true;
+  await expect(first.fleet.hand("s1", "one", Date.now() / 1000 + 600)).rejects.toMatchObject({
+    code: "ERR_FLEET_SILENT",
+  });
+  await age(61_000);
+  await store.sweep();
+  isCut = false;
+  await expect.poll(() => sessions.find("s1")?.tokens, { timeout: 5000 }).toEqual(["one"]);
+  await fleet.close();
+  await first.fleet.close();
 }, 30_000);

@@ -3,6 +3,8 @@ import type { JsonObject } from "@countersign/core";
 import { openTables } from "../ledger/postgres/open-tables.js";
 import { decodeText, encodeText } from "../ledger/text.js";
 import "./errors.js";
+import { HANDED_SCHEMA, HANDED_SWEEP, keepHanded, readHanded } from "./handed-tokens.js";
+import type { HandedToken } from "./handed-tokens.js";
 import type { FleetOrder, OrderAnswer } from "./order.js";
 
 /** A gateway as the others see it. */
@@ -72,7 +74,7 @@ CREATE UNLOGGED TABLE IF NOT EXISTS countersign_orders (
   body text NOT NULL, made_at bigint NOT NULL, answers text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (log, serial));
 CREATE INDEX IF NOT EXISTS countersign_orders_by_id ON countersign_orders (log, id);
-`;
+${HANDED_SCHEMA}`;
 const SAY = `INSERT INTO countersign_gateways VALUES ($1, $2, ${NOW}, $3)
   ON CONFLICT (log, gateway) DO UPDATE SET seen_at = ${NOW}, facts = excluded.facts
   RETURNING xmax = 0 AS is_new`;
@@ -91,6 +93,7 @@ const SWEEP = [
   `DELETE FROM countersign_gateway_sessions AS row WHERE log = $1 AND NOT EXISTS (
     SELECT FROM countersign_gateways AS alive WHERE alive.log = row.log AND alive.gateway = row.gateway)`,
   `DELETE FROM countersign_orders WHERE log = $1 AND made_at < ${NOW} - ${KEEP_MS}`,
+  ...HANDED_SWEEP,
 ];
 /** Gateways of a log that are alive, all but one. */
 export const MEMBERS = `SELECT gateway, facts FROM countersign_gateways
@@ -133,7 +136,7 @@ export async function openFleetStore(options: FleetStoreOptions) {
         ]);
         return isNew;
       }),
-    /** Removes what nobody needs any more: rows of gateways that died, and old orders. */
+    /** Removes what nobody needs any more: rows of gateways that died, old orders, tokens that expired. */
     sweep: async (): Promise<void> => {
       for (const sql of SWEEP) await database.query(sql, [name]);
     },
@@ -177,6 +180,10 @@ export async function openFleetStore(options: FleetStoreOptions) {
         (text) => parseJson(decodeText(text)) as unknown as OrderAnswer,
       );
     },
+    /** Keeps a token of a session for gateways that start later. */
+    keepToken: (handed: HandedToken): Promise<void> => keepHanded(database, name, handed),
+    /** The tokens that are kept, sealed, the oldest first. */
+    keptTokens: () => readHanded(database, name),
     /** Says that this gateway is gone. */
     leave: async (): Promise<void> => {
       for (const sql of LEAVE) await database.query(sql, own);

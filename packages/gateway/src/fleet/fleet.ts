@@ -11,6 +11,7 @@ import type { FleetMember, FleetRow, FleetStore, NumberedOrder } from "./fleet-s
 import { follow } from "./follow.js";
 import type { Following } from "./follow.js";
 import type { FleetOrder, OrderAnswer } from "./order.js";
+import { OrderSlots } from "./order-slots.js";
 import { SessionBeats } from "./session-beats.js";
 import { stopRuns } from "./stop-order.js";
 import type { StopOrder } from "./stop-order.js";
@@ -23,8 +24,6 @@ const ANSWERS_MS = 3000;
 const ANSWERS_STEP_MS = 50;
 /** Characters of a sealed token: the longest that can be handed to a session, in base64 and with the rest. */
 const MAX_SEALED = 400_000;
-/** Orders of this gateway under way at once: those of people, who are many, leave operators their own. */
-const MAX_ORDERS = { person: 16, operator: 64 } as const;
 /** How long a gateway that stops tries to say so; its rows count for five seconds without it. */
 const LEAVE_MS = 1000;
 /** Orders remembered as done; they are kept for a minute. */
@@ -42,7 +41,7 @@ export class Fleet {
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
   #following: Following | undefined;
-  readonly #orders = { person: 0, operator: 0 };
+  readonly #slots = new OrderSlots();
   #isClosed = false;
   #isSilent = false;
 
@@ -62,7 +61,11 @@ export class Fleet {
       {
         // What was ordered before this gateway was there is not about its runs.
         onEntry: (entry) => this.#obey(entry, isKnown ? undefined : sessions, gateway),
-        onStale: (isStale) => this.#heard(!isStale),
+        onStale: (isStale) => {
+          this.#heard(!isStale);
+          // What was handed over meanwhile may be gone from the orders.
+          if (!isStale) void this.#learn(sessions).catch(() => undefined);
+        },
       },
     );
     isKnown = false;
@@ -84,6 +87,8 @@ export class Fleet {
     };
     this.#beating = beat(0);
     await this.#beating;
+    // Behind the first beat: who hands a token over from now on waits for this gateway too.
+    await this.#learn(sessions);
   }
 
   /** The other gateways that are alive. */
@@ -112,12 +117,13 @@ export class Fleet {
   }
 
   /**
-   * Has the other gateways keep a token for a session.
+   * Has the other gateways keep a token for a session, also those that start before it expires (seconds).
    *
    * @throws CountersignError `ERR_FLEET_SILENT` when one of them does not answer
    */
-  async hand(session: string, token: string): Promise<void> {
+  async hand(session: string, token: string, expiresAt: number): Promise<void> {
     const sealed = this.#seal.seal({ session, token });
+    await this.#store.keepToken({ session, token, sealed, expiresAt });
     const { missing } = await this.#ask({ kind: "hand", sealed }, () => false);
     if (missing > 0) throw silent(missing);
   }
@@ -140,9 +146,8 @@ export class Fleet {
     order: FleetOrder,
     isEnough: (answers: readonly OrderAnswer[]) => boolean,
   ): Promise<{ answers: readonly OrderAnswer[]; missing: number }> {
-    const by = order.kind === "stop" && order.stop.principal !== undefined ? "person" : "operator";
-    if (this.#orders[by] >= MAX_ORDERS[by]) throw silent(0);
-    this.#orders[by] += 1;
+    const free = this.#slots.take(order.kind === "stop" ? order.stop.principal : undefined);
+    if (free === undefined) throw silent(0);
     try {
       const members = await this.#store.members();
       if (members.length === 0) return { answers: [], missing: 0 };
@@ -160,7 +165,16 @@ export class Fleet {
         }
       }
     } finally {
-      this.#orders[by] -= 1;
+      free();
+    }
+  }
+
+  /** Takes over the tokens that were handed to sessions before this gateway was there, or while it heard nothing. */
+  async #learn(sessions: Sessions): Promise<void> {
+    for (const { sealed, at } of await this.#store.keptTokens()) {
+      const { session, token } = this.#seal.open(sealed) ?? {};
+      if (typeof session !== "string" || typeof token !== "string") continue;
+      sessions.addToken(session, token, at);
     }
   }
 

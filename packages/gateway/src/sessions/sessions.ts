@@ -20,9 +20,8 @@ export class Sessions {
     this.#limit = limit;
   }
 
-  /** The session of that id, made when it is new. */
-  open(id: string): Session {
-    const now = this.#clock.now();
+  /** The session of that id, made when it is new, and when it was used: now, when that is left out. */
+  open(id: string, now: number = this.#clock.now()): Session {
     const session = this.#sessions.get(id) ?? {
       id,
       createdAt: now,
@@ -31,7 +30,7 @@ export class Sessions {
       counters: createRunCounters(),
       tokens: [],
     };
-    session.lastSeen = now;
+    session.lastSeen = Math.max(session.lastSeen, now);
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     if (this.#sessions.size > this.#limit) this.#forgetOne();
@@ -61,9 +60,9 @@ export class Sessions {
     return recent.toReversed();
   }
 
-  /** Keeps a token for the session's events. */
-  addToken(id: string, token: string): void {
-    const { tokens } = this.open(id);
+  /** Keeps a token for the session's events; `at` is when it was handed over. */
+  addToken(id: string, token: string, at?: number): void {
+    const { tokens } = this.open(id, at);
     const known = tokens.indexOf(token);
     if (known !== -1) tokens.splice(known, 1);
     tokens.push(token);

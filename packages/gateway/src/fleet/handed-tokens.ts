@@ -1,0 +1,73 @@
+import { sha256Hex } from "@countersign/core";
+import type { Connections } from "../ledger/postgres/connect.js";
+
+/** A token that was handed to a session, sealed, and until when it counts (seconds). */
+export type HandedToken = {
+  readonly session: string;
+  readonly token: string;
+  readonly sealed: string;
+  readonly expiresAt: number;
+};
+
+/** Tokens kept for gateways that start later, the ones handed over last; as many as sessions are kept. */
+const MAX_KEPT = 10_000;
+/** Characters of them that a gateway takes over when it starts: a token has a few hundred, and 87,000 at most. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
+const PAGE = 200;
+/** How long a row outlives its token: clocks differ. */
+const KEEP_SECONDS = 120;
+const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/** Logged, unlike what gateways say again: nobody would hand the tokens over again. */
+export const HANDED_SCHEMA = `
+CREATE TABLE IF NOT EXISTS countersign_handed_tokens (
+  log text NOT NULL, name text NOT NULL, sealed text NOT NULL, handed_at bigint NOT NULL,
+  expires_at bigint NOT NULL, PRIMARY KEY (log, name));
+CREATE INDEX IF NOT EXISTS countersign_handed_tokens_by_time
+  ON countersign_handed_tokens (log, handed_at, name);
+`;
+const KEEP = `INSERT INTO countersign_handed_tokens VALUES ($1, $2, $3, ${NOW}, $4)
+  ON CONFLICT (log, name) DO UPDATE SET handed_at = ${NOW}`;
+const READ = `SELECT name, sealed, handed_at FROM countersign_handed_tokens
+  WHERE log = $1 AND (handed_at, name) < ($2::bigint, $3) AND expires_at >= ${NOW} / 1000 - ${KEEP_SECONDS}
+  ORDER BY handed_at DESC, name DESC LIMIT ${PAGE}`;
+/** Removes what expired, and what is too much. */
+export const HANDED_SWEEP = [
+  `DELETE FROM countersign_handed_tokens WHERE log = $1 AND expires_at < ${NOW} / 1000 - ${KEEP_SECONDS}`,
+  `DELETE FROM countersign_handed_tokens WHERE log = $1 AND (handed_at, name) < (
+    SELECT handed_at, name FROM countersign_handed_tokens WHERE log = $1
+    ORDER BY handed_at DESC, name DESC OFFSET ${MAX_KEPT - 1} LIMIT 1)`,
+];
+
+type Row = { readonly name: string; readonly sealed: string; readonly handed_at: string };
+
+/** Keeps a token while it is valid; the same one of the same session once. */
+export async function keepHanded(
+  database: Connections,
+  log: string,
+  { session, token, sealed, expiresAt }: HandedToken,
+): Promise<void> {
+  const end = Math.min(Math.ceil(expiresAt), Number.MAX_SAFE_INTEGER);
+  const name = sha256Hex(JSON.stringify([session, token]));
+  await database.query(KEEP, [log, name, sealed, end]);
+}
+
+/** What is kept, sealed, and when it was handed over, the oldest first. */
+export async function readHanded(
+  database: Connections,
+  log: string,
+): Promise<{ readonly sealed: string; readonly at: number }[]> {
+  const kept: { sealed: string; at: number }[] = [];
+  let characters = 0;
+  let last = { at: Number.MAX_SAFE_INTEGER, name: "" };
+  while (kept.length < MAX_KEPT && characters < MAX_CHARACTERS) {
+    const rows = await database.query<Row>(READ, [log, last.at, last.name]);
+    for (const row of rows) {
+      last = { at: Number(row.handed_at), name: row.name };
+      characters += row.sealed.length;
+      kept.push({ sealed: row.sealed, at: last.at });
+    }
+    if (rows.length < PAGE) break;
+  }
+  return kept.toReversed();
+}
