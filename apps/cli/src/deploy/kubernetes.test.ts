@@ -44,7 +44,10 @@ const keys = at(pod, "initContainers", 0) as JsonObject;
 const settings = at(read("configuration.yaml"), "data") as Record<string, string>;
 const config = loadConfig(settings["countersign.yaml"] ?? "", {
   file: "/etc/countersign/countersign.yaml",
-  environment: { COUNTERSIGN_STORE: "postgres://user:secret@database/countersign" },
+  environment: {
+    COUNTERSIGN_STORE: "postgres://user:secret@database/countersign",
+    POD_IP: "10.1.2.3",
+  },
 });
 
 test("every file is one object of a known kind, and all belong together by their labels", () => {
@@ -53,6 +56,7 @@ test("every file is one object of a known kind, and all belong together by their
     ["configuration.yaml", "ConfigMap"],
     ["deployment.yaml", "Deployment"],
     ["disruption-budget.yaml", "PodDisruptionBudget"],
+    ["network-policy.yaml", "NetworkPolicy"],
     ["service.yaml", "Service"],
   ]);
   const label = { "app.kubernetes.io/name": "countersign" };
@@ -61,6 +65,7 @@ test("every file is one object of a known kind, and all belong together by their
   expect(at(deployment, "spec", "template", "metadata", "labels")).toEqual(label);
   expect(at(read("service.yaml"), "spec", "selector")).toEqual(label);
   expect(at(read("disruption-budget.yaml"), "spec", "selector", "matchLabels")).toEqual(label);
+  expect(at(read("network-policy.yaml"), "spec", "podSelector", "matchLabels")).toEqual(label);
   expect(at(deployment, "spec", "replicas")).toBe(2);
 });
 
@@ -80,7 +85,11 @@ test("the configuration loads, its policy compiles, and both are where the pod m
 });
 
 test("ports and paths of the probes and of the service are those of the gateway", () => {
-  expect(at(gateway, "ports")).toEqual([{ name: "data", containerPort: config.listen.port }]);
+  expect(at(gateway, "ports")).toEqual([
+    { name: "data", containerPort: config.listen.port },
+    { name: "fleet", containerPort: config.fleet?.port },
+  ]);
+  expect(config.fleet).toMatchObject({ address: "10.1.2.3", host: "10.1.2.3" });
   expect(config.listen.host).toBe("0.0.0.0");
   expect(dockerfile).toMatch(new RegExp(`^EXPOSE ${config.listen.port} `, "mu"));
   const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map((name) =>
@@ -96,6 +105,17 @@ test("ports and paths of the probes and of the service are those of the gateway"
   expect(config.control.host).toBe("127.0.0.1");
 });
 
+test("anybody reaches the data plane, and only gateways the port on which they ask each other", () => {
+  const rules = at(read("network-policy.yaml"), "spec", "ingress") as JsonObject[];
+  expect(rules.map(({ ports, from }) => [ports, from])).toEqual([
+    [[{ port: "data" }], undefined],
+    [
+      [{ port: "fleet" }],
+      [{ podSelector: { matchLabels: { "app.kubernetes.io/name": "countersign" } } }],
+    ],
+  ]);
+});
+
 test("a pod is given longer to stop than the gateway takes", () => {
   const { delayMs, drainTimeoutMs } = config.shutdown;
   const grace = Number(at(pod, "terminationGracePeriodSeconds")) * 1000;
@@ -108,13 +128,16 @@ test("a pod is given longer to stop than the gateway takes", () => {
   expect(delayMs).toBeGreaterThan((periodSeconds ?? 0) * (failureThreshold ?? 0) * 1000);
 });
 
-test("every variable the configuration names comes from a secret, and no file holds one", () => {
+test("every variable the configuration names comes from a secret or is the pod's own address, and no file holds a secret", () => {
   const named = [...(settings["countersign.yaml"] ?? "").matchAll(/\$\{(\w+)\}/gu)].map(
     ([, name]) => name,
   );
-  const given = at(gateway, "env") as { name: string; valueFrom?: { secretKeyRef?: object } }[];
+  const given = at(gateway, "env") as { name: string; valueFrom?: Record<string, object> }[];
   expect(given.map(({ name }) => name)).toEqual(named);
-  for (const { valueFrom } of given) expect(valueFrom?.secretKeyRef).toBeDefined();
+  for (const { name, valueFrom } of given) {
+    if (name === "POD_IP") expect(valueFrom).toEqual({ fieldRef: { fieldPath: "status.podIP" } });
+    else expect(valueFrom?.["secretKeyRef"]).toBeDefined();
+  }
   for (const file of files) {
     expect(read(file)["kind"]).not.toBe("Secret");
     expect(readFileSync(new URL(file, folder), "utf8")).not.toContain("BEGIN PRIVATE KEY");
