@@ -4,15 +4,18 @@ import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
 import { createAccess } from "../access/access.js";
+import { createMemoryLedger } from "../ledger/memory-ledger.js";
+import { SYSTEM_CLOCK } from "../ports.js";
 import { idsOf } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 import { startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
+import { startLinked } from "../testing/linked.js";
 
 const isMissing = findBrowser() === undefined;
 
-let fixture: Fixture | undefined;
+let fixtures: Fixture[] = [];
 let page: Fixture | undefined;
 let identity: Identity | undefined;
 let line: TornLine | undefined;
@@ -20,7 +23,8 @@ let browser: Browser | undefined;
 afterEach(async () => {
   await browser?.close();
   await line?.stop();
-  await fixture?.stop();
+  for (const fixture of fixtures) await fixture.stop();
+  fixtures = [];
   await page?.stop();
   await identity?.stop();
 });
@@ -63,14 +67,21 @@ window.opened = 0;
 `;
 
 test.skipIf(isMissing)(
-  "a browser's EventSource, opened with a ticket, loses its line and has every word once; after the end it stays away (needs Chromium)",
+  "a browser's EventSource, opened with a ticket, loses its line, comes back to another gateway and has every word once; after the end it stays away (needs Chromium)",
   async () => {
     identity = await startIdentity();
     page = await startFixture(TALKER);
-    fixture = await startFixture(TALKER, {
-      gateway: { access: createAccess([identity.authenticator()]), origins: [page.url] },
+    // They take each other's tickets.
+    const { first, second } = await startLinked(TALKER, {
+      access: createAccess([identity.authenticator()]),
+      origins: [page.url],
+      ticketKey: new Uint8Array(32).fill(3),
+      ledger: createMemoryLedger(SYSTEM_CLOCK),
     });
-    line = await startTornLine((fixture.gateway.dataPlane.address() as AddressInfo).port);
+    fixtures = [first, second];
+    const portOf = ({ gateway }: Fixture): number =>
+      (gateway.dataPlane.address() as AddressInfo).port;
+    line = await startTornLine(portOf(first), portOf(second));
     browser = await startBrowser();
     const tab = await browser.newPage();
     await tab.goto(`${page.url}/healthz`);
@@ -81,6 +92,8 @@ test.skipIf(isMissing)(
     });
     const read = (name: string): Promise<unknown> => tab.evaluate(name);
     await expect.poll(() => read("text"), { timeout: 10_000 }).toContain("50 ");
+    const [there] = fixtures.filter(({ agentRequests }) => agentRequests.length > 0);
+    line.takeOut(portOf(there as Fixture));
     line.tear();
     // Chromium waits three seconds before it comes back.
     await expect.poll(() => read("opened"), { timeout: 10_000 }).toBe(2);
@@ -90,7 +103,9 @@ test.skipIf(isMissing)(
     );
     expect((await read("types")) as string[]).toHaveLength(WORDS + 4);
     await expect.poll(() => read("source.readyState"), { timeout: 10_000 }).toBe(2);
-    expect(fixture.agentRequests).toHaveLength(1);
+    expect(fixtures.flatMap(({ agentRequests }) => agentRequests)).toHaveLength(1);
+    const relays = fixtures.map(({ gateway }) => gateway.surroundings.telemetry.relays.results);
+    expect(relays.flatMap((results) => [...results.entries()])).toContainEqual(["taken", "", 1]);
   },
   60_000,
 );
