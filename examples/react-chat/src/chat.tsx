@@ -4,6 +4,7 @@ import { RenderHint, useAgent } from "@countersign/react";
 import type { FormEvent, ReactNode } from "react";
 import { useEffect, useRef } from "react";
 import { BarChart } from "./bar-chart.js";
+import { ProblemCard } from "./problem-card.js";
 import { Questions } from "./questions.js";
 
 /** What this page shows when an agent asks for a component; anything else is not shown. */
@@ -98,9 +99,8 @@ export function Chat(): ReactNode {
           </li>
         )}
         {problem !== undefined && (
-          <li className="card problem">
-            <p>{problem.message}</p>
-            <button onClick={retry}>Try again</button>
+          <li>
+            <ProblemCard problem={problem} onRetry={retry} />
           </li>
         )}
         <li ref={end} />

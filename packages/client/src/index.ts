@@ -26,4 +26,5 @@ export type { ReceiptContext, ReceiptTally, VerifyReceipt } from "./view/receipt
 export { RENDER_HINT_NAME, resolveRenderHint } from "./view/render-hint.js";
 export type { AcceptHint, ComponentMap, RenderHintView, ResolvedHint } from "./view/render-hint.js";
 export { isBusy, SNAPSHOT_KEYS } from "./view/snapshot.js";
+export type { ProblemDetails } from "./view/problem-details.js";
 export type { AgentSnapshot, AgentStatus, Problem } from "./view/snapshot.js";

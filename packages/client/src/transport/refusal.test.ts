@@ -9,6 +9,8 @@ const DOCUMENT = {
   status: 403,
   code: "ERR_HISTORY_INVENTED",
   detail: "message 0 was never said",
+  pointer: "/messages/0",
+  remedy: "start a new thread",
   receipt: "agui-1",
 };
 const TYPE = "application/problem+json";
@@ -49,13 +51,15 @@ test.each([TYPE, "Application/Problem+JSON; charset=utf-8"])(
       message: "message 0 was never said",
       source: "agent",
       status: 403,
+      pointer: "/messages/0",
+      remedy: "start a new thread",
       receipt: "agui-1",
     });
   },
 );
 
 test("a document without a detail speaks by its title, and the status is the answer's own", async () => {
-  const { detail: _detail, receipt: _receipt, ...rest } = DOCUMENT;
+  const { detail: _detail, receipt: _receipt, pointer: _at, remedy: _helps, ...rest } = DOCUMENT;
   expect(await ask(JSON.stringify({ ...rest, status: 200 }), { status: 409 })).toEqual({
     code: "ERR_HISTORY_INVENTED",
     message: "A client may not say this",

@@ -1,13 +1,13 @@
 import { concatBytes, parseJson } from "@countersign/core";
+import { readDetails } from "../view/problem-details.js";
+import type { ProblemDetails } from "../view/problem-details.js";
 import { stringMember } from "../view/string-member.js";
 
 /** What a server says about its refusal in a problem document (RFC 9457), in its own words. */
-export type Refusal = {
+export type Refusal = ProblemDetails & {
   readonly code: string;
   /** The document's `detail`, or else its `title`. */
   readonly message: string;
-  /** The receipt of the decision, where a gateway gave one. */
-  readonly receipt?: string;
 };
 
 /** Longest problem document that is read. */
@@ -37,12 +37,11 @@ export async function readRefusal(response: Response): Promise<Refusal | undefin
     }
     const document = parseJson(concatBytes(...chunks));
     const code = stringMember(document, "code");
-    const receipt = stringMember(document, "receipt");
     if (!code) return undefined;
     return {
       code,
       message: stringMember(document, "detail") ?? stringMember(document, "title") ?? "",
-      ...(receipt === undefined ? {} : { receipt }),
+      ...readDetails(document),
     };
   } catch {
     // Torn, hung up by us or no JSON: the status alone tells what happened.

@@ -1,3 +1,4 @@
+import type { ProblemDetails } from "./problem-details.js";
 import type { JsonValue } from "@countersign/core";
 import type { Interrupt, Message, TokenUsage } from "@countersign/wire";
 import type { StepView, SubagentView } from "@countersign/wire/reduce";
@@ -30,7 +31,7 @@ export type AgentStatus =
   | "failed";
 
 /** Why a run failed. */
-export type Problem = {
+export type Problem = ProblemDetails & {
   /** One of our codes, or the one that the agent or gateway gave, or `RUN_ERROR` when it gave none. */
   readonly code: string;
   /** For a person. The words of the other side when `source` is `agent`: show them as text, trust them as little. */
@@ -38,8 +39,6 @@ export type Problem = {
   readonly source: "agent" | "client";
   /** The HTTP status, also the one that a gateway tells on a socket, or the close code; when no stream began and there was an answer. */
   readonly status?: number;
-  /** The receipt of a gateway's refusal. Like the message, a claim: ask the gateway's log. */
-  readonly receipt?: string;
 };
 
 /** All that a UI needs, at one moment. Never altered: a change gives a new one that shares the rest. */

@@ -12,7 +12,8 @@ test("an error without a problem is told by its own code and words", () => {
 });
 
 test("of a problem only what has the right kind is taken, and the code stays the event's", () => {
-  const problem = { code: "OTHER", detail: "because", status: 403, receipt: "agui-1" };
+  const details = { receipt: "agui-1", pointer: "/state/ui", remedy: "open it" };
+  const problem = { code: "OTHER", detail: "because", status: 403, ...details };
   const event = (told: object) =>
     ({
       type: "RUN_ERROR",
@@ -25,9 +26,11 @@ test("of a problem only what has the right kind is taken, and the code stays the
     message: "because",
     source: "agent",
     status: 403,
-    receipt: "agui-1",
+    ...details,
   });
-  expect(toldProblem(event({ detail: 1, status: "403", receipt: {} }))).toEqual({
+  expect(
+    toldProblem(event({ detail: 1, status: "403", receipt: {}, pointer: 1, remedy: [] })),
+  ).toEqual({
     code: "X",
     message: "no",
     source: "agent",

@@ -1,5 +1,6 @@
 import { ownMember } from "@countersign/core";
 import type { RunErrorEvent } from "@countersign/wire";
+import { readDetails } from "./problem-details.js";
 import { stringMember } from "./string-member.js";
 import type { Problem } from "./snapshot.js";
 
@@ -10,12 +11,11 @@ import type { Problem } from "./snapshot.js";
 export function toldProblem({ code = "RUN_ERROR", message, metadata }: RunErrorEvent): Problem {
   const document = ownMember(ownMember(metadata, "countersign"), "problem");
   const status = ownMember(document, "status");
-  const receipt = stringMember(document, "receipt");
   return {
     code,
     message: stringMember(document, "detail") ?? message,
     source: "agent",
     ...(typeof status === "number" ? { status } : {}),
-    ...(receipt === undefined ? {} : { receipt }),
+    ...readDetails(document),
   };
 }
