@@ -92,7 +92,7 @@ test.skipIf(isMissing)(
     });
     const read = (name: string): Promise<unknown> => tab.evaluate(name);
     await expect.poll(() => read("text"), { timeout: 10_000 }).toContain("50 ");
-    const [there] = fixtures.filter(({ agentRequests }) => agentRequests.length > 0);
+    const there = fixtures.find(({ agentRequests }) => agentRequests.length > 0);
     line.takeOut(portOf(there as Fixture));
     line.tear();
     // Chromium waits three seconds before it comes back.
