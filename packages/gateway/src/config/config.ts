@@ -60,6 +60,8 @@ export type GatewayConfig = {
     readonly origin: string;
     /** Whether a client that asks gets the receipts of what it is shown. */
     readonly toClients: "on_request" | "never";
+    /** Entries read again in a second, in the background; 0 for none. */
+    readonly scrubRate: number;
   };
   /** Where other gateways of the log reach this one; `undefined` where they do not. */
   readonly fleet:

@@ -35,8 +35,9 @@ export type ConfigDocument = {
   origins?: string[];
   access?: AccessBlock;
   limits?: LimitsBlock;
-  receipts?: Partial<Omit<GatewayConfig["receipts"], "toClients">> & {
+  receipts?: Partial<Omit<GatewayConfig["receipts"], "toClients" | "scrubRate">> & {
     to_clients?: GatewayConfig["receipts"]["toClients"];
+    scrub_rate?: number;
   };
   fleet?: { address: string; host?: string; port?: number };
   keys?: { directory?: string };

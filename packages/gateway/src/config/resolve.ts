@@ -11,6 +11,8 @@ import type { Reading } from "./reading.js";
 
 const DATA_DIRECTORY = ".countersign";
 const DAY_MS = 86_400_000;
+/** Two bundles a second: a million entries in half an hour, half a megabyte a second. */
+const SCRUB_RATE = 500;
 
 /** The configuration that a sound document stands for: defaults filled in, paths and secrets resolved. */
 export function resolveConfig(document: ConfigDocument, options: Reading): GatewayConfig {
@@ -46,6 +48,7 @@ export function resolveConfig(document: ConfigDocument, options: Reading): Gatew
       sign: receipts?.sign ?? "each",
       origin: receipts?.origin ?? "countersign.local/log",
       toClients: receipts?.to_clients ?? "on_request",
+      scrubRate: receipts?.scrub_rate ?? SCRUB_RATE,
     },
     fleet: fleetOf(document.fleet, store, options),
     keyDirectory: path(document.keys?.directory ?? `${DATA_DIRECTORY}/keys`),

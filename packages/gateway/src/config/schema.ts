@@ -99,6 +99,13 @@ export const CONFIG_SCHEMA: JsonSchema = {
           "Whether a client gets the receipts of what it is shown, beside it, when it asks for them",
           ["on_request", "never"],
         ),
+        scrub_rate: {
+          type: "integer",
+          description:
+            "Entries that are read again in a second, in the background; 500 when left out, 0 for none",
+          minimum: 0,
+          maximum: 1_000_000,
+        },
       }),
       fleet: closed(
         "Where other gateways on the same PostgreSQL reach this one; off when left out",

@@ -82,6 +82,9 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
           draining: flag,
           sessions: count,
           runs_open: count,
+          // A gateway of an older version does not tell them.
+          "events_forwarded?": count,
+          "events_blocked?": count,
         }),
       ),
       description: "The gateways of the log that are alive, this one first",
@@ -93,7 +96,12 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     listeners: object({ data: text, control: text }),
     policy: object({ ...policyFacts, stale: flag }),
     log: object({ key: { ...text, description: "The vkey that checkpoints are signed with" } }),
-    store: object({ kind: { enum: ["sqlite", "postgres"] }, "entries?": count, pending: count }),
+    store: object({
+      kind: { enum: ["sqlite", "postgres"] },
+      "entries?": count,
+      pending: count,
+      "damage?": object({ "seq?": count, reason: text }),
+    }),
     counts: object({
       sessions: count,
       runs_open: count,

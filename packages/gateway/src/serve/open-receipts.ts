@@ -1,7 +1,7 @@
 import { createSigner } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
-import { openLog } from "@countersign/receipts/log";
-import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
+import { openLog, startScrub } from "@countersign/receipts/log";
+import type { ReceiptLog, ReceiptStore, Scrub, ScrubOptions } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { createSigningPool } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
@@ -9,6 +9,8 @@ import type { GatewayConfig } from "../config/config.js";
 import { findKey, openKey } from "../keys/key-directory.js";
 import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
 import { logSealOf } from "../keys/log-seal.js";
+import { SILENT } from "../gateway.js";
+import type { Journal } from "../runs/surroundings.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchStore } from "../telemetry/watched-store.js";
@@ -30,14 +32,23 @@ export type OpenReceipts = {
 export async function openReceipts(
   config: GatewayConfig,
   telemetry: Telemetry = createTelemetry(),
+  journal: Journal = SILENT,
 ): Promise<OpenReceipts> {
   const { store: address, origin, durability, sign } = config.receipts;
   const directory = config.keyDirectory;
   // Keys that are there are read before the store is locked, and made only for a log that may be signed with them.
   await findKey(directory, "receipts");
   const known = await findKey(directory, "checkpoint");
-  const opened = await openStore(address, origin);
-  const store = watchStore(rememberCheckpoints(opened, directory), telemetry);
+  const opened = await openStore(address, origin, journal);
+  let scrub: Scrub | undefined;
+  const watched = watchStore(rememberCheckpoints(opened, directory), telemetry);
+  const store: ReceiptStore = {
+    ...watched,
+    close: async () => {
+      await scrub?.stop();
+      await watched.close();
+    },
+  };
   const { key, checkpointKey } = await openOwnKeys(directory, origin, known, store).catch(
     async (error: unknown) => {
       await store.close();
@@ -59,6 +70,15 @@ export async function openReceipts(
     await store.close();
     throw error;
   });
+  if (config.receipts.scrubRate > 0) {
+    scrub = startScrub({
+      store,
+      origin,
+      checkpointKey: checkpointKey.publicKey,
+      entriesPerSecond: config.receipts.scrubRate,
+      ...tellScrub(telemetry, journal),
+    });
+  }
   return {
     log,
     store,
@@ -87,8 +107,35 @@ async function openOwnKeys(
 
 type OpenedStore = ReceiptStore & { indexed?(): Promise<number> };
 
-function openStore(address: string, origin: string): Promise<OpenedStore> {
-  return address.startsWith("sqlite:")
-    ? openSqliteStore({ directory: address.slice("sqlite:".length) })
-    : openPostgresStore({ url: address, log: origin });
+function openStore(address: string, origin: string, journal: Journal): Promise<OpenedStore> {
+  if (!address.startsWith("sqlite:")) return openPostgresStore({ url: address, log: origin });
+  return openSqliteStore({
+    directory: address.slice("sqlite:".length),
+    onTorn: (torn) =>
+      journal.warn(
+        { code: "LOG_TAIL_CUT", ...torn },
+        "a write that was torn by a crash was cut off; nothing of it was acknowledged",
+      ),
+  });
+}
+
+/** What the operator is told of a scrub. */
+function tellScrub(
+  { scrub }: Telemetry,
+  journal: Journal,
+): Pick<ScrubOptions, "onChecked" | "onDamage" | "onPass"> {
+  return {
+    onChecked: (entries) => {
+      scrub.checked += entries;
+    },
+    onDamage: (damage) => {
+      scrub.damages += 1;
+      scrub.first ??= damage;
+      journal.error(
+        { code: "LOG_DAMAGED", ...damage },
+        "the store does not hold what was signed for; verify the log and restore it from a copy",
+      );
+    },
+    onPass: (entries) => journal.debug({ entries }, "the log was read again"),
+  };
 }

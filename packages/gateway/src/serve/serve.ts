@@ -86,7 +86,7 @@ export async function startGateway(
   const admin = await openAdminToken(config.keyDirectory);
   // One that is broken is told before anything is locked; a new one is made only for a log that is ours.
   const issuer = await findKey(config.keyDirectory, "issuer");
-  const receipts = await openReceipts(config, telemetry);
+  const receipts = await openReceipts(config, telemetry, journal);
   const ledger = await openLedger(config, SYSTEM_CLOCK).catch(async (error: unknown) => {
     await receipts.log.close();
     throw error;

@@ -34,7 +34,12 @@ export async function readStatus(sources: StatusSources): Promise<object> {
     listeners: sources.listeners(),
     policy: { name, hash, mode, stale: policy.reloads.isStale },
     log: { key: receipts.logKey },
-    store: { kind: sources.storeKind, ...(await sizeOf(receipts)), pending: receipts.log.pending },
+    store: {
+      kind: sources.storeKind,
+      ...(await sizeOf(receipts)),
+      pending: receipts.log.pending,
+      ...(telemetry.scrub.first === undefined ? {} : { damage: telemetry.scrub.first }),
+    },
     counts: {
       sessions: sessions.size,
       runs_open: telemetry.openRuns.size,
@@ -55,6 +60,8 @@ export type GatewayFacts = {
   readonly draining: boolean;
   readonly sessions: number;
   readonly runs_open: number;
+  readonly events_forwarded: number;
+  readonly events_blocked: number;
 };
 
 /** What a gateway tells the others of itself. */
@@ -67,6 +74,8 @@ export function gatewayFacts(gateway: Gateway, startedAt: number): GatewayFacts 
     draining: drain.isLeaving,
     sessions: sessions.size,
     runs_open: telemetry.openRuns.size,
+    events_forwarded: telemetry.forwarded.total,
+    events_blocked: telemetry.blocked.total,
   };
 }
 

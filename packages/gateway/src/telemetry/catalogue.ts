@@ -65,6 +65,12 @@ export const METRICS = {
   ),
   countersign_receipts_appended_total: counter("Receipts made durable"),
   countersign_store_append_failures_total: counter("Flushes of receipts that the store refused"),
+  countersign_store_scrubbed_entries_total: counter(
+    "Entries of the log that were read again in the background",
+  ),
+  countersign_store_damages_total: counter(
+    "Places of the log that are not what was signed for, found in the background",
+  ),
   countersign_store_append_seconds: histogram(
     "Time one flush of receipts takes until it is durable",
   ),

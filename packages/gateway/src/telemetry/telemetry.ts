@@ -1,3 +1,4 @@
+import type { Damage } from "@countersign/receipts/log";
 import { Histogram } from "./histogram.js";
 import type { VelocityFigures } from "../velocity/leased-counts.js";
 import { Tally } from "./tally.js";
@@ -34,6 +35,8 @@ export type Telemetry = {
   readonly runFailures: Tally;
   readonly openRuns: Set<OpenRun>;
   readonly receipts: { appended: number; failures: number };
+  /** Entries that were read again and are as they were, what was found instead, and where first. */
+  readonly scrub: { checked: number; damages: number; first?: Damage };
   readonly ledger: { failures: number };
   /** Counts of caps that gateways keep together. */
   readonly velocity: VelocityFigures;
@@ -62,6 +65,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     runFailures: new Tally(),
     openRuns: new Set(),
     receipts: { appended: 0, failures: 0 },
+    scrub: { checked: 0, damages: 0 },
     ledger: { failures: 0 },
     velocity: { waits: 0, failures: 0, isSilent: false },
     sockets: { open: 0, queued: 0 },

@@ -10,6 +10,8 @@ import { findCommitted, recoverTail } from "./recover.js";
 import type { Committed } from "./recover.js";
 import { readSealed } from "./sealed.js";
 import { Segments } from "./segments.js";
+import { keepTorn } from "./torn.js";
+import type { TornTail } from "./torn.js";
 
 /** Options of {@link openBundles}. */
 export type BundleOptions = {
@@ -20,6 +22,8 @@ export type BundleOptions = {
   readonly readOnly?: boolean;
   /** Forgets what was derived and reads the whole log again. */
   readonly rebuild?: boolean;
+  /** Told of bytes that a crash left behind the last good commit, before they are cut off. */
+  readonly onTorn?: ((torn: TornTail) => void) | undefined;
   /** The file system; for tests that break it. */
   readonly disk?: Disk;
 };
@@ -54,7 +58,16 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
     if (readOnly) return known;
     const from = options.rebuild === true ? EMPTY : known;
     // Also where what was sealed is damaged: that was no torn write.
-    const settled = await recoverTail(segments, derived, from, sealed?.position ?? 0);
+    const settled = await recoverTail(
+      segments,
+      derived,
+      from,
+      sealed?.position ?? 0,
+      async (place, rest) => {
+        const torn = await keepTorn(disk, directory, place, rest);
+        options.onTorn?.(torn);
+      },
+    );
     // What was read may so far be in the operating system's memory only.
     if (settled.position > 0) await segments.sync(settled.position - 1);
     return settled;

@@ -79,6 +79,7 @@ export async function recoverTail(
   derived: DerivedFiles,
   from: Committed,
   sealed = from.position,
+  onTorn?: (place: { position: number; seq: number }, rest: Buffer) => Promise<void>,
 ): Promise<Committed> {
   let good = from;
   for await (const flush of readFlushes(segments, from.position)) {
@@ -102,6 +103,7 @@ export async function recoverTail(
     if (rest.length > 0 && good.position < sealed) {
       throw corrupt(size, "bytes changed that were flushed once");
     }
+    if (rest.length > 0) await onTorn?.({ position: good.position, seq: size }, rest);
     await segments.cut(good.position);
   }
   return good;

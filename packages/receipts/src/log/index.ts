@@ -5,6 +5,8 @@ export { openLog } from "./open-log.js";
 export type { LogOptions, ReceiptLog } from "./open-log.js";
 export { proveEntry, proveGrowth } from "./prove-entry.js";
 export { readBeyond } from "./read-beyond.js";
+export { startScrub } from "./scrub.js";
+export type { Damage, Scrub, ScrubOptions } from "./scrub.js";
 export { createLogSeal } from "./seal.js";
 export type { LogSeal } from "./seal.js";
 export { importReceipt } from "../import/import-foreign.js";

@@ -1,0 +1,162 @@
+import { equalBytes, isCountersignError } from "@countersign/core";
+import type { CountersignError } from "@countersign/core";
+import type { Checkpoint } from "../checkpoint/checkpoint.js";
+import { HASH_BYTES, leafHash, rootOfLevel } from "../merkle/hash.js";
+import { createTreeBuilder } from "../merkle/tree.js";
+import type { TreeBuilder } from "../merkle/tree.js";
+import type { ReceiptStore } from "../store/store.js";
+import { TILE_WIDTH } from "../tiles/path.js";
+import { assertConsistent } from "./checkpoints.js";
+
+/** Something in the store that is not what was signed for. */
+export type Damage = {
+  /** The entry, or the first of those in doubt; unknown where only the whole tree tells. */
+  readonly seq?: number;
+  readonly reason: string;
+};
+
+/** Options of {@link startScrub}. */
+export type ScrubOptions = {
+  readonly store: ReceiptStore;
+  readonly origin: string;
+  /** The key that the log's checkpoints are signed with. */
+  readonly checkpointKey: Uint8Array;
+  /** Entries read again in a second, on average. */
+  readonly entriesPerSecond: number;
+  /** Milliseconds between the end of one pass and the beginning of the next; an hour when left out. */
+  readonly restMs?: number;
+  /** Told of entries that are as they were. */
+  onChecked?(entries: number): void;
+  /** Told of each damage, at most 16 in a pass. */
+  onDamage(damage: Damage): void;
+  /** Told when a pass has come to the end of what was signed for. */
+  onPass?(size: number): void;
+};
+
+/** A scrub that runs in the background. */
+export type Scrub = { stop(): Promise<void> };
+
+const REST_MS = 3_600_000;
+/** After a store did not answer. */
+const RETRY_MS = 5_000;
+const MAX_TOLD = 16;
+/** Codes that say that nobody could look; any other says something about the bytes. */
+const UNSEEN: ReadonlySet<string> = new Set(["ERR_STORE_READ", "ERR_STORE_CLOSED"]);
+
+function isDamage(error: unknown): error is CountersignError {
+  return isCountersignError(error) && !UNSEEN.has(error.code);
+}
+
+type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; told: number };
+
+/**
+ * Reads the log again from its beginning to its last checkpoint, slowly, for ever: bytes that rot behind what a start
+ * looks at are found while there still is a copy. Each entry is held against its leaf hash, each tile against the one
+ * above, and all of them against the signed root.
+ */
+export function startScrub(options: ScrubOptions): Scrub {
+  const { store, entriesPerSecond, restMs = REST_MS } = options;
+  let pass: Pass | undefined;
+  let isStopped = false;
+  let underWay: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  const tell = (current: Pass | undefined, damage: Damage): void => {
+    if (current !== undefined && current.told++ >= MAX_TOLD) return;
+    options.onDamage(damage);
+  };
+
+  async function begin(): Promise<Pass | undefined> {
+    const checkpoint = await assertConsistent(store, options.origin, options.checkpointKey);
+    if (checkpoint === undefined) return undefined;
+    return { checkpoint, tree: createTreeBuilder(), told: 0 };
+  }
+
+  /** Looks at one bundle and gives the milliseconds until the next. */
+  async function step(): Promise<number> {
+    try {
+      pass ??= await begin();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      tell(undefined, { reason: error.message });
+      return restMs;
+    }
+    if (pass === undefined) return restMs;
+    const { checkpoint, tree } = pass;
+    if (tree.size < checkpoint.size) {
+      const width = Math.min(TILE_WIDTH, checkpoint.size - tree.size);
+      await checkBundle(pass, width);
+      return (width * 1_000) / entriesPerSecond;
+    }
+    if (pass.told === 0 && !equalBytes(tree.root(), checkpoint.root)) {
+      tell(pass, { reason: "the entries hash to another root than the signed one" });
+    }
+    pass = undefined;
+    options.onPass?.(checkpoint.size);
+    return restMs;
+  }
+
+  async function checkBundle(current: Pass, width: number): Promise<void> {
+    const { tree } = current;
+    const first = tree.size;
+    const index = first / TILE_WIDTH;
+    const tile = await orDamage(current, first, () => store.readTile({ level: 0, index, width }));
+    const entries = await orDamage(current, first, () => store.readEntries(first, first + width));
+    const leaves = Array.from({ length: width }, (_, offset) => {
+      const bytes = entries?.[offset];
+      const known = tile?.subarray(offset * HASH_BYTES, (offset + 1) * HASH_BYTES);
+      const found = bytes === undefined ? undefined : leafHash(bytes);
+      if (found !== undefined && known !== undefined && !equalBytes(found, known)) {
+        tell(current, { seq: first + offset, reason: "the entry does not hash to its leaf" });
+      }
+      return known ?? found ?? new Uint8Array(HASH_BYTES);
+    });
+    for (const leaf of leaves) tree.append(leaf);
+    if (width === TILE_WIDTH) await checkAbove(current, index, rootOfLevel(leaves));
+    options.onChecked?.(width);
+  }
+
+  /** The hash of a full tile stands in the tile above it. */
+  async function checkAbove(current: Pass, index: number, root: Uint8Array): Promise<void> {
+    const place = index % TILE_WIDTH;
+    const name = { level: 1, index: Math.floor(index / TILE_WIDTH), width: place + 1 };
+    const seq = index * TILE_WIDTH;
+    const above = await orDamage(current, seq, () => store.readTile(name));
+    if (above === undefined || equalBytes(above.subarray(place * HASH_BYTES), root)) return;
+    tell(current, { seq, reason: "the tile above is not that of the leaf hashes" });
+  }
+
+  async function orDamage<Value>(
+    current: Pass,
+    seq: number,
+    read: () => Promise<Value>,
+  ): Promise<Value | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      tell(current, { seq, reason: error.message });
+      return undefined;
+    }
+  }
+
+  const run = (): void => {
+    underWay = step()
+      .catch((error: unknown) => {
+        // A store that is down is told by those who need it; the pass goes on where it was.
+        if (!isCountersignError(error)) throw error;
+        return RETRY_MS;
+      })
+      .then((delay) => {
+        if (!isStopped) timer = setTimeout(run, delay).unref();
+      });
+  };
+  run();
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await underWay;
+    },
+  };
+}
