@@ -61,12 +61,12 @@ test("a capability opens no more events at two processes than it says, whatever 
     const token = await issue(pair, most);
     let seen = 0;
     const onChange = (): void => void (seen += 1);
-    for (const at of [0, 1] as const) await hand(pair, at, token);
+    await hand(pair, 0, token);
     const runs = ([0, 1] as const).map((at) => openChanging(pair, at, `${round}-${at}`, onChange));
     await until("both are under way", () => seen > 20 + 10 * round);
     await pair.gateways[0].kill();
+    // It knows the token that its session was handed before.
     pair.gateways[0] = await startIn(scene, pair.directories[0]);
-    await hand(pair, 0, token);
     runs.push(openChanging(pair, 0, `${round}-again`, onChange));
     await untilStill(() => seen);
     for (const run of runs) run.abort();

@@ -1,9 +1,8 @@
 import { startPostgres, startTornLine } from "@countersign/testkit";
-import { cp } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createFollowers, expectWhole } from "./harness/follow.js";
-import { startIn, writeSettings } from "./harness/gateway.js";
+import { startFleet } from "./harness/fleet.js";
+import { writeSettings } from "./harness/gateway.js";
 import type { GatewayProcess } from "./harness/gateway.js";
 import { checkLog, unreceipted } from "./harness/log.js";
 import { pause, report, scaled } from "./harness/scale.js";
@@ -15,8 +14,8 @@ const CLIENTS = scaled(18, 90);
 const WORDS = scaled(200, 800);
 const BREAKS = scaled(8, 35);
 
-/** Gateways of one log, with the keys of the first. */
-async function startFleet(agent: string): Promise<GatewayProcess[]> {
+/** Gateways of one log that pass streams on to each other. */
+async function startRelaying(agent: string): Promise<GatewayProcess[]> {
   const store = await startPostgres();
   scene.defer(() => store.stop());
   const config = {
@@ -28,21 +27,7 @@ async function startFleet(agent: string): Promise<GatewayProcess[]> {
   const directories: string[] = [];
   for (let number = 0; number < GATEWAYS; number += 1) directories.push(await scene.directory());
   for (const directory of directories) writeSettings(directory, { agent, config });
-  const [one, ...others] = directories as [string, ...string[]];
-  const first = await startIn(scene, one);
-  return [
-    first,
-    ...(await Promise.all(
-      others.map(async (directory) => {
-        await cp(join(one, "keys"), join(directory, "keys"), {
-          recursive: true,
-          // The first goes on signing: this file is being replaced.
-          filter: (source) => !source.includes("last-checkpoint"),
-        });
-        return startIn(scene, directory);
-      }),
-    )),
-  ];
+  return startFleet(scene, directories);
 }
 
 const portOf = ({ url }: GatewayProcess): number => Number(new URL(url).port);
@@ -56,7 +41,7 @@ async function relaysOf({ controlUrl }: GatewayProcess): Promise<Record<string, 
 
 test(`${CLIENTS} people before ${GATEWAYS} gateways and a load balancer without stickiness, their lines torn and frozen ${BREAKS} times, one gateway told to stop meanwhile: each has every event once and in order, each is signed for once, and no agent is asked twice`, async () => {
   const followers = await createFollowers(scene, WORDS);
-  const gateways = await startFleet(followers.agent.url);
+  const gateways = await startRelaying(followers.agent.url);
   const [leaving, ...staying] = gateways as [GatewayProcess, ...GatewayProcess[]];
   const line = await startTornLine(...gateways.map(portOf));
   scene.defer(() => line.stop());

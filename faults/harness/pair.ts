@@ -1,10 +1,9 @@
 import { sseFrame, startFakeAgent, startPostgres } from "@countersign/testkit";
 import type { FakeAgent, FakePiece, RunningPostgres } from "@countersign/testkit";
 import { createHash } from "node:crypto";
-import { cp } from "node:fs/promises";
-import { join } from "node:path";
 import { gone, idsOf, inRun, message } from "./agent.js";
-import { OPEN_POLICY, startIn, writeSettings } from "./gateway.js";
+import { startFleet } from "./fleet.js";
+import { OPEN_POLICY, writeSettings } from "./gateway.js";
 import type { GatewayProcess } from "./gateway.js";
 import { pause, until } from "./scale.js";
 import type { Scene } from "./scene.js";
@@ -57,16 +56,11 @@ export async function startPair(scene: Scene): Promise<Pair> {
   const directories = [await scene.directory(), await scene.directory()] as const;
   const settings = { agent: agent.url, config, policy: GUARDED };
   for (const directory of directories) writeSettings(directory, settings);
-  const first = await startIn(scene, directories[0]);
+  const gateways = (await startFleet(scene, directories)) as [GatewayProcess, GatewayProcess];
+  const [first] = gateways;
   await until("the admin token was shown", () => /shown once: \S{43}/u.test(first.output()));
   const admin = /shown once: (\S{43})/u.exec(first.output())?.[1] as string;
-  await cp(join(directories[0], "keys"), join(directories[1], "keys"), {
-    recursive: true,
-    // The first goes on signing: this file is being replaced.
-    filter: (source) => !source.includes("last-checkpoint"),
-  });
-  const second = await startIn(scene, directories[1]);
-  return { store, agent, directories, gateways: [first, second], admin };
+  return { store, agent, directories, gateways, admin };
 }
 
 /** Asks the control plane of one of them. */
