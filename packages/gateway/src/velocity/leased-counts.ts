@@ -203,7 +203,7 @@ export class LeasedCounts {
   }
 }
 
-/** A count with nothing left has something again when a slice of its window has gone. */
+/** A count with nothing left has something again when a slice of its window has gone; a busy process needs a moment to hear no. */
 function restOf({ windowMs }: CountedLimit): number {
-  return Math.min(REST_MS, Math.max(10, windowMs / 64));
+  return Math.min(REST_MS, Math.max(100, windowMs / 64));
 }
