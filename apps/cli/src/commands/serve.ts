@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { CONSOLE_DIRECTORY } from "@countersign/console";
 import { CountersignError } from "@countersign/core";
@@ -6,6 +6,7 @@ import { createJournal, loadConfig, startGateway } from "@countersign/gateway";
 import type { GatewayConfig, Journal, RunningGateway } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { readText } from "../files/read-file.js";
 import { EXIT } from "../output/failure.js";
 import { printJson, printLine } from "../output/print.js";
 import { VERSION } from "../version.js";
@@ -58,7 +59,7 @@ async function serve(flags: ServeFlags): Promise<void> {
       { file: flags.config },
     );
   }
-  const config = loadConfig(readFileSync(flags.config, "utf8"), {
+  const config = loadConfig(readText(flags.config), {
     file: flags.config,
     environment: process.env,
   });

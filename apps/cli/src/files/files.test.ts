@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -32,18 +41,32 @@ test("only what is not there is not there: every other cause is told", () => {
   expect(() => isThere(path("loop"))).toThrow("ELOOP");
 });
 
-test("a folder where a file is needed is named", () => {
-  const read = (): unknown => {
-    try {
-      return readText(home);
-    } catch (error) {
-      return error;
-    }
-  };
-  expect(describeFailure(read())).toEqual({
-    code: "EISDIR",
-    message: `${home} is a folder where a file is needed`,
-  });
+/** What reading a path is answered with. */
+function failureOf(file: string): { code?: string; message: string } {
+  try {
+    readText(file);
+  } catch (error) {
+    return describeFailure(error);
+  }
+  throw new TypeError(`${file} was read`);
+}
+
+test("only files are read: a folder, a pipe nobody writes to, a device and a link to itself are told", () => {
+  spawnSync("mkfifo", [path("pipe")]);
+  symlinkSync("/dev/zero", path("zero"));
+  for (const file of [home, path("pipe"), path("zero")]) {
+    expect(failureOf(file)).toMatchObject({
+      code: "ERR_FILE_KIND",
+      message: expect.stringContaining(`${file} is not a regular file`),
+    });
+  }
+  expect(failureOf(path("loop"))).toMatchObject({ code: "ELOOP" });
+});
+
+test("no file is read without a bound, however large it says it is", () => {
+  writeFileSync(path("sparse"), "");
+  truncateSync(path("sparse"), 2 ** 40);
+  expect(failureOf(path("sparse"))).toMatchObject({ code: "ERR_FILE_TOO_LARGE" });
 });
 
 const canBecomeNobody =

@@ -1,7 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import { formatIssue } from "@countersign/policy/yaml";
 import type { DocumentIssue } from "@countersign/policy/yaml";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { readRegularFile } from "../files/read-regular-file.js";
 import "./errors.js";
 import { headerProblem } from "./headers.js";
 
@@ -41,8 +42,12 @@ export function expand(
   });
 }
 
+const MAX_SECRET_BYTES = 1024 * 1024;
+
 function readSecret(file: string | undefined): string | undefined {
-  return file === undefined || !existsSync(file) ? undefined : readFileSync(file, "utf8").trimEnd();
+  return file === undefined || !existsSync(file)
+    ? undefined
+    : readRegularFile(file, MAX_SECRET_BYTES).toString("utf8").trimEnd();
 }
 
 /** Headers with their secrets; one that could not be sent as it stands is refused. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { createSigner } from "@countersign/core/sign";
@@ -13,12 +13,21 @@ import {
   parseKeyHistory,
   startKeyHistory,
 } from "@countersign/receipts";
+import { readRegularFile } from "../files/read-regular-file.js";
 import "./errors.js";
 import { replaceFile } from "./replace-file.js";
 import { writeNewFile } from "./write-new-file.js";
 
 /** Where a key directory keeps the public side: who signed when, and the log's own key. */
 export const KEY_FILES = { history: "keys.jsonl", vkey: "log.vkey" } as const;
+
+/** 10,000 lines of it. */
+const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
+
+/** The history as it stands in the directory. */
+export function readHistory(directory: string): string {
+  return readRegularFile(join(directory, KEY_FILES.history), MAX_HISTORY_BYTES).toString("utf8");
+}
 
 /** Starts the history with the first key, or checks that the key in use is its last one. */
 export async function openKeyHistory(
@@ -35,7 +44,7 @@ export async function openKeyHistory(
     await writeNewFile(file, `${encodeKeyRecord(record)}\n`, 0o644);
     return;
   }
-  const last = parseKeyHistory(await readFile(file, "utf8")).at(-1);
+  const last = parseKeyHistory(readHistory(directory)).at(-1);
   if (last?.key !== encodeKeyText(key.publicKey)) {
     throw new CountersignError(
       "ERR_KEYS_HISTORY",
@@ -52,7 +61,7 @@ export async function handOverKey(
   facts: { firstEntry: number; now: number },
 ): Promise<void> {
   const file = join(directory, KEY_FILES.history);
-  const text = await readFile(file, "utf8");
+  const text = readHistory(directory);
   const last = parseKeyHistory(text).at(-1);
   if (last === undefined)
     throw new CountersignError("ERR_KEYS_HISTORY", `${file} is empty`, { file });

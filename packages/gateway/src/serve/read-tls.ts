@@ -1,9 +1,13 @@
 import { CountersignError } from "@countersign/core";
-import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { GatewayConfig } from "../config/config.js";
+import { readRegularFile } from "../files/read-regular-file.js";
 import type { TlsOptions } from "../listen/server.js";
+
 import "./errors.js";
+
+/** Room for a chain of many certificates. */
+const MAX_PEM_BYTES = 1024 * 1024;
 
 /** Certificate and key of the data plane, read and tried; what is wrong is told with the file it is wrong in. */
 export function readTls(files: NonNullable<GatewayConfig["listen"]["tls"]>): TlsOptions {
@@ -14,7 +18,7 @@ export function readTls(files: NonNullable<GatewayConfig["listen"]["tls"]>): Tls
 
 function tryFile(file: string, use: (text: string) => unknown): string {
   try {
-    const text = readFileSync(file, "utf8");
+    const text = readRegularFile(file, MAX_PEM_BYTES).toString("utf8");
     use(text);
     return text;
   } catch (error) {
@@ -32,6 +36,8 @@ function tryFile(file: string, use: (text: string) => unknown): string {
 
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "it is not there"],
+  ["ERR_FILE_KIND", "it is not a regular file"],
+  ["ERR_FILE_TOO_LARGE", "it is larger than a megabyte"],
   ["EACCES", "it may not be read"],
   ["ERR_OSSL_PEM_NO_START_LINE", "it is not PEM"],
   ["ERR_OSSL_UNSUPPORTED", "it is not a private key in PEM"],

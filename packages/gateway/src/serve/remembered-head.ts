@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError, equalBytes, isCountersignError } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
@@ -12,10 +11,12 @@ import {
   rootFromNodes,
 } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
+import { readRegularFile } from "../files/read-regular-file.js";
 import "../keys/errors.js";
 import { replaceFile } from "../keys/replace-file.js";
 
 const FILE = "last-checkpoint";
+const MAX_NOTE_BYTES = 1024 * 1024;
 
 /** What is asked of a store here. */
 type Holding = Pick<ReceiptStore, "head" | "readTile">;
@@ -34,7 +35,7 @@ export async function assertRemembered(
 ): Promise<void> {
   const file = join(directory, FILE);
   if (!existsSync(file)) return;
-  const text = await readFile(file, "utf8");
+  const text = readRegularFile(file, MAX_NOTE_BYTES).toString("utf8");
   const keys = [createNoteKey(origin, key.publicKey)];
   const { size, root } = await openCheckpoint(text, keys, verifyEd25519).catch((error: unknown) => {
     if (!isCountersignError(error)) throw error;

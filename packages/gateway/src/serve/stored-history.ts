@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import "../keys/errors.js";
-import { KEY_FILES } from "../keys/key-history.js";
+import { KEY_FILES, readHistory } from "../keys/key-history.js";
 
 /**
  * Refuses a key directory that is an older copy. The store knows the history of keys that its last writer had; what is
@@ -18,7 +17,7 @@ export async function assertNewestHistory(
   const file = join(directory, KEY_FILES.history);
   const stored = await store.readKeyHistory();
   if (stored === undefined) return;
-  const own = existsSync(file) ? await readFile(file, "utf8") : "";
+  const own = existsSync(file) ? readHistory(directory) : "";
   if (own.startsWith(stored)) return;
   throw new CountersignError(
     "ERR_KEYS_HISTORY",
@@ -32,6 +31,6 @@ export async function shareHistory(
   directory: string,
   store: Pick<ReceiptStore, "readKeyHistory" | "writeKeyHistory">,
 ): Promise<void> {
-  const own = await readFile(join(directory, KEY_FILES.history), "utf8");
+  const own = readHistory(directory);
   if ((await store.readKeyHistory()) !== own) await store.writeKeyHistory(own);
 }

@@ -1,5 +1,5 @@
 import { fdatasync, writev, writevSync } from "node:fs";
-import { constants, mkdir, open, readFile, readdir, rename, rm } from "node:fs/promises";
+import { constants, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -171,15 +171,40 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
+/** Larger than a checkpoint or a key history may be. */
+const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+
+function systemError(code: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(code), { code });
+}
+
+/**
+ * Opens a file and nothing else: a pipe in a directory that somebody brings is opened only when there is somebody at its
+ * other end, a device has no end.
+ */
+async function openRegular(path: string, flags: number): Promise<FileHandle> {
+  const handle = await open(path, flags | constants.O_NONBLOCK, 0o600);
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw systemError("EFTYPE");
+}
+
 /** The real file system. */
 export const nodeDisk: Disk = {
-  open: async (path, mode) => wrap(await open(path, FLAGS[mode], 0o600), path),
+  open: async (path, mode) => wrap(await openRegular(path, FLAGS[mode]), path),
   async readText(path) {
+    let handle: FileHandle;
     try {
-      return await readFile(path, "utf8");
+      handle = await openRegular(path, FLAGS.read);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
+    }
+    try {
+      if ((await handle.stat()).size > MAX_TEXT_BYTES) throw systemError("EFBIG");
+      return await handle.readFile("utf8");
+    } finally {
+      await handle.close();
     }
   },
   async list(path) {
@@ -195,7 +220,9 @@ export const nodeDisk: Disk = {
   },
   async replace(path, text) {
     const beside = `${path}.new`;
-    const handle = await open(beside, "w", 0o600);
+    // Never through a link that somebody put there.
+    await rm(beside, { force: true });
+    const handle = await open(beside, "wx", 0o600);
     try {
       await handle.writeFile(text);
       await handle.sync();

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+
 /** The part of `node:sqlite` that is used here. */
 export type Database = {
   exec(sql: string): void;
@@ -22,6 +24,11 @@ type Engine = { DatabaseSync: new (path: string, options?: DatabaseOptions) => D
  * itself on Node 22, and is another version of SQLite on each.
  */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  // SQLite would wait for somebody at the other end of a pipe.
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) {
+    throw Object.assign(new Error("not a file"), { code: "EFTYPE" });
+  }
   const { DatabaseSync } = (await import("@photostructure/sqlite")) as unknown as Engine;
   return new DatabaseSync(path, options);
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 
 /** Reads the segments' bytes on the index thread, where waiting for the disk hurts nobody. */
@@ -23,7 +23,8 @@ export class SegmentReader {
       .sort((left, right) => left - right);
     const at = starts.findLastIndex((start) => start <= position);
     const start = starts[at] ?? 0;
-    const file = openSync(join(this.#directory, `${String(start).padStart(16, "0")}.log`), "r");
+    const path = join(this.#directory, `${String(start).padStart(16, "0")}.log`);
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.#start = start;
     // The last file may be followed by a new one at any time, which then shows as an empty read.
     this.#next = starts[at + 1] ?? Number.POSITIVE_INFINITY;

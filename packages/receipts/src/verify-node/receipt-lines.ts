@@ -1,5 +1,6 @@
-import { createReadStream } from "node:fs";
+import { basename, dirname } from "node:path";
 import { isCountersignError, parseJson } from "@countersign/core";
+import { createDirectoryReader } from "../export/directory-reader.js";
 import { createLineGroups } from "../verify/lines.js";
 import { verifyReceipt } from "../verify/receipt.js";
 import type { ReceiptOptions } from "../verify/receipt.js";
@@ -23,7 +24,9 @@ export async function verifyReceiptLines(
   file: string,
   options: Pick<ReceiptOptions, "trustedKeys"> = {},
 ): Promise<Verification> {
-  const lines = createLineGroups(createReadStream(file, { highWaterMark: 1 << 18 }));
+  const source = await createDirectoryReader(dirname(file)).stream(basename(file));
+  if (source === undefined) return conclude([failed("receipt-format", "the file is missing")], []);
+  const lines = createLineGroups(source);
   const all = { ...options, verifySignature: await loadFastVerifier() };
   const tallies: Tallies = new Map();
   const signers = new Map<string, SignerTrust>();

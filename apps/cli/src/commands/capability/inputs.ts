@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readPublicKey } from "@countersign/capability";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { CountersignError, parseJson } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { importPrivateKey } from "@countersign/core/sign";
 import { InvalidArgumentError } from "commander";
+import { readText } from "../../files/read-file.js";
 import "./errors.js";
 
 /** Gathers an option that may be repeated. */
@@ -33,7 +34,7 @@ export function parseCount(text: string): number {
 
 /** A private key from a PEM file or from the environment, where it does not show in a process list. */
 export function readPrivateKey(file: string | undefined, variable: string): Ed25519Key {
-  const pem = file === undefined ? process.env[variable] : readFileSync(file, "utf8");
+  const pem = file === undefined ? process.env[variable] : readText(file);
   if (pem !== undefined) return importPrivateKey(pem);
   throw new CountersignError(
     "ERR_CAPABILITY_NO_KEY",
@@ -45,13 +46,13 @@ export function readPrivateKey(file: string | undefined, variable: string): Ed25
 /** A public key as `ed25519:<hex>`, or from a file with PEM or a JWK. */
 export function readKeyOption(text: string): Uint8Array {
   if (!existsSync(text)) return readPublicKey(text);
-  const content = readFileSync(text, "utf8").trim();
+  const content = readText(text).trim();
   return readPublicKey(content.startsWith("{") ? (parseJson(content) as JsonObject) : content);
 }
 
 /** A token from the command line, or from standard input for `-`; Chio tokens are JSON. */
 export function readTokenArgument(argument: string): JsonValue {
-  return argument === "-" ? readFileSync(0, "utf8").trim() : argument;
+  return argument === "-" ? readText("-").trim() : argument;
 }
 
 /** Seconds since the epoch. */

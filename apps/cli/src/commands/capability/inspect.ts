@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { CapabilityFacts, TrustedIssuer } from "@countersign/capability";
 import {
   createCapabilityVerifier,
@@ -8,6 +8,7 @@ import {
 } from "@countersign/capability";
 import type { JsonValue } from "@countersign/core";
 import type { Command } from "commander";
+import { readText } from "../../files/read-file.js";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
 import { collect, nowInSeconds, readKeyOption, readTokenArgument } from "./inputs.js";
@@ -89,5 +90,5 @@ async function judge(token: JsonValue, flags: Flags): Promise<CapabilityFacts> {
 function readRevocations(file: string | undefined): ReturnType<typeof parseRevocations> {
   // A gateway that never revoked anything has no file yet.
   if (file === undefined || !existsSync(file)) return [];
-  return parseRevocations(readFileSync(file, "utf8"));
+  return parseRevocations(readText(file));
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   createRevocationList,
@@ -11,6 +11,7 @@ import { CountersignError } from "@countersign/core";
 import { openSharedRevocations } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { readText } from "../../files/read-file.js";
 import { isThere } from "../../files/is-there.js";
 import { giveToFolderOwner, makeFolder } from "../../files/owner.js";
 import { printJson, printLine } from "../../output/print.js";
@@ -93,7 +94,7 @@ function appendTo(
   makesFolder: boolean,
 ): { added: string[]; count: number } {
   const isNew = !isThere(file);
-  const before = isNew ? "" : readFileSync(file, "utf8");
+  const before = isNew ? "" : readText(file);
   const list = createRevocationList(parseRevocations(before));
   const missing = revocations.filter(({ capability_id: id }) => !list.isRevoked(id));
   const separator = before === "" || before.endsWith("\n") ? "" : "\n";

@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { parseKeyHistory } from "@countersign/receipts";
 import type { KeyRecord } from "@countersign/receipts";
 import pc from "picocolors";
+import { readText } from "../../files/read-file.js";
 import { isThere } from "../../files/is-there.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
@@ -15,11 +15,11 @@ export async function printPublicKeys(place: Place, json: boolean): Promise<void
   const historyFile = join(place.keyDirectory, KEY_FILES.history);
   const vkeyFile = join(place.keyDirectory, KEY_FILES.vkey);
   if (!isThere(historyFile) || !isThere(vkeyFile)) throw noKeys(place);
-  const records = parseKeyHistory(await readFile(historyFile, "utf8"));
+  const records = parseKeyHistory(readText(historyFile));
   const [first] = records;
   const last = records.at(-1);
   if (first === undefined || last === undefined) throw noKeys(place);
-  const log = (await readFile(vkeyFile, "utf8")).trim();
+  const log = readText(vkeyFile).trim();
   if (json) {
     const keys = records.map(({ key, created_at, first_entry }) => ({
       key,

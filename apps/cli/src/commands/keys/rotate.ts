@@ -1,4 +1,4 @@
-import { copyFile, constants, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, constants, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError, isCountersignError } from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
@@ -8,6 +8,7 @@ import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
+import { readText } from "../../files/read-file.js";
 import "../errors.js";
 import { isThere } from "../../files/is-there.js";
 import { giveToFolderOwner } from "../../files/owner.js";
@@ -24,10 +25,10 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
   const history = join(place.keyDirectory, KEY_FILES.history);
   if (!isThere(inUse) || !isThere(history)) throw noKeys(place);
   return whileStopped(place, async (store) => {
-    const old = importPrivateKey(await readFile(inUse, "utf8"));
+    const old = importPrivateKey(readText(inUse));
     const nextFile = join(place.keyDirectory, "receipts-next.pem");
     const next = await nextKey(nextFile);
-    const last = parseKeyHistory(await readFile(history, "utf8")).at(-1);
+    const last = parseKeyHistory(readText(history)).at(-1);
     if (last?.key !== encodeKeyText(next.publicKey)) {
       const firstEntry = store === undefined ? 0 : (await store.head()).size;
       await handOverKey(place.keyDirectory, { old, next }, { firstEntry, now });
@@ -49,7 +50,7 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
 }
 
 async function nextKey(file: string): Promise<Ed25519Key> {
-  if (isThere(file)) return importPrivateKey(await readFile(file, "utf8"));
+  if (isThere(file)) return importPrivateKey(readText(file));
   const key = generateKey();
   await writeFile(file, exportPrivateKeyPem(key), { mode: 0o600, flag: "wx", flush: true });
   return key;

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
@@ -15,6 +15,7 @@ import {
 } from "@countersign/receipts/verify-node";
 import type { DirectoryOptions } from "@countersign/receipts/verify-node";
 import { isThere } from "../../files/is-there.js";
+import { readText } from "../../files/read-file.js";
 import { createProgress } from "../../output/progress.js";
 import "../errors.js";
 import { exportStore } from "./export.js";
@@ -74,7 +75,7 @@ export function checkStore(place: Place, trust: Trust): Promise<Verification> {
       const keys = covered.checks.find(({ id }) => id === "key-history");
       const history =
         keys?.status === "held"
-          ? parseKeyHistory(await readFile(join(directory, KEY_FILES.history), "utf8"))
+          ? parseKeyHistory(readText(join(directory, KEY_FILES.history)))
           : undefined;
       return verifyBeyond(covered, size, readBeyond(store, size), {
         ...trust,

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
@@ -8,6 +7,7 @@ import type { ReceiptStore } from "@countersign/receipts/log";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { readText } from "../../files/read-file.js";
 import { isThere } from "../../files/is-there.js";
 import { createProgress } from "../../output/progress.js";
 import { printJson, printLine } from "../../output/print.js";
@@ -114,7 +114,7 @@ export async function exportStore(
 
 async function readKeyFile(place: Place, name: string): Promise<string> {
   const file = join(place.keyDirectory, name);
-  if (isThere(file)) return readFile(file, "utf8");
+  if (isThere(file)) return readText(file);
   throw new CountersignError(
     "ERR_CLI_NO_KEYS",
     `${file} is not there; name the gateway's key directory with --keys`,

@@ -1,15 +1,12 @@
-import { readFile } from "node:fs/promises";
 import { CountersignError } from "@countersign/core";
 import { isThere } from "../../files/is-there.js";
-import { withPath } from "../../files/read-file.js";
+import { readText } from "../../files/read-file.js";
 import "../errors.js";
 
 /** The text of a file named on the command line. */
 export async function readInput(file: string): Promise<string> {
   if (!isThere(file)) throw missing(file);
-  return readFile(file, "utf8").catch((error: unknown) => {
-    throw withPath(error, file);
-  });
+  return readText(file);
 }
 
 /** A file named on the command line is not there. */

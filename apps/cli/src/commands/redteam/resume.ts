@@ -1,7 +1,8 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { CountersignError, parseJson } from "@countersign/core";
 import { readReportEntry, REPORT_SCHEMA, withoutTrace } from "@countersign/redteam";
 import type { ReportEntry } from "@countersign/redteam";
+import { readText } from "../../files/read-file.js";
 
 /** The part of a suite that is finished, on disk. */
 export type ResumeFile = {
@@ -22,7 +23,7 @@ export function openResumeFile(
   const head = { schema: REPORT_SCHEMA, target, gateway: gateway ?? null };
   const done = new Map<string, ReportEntry>();
   if (existsSync(file)) {
-    const [first, ...lines] = readFileSync(file, "utf8").split("\n");
+    const [first, ...lines] = readText(file).split("\n");
     if (first !== JSON.stringify(head)) {
       throw new CountersignError("ERR_REDTEAM_REPORT", `${file} is not the beginning of this run`, {
         expected: REPORT_SCHEMA,

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { librarySources, loadSources } from "@countersign/redteam";
 import type { DocumentSource, LoadedDocument } from "@countersign/redteam";
+import { readText } from "../../files/read-file.js";
 import "../errors.js";
 
 /** No document is longer; reading more would only feed the parser's refusal. */
@@ -33,7 +34,7 @@ function filesIn(folder: string): string[] {
 
 function readSource(name: string): DocumentSource {
   const { size } = statSync(name);
-  return { name, text: size > LARGEST ? " ".repeat(LARGEST) : readFileSync(name, "utf8") };
+  return { name, text: size > LARGEST ? " ".repeat(LARGEST) : readText(name) };
 }
 
 /** Documents that a filter keeps. Words are joined by comma: any of them is enough. */
