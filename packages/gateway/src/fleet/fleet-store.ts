@@ -181,9 +181,9 @@ export async function openFleetStore(options: FleetStoreOptions) {
       );
     },
     /** Keeps a token of a session for gateways that start later. */
-    keepToken: (handed: HandedToken): Promise<void> => keepHanded(database, name, handed),
+    keepToken: (handed: HandedToken): Promise<void> => keepHanded(database.query, name, handed),
     /** The tokens that are kept, sealed, the oldest first. */
-    keptTokens: () => readHanded(database, name),
+    keptTokens: () => readHanded(database.query, name),
     /** Says that this gateway is gone. */
     leave: async (): Promise<void> => {
       for (const sql of LEAVE) await database.query(sql, own);

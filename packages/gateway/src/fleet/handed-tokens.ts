@@ -1,5 +1,4 @@
 import { sha256Hex } from "@countersign/core";
-import type { Connections } from "../ledger/postgres/connect.js";
 
 /** A token that was handed to a session, sealed, and until when it counts (seconds). */
 export type HandedToken = {
@@ -8,6 +7,9 @@ export type HandedToken = {
   readonly sealed: string;
   readonly expiresAt: number;
 };
+
+/** Asks the database that the tables are in. */
+type Query = <Row>(sql: string, values: readonly unknown[]) => Promise<Row[]>;
 
 /** Tokens kept for gateways that start later, the ones handed over last; as many as sessions are kept. */
 const MAX_KEPT = 10_000;
@@ -43,25 +45,25 @@ type Row = { readonly name: string; readonly sealed: string; readonly handed_at:
 
 /** Keeps a token while it is valid; the same one of the same session once. */
 export async function keepHanded(
-  database: Connections,
+  query: Query,
   log: string,
   { session, token, sealed, expiresAt }: HandedToken,
 ): Promise<void> {
   const end = Math.min(Math.ceil(expiresAt), Number.MAX_SAFE_INTEGER);
   const name = sha256Hex(JSON.stringify([session, token]));
-  await database.query(KEEP, [log, name, sealed, end]);
+  await query(KEEP, [log, name, sealed, end]);
 }
 
 /** What is kept, sealed, and when it was handed over, the oldest first. */
 export async function readHanded(
-  database: Connections,
+  query: Query,
   log: string,
 ): Promise<{ readonly sealed: string; readonly at: number }[]> {
   const kept: { sealed: string; at: number }[] = [];
   let characters = 0;
   let last = { at: Number.MAX_SAFE_INTEGER, name: "" };
   while (kept.length < MAX_KEPT && characters < MAX_CHARACTERS) {
-    const rows = await database.query<Row>(READ, [log, last.at, last.name]);
+    const rows = await query<Row>(READ, [log, last.at, last.name]);
     for (const row of rows) {
       last = { at: Number(row.handed_at), name: row.name };
       characters += row.sealed.length;
