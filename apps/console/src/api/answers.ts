@@ -20,6 +20,9 @@ export type GatewayFacts = {
   readonly draining: boolean;
   readonly sessions: number;
   readonly runs_open: number;
+  /** Not told by gateways of an older version. */
+  readonly events_forwarded?: number;
+  readonly events_blocked?: number;
 };
 
 /** `GET /v1/status`. */
@@ -119,6 +122,31 @@ export type Policy = {
   >;
 };
 
+/** What a change does to what passes. */
+export type Effect = "looser" | "stricter" | "both" | "same";
+
+/** `POST /v1/policy/compare`. */
+export type Comparison = {
+  readonly verdict: Effect;
+  readonly before: Pick<Policy, "name" | "hash" | "mode">;
+  readonly after: Pick<Policy, "name" | "hash" | "mode">;
+  readonly blocks: readonly {
+    readonly block: string;
+    readonly verdict: Effect;
+    readonly changes: readonly {
+      readonly setting: string;
+      readonly kind: string;
+      readonly effect: Effect;
+      readonly says: string;
+    }[];
+  }[];
+  readonly recorded?: {
+    readonly judged: number;
+    readonly newly_blocked: number;
+    readonly newly_allowed: number;
+  };
+};
+
 /** The receipt in a log entry. */
 export type Receipt = {
   readonly id: string;
@@ -148,6 +176,7 @@ export type Entry = {
   readonly policy_hash: string;
   readonly mode: "observe" | "enforce";
   readonly rule?: string;
+  readonly further_rules?: readonly string[];
   readonly received_at: number;
   readonly emitted_hash?: string;
 };
@@ -188,6 +217,7 @@ export type FeedItem = {
   readonly allowed: boolean;
   readonly mode: "observe" | "enforce";
   readonly rule?: string;
+  readonly further_rules?: readonly string[];
   readonly denial_reason?: string;
   readonly received_at: number;
 };

@@ -5,12 +5,15 @@ export class ControlProblem extends Error {
   /** Zero when nobody answered. */
   readonly status: number;
   readonly code: string;
+  /** Everything that was answered, for refusals that say more. */
+  readonly body: unknown;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, body?: unknown) {
     super(message);
     this.name = "ControlProblem";
     this.status = status;
     this.code = code;
+    this.body = body;
   }
 }
 
@@ -74,11 +77,13 @@ export function reasonOf({ status, message }: ControlProblem): string {
 
 async function problemOf(response: Response): Promise<ControlProblem> {
   try {
-    const { code, title } = (await response.json()) as { code?: unknown; title?: unknown };
+    const body = (await response.json()) as { code?: unknown; title?: unknown };
+    const { code, title } = body;
     return new ControlProblem(
       response.status,
       String(code ?? response.status),
       String(title ?? ""),
+      body,
     );
   } catch {
     return new ControlProblem(response.status, String(response.status), "The gateway refused");

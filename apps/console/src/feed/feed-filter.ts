@@ -8,11 +8,13 @@ export type FeedFilter = {
   readonly agent?: string;
   readonly session?: string;
   readonly rule?: string;
+  /** Of several gateways: one by its name, or `all`. Not asked of a decision, which does not say. */
+  readonly gateway?: string;
   /** Found anywhere in what names a decision. */
   readonly text?: string;
 };
 
-const NAMES = ["verdict", "direction", "agent", "session", "rule", "text"] as const;
+const NAMES = ["verdict", "direction", "agent", "session", "rule", "gateway", "text"] as const;
 
 /** The filter that an address has. */
 export function feedFilterOf(query: URLSearchParams): FeedFilter {

@@ -94,6 +94,10 @@ export function fieldsOf(entry: Entry): EntryField[] {
       },
       entry.rule,
     ),
+    ...optional(
+      { name: "further_rules", says: "Other rules that would have blocked it too", isLong: true },
+      entry.further_rules?.join(", "),
+    ),
     {
       name: "mode",
       value: entry.mode,

@@ -3,6 +3,7 @@ import type { Entry } from "../api/answers.js";
 import { verdictOfEntry } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
 import { ClassBadge, VerdictBadge } from "../shown/badge.js";
+import { RuleNames } from "../shown/rule-names.js";
 import { Text } from "../shown/text.js";
 import { Scroll } from "../shown/scroll.js";
 import { Time } from "../shown/time.js";
@@ -92,7 +93,7 @@ function EntryRow({
         </>
       )}
       <td className="name">
-        <Text value={entry.rule ?? ""} />
+        <RuleNames rule={entry.rule ?? ""} further={entry.further_rules} />
       </td>
     </tr>
   );

@@ -5,6 +5,7 @@ import type { FeedItem } from "../api/answers.js";
 import { verdictOf } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
 import { ClassBadge, VerdictBadge } from "../shown/badge.js";
+import { RuleNames } from "../shown/rule-names.js";
 import { Text } from "../shown/text.js";
 import { Time } from "../shown/time.js";
 
@@ -111,7 +112,7 @@ function FeedRow({
         {item.rule === undefined ? (
           <Text value={item.denial_reason ?? ""} />
         ) : (
-          <Text value={item.rule} />
+          <RuleNames rule={item.rule} further={item.further_rules} />
         )}
       </span>
     </div>

@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
 import type { Status } from "../api/answers.js";
+import { hrefOf } from "../route/route.js";
 import { StateBadge } from "../shown/badge.js";
 import { Scroll } from "../shown/scroll.js";
 import { Text } from "../shown/text.js";
 import { Age } from "../shown/time.js";
 
-/** All gateways of the log. */
+/** All gateways of the log, each with the way to its decisions. */
 export function Gateways({ status }: { readonly status: Status }): ReactNode {
   return (
     <section className="card" aria-labelledby="gateways">
@@ -24,13 +25,21 @@ export function Gateways({ status }: { readonly status: Status }): ReactNode {
               <th scope="col" className="number">
                 Open runs
               </th>
+              <th scope="col" className="number">
+                Let through
+              </th>
+              <th scope="col" className="number">
+                Blocked
+              </th>
             </tr>
           </thead>
           <tbody>
             {status.gateways.map((gateway) => (
               <tr key={gateway.id}>
                 <td className="name">
-                  <Text value={gateway.id} />
+                  <a href={hrefOf(["live"], { gateway: gateway.id })}>
+                    <Text value={gateway.id} />
+                  </a>
                   {gateway.id === status.gateway ? " (this one)" : ""}
                 </td>
                 <td>
@@ -46,6 +55,8 @@ export function Gateways({ status }: { readonly status: Status }): ReactNode {
                 </td>
                 <td className="number">{gateway.sessions}</td>
                 <td className="number">{gateway.runs_open}</td>
+                <td className="number">{gateway.events_forwarded?.toLocaleString() ?? "–"}</td>
+                <td className="number">{gateway.events_blocked?.toLocaleString() ?? "–"}</td>
               </tr>
             ))}
           </tbody>

@@ -2,19 +2,24 @@ import { useMemo, useState } from "react";
 import type { ReactNode } from "react";
 import type { FeedItem } from "../api/answers.js";
 import { useFeed } from "../feed/feed-context.js";
+import { useFleetFeed, useGateways } from "../feed/fleet-feed.js";
 import { feedFilterOf, passesFilter } from "../feed/feed-filter.js";
 import type { FeedFilter } from "../feed/feed-filter.js";
 import { hrefOf, rewrite } from "../route/route.js";
 import { announce } from "../shown/announce.js";
 import { Field } from "../shown/field.js";
 import { Empty } from "../shown/states.js";
+import { visibleText } from "../shown/visible-text.js";
 import { FeedTable } from "./feed-table.js";
 
 /** Every decision as it is made, the newest first. */
 export function LivePage({ query }: { readonly query: URLSearchParams }): ReactNode {
-  const view = useFeed();
-  const [held, setHeld] = useState<{ items: readonly FeedItem[]; total: number }>();
   const filter = useMemo(() => feedFilterOf(query), [query]);
+  const { gateways, isOwn } = useGateways(filter.gateway);
+  const own = useFeed();
+  const others = useFleetFeed(isOwn ? undefined : filter.gateway);
+  const view = isOwn ? own : others;
+  const [held, setHeld] = useState<{ items: readonly FeedItem[]; total: number }>();
   const items = held?.items ?? view.items;
   const shown = useMemo(
     () => items.filter((item) => passesFilter(item, filter)).toReversed(),
@@ -33,10 +38,10 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): ReactN
           {held === undefined ? "Pause" : `Go on (${missed.toLocaleString()} new)`}
         </button>
       </div>
-      <Filters filter={filter} />
+      <Filters filter={filter} gateways={gateways} />
       <p className="faint small-print">
-        {shown.length.toLocaleString()} of {items.length.toLocaleString()} decisions kept here, of
-        this gateway
+        {shown.length.toLocaleString()} of {items.length.toLocaleString()} decisions kept here,{" "}
+        {isOwn ? "of this gateway" : "read from the log of all gateways every two seconds"}
         {view.lost === 0 ? "" : `; ${view.lost.toLocaleString()} came too fast and were left out`}.
         The <a href="#/receipts">log</a> has all.
       </p>
@@ -57,7 +62,13 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): ReactN
   );
 }
 
-function Filters({ filter }: { readonly filter: FeedFilter }): ReactNode {
+function Filters({
+  filter,
+  gateways,
+}: {
+  readonly filter: FeedFilter;
+  readonly gateways: readonly string[];
+}): ReactNode {
   const change = (name: keyof FeedFilter, value: string): void =>
     rewrite(hrefOf(["live"], { ...filter, [name]: value }));
   const isEmpty = Object.keys(filter).length === 0;
@@ -107,6 +118,23 @@ function Filters({ filter }: { readonly filter: FeedFilter }): ReactNode {
         value={filter.session ?? ""}
         onChange={(value) => change("session", value)}
       />
+      {gateways.length < 2 ? null : (
+        <label className="field">
+          <span>Gateway</span>
+          <select
+            value={filter.gateway ?? ""}
+            onChange={(event) => change("gateway", event.target.value)}
+          >
+            <option value="">this one</option>
+            <option value="all">all</option>
+            {gateways.slice(1).map((name) => (
+              <option key={name} value={name}>
+                {visibleText(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <Field title="Rule" value={filter.rule ?? ""} onChange={(value) => change("rule", value)} />
       <button type="button" disabled={isEmpty} onClick={() => rewrite(hrefOf(["live"]))}>
         Clear

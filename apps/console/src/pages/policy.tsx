@@ -8,6 +8,7 @@ import { StateBadge } from "../shown/badge.js";
 import { CopyButton } from "../shown/copy-button.js";
 import { Failure, Loading } from "../shown/states.js";
 import { Text } from "../shown/text.js";
+import { ComparePolicy } from "./compare-policy.js";
 import { PolicyBlocks } from "./policy-blocks.js";
 import { PolicyIssues } from "./policy-issues.js";
 import { WouldBlock } from "./would-block.js";
@@ -52,6 +53,7 @@ export function PolicyPage({ query }: { readonly query: URLSearchParams }): Reac
           {answer.stale && result?.kind !== "refused" ? <Stale issues={answer.issues} /> : null}
           <Facts policy={answer} />
           <WouldBlock query={query} mode={answer.mode} />
+          <ComparePolicy policy={answer} />
           <PolicyBlocks policy={answer} />
         </>
       )}
@@ -66,9 +68,7 @@ async function reloadPolicy(): Promise<Reload> {
   } catch (error) {
     if (!(error instanceof ControlProblem)) throw error;
     if (error.status !== 422) return { kind: "failed", problem: error };
-    // The answer to the reload says that it failed; the policy's page says where.
-    const { issues } = await ask<Policy>("/v1/policy");
-    return { kind: "refused", issues };
+    return { kind: "refused", issues: (error.body as Pick<Policy, "issues">).issues };
   }
 }
 

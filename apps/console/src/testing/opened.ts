@@ -36,10 +36,11 @@ export type OpenOptions = {
 export async function openConsole(
   policy = MIXED_POLICY,
   agent: FakeScript = TALKING_AGENT,
+  config = "",
 ): Promise<Opened> {
   assertBuilt();
   const [served, browser] = await Promise.all([
-    startServed(agent, { policy, consoleDirectory: CONSOLE_DIRECTORY }),
+    startServed(agent, { policy, config, consoleDirectory: CONSOLE_DIRECTORY }),
     startBrowser(),
   ]);
   const complaints: string[] = [];

@@ -1,0 +1,91 @@
+import { useEffect, useMemo, useState } from "react";
+import type { Entries, Entry, FeedItem, Runs, Status } from "../api/answers.js";
+import { ask } from "../api/request.js";
+import { useAnswer } from "../api/use-answer.js";
+import { FeedStore } from "./feed-store.js";
+import type { FeedView } from "./feed-store.js";
+
+/** The newest entries that are asked for at once: more than two seconds of a busy fleet are left to the log. */
+const PAGE = 500;
+const EVERY_MS = 2000;
+const NOTHING = new FeedStore().view();
+
+/** The gateways of the log, this one first, and whether what is asked for is this one's. */
+export function useGateways(wanted: string | undefined): {
+  readonly gateways: readonly string[];
+  readonly isOwn: boolean;
+} {
+  const { answer } = useAnswer<Status>("/v1/status", 5000);
+  const gateways = useMemo(() => answer?.gateways.map(({ id }) => id) ?? [], [answer]);
+  return { gateways, isOwn: wanted === undefined || wanted === answer?.gateway };
+}
+
+/**
+ * Decisions of all gateways, or of one that is not asked here. Gateways on one database write one log, and this one can
+ * read it: no gateway has to be reached from the browser. An entry does not say who wrote it, its run does.
+ */
+export function useFleetFeed(gateway: string | undefined): FeedView {
+  const [view, setView] = useState<FeedView>(NOTHING);
+  useEffect(() => {
+    setView(NOTHING);
+    if (gateway === undefined) return undefined;
+    const store = new FeedStore();
+    const leave = store.subscribe(() => setView(store.view()));
+    const gone = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async (): Promise<void> => {
+      if (!document.hidden) await readNewest(store, gateway, gone.signal);
+      if (!gone.signal.aborted) timer = setTimeout(look, EVERY_MS);
+    };
+    void look();
+    return () => {
+      gone.abort();
+      clearTimeout(timer);
+      leave();
+    };
+  }, [gateway]);
+  return view;
+}
+
+async function readNewest(store: FeedStore, gateway: string, signal: AbortSignal): Promise<void> {
+  try {
+    const newest = ask<Entries>(`/v1/receipts?order=newest&limit=${PAGE}`, { signal });
+    const runs = gateway === "all" ? undefined : await runsAt(gateway, signal);
+    const { entries } = await newest;
+    const wanted = entries.filter(({ run_id: run }) => runs === undefined || runs.has(run ?? ""));
+    store.push(wanted.toReversed().map(itemOf));
+    store.turn("live");
+  } catch {
+    if (!signal.aborted) store.turn("lost");
+  }
+}
+
+async function runsAt(gateway: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const { runs } = await ask<Runs>("/v1/runs?limit=500", { signal });
+  return new Set(runs.filter((run) => run.gateway === gateway).map((run) => run.run_id));
+}
+
+/** An entry as the feed would have told it; of its event the log keeps the kind. */
+function itemOf({ receipt, ...entry }: Entry): FeedItem {
+  const type =
+    typeof receipt.event_type === "string" ? receipt.event_type : receipt.event_type.custom;
+  return {
+    seq: entry.seq,
+    receipt_id: receipt.id,
+    type,
+    direction: entry.direction,
+    agent_id: receipt.agent_id,
+    session_id: receipt.session_id ?? "",
+    thread_id: entry.thread_id ?? "",
+    run_id: entry.run_id ?? "",
+    event_type: type,
+    classification: receipt.classification,
+    ...(receipt.target === undefined ? {} : { target: receipt.target }),
+    allowed: receipt.allowed,
+    mode: entry.mode,
+    ...(entry.rule === undefined ? {} : { rule: entry.rule }),
+    ...(entry.further_rules === undefined ? {} : { further_rules: entry.further_rules }),
+    ...(receipt.denial_reason === undefined ? {} : { denial_reason: receipt.denial_reason }),
+    received_at: entry.received_at,
+  };
+}

@@ -1,0 +1,110 @@
+import { useState } from "react";
+import type { ReactNode } from "react";
+import { useAnswer } from "../api/use-answer.js";
+import { announce } from "../shown/announce.js";
+import { Empty, Failure, Loading } from "../shown/states.js";
+import { Timeline } from "../timeline/timeline.js";
+import { EntryTable } from "./entry-table.js";
+import { neighbours, rangeOf, readWindow, WINDOW } from "./run-window.js";
+import type { Place, RunWindow } from "./run-window.js";
+
+const ROWS = 200;
+const BEGIN: Place = { from: "oldest", cursors: [] };
+const END: Place = { from: "newest", cursors: [] };
+
+/** The receipts of a run, a window of them at a time: as a picture, and as a table. */
+export function RunReceipts({
+  session,
+  run,
+  isOpen,
+}: {
+  readonly session: string;
+  readonly run: string;
+  readonly isOpen: boolean;
+}): ReactNode {
+  const [place, setPlace] = useState<Place>(BEGIN);
+  const filter = new URLSearchParams({ session_id: session, run_id: run }).toString();
+  // What is asked for is a place in the log; only at its end does something come to it.
+  const isAtEnd = place.from === "newest" ? place.cursors.length === 0 : true;
+  const { answer, problem, reload } = useAnswer<RunWindow>(
+    `${filter} ${place.from} ${place.cursors.at(-1) ?? ""}`,
+    isOpen && isAtEnd ? 2000 : undefined,
+    (_path, { signal }) => readWindow(filter, place, signal),
+  );
+  if (answer === undefined) {
+    return problem === undefined ? (
+      <Loading what="its receipts" />
+    ) : (
+      <Failure problem={problem} onRetry={reload} />
+    );
+  }
+  if (answer.entries.length === 0) {
+    return (
+      <Empty title="No receipts of this run">The log has nothing under this session and run.</Empty>
+    );
+  }
+  return (
+    <>
+      <section className="card" aria-labelledby="timeline">
+        <h2 id="timeline">Timeline</h2>
+        <Timeline entries={answer.entries} />
+        {answer.total > WINDOW ? <Pages place={place} shown={answer} onGo={setPlace} /> : null}
+      </section>
+      <Rows key={answer.entries[0]?.seq} shown={answer} />
+    </>
+  );
+}
+
+function Pages({
+  place,
+  shown,
+  onGo,
+}: {
+  readonly place: Place;
+  readonly shown: RunWindow;
+  readonly onGo: (place: Place) => void;
+}): ReactNode {
+  const { earlier, later } = neighbours(place, shown.cursor);
+  const [first, last] = rangeOf(place, shown).map((number) => number.toLocaleString());
+  const go = (next: Place | undefined, words: string) => (): void => {
+    if (next === undefined) return;
+    onGo(next);
+    announce(words);
+  };
+  return (
+    <nav className="pages" aria-label="Parts of the timeline">
+      <button type="button" disabled={earlier === undefined} onClick={go(BEGIN, "The beginning")}>
+        « Beginning
+      </button>
+      <button type="button" disabled={earlier === undefined} onClick={go(earlier, "Earlier ones")}>
+        ← Earlier
+      </button>
+      <span className="number">
+        {first} to {last} of {shown.total.toLocaleString()}
+      </span>
+      <button type="button" disabled={later === undefined} onClick={go(later, "Later ones")}>
+        Later →
+      </button>
+      <button type="button" disabled={later === undefined} onClick={go(END, "The end")}>
+        End »
+      </button>
+    </nav>
+  );
+}
+
+function Rows({ shown: { entries } }: { readonly shown: RunWindow }): ReactNode {
+  const [rows, setRows] = useState(ROWS);
+  return (
+    <section className="card" aria-labelledby="receipts">
+      <h2 id="receipts">Receipts</h2>
+      <EntryTable entries={entries.slice(0, rows)} isOfOneRun />
+      {rows < entries.length ? (
+        <p>
+          <button type="button" onClick={() => setRows(rows + ROWS)}>
+            Show {Math.min(ROWS, entries.length - rows)} more
+          </button>
+        </p>
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+import { Text } from "./text.js";
+
+/** The rule of a decision, and before it how many others would have said the same; their names on hover. */
+export function RuleNames({
+  rule,
+  further = [],
+}: {
+  readonly rule: string;
+  readonly further?: readonly string[] | undefined;
+}): ReactNode {
+  return (
+    <>
+      {further.length === 0 ? null : (
+        <span className="faint" title={further.join(", ")}>
+          <span aria-hidden="true">+{further.length}</span>
+          <span className="unseen">also {further.join(", ")}</span>{" "}
+        </span>
+      )}
+      <Text value={rule} />
+    </>
+  );
+}
