@@ -29,7 +29,9 @@ beforeEach(async () => {
         },
         find: async (found) => {
           const { port } = relayPlaneOf(found).address() as AddressInfo;
-          return found === tag ? undefined : { id: found, address: { host: "127.0.0.1", port } };
+          return found === tag
+            ? undefined
+            : { id: found, address: { host: "127.0.0.1", port }, isListed: true };
         },
       },
     });

@@ -87,6 +87,10 @@ export class Relays {
       }
       stream = await askForStream(gateway.address, back, { key, idleMs, gone });
     } catch (error) {
+      if (gateway?.isListed === false) {
+        results.add("gone");
+        return undefined;
+      }
       throw this.#unreachable(gateway?.id, (error as Error).message, gone);
     }
     if (stream.statusCode === 200) return stream;

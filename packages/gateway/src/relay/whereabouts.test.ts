@@ -19,7 +19,7 @@ test("only the address that a gateway sealed for its own name is an address", as
     { id: "f-6", facts: {} },
   ];
   const whereabouts = new Whereabouts(async () => rows, seal);
-  expect(await whereabouts.find(tagOf("a-1"))).toEqual({ id: "a-1", address: ADDRESS });
+  expect(await whereabouts.find(tagOf("a-1"))).toMatchObject({ id: "a-1", address: ADDRESS });
   for (const { id } of rows.slice(1)) {
     expect(await whereabouts.find(tagOf(id)), id).toBeUndefined();
   }
@@ -40,6 +40,25 @@ test("many who come back at once ask one question, and what is known is not aske
   // One that is not known may have begun since.
   expect(await whereabouts.find(tagOf("b-2"))).toBeUndefined();
   expect(questions).toBe(2);
+});
+
+test("one that is no longer listed is remembered as that, and looked for each time", async () => {
+  let members = [{ id: "a-1", facts: { relay: seal.seal("a-1", ADDRESS) } }];
+  let questions = 0;
+  const whereabouts = new Whereabouts(async () => {
+    questions += 1;
+    return members;
+  }, seal);
+  const tag = tagOf("a-1");
+  expect(await whereabouts.find(tag)).toMatchObject({ isListed: true });
+  const listed = members;
+  members = [];
+  // Somebody unknown has the list read again.
+  await whereabouts.find(tagOf("b-2"));
+  expect(await whereabouts.find(tag)).toMatchObject({ address: ADDRESS, isListed: false });
+  members = listed;
+  expect(await whereabouts.find(tag)).toMatchObject({ isListed: true });
+  expect(questions).toBe(4);
 });
 
 test("while the database is away a gateway is where it was, and one that was not known cannot be told of", async () => {

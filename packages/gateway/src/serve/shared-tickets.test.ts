@@ -1,47 +1,31 @@
-import type { RunningPostgres } from "@countersign/testkit";
-import { startPostgres } from "@countersign/testkit";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createApiKey } from "../access/new-api-key.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
-import { AUDIENCE, startIdentity } from "../testing/identity.js";
-import type { Identity } from "../testing/identity.js";
+import { AUDIENCE } from "../testing/identity.js";
 import { startServed } from "../testing/served.js";
 import type { Served } from "../testing/served.js";
+import { aroundAllTests } from "../testing/shared-database.js";
 import { sseEvents } from "../testing/transports.js";
 
 const WAIT = { timeout: 10_000, interval: 50 };
 
-let database: RunningPostgres;
-let identity: Identity;
-let open: Served[] = [];
-beforeAll(async () => {
-  database = await startPostgres();
-  identity = await startIdentity();
-}, 30_000);
-afterEach(async () => {
-  for (const served of open) await served.stop();
-  open = [];
-}, 30_000);
-afterAll(async () => {
-  await identity.stop();
-  await database.stop();
-}, 30_000);
+const shared = aroundAllTests();
 
 const jwt = (): string =>
   `  mode: jwt
-  jwt: { issuer: "${identity.issuer}", audience: ${AUDIENCE}, jwks: "${identity.jwksUrl.href}", clock_tolerance: 0 }`;
+  jwt: { issuer: "${shared.identity.issuer}", audience: ${AUDIENCE}, jwks: "${shared.identity.jwksUrl.href}", clock_tolerance: 0 }`;
 const listing = (name: string, hash: string): string =>
   `  mode: keys\n  keys: { entries: { ${name}: "${hash}" } }`;
 
 /** A gateway of a log in the database, with people of its own. */
 async function start(log: string, access: string, beside?: Served): Promise<Served> {
   const served = await startServed(HELD_AGENT, {
-    config: `receipts: { store: "${database.url}", origin: ${log} }\naccess:\n${access}\n`,
+    config: `receipts: { store: "${shared.database.url}", origin: ${log} }\naccess:\n${access}\n`,
     ...(beside === undefined ? {} : { beside }),
   });
-  open.push(served);
+  shared.open.push(served);
   return served;
 }
 
@@ -63,7 +47,7 @@ const streamAt = (served: Served, url: string): Promise<Response> =>
 
 test("a ticket of one gateway opens one stream at another, and of many tries at both one wins", async () => {
   const [first, second] = await startTwo("tickets.example/race");
-  const token = await identity.token("alice");
+  const token = await shared.identity.token("alice");
   const url = await ticketAt(first, token, "s1");
   const stream = await streamAt(second, url);
   expect(stream.status).toBe(200);
@@ -91,7 +75,7 @@ test("a ticket of one gateway opens one stream at another, and of many tries at 
 test("what a ticket opened at another gateway ends with its token", async () => {
   const [first, second] = await startTwo("tickets.example/expiry");
   const exp = Math.floor(Date.now() / 1000) + 2;
-  const url = await ticketAt(first, await identity.token("bob", { exp }), "s1");
+  const url = await ticketAt(first, await shared.identity.token("bob", { exp }), "s1");
   const stream = await streamAt(second, `${url}&run=held`);
   expect(stream.status).toBe(200);
   expect(sseEvents(await stream.text()).at(-1)).toMatchObject({
@@ -128,13 +112,13 @@ test("a line taken out of a gateway's own list ends what a ticket of another ope
 
 test("while the database is away no ticket is taken, with the ledger's own code; when it is back, they are", async () => {
   const [first, second] = await startTwo("tickets.example/down");
-  const token = await identity.token("alice");
+  const token = await shared.identity.token("alice");
   const [one, other] = [await ticketAt(first, token, "s1"), await ticketAt(first, token, "s2")];
-  await database.crash();
+  await shared.database.crash();
   const refused = await streamAt(second, one);
   expect(refused.status).toBe(503);
   expect(await refused.json()).toMatchObject({ code: "ERR_LEDGER_UNAVAILABLE" });
-  await database.start();
+  await shared.database.start();
   await vi.waitFor(async () => {
     expect((await fetch(`${second.running.dataUrl}/readyz`)).status).toBe(200);
   }, WAIT);

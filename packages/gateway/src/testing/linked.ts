@@ -39,7 +39,7 @@ export async function startLinked(
           find: async (tag) => {
             sought.push(tag);
             const address = tag === tagOf(name) ? undefined : addresses.get(tag);
-            return address && { id: tag, address };
+            return address && { id: tag, address, isListed: true };
           },
         },
       },

@@ -1,6 +1,8 @@
 import { startPostgres } from "@countersign/testkit";
 import type { RunningPostgres } from "@countersign/testkit";
-import { afterEach, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { startIdentity } from "./identity.js";
+import type { Identity } from "./identity.js";
 import type { Served } from "./served.js";
 
 /** A database of its own for each test of a file, and the gateways on it. */
@@ -29,5 +31,32 @@ export function aroundEachTest(): SharedDatabase {
     get open() {
       return open;
     },
+  };
+}
+
+/** One database and one identity provider for all tests of a file; gateways are stopped behind each. */
+export function aroundAllTests(): SharedDatabase & { readonly identity: Identity } {
+  let database: RunningPostgres;
+  let identity: Identity;
+  const open: Served[] = [];
+  beforeAll(async () => {
+    database = await startPostgres();
+    identity = await startIdentity();
+  }, 30_000);
+  afterEach(async () => {
+    for (const served of open.splice(0)) await served.stop();
+  }, 30_000);
+  afterAll(async () => {
+    await identity.stop();
+    await database.stop();
+  }, 30_000);
+  return {
+    get database() {
+      return database;
+    },
+    get identity() {
+      return identity;
+    },
+    open,
   };
 }
