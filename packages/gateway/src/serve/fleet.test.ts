@@ -149,7 +149,7 @@ test("a person stops their own run through any gateway, and nobody else's", asyn
   await stream.text();
 }, 60_000);
 
-test("a token handed to a session at one gateway counts at the other when that is answered", async () => {
+test("a token handed to a session at one gateway counts at the other when that is answered, and at those that start later", async () => {
   const first = await start();
   const second = await start(first);
   const body = { agent: "support", session_id: "s1", scopes: ["ui:*:*"] };
@@ -157,7 +157,11 @@ test("a token handed to a session at one gateway counts at the other when that i
   const issued = await first.control("/v1/capabilities", init);
   expect(issued.status).toBe(201);
   expect(await issued.json()).not.toHaveProperty("partial");
-  expect(second.running.gateway.surroundings.sessions.find("s1")?.tokens).toHaveLength(1);
+  const tokensAt = ({ running }: Served): readonly string[] | undefined =>
+    running.gateway.surroundings.sessions.find("s1")?.tokens;
+  expect(tokensAt(second)).toHaveLength(1);
+  await second.running.close();
+  expect(tokensAt(await start(first))).toEqual(tokensAt(first));
 }, 60_000);
 
 test("a gateway that leaves is not shown any more, and lists are honest without the database", async () => {
