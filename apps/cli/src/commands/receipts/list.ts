@@ -1,20 +1,18 @@
-import type { LogEntry } from "@countersign/receipts";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { printJson, printLine } from "../../output/print.js";
-import { formatTable } from "../../output/table.js";
-import { decisionOf, targetOf, typeOf } from "./describe.js";
 import { addFilterFlags, filterOf } from "./filter.js";
 import type { FilterFlags } from "./filter.js";
+import { entryTable } from "./list-table.js";
 import { addPlaceFlags, findPlace, withStore } from "./place.js";
 import type { PlaceFlags } from "./place.js";
-import { printable } from "./printable.js";
 
 type Flags = PlaceFlags &
   FilterFlags & { limit: string; cursor?: string; oldest?: boolean; json?: boolean };
 
 const EXAMPLE = `
-Works beside a running gateway, as of its last checkpoint (a second ago at most).
+Works beside a running gateway, as of its last checkpoint (a second ago at most). A narrow terminal shows times
+without their date (UTC) and the ends of ids; a pipe gets everything, and so does \`receipts show SEQ\`.
 
 Example:
   $ countersign receipts list --blocked --since 1h
@@ -51,20 +49,6 @@ async function list(flags: Flags): Promise<void> {
     printLine(Object.keys(filter).length === 0 ? "no receipts yet" : "no receipts match");
     return;
   }
-  const header = ["seq", "time", "agent", "event", "class", "target", "decision"];
-  printLine(formatTable(header, page.entries.map(rowOf)));
+  printLine(entryTable(page.entries, process.stdout.columns));
   if (page.cursor !== undefined) printLine(pc.dim(`more: --cursor ${page.cursor}`));
-}
-
-function rowOf(entry: LogEntry): string[] {
-  const { receipt } = entry;
-  return [
-    String(entry.seq),
-    new Date(entry.received_at).toISOString(),
-    printable(receipt.agent_id),
-    `${entry.direction === "inbound" ? "→ " : ""}${typeOf(receipt)}`,
-    receipt.classification,
-    targetOf(receipt),
-    decisionOf(entry),
-  ];
 }

@@ -1,0 +1,43 @@
+import { stripVTControlCharacters } from "node:util";
+import type { LogEntry } from "@countersign/receipts";
+import { expect, test } from "vitest";
+import { entryTable } from "./list-table.js";
+import { sampleDraft } from "./testing/sample-gateway.js";
+
+function entryOf(seq: number): LogEntry {
+  const draft = sampleDraft(seq);
+  return {
+    ...draft,
+    seq,
+    received_at: 1_794_700_000_000,
+    run_id: "run_01KA8ZQ5WY3J9V7M2N4P6R8S0T",
+    receipt: {
+      ...draft.receipt,
+      session_id: "sess_01KA8ZQ5WY3J9V7M2N4P6R8S1X",
+      agent_id: "customer-support",
+      payload_hash: "cd".repeat(32),
+      id: "agui-1",
+      kernel_key: "ed25519:",
+      signature: "ed25519:",
+    },
+  };
+}
+
+const linesOf = (columns: number | undefined): string[] =>
+  stripVTControlCharacters(entryTable([entryOf(123_450)], columns)).split("\n");
+
+test("in 80 columns a decision stands in one line, with the ends of session and run", () => {
+  const [header = "", row = ""] = linesOf(80);
+  expect(header).toMatch(/^seq +time +session +run +agent +event +class +decision$/u);
+  expect(row).toContain("…P6R8S1X  …P6R8S0T  custome…");
+  expect(row.indexOf("allowed") + "allowed".length).toBeLessThanOrEqual(80);
+});
+
+test("a wide terminal and a pipe get everything", () => {
+  for (const columns of [undefined, 200]) {
+    const [, row = ""] = linesOf(columns);
+    expect(row).toContain("sess_01KA8ZQ5WY3J9V7M2N4P6R8S1X  run_01KA8ZQ5WY3J9V7M2N4P6R8S0T  ");
+    expect(row).toContain("customer-support");
+    expect(row).toContain("Z  ");
+  }
+});
