@@ -13,14 +13,15 @@ Files that are there already are left alone unless --force is given.
 Exit code: 0 written, 1 a file was in the way.
 
 Example:
-  $ countersign init --agent http://localhost:8000/
-  $ countersign policy check
+  $ countersign init my-gateway --agent http://localhost:8000/
+  $ cd my-gateway
+  $ countersign serve --check --ask
   $ countersign serve
 `;
 
 const NEXT = [
   ["countersign policy test policy.test.yaml", "the policy does what its cases say"],
-  ["countersign serve --check", "everything a start needs is there"],
+  ["countersign serve --check --ask", "everything a start needs is there, and the agent answers"],
   ["countersign serve", "protects the agent; prints the admin token once"],
 ] as const;
 
@@ -66,6 +67,7 @@ function init(directory: string, flags: Flags): void {
   for (const file of written) printLine(`${pc.green("wrote")} ${file}`);
   for (const file of kept) printLine(`${pc.yellow("kept")}  ${file} (--force overwrites)`);
   printLine("\nNext:");
+  if (directory !== ".") printLine(`  ${pc.bold(`cd ${directory}`)}`);
   for (const [command, why] of NEXT) printLine(`  ${pc.bold(command.padEnd(40))} ${why}`);
 }
 

@@ -102,6 +102,20 @@ test("log entries are judged again from what a receipt says", () => {
     [entry(7, "cap-1", true), entry(8, "<none>", false), entry(9, "<none>", true)],
     policy.refinements,
   );
+  const act = {
+    seq: 10,
+    direction: "inbound",
+    receipt: {
+      event_type: { custom: "operator.capability-issue" },
+      classification: "create",
+      target: { component_type: "operator", component_id: "admin" },
+      allowed: true,
+    },
+  };
+  expect(readRecording([act], policy.refinements)).toMatchObject({
+    subjects: [],
+    skipped: [{ problem: "an act of an operator" }],
+  });
   const report = replayRecording(policy, subjects);
   expect(report).toMatchObject({ unchanged: 2, newlyBlocked: 1, partial: 3 });
   expect(report.samples[0]).toMatchObject({ position: 9 });

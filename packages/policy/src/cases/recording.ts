@@ -40,7 +40,9 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
     const object = asObject(line);
     const entry = object === undefined ? undefined : readEntry(object, position);
     if (entry !== undefined) {
-      subjects.push(entry);
+      // What an operator did stands in the same log, and no policy decides about it.
+      if (isOperatorAct(entry)) skipped.push({ position, problem: "an act of an operator" });
+      else subjects.push(entry);
       return;
     }
     const value = unwrap(line);
@@ -99,6 +101,12 @@ function unwrap(line: JsonValue): JsonValue {
     if (inner !== undefined) return inner;
   }
   return line;
+}
+
+function isOperatorAct({ facts }: RecordedSubject): boolean {
+  const { direction, target, customName = "" } = facts;
+  const isOfOperator = target?.component_type === "operator" && customName.startsWith("operator.");
+  return direction === "inbound" && isOfOperator;
 }
 
 function readEntry(entry: JsonObject, position: number): RecordedSubject | undefined {
