@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 import { CountersignError } from "@countersign/core";
+import { HASH_BYTES } from "../merkle/hash.js";
 import { frontierRoot } from "../merkle/tree.js";
 import type { StoreHead } from "../store/store.js";
 import "./errors.js";
@@ -19,13 +20,14 @@ const SIZE_BYTES = 8;
  * binds every byte behind the last checkpoint, members outside the receipts included.
  */
 export function createLogSeal(key: Uint8Array, origin: string): LogSeal {
-  const secret = Uint8Array.from(key);
+  const secret = createSecretKey(key);
   const name = Buffer.from(`${NAME}\0${origin}\0`);
+  const message = Buffer.concat([name, Buffer.alloc(SIZE_BYTES + HASH_BYTES)]);
   return {
     of(size, root) {
-      const number = Buffer.alloc(SIZE_BYTES);
-      number.writeBigUInt64BE(BigInt(size));
-      return createHmac("sha256", secret).update(name).update(number).update(root).digest();
+      message.writeBigUInt64BE(BigInt(size), name.length);
+      message.set(root, name.length + SIZE_BYTES);
+      return createHmac("sha256", secret).update(message).digest();
     },
   };
 }
