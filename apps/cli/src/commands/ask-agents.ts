@@ -19,6 +19,7 @@ async function askAgent({
   url,
   headers,
   dialect,
+  transport,
   forwardAuthorization,
 }: Agent): Promise<Asked> {
   if (dialect === "chio") {
@@ -27,6 +28,7 @@ async function askAgent({
   const report = await examine(url.href, {
     headers,
     input: defaultInput(),
+    get: transport === "get-sse",
     timeoutMs: PATIENCE_MS,
     severities: new Map(),
   });
@@ -41,5 +43,6 @@ async function askAgent({
   }
   const { status } = report.exchange ?? {};
   const shown = status === undefined ? "" : ` (status ${status})`;
-  return { name, ok: false, says: `${first.title}${shown}; countersign doctor says more` };
+  const wrong = first.message.replace(/\.$/u, "");
+  return { name, ok: false, says: `${wrong}${shown}; countersign doctor ${url.href} says more` };
 }
