@@ -63,9 +63,9 @@ export class Relays {
       if (stream === undefined) telemetry.relays.open -= 1;
     }
     if (stream === undefined) return false;
-    stream.once("close", () => {
-      telemetry.relays.open -= 1;
-    });
+    const release = (): void => void (telemetry.relays.open -= 1);
+    if (stream.closed) release();
+    else stream.once("close", release);
     telemetry.relays.results.add("taken");
     passThrough(stream, answer, gone);
     return true;
@@ -91,7 +91,9 @@ export class Relays {
         results.add("gone");
         return undefined;
       }
-      throw this.#unreachable(gateway?.id, (error as Error).message, gone);
+      // Of what a handshake or a database says, the code is enough.
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw this.#unreachable(gateway?.id, code ?? message, gone);
     }
     if (stream.statusCode === 200) return stream;
     stream.destroy();
