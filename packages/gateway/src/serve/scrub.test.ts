@@ -82,6 +82,12 @@ test("a row that was changed in PostgreSQL is found as well", async () => {
     await record(config, 3);
     const client = new Client({ connectionString: server.url });
     await client.connect();
+    // By columns entries are found and counted: one that is changed hides an entry, and no hash tells.
+    await client.query("UPDATE countersign_entries SET allowed = false WHERE seq = 2");
+    expect((await findDamage(config)).first).toMatchObject({
+      seq: 2,
+      reason: expect.stringContaining("something else than it says"),
+    });
     await client.query(
       "UPDATE countersign_entries SET body = set_byte(body, 20, get_byte(body, 20) # 1) WHERE seq = 1",
     );

@@ -52,7 +52,7 @@ type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; told:
 /**
  * Reads the log again from its beginning to its last checkpoint, slowly, for ever: bytes that rot behind what a start
  * looks at are found while there still is a copy. Each entry is held against its leaf hash, each tile against the one
- * above, and all of them against the signed root.
+ * above, and all of them against the signed root; in a database also what an entry is found by against what it says.
  */
 export function startScrub(options: ScrubOptions): Scrub {
   const { store, entriesPerSecond, restMs = REST_MS } = options;
@@ -113,6 +113,13 @@ export function startScrub(options: ScrubOptions): Scrub {
     });
     for (const leaf of leaves) tree.append(leaf);
     if (width === TILE_WIDTH) await checkAbove(current, index, rootOfLevel(leaves));
+    const misfiled = await store.findMisfiled?.(first, first + width);
+    if (misfiled !== undefined) {
+      tell(current, {
+        seq: misfiled,
+        reason: "questions find the entry by something else than it says",
+      });
+    }
     options.onChecked?.(width);
   }
 

@@ -18,6 +18,8 @@ import { insertForeign, selectForeign } from "./foreign-rows.js";
 import { headOfRow } from "./frontier.js";
 import type { HeadRow } from "./frontier.js";
 import { findLog, prepareLog } from "./log-row.js";
+import { FILED_ROWS, firstMisfiled } from "./misfiled-rows.js";
+import type { FiledRow } from "./misfiled-rows.js";
 
 /** Options of {@link openPostgresStore}. */
 export type PostgresStoreOptions = {
@@ -129,6 +131,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       if (rows.length !== width) throw outOfRange((await head()).size);
       return Buffer.concat(rows.map((row) => row.hash));
     },
+    findMisfiled: async (start, end) =>
+      firstMisfiled(await read<FiledRow>("read rows", FILED_ROWS, [logId, start, end])),
     async readCheckpoint() {
       return (await readRow("read a checkpoint", asking)).checkpoint ?? undefined;
     },

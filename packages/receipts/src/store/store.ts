@@ -73,6 +73,11 @@ export type ReceiptStore = {
    * since, oldest first. They are durable, and nothing signed covers them yet.
    */
   readTail?(): AsyncIterable<Uint8Array>;
+  /**
+   * Only in a store that keeps what questions look for beside the entries, where others can write: the first entry from
+   * `start` up to, not including, `end` that it would be found by something else than it says.
+   */
+  findMisfiled?(start: number, end: number): Promise<number | undefined>;
   /** The last signed checkpoint, as it was written. */
   readCheckpoint(): Promise<string | undefined>;
   /** Keeps a checkpoint; every tile it commits to is durable before it can be read. An older one never replaces a newer. */
