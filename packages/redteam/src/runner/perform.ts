@@ -3,14 +3,14 @@ import type { JsonObject } from "@countersign/core";
 import { parseDuration } from "../oatf/index.js";
 import type { NormalizedActor, NormalizedDocument, TraceEntry } from "../oatf/index.js";
 import { startActor } from "./actor.js";
-import type { ActorReport, ActorSurroundings, RunnerNote } from "./actor.js";
+import type { ActorReport, RunnerNote } from "./actor.js";
 import type { Channel, ChannelOptions, Refusal } from "./channel.js";
 import "./errors.js";
 import { createHttpChannel } from "./http-channel.js";
 import { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS, transportOf } from "./options.js";
 import type { RunnerOptions, TransportKind } from "./options.js";
 import { objectionOfEvent, receiptOfEvent } from "./refusal.js";
-import { timeoutError } from "./stopwatch.js";
+import { superviseActors } from "./supervise.js";
 import { createTraceRecorder, WIRE } from "./trace-recorder.js";
 import { createVariables } from "./variables.js";
 import { createWebSocketChannel } from "./websocket-channel.js";
@@ -57,50 +57,29 @@ export async function performDocument(
   const limits = { ...DEFAULT_RUNNER_LIMITS, ...options.limits };
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const recorder = createTraceRecorder(limits);
-  const variables = createVariables();
-  const notes: RunnerNote[] = [];
-  const refusals: Refusal[] = [];
-  const failures: { code: string; message: string }[] = [];
+  const told = createNotebook();
   const started = performance.now();
   const startedAt = new Date().toISOString();
-  const failed = ({ code, message }: CountersignError): void => {
-    failures.push({ code, message });
-  };
-  const surroundings = (actor: NormalizedActor): ActorSurroundings => ({
-    recorder,
-    limits,
-    variables: variables(actor.name),
-    strict: options.strict === true,
-    channel: channelFor(
-      { target: options.target, timeouts, limits, headers: options.headers ?? {} },
-      options,
-    ),
-    note: (note) => {
-      if (notes.length < MOST_NOTES) notes.push(note);
-    },
-    failed,
-    refused: (refusal) => refusals.push(refusal),
+  const variables = createVariables();
+  const settings = { target: options.target, timeouts, limits, headers: options.headers ?? {} };
+  // None begins before all of them are made.
+  const running = performed.map((actor) =>
+    startActor(actor, {
+      ...told,
+      recorder,
+      limits,
+      variables: variables(actor.name),
+      strict: options.strict === true,
+      channel: channelFor(settings, options),
+    }),
+  );
+  const reports = await superviseActors(running, {
+    deadline: timeouts.document,
+    grace: graceOf(document, options),
+    signal: options.signal,
+    failed: told.failed,
   });
-  const prepared = performed.map((actor) => [actor, surroundings(actor)] as const);
-  const running = prepared.map(([actor, around]) => startActor(actor, around));
-  const stopAll = (): void => {
-    for (const actor of running) actor.stop();
-  };
-  const deadline = setTimeout(() => {
-    failed(timeoutError("document", timeouts.document));
-    stopAll();
-  }, timeouts.document);
-  const onAbort = (): void => {
-    failed(new CountersignError("ERR_REDTEAM_STOPPED", "the run was stopped", {}));
-    stopAll();
-  };
-  if (options.signal?.aborted === true) onAbort();
-  options.signal?.addEventListener("abort", onAbort, { once: true });
-  const reports = await Promise.all(running.map(({ done }) => done));
-  clearTimeout(deadline);
-  await pause(graceOf(document, options), options.signal);
-  options.signal?.removeEventListener("abort", onAbort);
-  stopAll();
+  const { notes, refusals, failures } = told;
   for (const { mode, name } of actors) {
     if (mode === PERFORMED_MODE) continue;
     notes.push({ code: "W-002", message: `actor ${name} was skipped: ${mode} is not performed` });
@@ -117,6 +96,27 @@ export async function performDocument(
     transport: transportOf(options),
     startedAt,
     milliseconds: Math.round(performance.now() - started),
+  };
+}
+
+/** What actors tell beside the trace. */
+function createNotebook() {
+  const notes: RunnerNote[] = [];
+  const refusals: Refusal[] = [];
+  const failures: { code: string; message: string }[] = [];
+  return {
+    notes,
+    refusals,
+    failures,
+    note(note: RunnerNote): void {
+      if (notes.length < MOST_NOTES) notes.push(note);
+    },
+    failed({ code, message }: CountersignError): void {
+      failures.push({ code, message });
+    },
+    refused(refusal: Refusal): void {
+      refusals.push(refusal);
+    },
   };
 }
 
@@ -144,17 +144,6 @@ function graceOf(document: NormalizedDocument, options: RunnerOptions): number {
   return grace_period === undefined
     ? (options.gracePeriod ?? 0)
     : parseDuration(grace_period) * 1000;
-}
-
-async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  if (milliseconds <= 0 || signal?.aborted === true) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, Math.min(milliseconds, DEFAULT_TIMEOUTS.document));
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function receiptsOf(trace: readonly TraceEntry[], refusals: readonly Refusal[]): string[] {

@@ -44,7 +44,7 @@ export function createRunStream(
   listener: Listener,
   responses: JsonValue | undefined,
 ): RunStream {
-  const { actor, phase, input } = place;
+  const record = createRunRecord(place, around);
   const names = createToolCallNames();
   const accumulator = createAccumulator();
   const calls = createToolCalls();
@@ -58,19 +58,13 @@ export function createRunStream(
     end(new CountersignError("ERR_REDTEAM_STREAM", message, { reason }));
     stopListening();
   };
-  const keep = (event: string, content: JsonObject, raw: JsonValue, length: number): boolean => {
-    const draft = { actor, phase, direction: "response" as const, event, content };
-    const kept = around.recorder.record(raw === content ? draft : { ...draft, raw }, length);
-    if (!kept) giveUp("trace", "the target sent more than the trace may hold");
-    return kept;
-  };
-  const wire = (event: string, content: JsonObject): void => {
-    const draft = { protocol: WIRE, actor, phase, direction: "response" as const, event, content };
-    around.recorder.record(draft, lengthOf(content));
-  };
   const malformed = (json: string, code: string): void => {
     malformedInRow += 1;
-    wire("malformed", { code, text: json.slice(0, SHOWN_OF_MALFORMED), length: json.length });
+    record.onWire("malformed", {
+      code,
+      text: json.slice(0, SHOWN_OF_MALFORMED),
+      length: json.length,
+    });
     if (malformedInRow >= around.limits.maxMalformedInRow) {
       giveUp("malformed", `${malformedInRow} frames in a row are no events`);
     }
@@ -82,17 +76,11 @@ export function createRunStream(
     // A run that has ended is whole, however its connection was closed.
     if (failure !== undefined && !isFinished) around.failed(failure);
     const joined = around.strict ? undefined : accumulator.content();
-    if (joined !== undefined) {
-      const event = ACCUMULATED_RESPONSE;
-      around.recorder.record(
-        { actor, phase, direction: "response", event, content: joined },
-        lengthOf(joined),
-      );
-    }
+    if (joined !== undefined) record.event(ACCUMULATED_RESPONSE, joined, joined, lengthOf(joined));
     listener.ended(stream);
   };
   const stream: RunStream = {
-    input,
+    input: place.input,
     listen(stop) {
       stopListening = stop;
       if (isOver) stop();
@@ -103,22 +91,18 @@ export function createRunStream(
     },
     text(json) {
       if (isOver) return;
-      let value: JsonValue;
-      try {
-        value = parseJson(json, { maxDepth: DEEPEST_EVENT });
-      } catch (error) {
-        malformed(json, isCountersignError(error) ? error.code : "unknown");
-        return;
-      }
-      const type = textMember(value, "type");
-      if (!isJsonObject(value) || type === undefined || type === "") {
-        malformed(json, "no event type");
+      const read = readEvent(json);
+      if (read.event === undefined) {
+        malformed(json, read.code);
         return;
       }
       malformedInRow = 0;
-      const event = type.toLowerCase();
+      const { event, value } = read;
       const content = names.enrich(event, value);
-      if (!keep(event, content, value, json.length)) return;
+      if (!record.event(event, content, value, json.length)) {
+        giveUp("trace", "the target sent more than the trace may hold");
+        return;
+      }
       accumulator.add(event, content);
       calls.add(event, content);
       if (TERMINAL.has(event)) isFinished = true;
@@ -131,7 +115,7 @@ export function createRunStream(
     refused(status, body) {
       if (isOver) return;
       const refusal = readRefusal(status, body);
-      wire("http_response", { ...refusal });
+      record.onWire("http_response", { ...refusal });
       around.refused(refusal);
     },
     ended: end,
@@ -140,4 +124,39 @@ export function createRunStream(
     },
   };
   return stream;
+}
+
+type ReadEvent =
+  | { readonly event: string; readonly value: JsonObject }
+  | { readonly event?: undefined; readonly code: string };
+
+/** An event by the name that documents use, or why a frame is none. */
+function readEvent(json: string): ReadEvent {
+  try {
+    const value = parseJson(json, { maxDepth: DEEPEST_EVENT });
+    const type = textMember(value, "type");
+    if (!isJsonObject(value) || type === undefined || type === "") return { code: "no event type" };
+    return { event: type.toLowerCase(), value };
+  } catch (error) {
+    return { code: isCountersignError(error) ? error.code : "unknown" };
+  }
+}
+
+/** What of a run goes into the trace. */
+function createRunRecord(
+  { actor, phase }: { readonly actor: string; readonly phase: string },
+  { recorder }: ActorSurroundings,
+) {
+  const place = { actor, phase, direction: "response" } as const;
+  return {
+    /** Whether there was room for it. */
+    event(event: string, content: JsonObject, raw: JsonValue, length: number): boolean {
+      const draft = { ...place, event, content };
+      return recorder.record(raw === content ? draft : { ...draft, raw }, length);
+    },
+    /** Something of the connection itself. */
+    onWire(event: string, content: JsonObject): void {
+      recorder.record({ ...place, protocol: WIRE, event, content }, lengthOf(content));
+    },
+  };
 }
