@@ -15,6 +15,7 @@ export type LedgerKind =
   | "ticket"
   | "session"
   | "budget"
+  | "velocity"
   | "withheld";
 
 /** One fact about a thread. */

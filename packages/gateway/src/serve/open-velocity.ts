@@ -1,22 +1,29 @@
 import type { GatewayConfig } from "../config/config.js";
+import type { ThreadLedger } from "../ledger/ledger.js";
+import type { Clock } from "../ports.js";
 import type { Journal } from "../runs/surroundings.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { LeasedCounts } from "../velocity/leased-counts.js";
+import { openLedgerVelocity } from "../velocity/ledger-velocity.js";
 import { openPostgresVelocity } from "../velocity/postgres-velocity.js";
+import type { VelocityStore } from "../velocity/velocity-store.js";
 
-/** Where caps over time are counted with other gateways; nothing where a gateway has its store to itself. */
+/** What the counts of caps are opened with. */
+export type VelocityParts = {
+  /** The name of this gateway among those of the log. */
+  readonly gateway: string;
+  readonly ledger: ThreadLedger;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly telemetry: Telemetry;
+};
+
+/** Opens the counts of caps over time where they outlive this process, together with other gateways if there are some. */
 export async function openVelocity(
-  { receipts }: GatewayConfig,
-  gateway: string,
-  journal: Journal,
-  { velocity: figures }: Telemetry,
-): Promise<LeasedCounts | undefined> {
-  if (receipts.store.startsWith("sqlite:")) return undefined;
-  const store = await openPostgresVelocity({
-    url: receipts.store,
-    name: receipts.origin,
-    gateway,
-  });
+  config: GatewayConfig,
+  parts: VelocityParts,
+): Promise<LeasedCounts> {
+  const { gateway, journal, telemetry } = parts;
   const listener = (isSilent: boolean): void => {
     if (isSilent) {
       journal.error(
@@ -25,5 +32,16 @@ export async function openVelocity(
       );
     } else journal.info({}, "events under caps are counted again");
   };
-  return new LeasedCounts({ store, gateway, listener, figures });
+  const store = await openStore(config, parts);
+  return new LeasedCounts({ store, gateway, listener, figures: telemetry.velocity });
+}
+
+/** In the database that gateways share, or in the ledger of the one gateway there is. */
+function openStore(
+  { receipts }: GatewayConfig,
+  { gateway, ledger, clock }: VelocityParts,
+): Promise<VelocityStore> {
+  return receipts.store.startsWith("sqlite:")
+    ? openLedgerVelocity(ledger, gateway, clock)
+    : openPostgresVelocity({ url: receipts.store, name: receipts.origin, gateway });
 }

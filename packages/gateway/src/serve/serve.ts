@@ -115,13 +115,17 @@ export async function startGateway(
     },
   );
   const relay = fleet && openRelay(config.fleet, { fleet, gatewayName, issuerPem, journal });
-  const velocity = await openVelocity(config, gatewayName, journal, telemetry).catch(
-    async (error: unknown) => {
-      await fleet?.close();
-      await closeStores();
-      throw error;
-    },
-  );
+  const velocity = await openVelocity(config, {
+    gateway: gatewayName,
+    ledger,
+    clock: SYSTEM_CLOCK,
+    journal,
+    telemetry,
+  }).catch(async (error: unknown) => {
+    await fleet?.close();
+    await closeStores();
+    throw error;
+  });
   const gateway = createGateway({
     agents: config.agents,
     fallbackAgent: config.defaultAgent,
@@ -142,7 +146,7 @@ export async function startGateway(
     journal,
     telemetry,
     tokens: tokens.verifier,
-    ...(velocity === undefined ? {} : { velocity: (limit) => velocity.of(limit) }),
+    velocity: (limit) => velocity.of(limit),
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
     ...(secure === undefined ? {} : { tls: secure }),
   });
@@ -191,7 +195,7 @@ export async function startGateway(
     });
     await gateway.close();
     await fleet?.close();
-    await velocity?.close();
+    await velocity.close();
     await closeStores();
     await telemetry.tracer?.close();
   };

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { sseFrame } from "@countersign/testkit";
 import { expect, test } from "vitest";
 import { idsOf } from "../testing/events.js";
@@ -122,4 +124,26 @@ test("a database that is silent for a moment holds a run up, and blocks nothing 
   await new Promise((resolve) => setTimeout(resolve, 700));
   await shared.database.thaw();
   expect(await asked).toBe(5);
+}, 60_000);
+
+test("the only gateway of an embedded store finds the window after a restart", async () => {
+  const first = await start(FEW, undefined, "sqlite:receipts");
+  expect(await notes(first, "s1", "ax15")).toBe(15);
+  await first.running.close();
+  const second = await start(FEW, first, `sqlite:${first.folder}/receipts`);
+  expect(await notes(second, "s1", "bx15")).toBe(5);
+  expect(await notes(second, "s2", "cx15")).toBe(15);
+}, 60_000);
+
+test("a policy that is loaded again finds the window as it was, under another cap too", async () => {
+  const served = await start(FEW, undefined, "sqlite:receipts");
+  expect(await notes(served, "s1", "ax15")).toBe(15);
+  const reload = async (policy: string): Promise<void> => {
+    await writeFile(join(served.folder, "policy.yaml"), policy);
+    expect(served.running.reloadPolicy("api")).toMatchObject({ replaced: true });
+  };
+  await reload(FEW.replace("name: open", "name: again"));
+  expect(await notes(served, "s1", "bx4")).toBe(4);
+  await reload(FEW.replace("max_invocations: 20", "max_invocations: 22"));
+  expect(await notes(served, "s1", "cx15")).toBe(3);
 }, 60_000);

@@ -27,16 +27,19 @@ CREATE TABLE IF NOT EXISTS countersign_velocity (
   PRIMARY KEY (log, key));
 CREATE INDEX IF NOT EXISTS countersign_velocity_by_end ON countersign_velocity (log, empty_at);
 `;
-// Sorted, so that of two gateways that want the same rows one has all of them first.
-const MAKE = `INSERT INTO countersign_velocity
+// One statement that makes, locks and reads: who waits for a cap waits for each journey. Sorted, so that of two gateways that
+// want the same rows one has all of them first. Whatever the server's default is, the transaction is durable: what is
+// used must be known as given after a crash.
+const OPEN = `INSERT INTO countersign_velocity AS kept
   SELECT $1, key, '', ${NOW} + 60000 FROM unnest($2::text[]) AS asked(key) ORDER BY key
-  ON CONFLICT DO NOTHING`;
-const LOCK = `SELECT key, count, ${NOW} AS now FROM countersign_velocity
-  WHERE log = $1 AND key = ANY($2::text[]) ORDER BY key FOR UPDATE`;
+  ON CONFLICT (log, key) DO UPDATE SET key = kept.key
+  RETURNING key, count, ${NOW} AS now, set_config('synchronous_commit', 'on', true)`;
 const PUT = `UPDATE countersign_velocity AS kept SET count = told.count, empty_at = told.empty_at
   FROM unnest($2::text[], $3::text[], $4::bigint[]) AS told(key, count, empty_at)
   WHERE kept.log = $1 AND kept.key = told.key`;
-const SWEEP = `DELETE FROM countersign_velocity WHERE log = $1 AND empty_at < ${NOW}`;
+// What somebody has open is not empty for long, and who waits for it in another order would wait for ever.
+const SWEEP = `DELETE FROM countersign_velocity WHERE log = $1 AND key IN (
+  SELECT key FROM countersign_velocity WHERE log = $1 AND empty_at < ${NOW} FOR UPDATE SKIP LOCKED)`;
 
 type Row = { readonly key: string; readonly count: string; readonly now: string };
 
@@ -52,18 +55,13 @@ export async function openPostgresVelocity({
   return {
     exchange: (questions) =>
       database.inTransaction(async (client) => {
-        // Whatever the server's default is: what is used must be known as given after a crash.
-        await client.query("SET LOCAL synchronous_commit = on");
         const asked = questions.map(({ key }) => key);
-        await client.query(MAKE, [name, asked]);
-        const { rows } = await client.query(LOCK, [name, asked]);
+        const { rows } = await client.query(OPEN, [name, asked]);
         const found = new Map((rows as Row[]).map((row) => [row.key, row]));
         const counts: string[] = [];
         const ends: number[] = [];
         const answers = questions.map((question) => {
-          const row = found.get(question.key);
-          // Swept in between: the transaction is undone, and whoever asks again finds a new one.
-          if (row === undefined) throw unavailable();
+          const row = found.get(question.key) as Row;
           const now = Number(row.now);
           const before =
             row.count === "" ? undefined : (parseJson(row.count) as unknown as VelocityCount);
