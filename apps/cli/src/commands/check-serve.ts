@@ -41,7 +41,7 @@ export async function checkServe(
   config: GatewayConfig,
   options: CheckOptions = {},
 ): Promise<Finding[]> {
-  const { listen, control } = config;
+  const { listen, control, fleet } = config;
   const mayBeTaken = options.whileRunning === true;
   return [
     await look("agents", () => checkAgents(config)),
@@ -55,6 +55,9 @@ export async function checkServe(
     await look("tls", () => checkTls(config.listen.tls)),
     await look("listen", () => checkPort(listen.host, listen.port, mayBeTaken)),
     await look("control", () => checkPort(control.host, control.port, mayBeTaken)),
+    ...(fleet === undefined
+      ? []
+      : [await look("fleet", () => checkPort(fleet.host, fleet.port, mayBeTaken))]),
   ];
 }
 

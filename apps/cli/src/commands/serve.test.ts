@@ -136,12 +136,14 @@ test("--check says what is missing and answers with 1", async () => {
   const file = join(home, "broken.yaml");
   await writeFile(
     file,
-    `${config()}policy: nowhere.yaml\nreceipts: { store: "postgres://u:p@127.0.0.1:9/x" }\n`,
+    `${config()}policy: nowhere.yaml\nreceipts: { store: "postgres://u:p@127.0.0.1:9/x" }\n` +
+      "fleet: { address: 192.0.2.1 }\n",
   );
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
   expect(out).toContain("no policy:");
   expect(out).toContain("no store:");
+  expect(out).toMatch(/no fleet: .*192\.0\.2\.1/u);
   expect(out).not.toContain("u:p@");
 });
 
