@@ -16,14 +16,21 @@ export function targetOf(receipt: AgUiReceipt): string {
 }
 
 /** Allowed or blocked, and why. */
-export function decisionOf({ receipt, rule, further_rules: further = [] }: LogEntry): string {
-  if (receipt.allowed) {
-    // Whoever observes looks for what enforcing would block: the entry names the rules.
-    const rules = [rule, ...further].filter((one) => one !== undefined).map(printable);
-    const noted = rule === undefined ? "" : ` ${pc.yellow(`noted by ${rules.join(", ")}`)}`;
-    return `${pc.green("allowed")}${noted}`;
-  }
-  return `${pc.red("blocked")} ${printable(receipt.denial_reason ?? "")}`.trimEnd();
+export function decisionOf(entry: LogEntry): string {
+  return `${verdictOf(entry)} ${reasonOf(entry)}`.trimEnd();
+}
+
+/** Allowed or blocked. */
+export function verdictOf({ receipt }: LogEntry): string {
+  return receipt.allowed ? pc.green("allowed") : pc.red("blocked");
+}
+
+/** Why something was blocked, or what would have blocked it; nothing where no rule spoke. */
+export function reasonOf({ receipt, rule, further_rules: further = [] }: LogEntry): string {
+  if (!receipt.allowed) return printable(receipt.denial_reason ?? "");
+  // Whoever observes looks for what enforcing would block: the entry names the rules.
+  const rules = [rule, ...further].filter((one) => one !== undefined).map(printable);
+  return rule === undefined ? "" : pc.yellow(`noted by ${rules.join(", ")}`);
 }
 
 /** An entry for people: one line for each thing it says. */

@@ -33,6 +33,18 @@ test("in 80 columns a decision stands in one line, with the ends of session and 
   expect(row.indexOf("allowed") + "allowed".length).toBeLessThanOrEqual(80);
 });
 
+test("in 80 columns a reason that does not fit stands in a line of its own, and no line is wider", () => {
+  const entry = entryOf(123_450);
+  const target = { component_type: "modal", component_id: "confirm" };
+  const noted = { ...entry, rule: "ag_ui.x", receipt: { ...entry.receipt, allowed: true, target } };
+  const lines = stripVTControlCharacters(entryTable([noted], 80)).split("\n");
+  expect(lines).toHaveLength(3);
+  expect(lines[1]).toMatch(/ allowed$/u);
+  expect(lines[2]).toBe("     noted by ag_ui.x  modal:confirm");
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(stripVTControlCharacters(entryTable([noted], 120)).split("\n")).toHaveLength(2);
+});
+
 test("a wide terminal and a pipe get everything", () => {
   for (const columns of [undefined, 200]) {
     const [, row = ""] = linesOf(columns);

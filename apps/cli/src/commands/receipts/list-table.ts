@@ -1,6 +1,7 @@
+import { stripVTControlCharacters } from "node:util";
 import type { LogEntry } from "@countersign/receipts";
 import { formatTable } from "../../output/table.js";
-import { decisionOf, targetOf, typeOf } from "./describe.js";
+import { decisionOf, reasonOf, targetOf, typeOf, verdictOf } from "./describe.js";
 import { printable } from "./printable.js";
 
 /** Columns of a terminal from which on nothing is shortened. */
@@ -8,10 +9,11 @@ const WIDE = 160;
 const ID_ROOM = 8;
 const AGENT_ROOM = 8;
 const EVENT_ROOM = 13;
+const INDENT = " ".repeat(5);
 
 /**
  * Entries as a table. A pipe and a wide terminal get everything; in 80 columns times lose their date, ids all but their
- * end, which tells them apart, and the target goes behind the decision: `receipts show SEQ` has all of it.
+ * end, which tells them apart, and what does not fit behind the verdict stands below it: `receipts show SEQ` has all of it.
  */
 export function entryTable(entries: readonly LogEntry[], columns: number | undefined): string {
   if (columns === undefined || columns >= WIDE) {
@@ -29,7 +31,24 @@ export function entryTable(entries: readonly LogEntry[], columns: number | undef
     return formatTable(header, entries.map(wideRow));
   }
   const header = ["seq", "time", "session", "run", "agent", "event", "class", "decision"];
-  return formatTable(header, entries.map(narrowRow));
+  const [titles, ...lines] = formatTable(header, entries.map(narrowRow)).split("\n");
+  const rows = lines.map((line, row) => {
+    const entry = entries[row];
+    return entry === undefined ? line : withReason(line, entry, columns);
+  });
+  return [titles, ...rows].join("\n");
+}
+
+/** The line with its reason and target: behind it where they fit, below it where they do not. */
+function withReason(line: string, entry: LogEntry, columns: number): string {
+  const target = targetOf(entry.receipt);
+  const reason = reasonOf(entry);
+  const whole = [line, reason, target].filter((part) => part !== "").join(" ");
+  if (stripVTControlCharacters(whole).length <= columns) return whole;
+  if (reason === "") return line;
+  const event = eventOf(entry).length > EVENT_ROOM ? eventOf(entry) : "";
+  const below = [reason, target, event].filter((part) => part !== "").join("  ");
+  return `${line}\n${INDENT}${below}`;
 }
 
 function wideRow(entry: LogEntry): string[] {
@@ -57,7 +76,7 @@ function narrowRow(entry: LogEntry): string[] {
     startOf(printable(receipt.agent_id), AGENT_ROOM),
     startOf(eventOf(entry), EVENT_ROOM),
     receipt.classification,
-    `${decisionOf(entry)} ${targetOf(receipt)}`.trimEnd(),
+    verdictOf(entry),
   ];
 }
 

@@ -11,8 +11,10 @@ type Flags = PlaceFlags &
   FilterFlags & { limit: string; cursor?: string; oldest?: boolean; json?: boolean };
 
 const EXAMPLE = `
-Works beside a running gateway, as of its last checkpoint (a second ago at most). A narrow terminal shows times
-without their date (UTC) and the ends of ids; a pipe gets everything, and so does \`receipts show SEQ\`.
+Works beside a running gateway, as of its last checkpoint (a second ago at
+most). An arrow (→) marks what a browser sent, or what an operator did. A narrow
+terminal shows times without their date (UTC) and the ends of ids; a pipe gets
+everything, and so does \`receipts show SEQ\`.
 
 Example:
   $ countersign receipts list --blocked --since 1h
