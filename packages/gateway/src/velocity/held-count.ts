@@ -31,6 +31,8 @@ export class HeldCount {
   usedAt: number;
   /** Nothing is asked before this time: there was nothing, or no answer. */
   restUntil = 0;
+  /** Nobody waits for what others may give back before this time: it was waited for in vain. */
+  impatientUntil = 0;
   /** Whether the last question had an answer. */
   isKnown = false;
   /** Somebody waits for more. */
@@ -122,7 +124,8 @@ export class HeldCount {
     return (
       this.#leases.length + this.#settled.length === 0 &&
       this.asking === undefined &&
-      now >= this.restUntil
+      now >= this.restUntil &&
+      now >= this.impatientUntil
     );
   }
 

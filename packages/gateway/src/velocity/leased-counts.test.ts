@@ -181,3 +181,21 @@ test("counts that nobody uses are forgotten, and so is nothing else", async () =
   expect(of().used("s1")).toBe(Number.POSITIVE_INFINITY);
   expect(await use(of(), 16, "s1")).toBe(15);
 });
+
+test("what others hold is waited for, but not again and again while they keep it", async () => {
+  const [a, b] = [start("a"), start("b")];
+  await a.of().reserve("s", 16);
+  const busy = setInterval(() => a.of().reserve("s", 1), 100);
+  const waited: number[] = [];
+  for (let event = 0; event < 3; event += 1) {
+    const before = Date.now();
+    expect(await use(b.of(), 1)).toBe(0);
+    waited.push(Date.now() - before);
+    await vi.advanceTimersByTimeAsync(1100);
+  }
+  clearInterval(busy);
+  expect(waited[0]).toBeGreaterThanOrEqual(1000);
+  expect(Math.max(...waited.slice(1))).toBeLessThan(200);
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(await use(b.of(), 1)).toBe(1);
+});

@@ -12,6 +12,8 @@ const IDLE_MS = 500;
 /** How long an event waits for what other gateways may give back: they look four times a second. */
 const PATIENCE_MS = 1000;
 const PATIENCE_STEP_MS = 100;
+/** How long nobody waits for that again when nothing came: at a cap that is reached runs must not stand still every second. */
+const IMPATIENCE_MS = 10_000;
 /** A database that is silent for longer is no longer waited for. */
 const HICCUP_MS = 3000;
 /** How long nothing is asked of a silent database, and at most of a count with nothing left. */
@@ -140,7 +142,8 @@ export class LeasedCounts {
 
   /** Asks until there is enough, or certainly nothing more. */
   async #acquire(held: HeldCount, limit: CountedLimit, events: number): Promise<void> {
-    const patientUntil = this.#now() + PATIENCE_MS;
+    const since = this.#now();
+    const patientUntil = since < held.impatientUntil ? since : since + PATIENCE_MS;
     for (;;) {
       const answer = await this.#ask(held, limit, events);
       const now = this.#now();
@@ -148,6 +151,7 @@ export class LeasedCounts {
       if (answer !== undefined && answer.given > 0) continue;
       if (!this.#mayHope(answer, held.left(now), patientUntil)) {
         held.restUntil = now + (answer === undefined ? REST_MS : restOf(limit));
+        if (now >= since + PATIENCE_MS) held.impatientUntil = now + IMPATIENCE_MS;
         return;
       }
       await new Promise((resolve) => setTimeout(resolve, PATIENCE_STEP_MS));
