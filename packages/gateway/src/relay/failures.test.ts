@@ -152,6 +152,31 @@ test("a client that gives up while another gateway is asked leaves nothing open"
   expect(relays.results.total).toBe(0);
 });
 
+test("a gateway that closes lets go of the streams of others, which go on elsewhere", async () => {
+  const talker = createTalker(3);
+  const lost = await startLost(talker);
+  const passed = await comeBack(lost.second, lost.last);
+  expect(passed.status).toBe(200);
+  await lost.second.gateway.close();
+  await passed.closed;
+  expect(passed.isWhole()).toBe(false);
+  const back = await comeBack(lost.first, lost.last);
+  talker.upTo(3);
+  await back.closed;
+  expect(textOf(back.frames)).toBe("1 2 ");
+});
+
+test("the last words of a gateway that closes reach those who came back elsewhere", async () => {
+  const talker = createTalker(3);
+  const lost = await startLost(talker);
+  const passed = await comeBack(lost.second, lost.last);
+  expect(passed.status).toBe(200);
+  await lost.first.gateway.close();
+  await passed.closed;
+  expect(JSON.parse(passed.frames.at(-1)?.data ?? "{}")).toMatchObject({ code: "RUN_STOPPED" });
+  expect(passed.isWhole()).toBe(true);
+});
+
 test("whoever has not the key of the log gets no word out of a gateway, and its streams stay where they are", async () => {
   const talker = createTalker(3);
   const lost = await startLost(talker);
