@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { requestPolicy, sendTo } from "../testing/begun-thread.js";
+import { startFixture } from "../testing/fixture.js";
+import { createMovedClock } from "../testing/ledger-contract.js";
+
+test("garbage gets receipts at a bounded rate, and what is left out is counted", async () => {
+  const clock = createMovedClock();
+  const fixture = await startFixture(() => ({ pieces: [] }), {
+    policy: requestPolicy(),
+    gateway: { clock },
+  });
+  const { drafts } = fixture.recorder;
+  for (let index = 0; index < 60; index += 1) await sendTo(fixture, "{");
+  expect(drafts).toHaveLength(50);
+  expect(drafts.at(-1)?.receipt.event_type).toEqual({ custom: "invalid request" });
+  clock.time += 1000;
+  expect((await sendTo(fixture, "{")).receipt).toMatch(/^agui-/);
+  expect(drafts).toHaveLength(51);
+  expect(drafts.at(-1)?.receipt.denial_reason).toContain("(and 10 more that were not signed for)");
+  await fixture.stop();
+});
