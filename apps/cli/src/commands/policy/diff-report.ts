@@ -3,7 +3,7 @@ import type { ReplayReport } from "@countersign/policy/cases";
 import pc from "picocolors";
 import { printLine } from "../../output/print.js";
 import { printable } from "../receipts/printable.js";
-import { printSamples } from "./replay-report.js";
+import { printPartial, printSamples } from "./replay-report.js";
 
 /** A policy as the first lines name it. */
 export type Named = { readonly source: string; readonly hash: string; readonly mode: string };
@@ -54,13 +54,7 @@ function printRecorded(report: ReplayReport & { readonly unused: number }): void
     `of ${judged.toLocaleString("en")} recorded decisions ${changed.toLocaleString("en")} would change: ${report.newlyBlocked} newly blocked, ${report.newlyAllowed} newly allowed${report.otherReason === 0 ? "" : `; ${report.otherReason} would be blocked for another reason`}`,
   );
   if (report.unused > 0) printLine(pc.dim(`${report.unused} lines were not used`));
-  if (report.partial > 0) {
-    printLine(
-      pc.dim(
-        `${report.partial} without payload: paths, tools, texts and conditions were not judged`,
-      ),
-    );
-  }
+  printPartial(report.partial);
   printSamples(report.samples);
 }
 

@@ -1,5 +1,6 @@
 import { formatTarget } from "@countersign/policy";
 import type { ReplayChange } from "@countersign/policy/cases";
+import pc from "picocolors";
 import { printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 import { printable } from "../receipts/printable.js";
@@ -16,4 +17,13 @@ export function printSamples(samples: readonly ReplayChange[]): void {
     `${before} → ${after}`,
   ]);
   printLine(formatTable(["at", "change", "event", "rule", "decision"], rows));
+}
+
+/** Prints that receipts could be judged in part only, and where the rest can be seen. */
+export function printPartial(partial: number): void {
+  if (partial === 0) return;
+  const count = partial.toLocaleString("en");
+  printLine(pc.dim(`${count} without payload: paths, tools, texts, conditions and history were`));
+  printLine(pc.dim("not judged, so more may be blocked. What a policy noted while it observed:"));
+  printLine(pc.dim("countersign receipts stats --noted --by rule"));
 }

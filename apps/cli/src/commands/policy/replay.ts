@@ -5,7 +5,7 @@ import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
 import { judgeAgain, wholeNumber } from "./judge-again.js";
 import { compilePolicyFile } from "./policy-file.js";
-import { printSamples } from "./replay-report.js";
+import { printPartial, printSamples } from "./replay-report.js";
 
 const EXAMPLE = `
 A capture holds what was delivered, so everything a policy blocks is newly blocked; --against compares
@@ -81,8 +81,6 @@ function printReport(report: ReplayReport, unused: number): void {
   printLine(`  ${pc.yellow("newly allowed")}  ${report.newlyAllowed}`);
   printLine(`  other reason   ${report.otherReason}`);
   printLine(`  unchanged      ${report.unchanged}`);
-  if (report.partial > 0) {
-    printLine(pc.dim(`  ${report.partial} without payload: tools and conditions were not judged`));
-  }
+  printPartial(report.partial);
   printSamples(report.samples);
 }
