@@ -43,7 +43,7 @@ export function describeEntry(entry: LogEntry): string {
     ["rule", entry.rule],
     ["also", entry.further_rules?.join(", ")],
     ["event", `${typeOf(receipt)} (${receipt.classification})${target && ` on ${target}`}`],
-    ["direction", entry.direction === "inbound" ? "person to agent" : "agent to person"],
+    ["direction", directionOf(entry)],
     ["agent", receipt.agent_id],
     ["session", receipt.session_id],
     ["run", entry.run_id],
@@ -63,4 +63,12 @@ export function describeEntry(entry: LogEntry): string {
       return [`${pc.dim(name.padEnd(10))}  ${shown}`];
     })
     .join("\n");
+}
+
+/** Who spoke to whom; what operators do stands in the log as an event from the outside. */
+function directionOf({ direction, receipt }: LogEntry): string {
+  if (direction !== "inbound") return "agent to person";
+  const isAct =
+    receipt.target?.component_type === "operator" && typeOf(receipt).startsWith("custom:operator.");
+  return isAct ? "operator to gateway" : "person to agent";
 }

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { LogEntry } from "@countersign/receipts";
 import { expect, test } from "vitest";
+import { describeEntry } from "./describe.js";
 import { entryTable } from "./list-table.js";
 import { sampleDraft } from "./testing/sample-gateway.js";
 
@@ -52,4 +53,20 @@ test("a wide terminal and a pipe get everything", () => {
     expect(row).toContain("customer-support");
     expect(row).toContain("Z  ");
   }
+});
+
+test("what an operator did is told as such, and by its whole name", () => {
+  const entry = entryOf(7);
+  const act: LogEntry = {
+    ...entry,
+    direction: "inbound",
+    receipt: {
+      ...entry.receipt,
+      allowed: true,
+      event_type: { custom: "operator.policy-reload" },
+      target: { component_type: "operator", component_id: "admin-01234567" },
+    },
+  };
+  expect(stripVTControlCharacters(describeEntry(act))).toMatch(/direction +operator to gateway/u);
+  expect(entryTable([act], 80)).toContain("→ custom:operator.policy-reload");
 });

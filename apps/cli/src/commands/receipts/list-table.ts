@@ -45,8 +45,8 @@ function withReason(line: string, entry: LogEntry, columns: number): string {
   const reason = reasonOf(entry);
   const whole = [line, reason, target].filter((part) => part !== "").join(" ");
   if (stripVTControlCharacters(whole).length <= columns) return whole;
-  if (reason === "") return line;
   const event = eventOf(entry).length > EVENT_ROOM ? eventOf(entry) : "";
+  if (reason === "" && event === "") return line;
   const below = [reason, target, event].filter((part) => part !== "").join("  ");
   return `${line}\n${INDENT}${below}`;
 }

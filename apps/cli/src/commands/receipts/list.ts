@@ -19,6 +19,7 @@ everything, and so does \`receipts show SEQ\`.
 Example:
   $ countersign receipts list --blocked --since 1h
   $ countersign receipts list --noted
+  $ countersign receipts list --target operator          what operators did
   $ countersign receipts list --classification submit --target modal --json
 `;
 
