@@ -6,11 +6,15 @@ import { INPUT_TABLE } from "../classify/table.js";
 import { isActive } from "../compile/rule.js";
 import type { ClassifyBlock, InputClassify, PolicyDocument } from "../document/model.js";
 import { formatTarget } from "../vocabulary/target.js";
+import { isAtLeastAsStrict } from "../vocabulary/classification.js";
 import type { Classification } from "../vocabulary/classification.js";
 import type { PolicyChange } from "./change.js";
-import { NEEDS, needOf } from "./class-needs.js";
+import { compareNeedRanks, NEEDS, needOf } from "./class-needs.js";
 import { compareText } from "./compare-values.js";
 import type { Effect } from "./effect.js";
+import { joinEffects } from "./effect.js";
+import { listedProperties } from "./listed-properties.js";
+import { looksBeyondClass } from "./looks-beyond.js";
 import { pairByName } from "./pairs.js";
 
 const LISTS = ["tools", "custom", "raw", "activities", "interrupts", "state"] as const;
@@ -93,12 +97,14 @@ function effectOf(
   const isSamePlace = place(before?.says ?? {}) === place(after?.says ?? {});
   // Where a rule looks at more than the class, another type or target may lead past it, or into it.
   if (looksBeyondClass(policy, isSamePlace)) return "both";
+  if (isAboutListed(policy, before, after)) return "both";
+  const claims = compareClaims(before, after);
   const directions = new Set([...(before?.directions ?? []), ...(after?.directions ?? [])]);
   const effects = new Set(
     [...directions].map((direction) => {
       const left = needUnder(policy, direction, before, after);
       const right = needUnder(policy, direction, after, before);
-      return compareNeedRanks(left, right);
+      return joinEffects([compareNeedRanks(left, right), claims]);
     }),
   );
   const [only = "both"] = effects;
@@ -119,37 +125,32 @@ function needUnder(
   return name === undefined ? undefined : NEEDS.indexOf(needOf(policy, direction, name));
 }
 
-function compareNeedRanks(before: number | undefined, after: number | undefined): Effect {
-  // What needs nothing is the loosest there can be, whatever the other side is.
-  if (after === 0) return before === 0 ? "same" : "looser";
-  if (before === 0) return "stricter";
-  if (before === 1 && after === 1) return "same";
-  // Of two classes that need their scope each is opened by another token.
-  if (before === undefined || after === undefined || before === after) return "both";
-  return after < before ? "looser" : "stricter";
+/** Properties that the policy lists are display, whatever the table says, until an entry gives them a class. */
+function isAboutListed(
+  policy: PolicyDocument,
+  before: Entry | undefined,
+  after: Entry | undefined,
+): boolean {
+  if ((after ?? before)?.name !== "input forwarded_props") return false;
+  const isNamed = (entry: Entry | undefined): boolean => entry?.says.classification !== undefined;
+  return isNamed(before) !== isNamed(after) && listedProperties(policy).length > 0;
 }
 
-/** Whether some rule looks at what an entry changes: the class, and type and target where those differ. */
-function looksBeyondClass({ rules }: PolicyDocument, isSamePlace: boolean): boolean {
-  const conditions = isActive(rules.ag_ui_conditions) ? (rules.ag_ui_conditions.rules ?? []) : [];
-  const caps = [rules.velocity ?? []].flat().filter(isActive);
-  const isMatched = [...conditions, ...caps].some(({ match }) =>
-    (isSamePlace ? CLASS_KEYS : PLACE_KEYS).some((key) => match?.[key] !== undefined),
-  );
-  const isRead = conditions.some(({ when }) => READS[isSamePlace ? "class" : "place"].test(when));
-  if (isMatched || isRead) return true;
-  const isAboutPlaces =
-    isActive(rules.ag_ui_components) || (rules.ag_ui?.capability_scopes ?? []).length > 0;
-  return !isSamePlace && isAboutPlaces;
+/**
+ * What an agent says of its event is refused where it is less than the class, or another target: with a lower class
+ * some of it passes that did not. Nobody says anything of the parts of a request.
+ */
+function compareClaims(before: Entry | undefined, after: Entry | undefined): Effect {
+  if ((after ?? before)?.otherwise !== undefined) return "same";
+  const [old, now] = [before?.says ?? {}, after?.says ?? {}];
+  if (formatTarget(old.target) !== formatTarget(now.target)) return "both";
+  const [lower, higher] = [old.classification, now.classification];
+  if (lower === higher) return "same";
+  // Without an entry it may be any class; none is below display.
+  if (higher === undefined) return lower === "display" ? "stricter" : "both";
+  if (lower === undefined) return higher === "display" ? "looser" : "both";
+  return isAtLeastAsStrict(higher, lower) ? "stricter" : "looser";
 }
-
-const CLASS_KEYS = ["classification"] as const;
-const PLACE_KEYS = [...CLASS_KEYS, "event_type", "component_type", "component_id"] as const;
-/** An expression that picks a field by a computed name may read any of them. */
-const READS = {
-  class: /classification|event\s*\[/u,
-  place: /classification|event_type|target|event\s*\[/u,
-} as const;
 
 /** The first entry that matches decides, so that another order may mean something else. */
 function compareOrderOf(before: readonly Entry[], after: readonly Entry[]): PolicyChange[] {
@@ -172,12 +173,12 @@ function compareOrderOf(before: readonly Entry[], after: readonly Entry[]): Poli
 }
 
 function describe(entry: Entry | undefined): string {
-  if (entry === undefined) return "as the table says";
+  if (entry === undefined) return "as built in";
   const { event_type: type, classification, target } = entry.says;
   const parts = [
     type,
     classification,
     target === undefined ? undefined : `on ${formatTarget(target)}`,
   ];
-  return parts.filter((part) => part !== undefined).join(" ") || "as the table says";
+  return parts.filter((part) => part !== undefined).join(" ") || "as built in";
 }

@@ -29,7 +29,7 @@ test("what a policy opens is told by block and as a whole, and fails where that 
   const { code, out } = await run("policy", "diff", before, after);
   expect(code).toBe(0);
   expect(out).toContain("looser   ag_ui_classify");
-  expect(out).toContain("looser   state /ui/** added: as the table says → display");
+  expect(out).toContain("looser   state /ui/** added: as built in → display");
   expect(out).toContain("looser   as a whole");
   expect((await run("policy", "diff", before, after, "--fail-on", "looser")).code).toBe(1);
   expect((await run("policy", "diff", before, after, "--fail-on", "stricter")).code).toBe(0);
