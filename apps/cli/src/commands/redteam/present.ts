@@ -103,7 +103,9 @@ function printClosing(entries: readonly ReportEntry[]): void {
   if (open.length === 0) return;
   const ids = open.map(({ id }) => visible(id)).toSorted();
   printLine(`${pc.red("still open")} ${ids.join(", ")}`);
-  printLine(`${pc.dim("what closes them: docs/redteam/behind-the-gateway.md; nothing does while its policy observes")}\n`);
+  printLine(
+    `${pc.dim("what closes them: docs/redteam/behind-the-gateway.md; nothing does while its policy observes")}\n`,
+  );
 }
 
 /** What changed since the baseline. */
