@@ -6,6 +6,7 @@ import type { Classification } from "../vocabulary/classification.js";
 import type { Direction } from "../classify/facts.js";
 import type { PolicyChange } from "./change.js";
 import { compareChoice } from "./compare-values.js";
+import type { Effect } from "./effect.js";
 
 /** What an event of a class needs to pass, the least first. */
 export const NEEDS = ["nothing", "any token", "a token with its scope"] as const;
@@ -43,4 +44,15 @@ export function compareNeeds(
       NEEDS,
     ),
   );
+}
+
+/** What it does that needs of one kind take the place of another. */
+export function compareNeedRanks(before: number | undefined, after: number | undefined): Effect {
+  // What needs nothing is the loosest there can be, whatever the other side is.
+  if (after === 0) return before === 0 ? "same" : "looser";
+  if (before === 0) return "stricter";
+  if (before === 1 && after === 1) return "same";
+  // Of two classes that need their scope each is opened by another token.
+  if (before === undefined || after === undefined || before === after) return "both";
+  return after < before ? "looser" : "stricter";
 }

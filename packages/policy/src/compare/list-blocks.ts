@@ -101,7 +101,9 @@ function compareArguments(
   const tools = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return tools.flatMap((tool): PolicyChange[] => {
     const setting = `arguments ${tool}`;
-    const [old, now] = [before[tool], after[tool]];
+    const [old, now] = [before, after].map((schemas) =>
+      Object.hasOwn(schemas, tool) ? schemas[tool] : undefined,
+    );
     if (old === undefined) {
       return [{ setting, kind: "added", effect: "stricter", says: "has a schema from now on" }];
     }

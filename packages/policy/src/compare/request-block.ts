@@ -9,6 +9,7 @@ import {
   compareText,
 } from "./compare-values.js";
 import { coversGlob, coversSame } from "./covers.js";
+import { compareListed } from "./listed-properties.js";
 import { compareStrength } from "./strength.js";
 
 const ACCEPTANCE = ["accept", "refuse"] as const;
@@ -76,6 +77,7 @@ export function compareRequest(before: PolicyDocument, after: PolicyDocument): P
       "looser",
       coversGlob,
     ),
+    ...compareListed(before, after),
     ...compareLimit(
       "forwarded_props.max_bytes",
       old.forwardedProps.maxBytes,

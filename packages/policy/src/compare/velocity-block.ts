@@ -18,9 +18,22 @@ type Cap = {
 
 /** Compares `velocity`, one cap at a time: each of them can only take away. */
 export function compareVelocity(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
-  return pairByName(namedCaps(before), namedCaps(after), ({ name }) => name).flatMap(
+  const [left, right] = [namedCaps(before), namedCaps(after)];
+  const changes = pairByName(left, right, ({ name }) => name).flatMap(
     ({ name, before: old, after: now }) => compareCap(name, old, now),
   );
+  if (!readsCounters(after)) return changes;
+  const order = (caps: readonly Cap[]): string => caps.map(({ name }) => name).join("; ") || "none";
+  return [
+    ...changes.map((change): PolicyChange => ({ ...change, effect: "both" })),
+    ...compareText("order", order(left), order(right), "both"),
+  ];
+}
+
+/** Whether a condition reads what the caps count, by their places in the list: it may then mean something else. */
+function readsCounters({ rules }: PolicyDocument): boolean {
+  const block = rules.ag_ui_conditions;
+  return isActive(block) && (block.rules ?? []).some(({ when }) => /\bcounters\b/u.test(when));
 }
 
 /** Caps without an id of their own are known by what they count, so that one more before them changes nothing. */
