@@ -13,6 +13,7 @@ import { SILENT } from "../gateway.js";
 import type { Journal } from "../runs/surroundings.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
+import { watchCheckpoints } from "../telemetry/watched-checkpoints.js";
 import { watchStore } from "../telemetry/watched-store.js";
 import { assertOwnLog } from "./own-log.js";
 import { rememberCheckpoints } from "./remembered-head.js";
@@ -41,7 +42,9 @@ export async function openReceipts(
   const known = await findKey(directory, "checkpoint");
   const opened = await openStore(address, origin, journal);
   let scrub: Scrub | undefined;
-  const watched = watchStore(rememberCheckpoints(opened, directory), telemetry);
+  const remembering = rememberCheckpoints(opened, directory);
+  const { store: telling, onCheckpointError } = watchCheckpoints(remembering, telemetry, journal);
+  const watched = watchStore(telling, telemetry);
   const store: ReceiptStore = {
     ...watched,
     close: async () => {
@@ -65,6 +68,7 @@ export async function openReceipts(
     seal: logSealOf(checkpointKey, origin),
     durability,
     sign,
+    onCheckpointError,
   }).catch(async (error: unknown) => {
     await signer.close();
     await store.close();

@@ -65,6 +65,7 @@ export const METRICS = {
   ),
   countersign_receipts_appended_total: counter("Receipts made durable"),
   countersign_store_append_failures_total: counter("Flushes of receipts that the store refused"),
+  countersign_checkpoint_failures_total: counter("Checkpoints of the log that could not be signed"),
   countersign_store_scrubbed_entries_total: counter(
     "Entries of the log that were read again in the background",
   ),

@@ -89,6 +89,7 @@ async function readSamples(
     ["countersign_socket_queue_messages", one(sockets.queued)],
     ["countersign_receipts_appended_total", one(receipts.appended)],
     ["countersign_store_append_failures_total", one(receipts.failures)],
+    ["countersign_checkpoint_failures_total", one(receipts.checkpointFailures)],
     ["countersign_store_scrubbed_entries_total", one(telemetry.scrub.checked)],
     ["countersign_store_damages_total", one(telemetry.scrub.damages)],
     ["countersign_ledger_failures_total", one(telemetry.ledger.failures)],

@@ -34,7 +34,7 @@ export type Telemetry = {
   readonly runsEnded: Tally;
   readonly runFailures: Tally;
   readonly openRuns: Set<OpenRun>;
-  readonly receipts: { appended: number; failures: number };
+  readonly receipts: { appended: number; failures: number; checkpointFailures: number };
   /** Entries that were read again and are as they were, what was found instead, and where first. */
   readonly scrub: { checked: number; damages: number; first?: Damage };
   readonly ledger: { failures: number };
@@ -64,7 +64,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     runsEnded: new Tally(),
     runFailures: new Tally(),
     openRuns: new Set(),
-    receipts: { appended: 0, failures: 0 },
+    receipts: { appended: 0, failures: 0, checkpointFailures: 0 },
     scrub: { checked: 0, damages: 0 },
     ledger: { failures: 0 },
     velocity: { waits: 0, failures: 0, isSilent: false },

@@ -1,12 +1,14 @@
 import type { JsonObject } from "@countersign/core";
-import { parseJson } from "@countersign/core";
+import { isCountersignError, parseJson } from "@countersign/core";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { foreignFromRow } from "../import/rows.js";
 import type { CountRow } from "../query/query.js";
 import { sortCounts } from "../query/sort-counts.js";
 import { cursorAfter, planPage, selectCounts, selectEntries } from "../query/sql.js";
 import type { SqlDialect } from "../query/sql.js";
-import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
+import { parseCheckpoint } from "../checkpoint/checkpoint.js";
+import { parseNote } from "../note/note.js";
+import { closedStore, corrupt, outOfRange, readFailure, writeFailure } from "../store/failure.js";
 import { MAX_READ_ENTRIES } from "../store/store.js";
 import type { ReceiptStore } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
@@ -90,10 +92,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (row === undefined) throw readFailure(operation, new Error("the log's row is gone"));
     return row;
   };
-  const update = async (operation: string, sql: string, values: unknown[]): Promise<void> => {
+  const update = async (operation: string, sql: string, values: unknown[]): Promise<number> => {
     if (closed || readOnly) throw closedStore();
     try {
-      await appending.withClient((client) => client.query(sql, values));
+      const done = await appending.withClient((client) => client.query(sql, values));
+      return done.rowCount ?? 0;
     } catch (error) {
       throw writeFailure(operation, error);
     }
@@ -136,21 +139,22 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async readCheckpoint() {
       return (await readRow("read a checkpoint", asking)).checkpoint ?? undefined;
     },
-    writeCheckpoint: (text, size) =>
-      update(
-        "keep a checkpoint",
-        "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3",
-        [logId, text, size],
-      ),
+    async writeCheckpoint(text, size) {
+      const sql =
+        "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3";
+      if ((await update("keep a checkpoint", sql, [logId, text, size])) > 0) return;
+      const row = await readRow("keep a checkpoint", appending);
+      // Another gateway was faster; or somebody wrote a size that no checkpoint has, and none would ever be kept again.
+      const kept = sizeOf(row.checkpoint ?? "");
+      if (kept < size) throw corrupt(size, "the checkpoint is older than its row says");
+    },
     async readKeyHistory() {
       return (await readRow("read the key history", asking)).key_history ?? undefined;
     },
-    writeKeyHistory: (text) =>
-      update(
-        "keep the key history",
-        "UPDATE countersign_logs SET key_history = $2 WHERE log_id = $1",
-        [logId, text],
-      ),
+    async writeKeyHistory(text) {
+      const sql = "UPDATE countersign_logs SET key_history = $2 WHERE log_id = $1";
+      await update("keep the key history", sql, [logId, text]);
+    },
     async query(filter, page) {
       const plan = planPage(page);
       const source = { columns: "seq, body", table: TABLE, scope: `log_id = ${logId}` };
@@ -195,4 +199,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await closeAll();
     },
   };
+}
+
+/** The size that a checkpoint speaks of; that of an empty log where there is none to be read. */
+function sizeOf(checkpoint: string): number {
+  try {
+    return parseCheckpoint(parseNote(checkpoint).text).size;
+  } catch (error) {
+    if (!isCountersignError(error)) throw error;
+    return -1;
+  }
 }

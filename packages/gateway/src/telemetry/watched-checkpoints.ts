@@ -1,0 +1,39 @@
+import { isCountersignError } from "@countersign/core";
+import type { ReceiptStore } from "@countersign/receipts/log";
+import type { Journal } from "../runs/surroundings.js";
+import type { Telemetry } from "./telemetry.js";
+
+/** A store whose checkpoints are watched, and who is to be told when one cannot be made. */
+export type WatchedCheckpoints = {
+  readonly store: ReceiptStore;
+  onCheckpointError(error: unknown): void;
+};
+
+/**
+ * Tells the operator that no checkpoint could be signed: nothing is refused for it, so that nobody would see otherwise
+ * that the log stopped vouching for itself. It is tried every second, and told when it begins, changes and ends.
+ */
+export function watchCheckpoints(
+  store: ReceiptStore,
+  { receipts }: Telemetry,
+  journal: Journal,
+): WatchedCheckpoints {
+  let told: string | undefined;
+  return {
+    store: {
+      ...store,
+      writeCheckpoint: async (text, size) => {
+        await store.writeCheckpoint(text, size);
+        if (told !== undefined) journal.info({ size }, "checkpoints are signed again");
+        told = undefined;
+      },
+    },
+    onCheckpointError(error) {
+      receipts.checkpointFailures += 1;
+      const code = isCountersignError(error) ? error.code : "INTERNAL";
+      if (code === told) return;
+      told = code;
+      journal.error({ code }, "no checkpoint of the log could be signed");
+    },
+  };
+}

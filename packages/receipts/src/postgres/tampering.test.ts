@@ -1,0 +1,69 @@
+import type { RunningPostgres } from "@countersign/testkit";
+import { startPostgres } from "@countersign/testkit";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createLogSeal } from "../log/seal.js";
+import { fill, logOver, ORIGIN } from "../testing/contract-log.js";
+import { draftOf } from "../testing/drafts.js";
+import { openPostgresStore } from "./open-postgres-store.js";
+
+let server: RunningPostgres;
+let client: Client;
+beforeAll(async () => {
+  server = await startPostgres();
+  client = new Client({ connectionString: server.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await server.stop();
+});
+
+const seal = createLogSeal(new Uint8Array(32).fill(9), ORIGIN);
+const open = (log: string) => openPostgresStore({ url: server.url, log });
+
+test("entries that are taken away under a log that runs are missed, though an older seal is put back", async () => {
+  const store = await open("taken");
+  const log = await logOver(store, { seal });
+  await fill(log, 3);
+  const { rows } = await client.query(
+    "SELECT size, frontier, seal FROM countersign_logs WHERE name = 'taken'",
+  );
+  const [older] = rows as { size: string; frontier: Buffer; seal: Buffer }[];
+  await fill(log, 3, 3);
+  await client.query(
+    "UPDATE countersign_logs SET size = $1, frontier = $2, seal = $3 WHERE name = 'taken'",
+    [older?.size, older?.frontier, older?.seal],
+  );
+  await expect(log.append(draftOf(9))).rejects.toMatchObject({ code: "ERR_LOG_INCONSISTENT" });
+  await store.close();
+});
+
+test("an entry that was changed behind the last checkpoint keeps the log from opening, tree and seal left as they were", async () => {
+  const store = await open("changed");
+  const log = await logOver(store, { seal });
+  await fill(log, 1);
+  await log.checkpoint();
+  await fill(log, 3, 1);
+  await store.close();
+  await client.query(
+    "UPDATE countersign_entries SET body = convert_to(replace(convert_from(body, 'UTF8'), 'run_0', 'run_9'), 'UTF8') WHERE seq = 2",
+  );
+  const again = await open("changed");
+  await expect(logOver(again, { seal })).rejects.toMatchObject({
+    code: "ERR_STORE_CORRUPT",
+    facts: { seq: 2 },
+  });
+  await again.close();
+});
+
+test("a size that no checkpoint has does not keep checkpoints from being kept unseen", async () => {
+  const store = await open("sizes");
+  const log = await logOver(store, { seal });
+  await fill(log, 3);
+  await log.checkpoint();
+  await client.query("UPDATE countersign_logs SET checkpoint_size = 1000000 WHERE name = 'sizes'");
+  await fill(log, 1, 3);
+  await expect(log.checkpoint()).rejects.toMatchObject({ code: "ERR_STORE_CORRUPT" });
+  await store.close();
+});
