@@ -85,8 +85,10 @@ export const POLICY_RULES = {
     remedy: "send the content itself, or an address that anybody can reach",
   },
   "velocity.*": {
-    means: "more events of a kind in a window of time than a cap of the policy allows",
-    remedy: "wait for the window to pass, or raise the cap under `velocity`",
+    means:
+      "more events of a kind in a window of time than a cap of the policy allows, or nobody knows how many",
+    remedy:
+      "wait for the window to pass, or raise the cap under `velocity`; where events cannot be counted, look at the store that receipts.store names",
   },
   "ag_ui_conditions.*": {
     means: "a condition of the policy's own is met, or could not be evaluated",

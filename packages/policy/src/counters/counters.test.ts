@@ -142,3 +142,25 @@ test("a cap that is counted elsewhere is asked there, and is in no snapshot", ()
   expect(told).toEqual(["count a s", "reserve a s 1", "reserve a  7", "release a s"]);
   expect(Object.keys(book.toJSON())).toEqual(["b-agent"]);
 });
+
+test("what cannot be counted is blocked under its own reason", () => {
+  const policy = policyOf(
+    POLICY.replace(
+      "ag_ui: {}",
+      "ag_ui: { allow_display_without_capability: true, restricted_classifications: [] }",
+    ),
+  );
+  const event = eventOf("notification alert toast");
+  const reasonFor = (used: number): string | undefined => {
+    const counters = { eventsInSecond: 1, velocity: [used, 1] };
+    const decision = policy.evaluate({ event, transport: "sse", counters });
+    return decision.allow ? undefined : `${decision.reasonCode}: ${decision.reason}`;
+  };
+  expect(reasonFor(3)).toBe(
+    "velocity_exceeded: more than 2 events of this kind per session in 10 seconds",
+  );
+  expect(reasonFor(Number.POSITIVE_INFINITY)).toBe(
+    "velocity_exceeded: events of this kind per session cannot be counted for now",
+  );
+  expect(reasonFor(2)).toBeUndefined();
+});
