@@ -150,6 +150,7 @@ test("a client that gives up while another gateway is asked leaves nothing open"
   const { relays } = lost.second.gateway.surroundings.telemetry;
   await expect.poll(() => relays.open).toBe(0);
   expect(relays.results.total).toBe(0);
+  expect(lost.second.gateway.surroundings.telemetry.refusals.total).toBe(0);
 });
 
 test("a gateway that closes lets go of the streams of others, which go on elsewhere", async () => {

@@ -42,7 +42,7 @@ export class Relays {
 
   /**
    * Has the gateway that has a stream go on with it through this one. Resolves with whether one does, once it has
-   * begun; the stream then goes on for as long as both ends do.
+   * begun, or nobody waits for it any more; the stream then goes on for as long as both ends do.
    *
    * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_RELAYS`
    */
@@ -62,7 +62,7 @@ export class Relays {
     } finally {
       if (stream === undefined) telemetry.relays.open -= 1;
     }
-    if (stream === undefined) return false;
+    if (stream === undefined) return gone.aborted;
     const release = (): void => void (telemetry.relays.open -= 1);
     if (stream.closed) release();
     else stream.once("close", release);
@@ -87,31 +87,30 @@ export class Relays {
       }
       stream = await askForStream(gateway.address, back, { key, idleMs, gone });
     } catch (error) {
+      // Who left meanwhile is no failure of anybody.
+      if (gone.aborted) return undefined;
       if (gateway?.isListed === false) {
         results.add("gone");
         return undefined;
       }
       // Of what a handshake or a database says, the code is enough.
       const { code, message } = error as NodeJS.ErrnoException;
-      throw this.#unreachable(gateway?.id, code ?? message, gone);
+      throw this.#unreachable(gateway?.id, code ?? message);
     }
     if (stream.statusCode === 200) return stream;
     stream.destroy();
     if (stream.statusCode !== 410) {
-      throw this.#unreachable(gateway.id, `status ${stream.statusCode}`, gone);
+      throw this.#unreachable(gateway.id, `status ${stream.statusCode}`);
     }
     results.add("gone");
     return undefined;
   }
 
-  #unreachable(gateway: string | undefined, reason: string, gone: Signal): CountersignError {
+  #unreachable(gateway: string | undefined, reason: string): CountersignError {
     const { telemetry, journal } = this.#around;
-    // Who left meanwhile is no failure of anybody.
-    if (!gone.aborted) {
-      telemetry.relays.results.add("failed");
-      const facts = gateway === undefined ? { reason } : { gateway, reason };
-      journal.warn({ code: "RELAY_FAILED", ...facts }, "a stream at another gateway was not had");
-    }
+    telemetry.relays.results.add("failed");
+    const facts = gateway === undefined ? { reason } : { gateway, reason };
+    journal.warn({ code: "RELAY_FAILED", ...facts }, "a stream at another gateway was not had");
     const message = "the gateway that has the stream could not be reached";
     return new CountersignError("ERR_STREAM_UNREACHABLE", message, {});
   }
