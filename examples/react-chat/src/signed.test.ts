@@ -2,7 +2,7 @@ import { startSigningGateway } from "@countersign/client/testing/signing-gateway
 import { lookAt, withChat } from "@countersign/example-chat-agent/testing";
 import { findBrowser, sseFrame } from "@countersign/testkit";
 import { expect, test } from "vitest";
-import { page } from "../page.mjs";
+import { pageWithStore } from "./testing/own-store.js";
 
 /** The store as somebody would write it who puts the example behind a gateway. */
 function storeFor(address: string, key: string): string {
@@ -33,16 +33,9 @@ test.skipIf(findBrowser() === undefined)(
       };
     });
     const { address, key } = gateway;
-    const name = "\0signed-store";
-    const signed = {
-      name: "signed-store",
-      enforce: "pre" as const,
-      resolveId: (id: string) => (id === "./store.js" ? name : undefined),
-      load: (id: string) => (id === name ? storeFor(address, key) : undefined),
-    };
     try {
       const complaints = await withChat(
-        { ...page, plugins: [signed, page.plugins] },
+        pageWithStore(storeFor(address, key)),
         async (opened) => {
           const ask = async (): Promise<void> => {
             await opened.getByLabel("Message").fill("What does it cost?");
