@@ -1,11 +1,12 @@
 import type { GroupSigner } from "../sign/group-signer.js";
 import type { SignMode } from "../sign/group.js";
 import type { Durability, ReceiptStore } from "../store/store.js";
+import type { Covered } from "./covered.js";
 import type { AppendedEntry } from "./appended-entry.js";
 import type { EntryDraft } from "./draft.js";
 import { FlushQueue } from "./flush-queue.js";
 import { PendingGroup } from "./pending-group.js";
-import type { KnownHead, LogSeal } from "./seal.js";
+import type { LogSeal } from "./seal.js";
 
 /** What an {@link AppendQueue} needs. */
 export type AppendQueueOptions = {
@@ -20,8 +21,8 @@ export type AppendQueueOptions = {
   /** Entries in the log when it was opened. */
   readonly size: number;
   readonly seal: LogSeal | undefined;
-  /** What the newest checkpoint covered then. */
-  readonly covered: KnownHead | undefined;
+  /** What the newest checkpoint covers. */
+  readonly covered: Covered;
 };
 
 /** Entries that wait for no further company. */

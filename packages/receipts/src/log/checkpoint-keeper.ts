@@ -1,13 +1,14 @@
 import { createTileCache } from "../tiles/tile-cache.js";
 import { makeCheckpoint } from "./checkpoints.js";
 import type { CheckpointSource } from "./checkpoints.js";
+import type { Covered } from "./covered.js";
 import { proveEntry } from "./prove-entry.js";
-import type { KnownHead } from "./seal.js";
+import { isUnsealed } from "./seal.js";
 
 /** What a {@link CheckpointKeeper} needs. */
 export type CheckpointKeeperOptions = CheckpointSource & {
   /** What the newest checkpoint of the store covers. */
-  readonly covered: KnownHead | undefined;
+  readonly covered: Covered;
   /** Entries in the log now. */
   size(): number;
   /** Milliseconds between checkpoints while the log grows; 0 for none. */
@@ -21,12 +22,10 @@ export class CheckpointKeeper {
   readonly #tiles = createTileCache();
   readonly #timer: NodeJS.Timeout | undefined;
   #newest: { size: number; text: string } | undefined;
-  #covered: KnownHead | undefined;
   #underWay: Promise<unknown> = Promise.resolve();
 
   constructor(options: CheckpointKeeperOptions) {
     this.#options = options;
-    this.#covered = options.covered;
     const { interval } = options;
     if (interval === 0) return;
     this.#timer = setInterval(() => this.#look(), interval);
@@ -35,10 +34,14 @@ export class CheckpointKeeper {
 
   /** Signs a checkpoint of everything acknowledged, at once. */
   async checkpoint(): Promise<string> {
-    const { checkpoint, text } = await makeCheckpoint(this.#options, this.#covered);
+    const { covered } = this.#options;
+    const { checkpoint, text } = await covered.retry(
+      () => makeCheckpoint(this.#options, covered.known),
+      isUnsealed,
+    );
     const { size } = checkpoint;
     if (this.#newest === undefined || size >= this.#newest.size) this.#newest = { size, text };
-    if (size >= (this.#covered?.size ?? 0)) this.#covered = checkpoint;
+    covered.raise(checkpoint);
     return text;
   }
 
@@ -64,6 +67,6 @@ export class CheckpointKeeper {
 
   // More than this log's own entries may be covered: other gateways append too.
   #isCovered(): boolean {
-    return this.#options.size() <= (this.#covered?.size ?? -1);
+    return this.#options.size() <= (this.#options.covered.known?.size ?? -1);
   }
 }

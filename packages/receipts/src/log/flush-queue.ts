@@ -5,9 +5,10 @@ import { writeFailure } from "../store/failure.js";
 import type { Durability, ReceiptStore, StoreHead } from "../store/store.js";
 import { grow } from "./grow.js";
 import { lostEntries } from "./checkpoints.js";
+import type { Covered } from "./covered.js";
 import type { PendingGroup } from "./pending-group.js";
-import { assertSealed } from "./seal.js";
-import type { KnownHead, LogSeal } from "./seal.js";
+import { assertSealed, isUnsealed } from "./seal.js";
+import type { LogSeal } from "./seal.js";
 
 /** What a {@link FlushQueue} needs. */
 export type FlushQueueOptions = {
@@ -19,8 +20,8 @@ export type FlushQueueOptions = {
   readonly size: number;
   /** Seals what is appended, and tells what somebody else did. */
   readonly seal: LogSeal | undefined;
-  /** What the newest checkpoint covered when the log was opened: that needs no seal. */
-  readonly covered: KnownHead | undefined;
+  /** What needs no seal. */
+  readonly covered: Covered;
   /** Told how many entries are in the log, or never will be. */
   settled(count: number): void;
   /** Told when there is nothing to flush any more. */
@@ -95,11 +96,11 @@ export class FlushQueue {
   }
 
   async #write(taken: readonly PendingGroup[]): Promise<void> {
-    const { store, durability, settled, seal } = this.#options;
+    const { store, durability, settled, seal, covered } = this.#options;
     let end = 0;
     let grown: StoreHead | undefined;
-    try {
-      await store.append((head) => {
+    const append = (): Promise<void> =>
+      store.append((head) => {
         this.#assertOwn(head);
         const { signed, size } = numbered(head.size, taken);
         end = size;
@@ -107,6 +108,8 @@ export class FlushQueue {
         grown = batch.frontier;
         return batch;
       }, durability);
+    try {
+      await covered.retry(append, isUnsealed);
     } catch (error) {
       const failure = isCountersignError(error) ? error : writeFailure("append", error);
       for (const group of taken) {
@@ -130,7 +133,7 @@ export class FlushQueue {
     if (head === this.#own) return;
     if (head.size < this.#size) throw lostEntries(this.#size);
     const { seal, covered } = this.#options;
-    if (seal !== undefined) assertSealed(seal, head, covered);
+    if (seal !== undefined) assertSealed(seal, head, covered.known);
   }
 
   /** Others may have appended, or something failed: what is signed from now on is numbered from here. */

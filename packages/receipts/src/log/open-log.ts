@@ -7,9 +7,10 @@ import { AppendQueue } from "./append-queue.js";
 import type { AppendedEntry } from "./appended-entry.js";
 import { CheckpointKeeper } from "./checkpoint-keeper.js";
 import { assertConsistent } from "./checkpoints.js";
+import { Covered } from "./covered.js";
 import type { EntryDraft } from "./draft.js";
 import "./errors.js";
-import type { LogSeal } from "./seal.js";
+import type { KnownHead, LogSeal } from "./seal.js";
 import { assertTail } from "./tail.js";
 
 /** Options of {@link openLog}. */
@@ -74,8 +75,9 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   const flushSize = Math.max(1, countOption("flushSize", options.flushSize, 2_048));
   const interval = countOption("checkpointInterval", options.checkpointInterval, 1_000);
   const ownKey = seal === undefined ? undefined : checkpointSigner.publicKey;
-  const covered = await assertConsistent(store, origin, ownKey);
-  if (seal !== undefined) await assertTail(store, seal, covered);
+  const readCovered = (): Promise<KnownHead | undefined> => assertConsistent(store, origin, ownKey);
+  const covered = new Covered(await readCovered(), readCovered);
+  if (seal !== undefined) await assertTail(store, seal, covered.known);
   const queue = new AppendQueue({
     store,
     signer,

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isCountersignError } from "@countersign/core";
 import { HASH_BYTES } from "../merkle/hash.js";
 import { frontierRoot } from "../merkle/tree.js";
 import type { StoreHead } from "../store/store.js";
@@ -52,4 +52,9 @@ export function assertSealed(seal: LogSeal, head: StoreHead, known?: KnownHead):
     `the ${size} entries of the store do not end in the seal of this log: something behind the last checkpoint was added, changed, moved or repeated by somebody else; restore the store from a copy`,
     { size, covered: known?.size ?? 0 },
   );
+}
+
+/** Whether something failed because a head had no seal of this log. */
+export function isUnsealed(error: unknown): boolean {
+  return isCountersignError(error, "ERR_LOG_FOREIGN_TAIL");
 }

@@ -90,6 +90,23 @@ export function testSeals(open: Open): void {
     await expect(reopen(open, "seal-older")).rejects.toMatchObject(FOREIGN);
   });
 
+  test("an open log goes on behind a writer without seals once that has signed for its entries, and not before", async () => {
+    const store = await open("seal-beside");
+    const log = await logOver(store, { seal });
+    const older = await logOver(store);
+    await fill(log, 3);
+    await fill(older, 2, 20);
+    await expect(log.append(draftOf(7))).rejects.toMatchObject(FOREIGN);
+    await expect(log.checkpoint()).rejects.toMatchObject(FOREIGN);
+    await older.checkpoint();
+    expect((await log.append(draftOf(8))).seq).toBe(5);
+    await fill(older, 1, 30);
+    await older.checkpoint();
+    await log.checkpoint();
+    expect((await log.append(draftOf(9))).seq).toBe(7);
+    await store.close();
+  });
+
   test("a checkpoint that another key signed opens no log that has seals", async () => {
     await leave(open, "seal-key");
     const store = await open("seal-key");
