@@ -92,6 +92,14 @@ test(`one session that is hammered through ${GATEWAYS} processes has one window,
     await store.thaw();
     const thawed = notes();
     await until("events come as before", () => notes() > thawed + CAP / 2, 60_000);
+    if (round % 2 === 0) continue;
+    // One that froze with room at hand has none when it wakes up: others have used it by then.
+    const frozen = gateways[(place + 1) % GATEWAYS] as GatewayProcess;
+    frozen.child.kill("SIGSTOP");
+    await pause(8000);
+    frozen.child.kill("SIGCONT");
+    const woken = notes();
+    await until("events come as ever", () => notes() > woken + CAP / 2, 60_000);
   }
   for (const run of runs) run.abort();
   for (const gateway of gateways) await gateway.stop();
