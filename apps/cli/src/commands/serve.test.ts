@@ -54,6 +54,14 @@ test("--check tries the ports and gives them back, and says who cannot have one"
   const { code, out } = await runProgram("serve", "--config", file, "--check");
   expect(code).toBe(1);
   expect(out).toContain(`no listen: 127.0.0.1:${port} is in use`);
+  const several = join(home, "several.yaml");
+  await writeFile(
+    several,
+    `${agents}listen: { port: 0 }\ncontrol: { port: 0 }\nreceipts: { store: "postgres://127.0.0.1:9/x" }\n` +
+      `fleet: { address: 127.0.0.1, port: ${port} }\n`,
+  );
+  const ofSeveral = await runProgram("serve", "--config", several, "--check");
+  expect(ofSeveral.out).toContain(`no fleet: 127.0.0.1:${port} is in use`);
   const replaced = await runProgram("serve", "--config", file, "--check", "--while-running");
   expect(replaced.code).toBe(0);
   await new Promise((resolve) => taken.close(resolve));

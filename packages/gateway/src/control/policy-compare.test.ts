@@ -57,6 +57,7 @@ test("a candidate that does not load says where, and names no file that would be
   });
   const reading = await compare({ text: "hushspec: '0.1.0'\nextends: policy.yaml\nrules: {}\n" });
   expect(reading.status).toBe(422);
+  expect(JSON.stringify(reading)).toContain("no files are read here");
   expect(await compare({ text: "hushspec: '0.1.0'\nextends: strict\nrules: {}\n" })).toMatchObject({
     status: 200,
   });

@@ -153,7 +153,10 @@ function findParent(
   }
   const from = files.at(-1) ?? "";
   const found = reader?.(reference, from);
-  if (found === undefined) return fail(`cannot read "${shown}", which this policy extends`);
+  if (found === undefined) {
+    const why = reader === undefined ? ": no files are read here, only built-in policies" : "";
+    return fail(`cannot read "${shown}", which this policy extends${why}`);
+  }
   if (files.includes(found.file)) {
     return fail(`circular extends detected: ${[...files, found.file].join(" -> ")}`);
   }
