@@ -31,6 +31,7 @@ access:
   const running = await startGateway(loadConfig(text, { file, environment: {} }));
   return {
     url: running.dataUrl,
+    receipts: join(folder, ".countersign", "receipts"),
     tokenFor: (person) =>
       new SignJWT({ client_id: CLIENT })
         .setProtectedHeader({ alg: "ES256", kid: "pool" })

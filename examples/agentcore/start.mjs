@@ -22,6 +22,10 @@ curl -N ${gateway.url}/invocations -H 'content-type: application/json' \\
   -H 'x-amzn-bedrock-agentcore-runtime-session-id: 52ed4489-0000-4000-8000-example000001' \\
   -H 'authorization: Bearer ${token}' \\
   -d '${body}'
+
+What stayed behind, until this ends:
+
+npx countersign receipts list --blocked --store sqlite:${gateway.receipts}
 `);
 const stop = async () => {
   await gateway.close();

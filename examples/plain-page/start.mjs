@@ -13,6 +13,8 @@ try {
   const stop = () => Promise.all([page.close(), gateway.close()]);
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void stop());
 } catch (error) {
-  process.stderr.write(`${error.message}\n`);
+  const helps =
+    error.code === "EADDRINUSE" ? "; it needs 3000, 8080 and 8081: stop what listens there" : "";
+  process.stderr.write(`${error.message}${helps}\n`);
   process.exit(1);
 }
