@@ -46,6 +46,11 @@ test.skipIf(hasNoBrowser).each([
       const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (beyond > 0) faults.push(`${place} is ${beyond} too wide`);
     }
+    await page.evaluate(() => void (location.hash = "#/policy"));
+    await page.getByLabel("The candidate, as YAML or JSON").fill("ag_ui: {}\nag_ui_content: {}\n");
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.locator(".compared").waitFor();
+    faults.push(...(await findFaults(page)).map((fault) => `compared ${fault}`));
     await page.evaluate(() => void (location.hash = "#/runs?view=running"));
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await page.getByRole("dialog").waitFor();
