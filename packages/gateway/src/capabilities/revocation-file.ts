@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import { formatRevocation, parseRevocations } from "@countersign/capability";
 import type { Revocation } from "@countersign/capability";
 import { CountersignError, isCountersignError } from "@countersign/core";
-import { notRegular, readRegularFile } from "../files/read-regular-file.js";
+import { assertFileState, readRegularFile } from "../files/read-regular-file.js";
 import "./errors.js";
 
 /** Bytes of a revocation file: about 800,000 of our own ids. */
@@ -54,7 +54,7 @@ async function append(file: string, line: string): Promise<void> {
   try {
     // What goes into a pipe is kept nowhere.
     const state = await handle.stat();
-    if (!state.isFile()) throw notRegular(file);
+    assertFileState(file, state);
     // An editor, or a write that was cut short, may have left the last line open: two on one line are none.
     const isOpen = state.size > 0 && (await byteAt(handle, state.size - 1)) !== LINE_BREAK;
     await handle.writeFile(isOpen ? `\n${line}` : line);

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import { CountersignError } from "@countersign/core";
 import "./errors.js";
 
@@ -18,7 +19,7 @@ export function readRegularFile(file: string, maxBytes: number): Buffer {
   const descriptor = openSync(file, WITHOUT_WAITING);
   try {
     const state = fstatSync(descriptor);
-    if (!state.isFile()) throw notRegular(file);
+    assertFileState(file, state);
     if (state.size > maxBytes) throw tooLarge(file, maxBytes);
     return readBounded(descriptor, file, maxBytes);
   } finally {
@@ -32,7 +33,8 @@ export function readRegularFile(file: string, maxBytes: number): Buffer {
  * @throws CountersignError `ERR_FILE_KIND`
  */
 export function assertRegularFile(file: string): void {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw notRegular(file);
+  const state = statSync(file, { throwIfNoEntry: false });
+  if (state !== undefined) assertFileState(file, state);
 }
 
 function readBounded(descriptor: number, file: string, maxBytes: number): Buffer {
@@ -47,9 +49,15 @@ function readBounded(descriptor: number, file: string, maxBytes: number): Buffer
   }
 }
 
-/** Of a path that leads to something else than a file. */
-export function notRegular(file: string): CountersignError {
-  return new CountersignError("ERR_FILE_KIND", `${file} is not a regular file`, { file });
+/**
+ * Refuses a path that leads to something else than a file.
+ *
+ * @throws CountersignError `ERR_FILE_KIND`
+ */
+export function assertFileState(file: string, state: Stats): void {
+  if (state.isFile()) return;
+  const what = state.isDirectory() ? "a folder where a file is needed" : "not a regular file";
+  throw new CountersignError("ERR_FILE_KIND", `${file} is ${what}`, { file });
 }
 
 function tooLarge(file: string, limit: number): CountersignError {
