@@ -12,12 +12,9 @@ export { createJsonSequence } from "./json/sequence.js";
 export type { JsonSequence } from "./json/sequence.js";
 export { decodeUtf8, invalidUtf8Offset, utf8Length } from "./json/utf8.js";
 export type { JsonObject, JsonValue } from "./json/value.js";
+export { isWellFormed } from "./json/well-formed.js";
 export { writeJson } from "./json/write.js";
-export {
-  assertPositiveInteger,
-  assertWithin,
-  DEFAULT_LIMITS,
-  resolveLimits,
-} from "./limits/limits.js";
+export { assertWithin, DEFAULT_LIMITS, resolveLimits } from "./limits/limits.js";
 export type { Limits } from "./limits/limits.js";
+export { assertPositiveInteger } from "./limits/text-limits.js";
 export { SmallMap } from "./tables/small-map.js";

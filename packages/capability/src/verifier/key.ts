@@ -1,18 +1,16 @@
 import type { JsonValue } from "@countersign/core";
-import { canonicalJson, sha256Hex } from "@countersign/core";
+import { canonicalJson, isWellFormed, sha256Hex } from "@countersign/core";
 import { MAX_CHIO_BYTES, MAX_TOKEN_LENGTH } from "../limits.js";
 
 /** No token has more values than this; a walk stops here, however large an object is presented. */
 const MAX_VALUES = 8192;
 
-// UTF-8 writes every half of a surrogate pair as the same bytes, so two texts would share one name.
-const HALF_PAIR = /\p{Surrogate}/u;
-
 /** The name under which a token is remembered; `undefined` for what is too large or no token at all. */
 export function tokenKey(value: JsonValue): string | undefined {
   if (typeof value === "string") {
     const most = value.startsWith("{") ? MAX_CHIO_BYTES : MAX_TOKEN_LENGTH;
-    if (value.length > most || HALF_PAIR.test(value)) return undefined;
+    // UTF-8 writes every half of a surrogate pair as the same bytes, so two texts would share one name.
+    if (value.length > most || !isWellFormed(value)) return undefined;
     return sha256Hex(value);
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;

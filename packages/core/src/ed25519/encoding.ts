@@ -8,8 +8,8 @@ export type PemLabel = "PUBLIC KEY" | "PRIVATE KEY";
 
 // RFC 8410: the DER around an Ed25519 key is constant, so a prefix says all there is to say.
 const DER_PREFIX: Readonly<Record<PemLabel, Uint8Array>> = {
-  "PUBLIC KEY": decodeHex("302a300506032b6570032100"),
-  "PRIVATE KEY": decodeHex("302e020100300506032b657004220420"),
+  "PUBLIC KEY": /* @__PURE__ */ decodeHex("302a300506032b6570032100"),
+  "PRIVATE KEY": /* @__PURE__ */ decodeHex("302e020100300506032b657004220420"),
 };
 
 const KEY_BYTES = 32;

@@ -1,5 +1,5 @@
 import { CountersignError } from "../errors/error.js";
-import { assertPositiveInteger, DEFAULT_LIMITS } from "../limits/limits.js";
+import { assertPositiveInteger, DEFAULT_DEPTH, DEFAULT_TEXT_BYTES } from "../limits/text-limits.js";
 import { provesStrict } from "./proof.js";
 import { parseReporting } from "./report.js";
 import { decodeUtf8, invalidUtf8Offset, utf8Length } from "./utf8.js";
@@ -29,8 +29,8 @@ const HIGHEST_DEPTH = 1000;
  * @throws TypeError when a limit is not a positive integer
  */
 export function parseJson(input: string | Uint8Array, limits?: Partial<JsonLimits>): JsonValue {
-  let maxBytes = DEFAULT_LIMITS.maxEventBytes;
-  let maxDepth = DEFAULT_LIMITS.maxDepth;
+  let maxBytes = DEFAULT_TEXT_BYTES;
+  let maxDepth = DEFAULT_DEPTH;
   let maxValues = Number.MAX_SAFE_INTEGER;
   if (limits !== undefined) {
     maxBytes = limits.maxBytes ?? maxBytes;

@@ -1,4 +1,10 @@
 import { CountersignError } from "../errors/error.js";
+import {
+  assertPositiveInteger,
+  DEFAULT_DEPTH,
+  DEFAULT_TEXT_BYTES,
+  MEBIBYTE,
+} from "./text-limits.js";
 
 /**
  * Every bound of the product, in one place.
@@ -35,19 +41,16 @@ export interface Limits {
   readonly maxIdLength: number;
 }
 
-const MEBIBYTE = 1024 * 1024;
-
 /** The bounds used where the caller sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   // The official 1.0 client refuses a longer unterminated tail, so nothing larger is ever readable.
   maxFrameBytes: 10 * MEBIBYTE,
-  maxEventBytes: 10 * MEBIBYTE,
+  maxEventBytes: DEFAULT_TEXT_BYTES,
   maxLineBytes: 10 * MEBIBYTE,
   maxInputBytes: 10 * MEBIBYTE,
   // 10,000 messages have half as many; ten megabytes of one-letter members stopped everybody for seconds.
   maxInputValues: 100_000,
-  // Canonicalisers in the field overflow their stack near 5,000; real state documents stay below 20.
-  maxDepth: 64,
+  maxDepth: DEFAULT_DEPTH,
   maxEvents: 1_000_000,
   maxLanes: 256,
   maxOpenUnits: 1024,
@@ -77,13 +80,6 @@ export function resolveLimits(limits?: Partial<Limits>): Limits {
   }
   RESOLVED.add(Object.freeze(resolved));
   return resolved as unknown as Limits;
-}
-
-/** Throws a TypeError unless the value is a positive safe integer. */
-export function assertPositiveInteger(name: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 1) {
-    throw new TypeError(`${name} must be a positive integer`);
-  }
 }
 
 /**

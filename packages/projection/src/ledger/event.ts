@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isWellFormed } from "@countersign/core";
 import "../errors.js";
 import { isScopeRef, scopeKey } from "./scope.js";
 import type { ScopeRef } from "./scope.js";
@@ -67,10 +67,7 @@ export function timestampOf(ts: number): number | undefined {
 
 function isName(value: unknown): value is string {
   return (
-    typeof value === "string" &&
-    value !== "" &&
-    value.length <= MAX_NAME &&
-    !/\p{Surrogate}/u.test(value)
+    typeof value === "string" && value !== "" && value.length <= MAX_NAME && isWellFormed(value)
   );
 }
 

@@ -1,3 +1,5 @@
+import { isWellFormed } from "@countersign/core";
+
 /** What a ledger event is about: the conversation, session, realm or artifact, here or in another system. */
 export type ScopeRef =
   | { readonly kind: "realm" | "conversation" | "session" | "artifact"; readonly scopeId: string }
@@ -28,5 +30,5 @@ function encodePart(text: string): string {
 
 /** Half a surrogate pair has no percent-encoding; a part without text would merge two scopes. */
 function isPart(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && !/\p{Surrogate}/u.test(value);
+  return typeof value === "string" && value !== "" && isWellFormed(value);
 }

@@ -1,5 +1,5 @@
 import type { CountersignError, JsonValue } from "@countersign/core";
-import { isJsonObject, ownMember, parseJson } from "@countersign/core";
+import { decodeUtf8, isJsonObject, ownMember, parseJson } from "@countersign/core";
 import { assertReceipt, memberChecks } from "../receipt/check-receipt.js";
 import { encodeEntryText } from "./encode-entry.js";
 import type { LogEntry } from "./entry.js";
@@ -7,8 +7,6 @@ import { MAX_ENTRY_BYTES, MAX_FURTHER_RULES } from "./entry.js";
 import { matchPlainEntry } from "./plain-entry.js";
 import { utf8 } from "../receipt/canonical-text.js";
 import { formatError } from "../receipt/errors.js";
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const MEMBERS: ReadonlySet<string> = new Set<keyof LogEntry>([
   "seq",
@@ -76,7 +74,8 @@ function decodeText(bytes: Uint8Array): { text: string; entry: LogEntry } {
   let text: string;
   let value: JsonValue;
   try {
-    text = decoder.decode(bytes);
+    // What is not UTF-8 is no JSON either.
+    text = decodeUtf8(bytes) ?? "";
     const plain = matchPlainEntry(text);
     if (plain !== undefined) return { text, entry: plain };
     value = parseJson(text);

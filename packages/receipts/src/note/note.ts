@@ -1,5 +1,5 @@
 import type { CountersignError } from "@countersign/core";
-import { concatBytes, decodeBase64, encodeBase64 } from "@countersign/core";
+import { concatBytes, decodeBase64, encodeBase64, isWellFormed } from "@countersign/core";
 import { utf8 } from "../receipt/canonical-text.js";
 import { isNoteName } from "./vkey.js";
 import { formatError } from "../receipt/errors.js";
@@ -45,7 +45,7 @@ function parseSignature(line: string): NoteSignature {
 
 /** Whether a text can be the signed part of a note: lines without control characters. */
 export function isNoteText(text: string): boolean {
-  return text.endsWith("\n") && !CONTROL.test(text) && !/\p{Surrogate}/u.test(text);
+  return text.endsWith("\n") && !CONTROL.test(text) && isWellFormed(text);
 }
 
 /** Reads a C2SP signed note: text, empty line, signature lines. */

@@ -1,15 +1,15 @@
+import { isWellFormed } from "@countersign/core";
 import { formatError } from "./errors.js";
 
 const encoder = new TextEncoder();
 
 // Printable ASCII without quote and backslash needs no escaping: the case of nearly every member.
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** A string as RFC 8785 writes it; lone surrogates have no canonical form and are refused. */
 export function canonicalText(member: string, value: string): string {
   if (PLAIN.test(value)) return `"${value}"`;
-  if (LONE_SURROGATE.test(value)) {
+  if (!isWellFormed(value)) {
     throw formatError("ERR_RECEIPT_MALFORMED", `${member} holds a lone surrogate`, {
       member,
       reason: "lone surrogate",

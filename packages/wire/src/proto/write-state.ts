@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isWellFormed } from "@countersign/core";
 import type { BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { ProtoNote, ProtoNoteSink } from "./note.js";
 
@@ -37,13 +37,10 @@ export function noteLoss(state: WriteState, kind: LossKind): void {
 }
 type LossKind = Extract<ProtoNote, { path: string }>["kind"];
 
-// ES2024, in every supported runtime; the type library of the compiler target lacks it.
-type WellFormedText = { isWellFormed(): boolean };
-
 /** Writes a string after proving that UTF-8 can hold it. */
 export function writeText(state: WriteState, text: unknown): void {
   if (typeof text !== "string") throw unencodableHere(state, "it is not a string");
-  if (!(text as unknown as WellFormedText).isWellFormed()) {
+  if (!isWellFormed(text)) {
     throw unencodableHere(state, "it holds a lone surrogate");
   }
   state.writer.string(text);
