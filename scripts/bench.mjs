@@ -10,6 +10,7 @@ const USAGE = `usage: npm run bench [-- AREA [OPTIONS]]
 
 Areas: AREAS; all of them without a name.
 Options of gateway: --quick (one minute instead of twelve), --repeats N, --only pipe,observe,enforce-batch
+Options of turns: --beside CHECKOUT (another one, built), --rounds N, --only paced,live,flood
 Options of receipts: --rounds N, --entries N, --grow N
 Example: npm run bench -- gateway --quick
 `;
@@ -21,6 +22,7 @@ const AREAS = {
   policy: ["policy"],
   capability: ["capability"],
   gateway: ["gateway"],
+  turns: ["turns"],
   redteam: ["redteam"],
   client: ["client"],
   inspect: ["inspect"],
@@ -41,7 +43,8 @@ const prepared = spawnSync(process.execPath, [join(root, "scripts", "prepare.mjs
 });
 if (prepared.status !== 0) process.exit(1);
 
-for (const area of wanted === undefined ? known : [wanted]) {
+// Turns compare two checkouts: a tool for whoever changes the gateway, not one of our figures.
+for (const area of wanted === undefined ? known.filter((one) => one !== "turns") : [wanted]) {
   for (const program of AREAS[area]) {
     const file = join(root, "bench", "dist", `${program}.js`);
     if (!existsSync(file)) continue;

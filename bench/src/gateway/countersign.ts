@@ -7,7 +7,12 @@ import { endWithUs, stopChild } from "./peer.js";
 import { memoryFlags } from "./bare-server.js";
 import type { Checked, CountersignMode, Place, Running } from "./variant.js";
 
-const COMMAND = fileURLToPath(new URL("../../../apps/cli/bin/countersign.js", import.meta.url));
+/** The checkout that this file was built in. */
+const OWN_CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
+
+function commandOf(checkout: string): string {
+  return join(checkout, "apps/cli/bin/countersign.js");
+}
 
 /** The policy that `countersign init` writes, with a rate and a length that a load test does not reach. */
 function policyFor(mode: CountersignMode): string {
@@ -40,14 +45,19 @@ keys: { directory: keys }
 `;
 }
 
-/** Starts the built command as an operator would. */
-export async function startCountersign(mode: CountersignMode, place: Place): Promise<Running> {
+/** Starts the built command of a checkout as an operator would. */
+export async function startCountersign(
+  mode: CountersignMode,
+  place: Place,
+  checkout = OWN_CHECKOUT,
+): Promise<Running> {
+  const command = commandOf(checkout);
   const { directory, agentPort, forMemory } = place;
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "policy.yaml"), policyFor(mode));
   writeFileSync(join(directory, "countersign.yaml"), configurationFor(mode, agentPort));
   const memoryFile = join(directory, "memory.json");
-  const child = spawn(process.execPath, [...memoryFlags(forMemory), COMMAND, "serve"], {
+  const child = spawn(process.execPath, [...memoryFlags(forMemory), command, "serve"], {
     cwd: directory,
     env: { ...process.env, NO_COLOR: "1", BENCH_MEMORY_FILE: memoryFile },
     stdio: ["ignore", "pipe", "pipe"],
@@ -71,13 +81,13 @@ export async function startCountersign(mode: CountersignMode, place: Place): Pro
     pids: () => [child.pid ?? 0],
     ...(forMemory ? { memoryFile } : {}),
     stop: () => stopChild(child),
-    check: (sentEvents, isDeep) => checkLog(directory, sentEvents, isDeep),
+    check: (sentEvents, isDeep) => checkLog(command, directory, sentEvents, isDeep),
   };
 }
 
-function runCommand(directory: string, args: readonly string[]): unknown {
+function runCommand(command: string, directory: string, args: readonly string[]): unknown {
   const env = { ...process.env, NO_COLOR: "1" };
-  const ran = spawnSync(process.execPath, [COMMAND, ...args, "--json"], {
+  const ran = spawnSync(process.execPath, [command, ...args, "--json"], {
     cwd: directory,
     env,
     encoding: "utf8",
@@ -90,9 +100,19 @@ function runCommand(directory: string, args: readonly string[]): unknown {
 }
 
 /** Every event the agent sent has its receipt, all of them allowed, and the whole log verifies. */
-function checkLog(directory: string, sentEvents: number, isDeep: boolean): Checked {
+function checkLog(
+  command: string,
+  directory: string,
+  sentEvents: number,
+  isDeep: boolean,
+): Checked {
   type Counts = { rows: { count: number; group: unknown[] }[] };
-  const counted = runCommand(directory, ["receipts", "stats", "--by", "direction,allowed"]);
+  const counted = runCommand(command, directory, [
+    "receipts",
+    "stats",
+    "--by",
+    "direction,allowed",
+  ]);
   const { rows } = counted as Counts;
   const outbound = rows.filter(({ group }) => group[0] === "outbound");
   const receipts = outbound.reduce((sum, { count }) => sum + count, 0);
@@ -102,6 +122,6 @@ function checkLog(directory: string, sentEvents: number, isDeep: boolean): Check
       `${sentEvents} events were sent, and the log in ${directory} holds ${JSON.stringify(rows)}`,
     );
   }
-  if (isDeep) runCommand(directory, ["receipts", "verify"]);
+  if (isDeep) runCommand(command, directory, ["receipts", "verify"]);
   return { receipts, verified: isDeep ? receipts : 0 };
 }

@@ -60,7 +60,7 @@ async function sit<Result extends object>(
 }
 
 /** Fills caches and has the compiler done before anything counts, for many events at once and for one by one. */
-async function warmUp(ends: Ends, running: Running, settings: Settings): Promise<void> {
+export async function warmUp(ends: Ends, running: Running, settings: Settings): Promise<void> {
   await openStreams(ends, running, flood(settings));
   const { contents } = await ends.agent.calls.tally();
   for (let waited = 0; waited < 5; waited += 0.1) {
@@ -73,7 +73,19 @@ async function warmUp(ends: Ends, running: Running, settings: Settings): Promise
   await finishAll(ends);
 }
 
-function live({ liveStreams, saturationSeconds }: Settings) {
+/** Events at the pace of models, on runs that end and are followed by others. */
+export function paced({ rate, runSeconds, warmSeconds, rateSeconds }: Settings, streams: number) {
+  return {
+    plan: { kind: "even", eventsPerSecond: rate * streams, eventsPerRun: rate * runSeconds },
+    streams,
+    isRenewing: true,
+    warmSeconds,
+    seconds: rateSeconds,
+  } as const;
+}
+
+/** Every event a packet of its own, one of each stream on its way. */
+export function live({ liveStreams, saturationSeconds }: Settings) {
   return {
     plan: { kind: "window", inFlight: liveStreams, block: 1 },
     streams: liveStreams,
@@ -82,7 +94,8 @@ function live({ liveStreams, saturationSeconds }: Settings) {
   } as const;
 }
 
-function flood(settings: Settings) {
+/** Many events of each stream on their way, written many at a time. */
+export function flood(settings: Settings) {
   const { floodStreams, floodDepth, floodBlock, saturationSeconds } = settings;
   return {
     plan: { kind: "window", inFlight: floodStreams * floodDepth, block: floodBlock },
@@ -109,20 +122,7 @@ export function measureRates(at: Circumstances, variant: Variant): Promise<RateS
     const sequence = await greet(ends, running, settings);
     const rates: Measured[] = [];
     for (const streams of settings.rateStreams) {
-      const eventsPerSecond = settings.rate * streams;
-      rates.push(
-        await carry(ends, running, {
-          plan: {
-            kind: "even",
-            eventsPerSecond,
-            eventsPerRun: settings.rate * settings.runSeconds,
-          },
-          streams,
-          isRenewing: true,
-          warmSeconds: settings.warmSeconds,
-          seconds: settings.rateSeconds,
-        }),
-      );
+      rates.push(await carry(ends, running, paced(settings, streams)));
     }
     const oneByOne = await carry(ends, running, live(settings));
     return { sequence, rates, live: oneByOne, flood: await carry(ends, running, flood(settings)) };

@@ -1,0 +1,86 @@
+/**
+ * Whether a change made the gateway faster: the built gateways of two checkouts and a bare pipe, all running, measured by turns in one
+ * sitting. A machine that others use changes its speed within minutes; pairs that stand beside each other can be compared.
+ *
+ *   npm run bench -- turns [--beside CHECKOUT] [--rounds N] [--only paced,live,flood]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { startServer } from "./gateway/bare-server.js";
+import { startCountersign } from "./gateway/countersign.js";
+import { carry, startEnds } from "./gateway/session.js";
+import type { Load, Measured } from "./gateway/session.js";
+import { readSettings } from "./gateway/settings.js";
+import { flood, live, paced, warmUp } from "./gateway/sitting.js";
+import { spreadOf } from "./gateway/statistics.js";
+import type { Running } from "./gateway/variant.js";
+
+const args = process.argv.slice(2);
+const valueOf = (flag: string): string | undefined =>
+  args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined;
+const rounds = Number(valueOf("--rounds") ?? 6);
+if (!Number.isInteger(rounds) || rounds < 1) throw new TypeError("--rounds takes a number");
+const beside = valueOf("--beside");
+const settings = { ...readSettings([]), rateSeconds: 4 };
+const all: Record<string, Load> = {
+  paced: paced(settings, 128),
+  live: live(settings),
+  flood: flood(settings),
+};
+const only = valueOf("--only")?.split(",") ?? Object.keys(all);
+const loads = Object.entries(all).filter(([name]) => only.includes(name));
+
+const directory = mkdtempSync(join(tmpdir(), "countersign-turns-"));
+const ends = await startEnds();
+const place = (name: string) => ({
+  agentPort: ends.agentPort,
+  directory: join(directory, name),
+  forMemory: false,
+});
+const running = new Map<string, Running>();
+const found = new Map<string, Measured[]>();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+try {
+  running.set("pipe", await startServer("pipe", place("pipe")));
+  running.set("here", await startCountersign("enforce-batch", place("here")));
+  if (beside !== undefined) {
+    const there = await startCountersign("enforce-batch", place("there"), resolve(beside));
+    running.set("there", there);
+  }
+  for (const each of running.values()) await warmUp(ends, each, settings);
+  for (let round = 0; round < rounds; round += 1) {
+    const order = round % 2 === 0 ? [...running] : [...running].toReversed();
+    for (const [load, what] of loads) {
+      for (const [name, each] of order) {
+        const measured = await carry(ends, each, what);
+        const key = `${load} ${name}`;
+        found.set(key, [...(found.get(key) ?? []), measured]);
+      }
+    }
+    process.stdout.write(`round ${round + 1} of ${rounds}\n`);
+  }
+  for (const [load] of loads) {
+    for (const name of running.keys()) tell(`${load} ${name}`);
+  }
+} finally {
+  for (const each of running.values()) await each.stop();
+  await Promise.all([ends.agent.stop(), ends.client.stop()]);
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function tell(key: string): void {
+  const measured = found.get(key) ?? [];
+  const show = (label: string, read: (one: Measured) => number, digits: number): string => {
+    const { middle, low, high } = spreadOf(measured.map(read));
+    const [a, b, c] = [middle, low, high].map((value) => value.toFixed(digits));
+    return `${label} ${a} (${b}–${c})`;
+  };
+  const figures = [
+    show("p50", ({ delay }) => delay.p50, 2),
+    show("p99", ({ delay }) => delay.p99, 1),
+    show("events/s", ({ eventsPerSecond }) => eventsPerSecond, 0),
+    show("µs", ({ processorMicroseconds }) => processorMicroseconds, 1),
+  ];
+  process.stdout.write(`${key.padEnd(12)} ${figures.join("  ")}\n`);
+}
