@@ -12,9 +12,9 @@ import { CLIENTS } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
+import { SILENT_SINK } from "../testing/silent-sink.js";
 import { rowsOf } from "../testing/ledger-contract.js";
 import { startRun } from "../runs/start-run.js";
-import type { ClientSink } from "../clients/sink.js";
 
 let fixture: Fixture | undefined;
 let directory: string | undefined;
@@ -145,7 +145,7 @@ test("28: a thread belongs to the principal that opened it, on whichever connect
         connectionId: `connection-${count}`,
         transport: "sse",
         gone: new AbortController().signal,
-        openSink: () => SINK,
+        openSink: () => SILENT_SINK,
       });
       await done;
       return "admitted";
@@ -158,15 +158,6 @@ test("28: a thread belongs to the principal that opened it, on whichever connect
   expect(await ask("alice")).toBe("admitted");
   expect(fixture.agentRequests).toHaveLength(2);
 });
-
-const SINK: ClientSink = {
-  transport: "sse",
-  isSlow: false,
-  send: () => {},
-  drained: () => Promise.resolve(),
-  heartbeat: () => {},
-  end: () => {},
-};
 
 test("while a thread has a run open, a second one is refused, also without a session", async () => {
   fixture = await startFixture(({ signal }) => ({

@@ -95,15 +95,10 @@ export class HeldCall {
     const fields = fieldsOf(this.fields);
     const from = this.#since ?? messageSince;
     const { digests, at } = isCut ? this.arguments.beginnings(from) : now(this.arguments, from);
-    return {
-      id: this.id,
-      name: this.name,
-      arguments: digests,
-      from,
-      at,
-      ...(fields === undefined ? {} : { fields }),
-      ...(this.isOpen && !isCut ? { open: true } : {}),
-    };
+    const record: CallRecord = { id: this.id, name: this.name, arguments: digests, from, at };
+    if (fields !== undefined) record.fields = fields;
+    if (this.isOpen && !isCut) record.open = true;
+    return record;
   }
 }
 
@@ -148,16 +143,13 @@ export class HeldMessage {
         : isCut
           ? this.text.beginnings(since)
           : now(this.text, since);
-    return {
-      role: this.role,
-      content: digests,
-      from: since,
-      at,
-      ...(fields === undefined ? {} : { fields }),
-      ...(calls.length === 0 ? {} : { calls: calls.map((call) => call.record(isCut, since)) }),
-      ...(this.isOpen && !isCut ? { open: true } : {}),
-      ...(isCut ? { cut: true } : {}),
-    };
+    // Member by member: put together by spreading, each would have a hidden class of its own, larger than itself.
+    const record: MessageRecord = { role: this.role, content: digests, from: since, at };
+    if (fields !== undefined) record.fields = fields;
+    if (calls.length > 0) record.calls = calls.map((call) => call.record(isCut, since));
+    if (this.isOpen && !isCut) record.open = true;
+    if (isCut) record.cut = true;
+    return record;
   }
 }
 

@@ -196,14 +196,16 @@ export class RunNotes {
     this.#gone.delete(id);
   }
 
-  /** A record with when it was so; but for an older client's thoughts, which may be missing at any time. */
+  /** Adds to a fresh record when it was so; but for an older client's thoughts, which may be missing at any time. */
   #traced(id: string, record: MessageRecord): MessageRecord {
     const { isOld, runId } = this.#facts;
     if (isOld && record.role === "reasoning") {
       const { from: _, at: __, ...rest } = record;
       return rest;
     }
-    return { ...record, run: runId, from: this.#began.get(id) ?? record.from ?? 0 };
+    record.run = runId;
+    record.from = this.#began.get(id) ?? record.from ?? 0;
+    return record;
   }
 
   #putCallState(id: string, call: CallState): void {

@@ -172,7 +172,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       limits: around.limits,
       clock: around.clock,
       mintId: around.mintId,
-      reserve: (presented, events) => capabilities.reserve(presented, events),
+      reserve: reserverOf(capabilities),
       caps,
       hold: new Hold(),
       cancel: leave,
@@ -247,6 +247,11 @@ function carry(
 /** Made here, so that it holds the controller and nothing of the request. */
 function aborterOf(stop: LightSignal): () => void {
   return () => stop.abort();
+}
+
+/** Made here for the same reason: a closure of `startRun` would keep the request's bytes for as long as the run lasts. */
+function reserverOf(capabilities: RunCapabilities): NonNullable<Run["reserve"]> {
+  return (presented, events) => capabilities.reserve(presented, events);
 }
 
 /** An agent that was not there, or said no: the same may be said again, or better. */

@@ -1,0 +1,48 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterEach, expect, test, vi } from "vitest";
+import { LightSignal } from "../signal.js";
+import { HELD_AGENT } from "../testing/held-agent.js";
+import { startFixture } from "../testing/fixture.js";
+import type { Fixture } from "../testing/fixture.js";
+import { SILENT_SINK } from "../testing/silent-sink.js";
+import { startRun } from "./start-run.js";
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+let fixture: Fixture | undefined;
+afterEach(async () => {
+  await fixture?.stop();
+  fixture = undefined;
+});
+
+test("a run that is open holds nothing of the bytes it was asked for with", async () => {
+  fixture = await startFixture(HELD_AGENT);
+  const { surroundings } = fixture.gateway;
+  const begin = async () => {
+    const input = { threadId: "t", runId: "held", protocolVersion: "1.0", messages: [] };
+    const upstream = surroundings.agents.find("support");
+    if (upstream === undefined) throw new Error("no agent");
+    const bytes = new TextEncoder().encode(JSON.stringify(input));
+    const started = await startRun(surroundings, {
+      upstream,
+      bytes,
+      sessionId: "session",
+      connectionId: "connection",
+      transport: "sse",
+      gone: new LightSignal(),
+      openSink: () => SILENT_SINK,
+    });
+    return { started, bytes: new WeakRef(bytes) };
+  };
+  const { started, bytes } = await begin();
+  await vi.waitFor(() => {
+    collect();
+    // Compared here: a failed expectation would hold what it was about.
+    expect(bytes.deref() === undefined).toBe(true);
+  });
+  expect(started.handle.status).toBe("running");
+  started.handle.stop("enough");
+  await started.done;
+});
