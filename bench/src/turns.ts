@@ -56,12 +56,15 @@ try {
         const measured = await carry(ends, each, what);
         const key = `${load} ${name}`;
         found.set(key, [...(found.get(key) ?? []), measured]);
+        process.stdout.write(`${round + 1}/${rounds} ${lineOf(key, [measured])}\n`);
       }
     }
-    process.stdout.write(`round ${round + 1} of ${rounds}\n`);
   }
   for (const [load] of loads) {
-    for (const name of running.keys()) tell(`${load} ${name}`);
+    for (const name of running.keys()) {
+      const key = `${load} ${name}`;
+      process.stdout.write(`${lineOf(key, found.get(key) ?? [])}\n`);
+    }
   }
 } finally {
   for (const each of running.values()) await each.stop();
@@ -69,12 +72,12 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-function tell(key: string): void {
-  const measured = found.get(key) ?? [];
+/** Figures of one gateway under one load; the median of several with the least and the greatest. */
+function lineOf(key: string, measured: readonly Measured[]): string {
   const show = (label: string, read: (one: Measured) => number, digits: number): string => {
     const { middle, low, high } = spreadOf(measured.map(read));
     const [a, b, c] = [middle, low, high].map((value) => value.toFixed(digits));
-    return `${label} ${a} (${b}–${c})`;
+    return measured.length === 1 ? `${label} ${a}` : `${label} ${a} (${b}–${c})`;
   };
   const figures = [
     show("p50", ({ delay }) => delay.p50, 2),
@@ -82,5 +85,5 @@ function tell(key: string): void {
     show("events/s", ({ eventsPerSecond }) => eventsPerSecond, 0),
     show("µs", ({ processorMicroseconds }) => processorMicroseconds, 1),
   ];
-  process.stdout.write(`${key.padEnd(12)} ${figures.join("  ")}\n`);
+  return `${key.padEnd(12)} ${figures.join("  ")}`;
 }
