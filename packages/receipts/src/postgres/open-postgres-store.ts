@@ -7,6 +7,7 @@ import { sortCounts } from "../query/sort-counts.js";
 import { cursorAfter, planPage, selectCounts, selectEntries } from "../query/sql.js";
 import type { SqlDialect } from "../query/sql.js";
 import { parseCheckpoint } from "../checkpoint/checkpoint.js";
+import { HASH_BYTES } from "../merkle/hash.js";
 import { parseNote } from "../note/note.js";
 import { closedStore, corrupt, outOfRange, readFailure, writeFailure } from "../store/failure.js";
 import { MAX_READ_ENTRIES } from "../store/store.js";
@@ -132,6 +133,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
           : `SELECT hash FROM countersign_hashes WHERE log_id = $1 AND position >= $2 AND position < $3 AND level = ${Number(level)} ORDER BY position`;
       const rows = await read<{ hash: Buffer }>("read a tile", sql, [logId, first, first + width]);
       if (rows.length !== width) throw outOfRange((await head()).size);
+      // A column takes bytes of any number, and whoever reads the tile tells its hashes apart by their places.
+      const wrong = rows.findIndex((row) => row.hash.length !== HASH_BYTES);
+      if (wrong >= 0) {
+        throw corrupt((first + wrong) * TILE_WIDTH ** Number(level), "a hash is not 32 bytes");
+      }
       return Buffer.concat(rows.map((row) => row.hash));
     },
     findMisfiled: async (start, end) =>

@@ -67,3 +67,27 @@ test("a size that no checkpoint has does not keep checkpoints from being kept un
   await expect(log.checkpoint()).rejects.toMatchObject({ code: "ERR_STORE_CORRUPT" });
   await store.close();
 });
+
+test("a hash that is not 32 bytes is damage at its entry, though the next makes up for it", async () => {
+  const store = await open("short");
+  await fill(await logOver(store), 258);
+  const setLeaf = (seq: number, sql: string): Promise<unknown> =>
+    client.query(
+      `UPDATE countersign_entries SET leaf = ${sql} WHERE seq = ${seq} AND log_id = (SELECT log_id FROM countersign_logs WHERE name = 'short')`,
+    );
+  await setLeaf(7, "substring(leaf FROM 2)");
+  await setLeaf(8, "leaf || decode('00', 'hex')");
+  await expect(store.readTile({ level: 0, index: 0, width: 256 })).rejects.toMatchObject({
+    code: "ERR_STORE_CORRUPT",
+    facts: { seq: 7 },
+  });
+  await expect(store.readTile({ level: 0, index: 1, width: 2 })).resolves.toHaveLength(64);
+  await client.query(
+    "UPDATE countersign_hashes SET hash = ''::bytea WHERE level = 1 AND log_id = (SELECT log_id FROM countersign_logs WHERE name = 'short')",
+  );
+  await expect(store.readTile({ level: 1, index: 0, width: 1 })).rejects.toMatchObject({
+    code: "ERR_STORE_CORRUPT",
+    facts: { seq: 0 },
+  });
+  await store.close();
+});
