@@ -6,13 +6,14 @@ import type { ReceiptStore } from "../store/store.js";
 import { fill, logOver, noteKey, ORIGIN } from "../testing/contract-log.js";
 import { withDirectory } from "../testing/directory.js";
 import { startScrub } from "./scrub.js";
-import type { Damage } from "./scrub.js";
+import type { Damage, ScrubOptions } from "./scrub.js";
 
 const SIZE = 600;
 
 /** One pass over a log whose store may answer otherwise than it did. */
 async function scrubOnce(
   change: (store: ReceiptStore) => Partial<ReceiptStore> = () => ({}),
+  options: Partial<ScrubOptions> = {},
 ): Promise<{ damages: Damage[]; checked: number; size: number | undefined }> {
   return withDirectory(async (directory) => {
     const store = await openSqliteStore({ directory });
@@ -32,6 +33,7 @@ async function scrubOnce(
       onChecked: (entries) => (checked += entries),
       onDamage: (damage) => damages.push(damage),
       onPass: (entries) => (size = entries),
+      ...options,
     });
     // A pass that cannot begin has no end.
     await vi.waitFor(
@@ -95,6 +97,70 @@ test("entries that were rewritten together with their leaf hashes are found by t
     readEntries: (start, end) => (start === 512 ? changed(store) : store.readEntries(start, end)),
   }));
   expect(damages).toEqual([{ reason: "the entries hash to another root than the signed one" }]);
+});
+
+test("a tile that is too short is damage where its entries begin, and the rest is looked at too", async () => {
+  const { damages, size } = await scrubOnce((store) => ({
+    readTile: async (tile) => {
+      const bytes = await store.readTile(tile);
+      return tile.level === 0 && tile.index === 1 ? bytes.subarray(1) : bytes;
+    },
+  }));
+  expect(damages).toEqual([{ seq: 256, reason: expect.stringContaining("length") }]);
+  expect(size).toBe(SIZE);
+});
+
+test("an error that no store should throw is damage, told without its message, and ends neither pass nor process", async () => {
+  const { damages, size } = await scrubOnce(() => ({
+    findMisfiled: async (start) => {
+      if (start === 256) throw new TypeError("a prompt");
+      return undefined;
+    },
+  }));
+  expect(damages).toEqual([{ seq: 256, reason: "looking failed: TypeError" }]);
+  expect(size).toBe(SIZE);
+});
+
+test("whoever fails at being told ends neither the scrub nor the process", async () => {
+  const { damages } = await scrubOnce(undefined, {
+    onChecked: () => {
+      throw new RangeError("full");
+    },
+  });
+  expect(damages).toEqual([{ reason: "looking failed: RangeError" }]);
+  const onDamage = vi.fn(() => {
+    throw new Error("nobody listens");
+  });
+  const scrub = startScrub({
+    store: { readCheckpoint: async () => "nothing" } as unknown as ReceiptStore,
+    origin: ORIGIN,
+    checkpointKey: noteKey.publicKey,
+    entriesPerSecond: 1_000_000,
+    restMs: 1,
+    onDamage,
+  });
+  await vi.waitFor(() => expect(onDamage.mock.calls.length).toBeGreaterThan(2));
+  await expect(scrub.stop()).resolves.toBeUndefined();
+});
+
+test("a bundle that the store fell silent in is looked at once more, and what was found there is told once", async () => {
+  let asked = 0;
+  const { damages, checked, size } = await scrubOnce(
+    (store) => ({
+      readEntries: async (start, end) =>
+        (await store.readEntries(start, end)).map((bytes, index) =>
+          start + index === 300 ? flip(bytes, 9) : bytes,
+        ),
+      findMisfiled: async (start) => {
+        if (start !== 256) return undefined;
+        if ((asked += 1) === 1) throw readFailure("read rows", new Error("down"));
+        return 310;
+      },
+    }),
+    { retryMs: 1 },
+  );
+  expect(damages.map(({ seq }) => seq)).toEqual([300, 310]);
+  expect({ checked, size }).toEqual({ checked: SIZE, size: SIZE });
 });
 
 test("a checkpoint that cannot be read, and entries that are gone, are damage; a store that does not answer is none", async () => {

@@ -1,10 +1,10 @@
 import { equalBytes, isCountersignError } from "@countersign/core";
-import type { CountersignError } from "@countersign/core";
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
 import { HASH_BYTES, leafHash, rootOfLevel } from "../merkle/hash.js";
 import { createTreeBuilder } from "../merkle/tree.js";
 import type { TreeBuilder } from "../merkle/tree.js";
 import type { ReceiptStore } from "../store/store.js";
+import { assertTile } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { assertConsistent } from "./checkpoints.js";
 
@@ -25,9 +25,11 @@ export type ScrubOptions = {
   readonly entriesPerSecond: number;
   /** Milliseconds between the end of one pass and the beginning of the next; an hour when left out. */
   readonly restMs?: number;
+  /** Milliseconds until a store that did not answer is asked again; 5,000 when left out. */
+  readonly retryMs?: number;
   /** Told of entries that are as they were. */
   onChecked?(entries: number): void;
-  /** Told of each damage, at most 16 in a pass. */
+  /** Told of each damage, at most 16 in a pass, and of a failure that ended a pass; the next begins after a rest. */
   onDamage(damage: Damage): void;
   /** Told when a pass has come to the end of what was signed for. */
   onPass?(size: number): void;
@@ -37,14 +39,19 @@ export type ScrubOptions = {
 export type Scrub = { stop(): Promise<void> };
 
 const REST_MS = 3_600_000;
-/** After a store did not answer. */
 const RETRY_MS = 5_000;
 const MAX_TOLD = 16;
 /** Codes that say that nobody could look; any other says something about the bytes. */
 const UNSEEN: ReadonlySet<string> = new Set(["ERR_STORE_READ", "ERR_STORE_CLOSED"]);
 
-function isDamage(error: unknown): error is CountersignError {
-  return isCountersignError(error) && !UNSEEN.has(error.code);
+function isDamage(error: unknown): boolean {
+  return !isCountersignError(error) || !UNSEEN.has(error.code);
+}
+
+/** What nobody foresaw is told by its name alone: its message may say what was read. */
+function reasonOf(error: unknown): string {
+  if (isCountersignError(error)) return error.message;
+  return `looking failed: ${error instanceof Error ? error.name : "unknown"}`;
 }
 
 type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; told: number };
@@ -55,7 +62,7 @@ type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; told:
  * above, and all of them against the signed root; in a database also what an entry is found by against what it says.
  */
 export function startScrub(options: ScrubOptions): Scrub {
-  const { store, entriesPerSecond, restMs = REST_MS } = options;
+  const { store, entriesPerSecond, restMs = REST_MS, retryMs = RETRY_MS } = options;
   let pass: Pass | undefined;
   let isStopped = false;
   let underWay: Promise<void> = Promise.resolve();
@@ -74,13 +81,7 @@ export function startScrub(options: ScrubOptions): Scrub {
 
   /** Looks at one bundle and gives the milliseconds until the next. */
   async function step(): Promise<number> {
-    try {
-      pass ??= await begin();
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      tell(undefined, { reason: error.message });
-      return restMs;
-    }
+    pass ??= await begin();
     if (pass === undefined) return restMs;
     const { checkpoint, tree } = pass;
     if (tree.size < checkpoint.size) {
@@ -100,60 +101,59 @@ export function startScrub(options: ScrubOptions): Scrub {
     const { tree } = current;
     const first = tree.size;
     const index = first / TILE_WIDTH;
-    const tile = await orDamage(current, first, () => store.readTile({ level: 0, index, width }));
-    const entries = await orDamage(current, first, () => store.readEntries(first, first + width));
+    const found: Damage[] = [];
+    const tile = await orDamage(found, first, async () => {
+      const bytes = await store.readTile({ level: 0, index, width });
+      assertTile(bytes, width);
+      return bytes;
+    });
+    const entries = await orDamage(found, first, () => store.readEntries(first, first + width));
     const leaves = Array.from({ length: width }, (_, offset) => {
       const bytes = entries?.[offset];
       const known = tile?.subarray(offset * HASH_BYTES, (offset + 1) * HASH_BYTES);
-      const found = bytes === undefined ? undefined : leafHash(bytes);
-      if (found !== undefined && known !== undefined && !equalBytes(found, known)) {
-        tell(current, { seq: first + offset, reason: "the entry does not hash to its leaf" });
+      const hash = bytes === undefined ? undefined : leafHash(bytes);
+      if (hash !== undefined && known !== undefined && !equalBytes(hash, known)) {
+        found.push({ seq: first + offset, reason: "the entry does not hash to its leaf" });
       }
-      return known ?? found ?? new Uint8Array(HASH_BYTES);
+      return known ?? hash ?? new Uint8Array(HASH_BYTES);
     });
-    for (const leaf of leaves) tree.append(leaf);
-    if (width === TILE_WIDTH) await checkAbove(current, index, rootOfLevel(leaves));
-    const misfiled = await store.findMisfiled?.(first, first + width);
+    if (width === TILE_WIDTH) await checkAbove(found, index, rootOfLevel(leaves));
+    const misfiled = await orDamage(found, first, async () =>
+      store.findMisfiled?.(first, first + width),
+    );
     if (misfiled !== undefined) {
-      tell(current, {
+      found.push({
         seq: misfiled,
         reason: "questions find the entry by something else than it says",
       });
     }
+    // Last: where the store fell silent before, the whole bundle is looked at again and nothing is told twice.
+    for (const leaf of leaves) tree.append(leaf);
+    for (const damage of found) tell(current, damage);
     options.onChecked?.(width);
   }
 
   /** The hash of a full tile stands in the tile above it. */
-  async function checkAbove(current: Pass, index: number, root: Uint8Array): Promise<void> {
+  async function checkAbove(found: Damage[], index: number, root: Uint8Array): Promise<void> {
     const place = index % TILE_WIDTH;
     const name = { level: 1, index: Math.floor(index / TILE_WIDTH), width: place + 1 };
     const seq = index * TILE_WIDTH;
-    const above = await orDamage(current, seq, () => store.readTile(name));
+    const above = await orDamage(found, seq, () => store.readTile(name));
     if (above === undefined || equalBytes(above.subarray(place * HASH_BYTES), root)) return;
-    tell(current, { seq, reason: "the tile above is not that of the leaf hashes" });
-  }
-
-  async function orDamage<Value>(
-    current: Pass,
-    seq: number,
-    read: () => Promise<Value>,
-  ): Promise<Value | undefined> {
-    try {
-      return await read();
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      tell(current, { seq, reason: error.message });
-      return undefined;
-    }
+    found.push({ seq, reason: "the tile above is not that of the leaf hashes" });
   }
 
   const run = (): void => {
     underWay = step()
       .catch((error: unknown) => {
         // A store that is down is told by those who need it; the pass goes on where it was.
-        if (!isCountersignError(error)) throw error;
-        return RETRY_MS;
+        if (!isDamage(error)) return retryMs;
+        pass = undefined;
+        tell(undefined, { reason: reasonOf(error) });
+        return restMs;
       })
+      // Telling failed: nobody is left to tell, and a gateway does not end because of what it reads in passing.
+      .catch(() => restMs)
       .then((delay) => {
         if (!isStopped) timer = setTimeout(run, delay).unref();
       });
@@ -166,4 +166,19 @@ export function startScrub(options: ScrubOptions): Scrub {
       await underWay;
     },
   };
+}
+
+/** What was read, or nothing and the damage that kept it from being read. */
+async function orDamage<Value>(
+  found: Damage[],
+  seq: number,
+  read: () => Promise<Value>,
+): Promise<Value | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    found.push({ seq, reason: reasonOf(error) });
+    return undefined;
+  }
 }
