@@ -1,4 +1,5 @@
 import { open, mkdtemp, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -21,7 +22,7 @@ export async function openSpillFile(): Promise<SpillFile> {
   return {
     async write(part, records) {
       const bytes = new Uint8Array(records.buffer, records.byteOffset, records.byteLength);
-      await file.write(bytes, 0, bytes.length, end);
+      await writeAll(file, bytes, end);
       const known = blocks.get(part);
       const block = { position: end, bytes: bytes.length };
       if (known === undefined) blocks.set(part, [block]);
@@ -32,10 +33,28 @@ export async function openSpillFile(): Promise<SpillFile> {
       Promise.all(
         (blocks.get(part) ?? []).map(async ({ position, bytes }) => {
           const records = new Uint32Array(bytes / Uint32Array.BYTES_PER_ELEMENT);
-          await file.read(new Uint8Array(records.buffer), 0, bytes, position);
+          await readAll(file, new Uint8Array(records.buffer), position);
           return records;
         }),
       ),
     close: () => file.close(),
   };
+}
+
+/** A nearly full disk takes part of a write without an error, and tells only with the next. */
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    if (bytesWritten === 0) throw new Error("the temporary file takes no more");
+    done += bytesWritten;
+  }
+}
+
+/** Zeros in place of marks would hide repeats, and be some themselves. */
+async function readAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done);
+    if (bytesRead === 0) throw new Error("the temporary file has become shorter");
+    done += bytesRead;
+  }
 }
