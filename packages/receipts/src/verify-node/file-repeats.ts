@@ -1,5 +1,7 @@
 import { MARK_WORDS } from "../verify/receipt-mark.js";
 import type { Repeat, Repeats } from "../verify/repeats.js";
+import { createMarkHash, partOf, slotOf } from "./mark-hash.js";
+import type { MarkHash } from "./mark-hash.js";
 import { openSpillFile } from "./spill-file.js";
 import type { SpillFile } from "./spill-file.js";
 
@@ -17,13 +19,13 @@ const FIRST_RECORDS = 16;
  * temporary file.
  */
 export function createFileRepeats(maxHeld = MAX_HELD): Repeats {
-  const factors = crypto.getRandomValues(new Uint32Array(3)).map((one) => one | 1);
+  const hash = createMarkHash();
   const parts = Array.from({ length: PARTS }, () => ({ records: new Uint32Array(0), used: 0 }));
   let held = 0;
   let spill: SpillFile | undefined;
 
   function push(number: number, marks: Uint32Array, at: number): void {
-    const part = parts[hashAt(marks, at, factors) >>> 24] as (typeof parts)[number];
+    const part = parts[partOf(hash(marks, at))] as (typeof parts)[number];
     if (part.used + RECORD > part.records.length) {
       const grown = new Uint32Array(Math.max(FIRST_RECORDS * RECORD, part.records.length * 2));
       grown.set(part.records);
@@ -60,7 +62,7 @@ export function createFileRepeats(maxHeld = MAX_HELD): Repeats {
       let first: Repeat | undefined;
       for (const [index, { records, used }] of parts.entries()) {
         const pieces = [...((await spill?.read(index)) ?? []), records.subarray(0, used)];
-        for (const repeat of repeatsIn(pieces, factors)) {
+        for (const repeat of repeatsIn(pieces, hash)) {
           if (repeat.index < from) continue;
           count += 1;
           if (first === undefined || repeat.index < first.index) first = repeat;
@@ -72,17 +74,9 @@ export function createFileRepeats(maxHeld = MAX_HELD): Repeats {
   };
 }
 
-function hashAt(words: Uint32Array, at: number, factors: Uint32Array): number {
-  let hash = 0;
-  for (const [word, factor] of factors.entries()) {
-    hash = (hash + Math.imul(words[at + word] ?? 0, factor)) | 0;
-  }
-  return hash;
-}
-
 function* repeatsIn(
   pieces: readonly Uint32Array[],
-  factors: Uint32Array,
+  hash: MarkHash,
 ): Generator<Repeat, void, undefined> {
   const words = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const records = new Uint32Array(words);
@@ -92,14 +86,14 @@ function* repeatsIn(
     filled += piece.length;
   }
   const count = words / RECORD;
-  // Twice as many slots as records, a power of two; 0 is free.
-  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(count * 2 + 1)));
+  // Twice as many slots as records; 0 is free.
+  const slots = new Uint32Array(count * 2);
   for (let record = 0; record < count; record += 1) {
     const at = record * RECORD;
-    let slot = hashAt(records, at, factors) & (slots.length - 1);
+    let slot = slotOf(hash(records, at), slots.length);
     let known = slots[slot] as number;
     while (known !== 0 && !isSame(records, at, (known - 1) * RECORD)) {
-      slot = (slot + 1) & (slots.length - 1);
+      slot = (slot + 1) % slots.length;
       known = slots[slot] as number;
     }
     if (known === 0) slots[slot] = record + 1;
