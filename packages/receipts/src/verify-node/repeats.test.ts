@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
+import { createRepeats } from "../verify/repeats.js";
 import { createFileRepeats } from "./file-repeats.js";
 
 /** The mark of a made-up signature. */
@@ -13,6 +14,7 @@ function markOf(number: number): Uint32Array {
 }
 
 for (const [where, create] of [
+  ["in memory", createRepeats],
   ["in parts", createFileRepeats],
   ["with a file for what is too much", () => createFileRepeats(700)],
 ] as const) {
@@ -56,8 +58,13 @@ test("receipts of one group are told apart by their places, and one signature in
   expect(await repeats.find()).toEqual({ count: 2, first: { index: 3, earlier: 2 } });
 });
 
-test("entries without a signature that could be read are no repeats of each other", async () => {
-  const repeats = createFileRepeats();
-  await repeats.add(0, new Uint32Array(MARK_WORDS * 3));
-  expect((await repeats.find()).count).toBe(0);
+test("entries without a signature that could be read are no repeats of each other, in memory or in parts", async () => {
+  const marks = new Uint32Array(MARK_WORDS * 4);
+  writeMark("no signature", marks, 2);
+  writeMark("ed25519:none", marks, 3);
+  for (const create of [createRepeats, createFileRepeats]) {
+    const repeats = create();
+    await repeats.add(0, marks);
+    expect((await repeats.find()).count).toBe(0);
+  }
 });

@@ -39,7 +39,7 @@ export type BundlePlan = {
 export type ExportOptions = CheckpointOptions & {
   /** Receipt keys the verifier trusts; keys they handed over to are trusted with them. */
   trustedKeys?: readonly string[];
-  /** Looks for receipts that stand in the log twice; in memory when left out, and then 24 bytes an entry. */
+  /** Looks for receipts that stand in the log twice; in memory when left out, and then about 100 bytes an entry. */
   repeats?: Repeats;
   /** Called after each bundle with the number of entries verified so far. */
   onProgress?: (done: number, total: number) => void;

@@ -14,7 +14,10 @@ export type FoundRepeats = {
 
 /** Looks for receipts that stand in a log twice. */
 export type Repeats = {
-  /** The marks of entries from a number on. An entry that could not be read has a mark of zeros. */
+  /**
+   * The marks of entries from a number on, behind all that were added before. What could not be read, entry or signature,
+   * has a mark that begins with zeros.
+   */
   add(first: number, marks: Uint32Array): void | Promise<void>;
   /** What came twice so far; where other entries were looked at before, the second time at a number from `from` on. */
   find(from?: number): FoundRepeats | Promise<FoundRepeats>;
@@ -32,10 +35,13 @@ export function createRepeats(): Repeats {
         const index = first + at / MARK_WORDS;
         const earlier = places.get(mark.join());
         if (earlier !== undefined) repeats.push({ index, earlier });
-        else if (mark.some(Boolean)) places.set(mark.join(), index);
+        else if (mark.subarray(0, 3).some(Boolean)) places.set(mark.join(), index);
       }
     },
-    find: () => ({ count: repeats.length, first: repeats[0] }),
+    find(from = 0) {
+      const found = repeats.filter(({ index }) => index >= from);
+      return { count: found.length, first: found[0] };
+    },
     close: () => {},
   };
 }
