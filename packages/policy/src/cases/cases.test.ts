@@ -121,6 +121,27 @@ test("log entries are judged again from what a receipt says", () => {
   expect(report.samples[0]).toMatchObject({ position: 9 });
 });
 
+test("a run that an operator ended is no decision of a policy, and only the rule says that one did", () => {
+  const { refinements } = policyOf(sampleText("policy-submit-scope.yaml"));
+  const stop = (rule: string) => ({
+    seq: 11,
+    direction: "outbound",
+    rule,
+    receipt: {
+      event_type: "lifecycle",
+      classification: "destroy",
+      target: { component_type: "operator", component_id: "admin-1a2b3c4d" },
+      allowed: false,
+      denial_reason: "stopped by operator admin-1a2b3c4d",
+    },
+  });
+  expect(readRecording([stop("gateway/operator-stop")], refinements)).toMatchObject({
+    subjects: [],
+    skipped: [{ position: 1, problem: "an act of an operator" }],
+  });
+  expect(readRecording([stop("ag_ui.blocked")], refinements).subjects).toHaveLength(1);
+});
+
 const BROWSERS = `ag_ui: { allow_display_without_capability: true }
 ag_ui_classify: { state: [{ match: "/ui/**", classification: display }] }
 `;

@@ -41,8 +41,9 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
     const entry = object === undefined ? undefined : readEntry(object, position);
     if (entry !== undefined) {
       // What an operator did stands in the same log, and no policy decides about it.
-      if (isOperatorAct(entry)) skipped.push({ position, problem: "an act of an operator" });
-      else subjects.push(entry);
+      if (isOperatorAct(entry, object)) {
+        skipped.push({ position, problem: "an act of an operator" });
+      } else subjects.push(entry);
       return;
     }
     const value = unwrap(line);
@@ -103,7 +104,11 @@ function unwrap(line: JsonValue): JsonValue {
   return line;
 }
 
-function isOperatorAct({ facts }: RecordedSubject): boolean {
+/** A run that an operator ended is known by its rule, which only a gateway names. */
+const STOP_RULE = "gateway/operator-stop";
+
+function isOperatorAct({ facts }: RecordedSubject, entry: JsonObject | undefined): boolean {
+  if (entry?.["rule"] === STOP_RULE) return true;
   const { direction, target, customName = "" } = facts;
   const isOfOperator = target?.component_type === "operator" && customName.startsWith("operator.");
   return direction === "inbound" && isOfOperator;
