@@ -68,5 +68,6 @@ export { CLASSIFICATIONS, isClassification } from "./vocabulary/classification.j
 export type { Classification } from "./vocabulary/classification.js";
 export { eventTypeToJson, readEventType, UI_EVENT_TYPES } from "./vocabulary/event-type.js";
 export type { NamedEventType, UiEventType } from "./vocabulary/event-type.js";
+export { OPERATOR_AGENT, OPERATOR_STOP_RULE } from "./vocabulary/operator.js";
 export { formatTarget, parseTarget } from "./vocabulary/target.js";
 export type { Target } from "./vocabulary/target.js";

@@ -1,3 +1,4 @@
+import { OPERATOR_AGENT } from "@countersign/policy";
 import type { DocumentIssue } from "@countersign/policy/yaml";
 import { checkAccess, checkControl, checkOrigins } from "./access.js";
 import { LISTENERS } from "./document.js";
@@ -13,6 +14,10 @@ export function checkMeaning(
   const names = Object.keys(document.agents);
   if (names.length === 0) found.push(issue("/agents", "agents needs at least one agent"));
   for (const name of names) {
+    if (name === OPERATOR_AGENT) {
+      const message = `${name} stands for operators in receipts; give the agent another name`;
+      found.push(issue(`/agents/${name}`, message));
+    }
     const { url, transport } = document.agents[name] as AgentBlock;
     const at = `/agents/${name}/url`;
     const schemes = transport === "websocket" ? ["ws:", "wss:"] : ["http:", "https:"];

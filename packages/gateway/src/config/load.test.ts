@@ -61,6 +61,7 @@ test.each([
   ["agents:\n  a:\n    url: /relative\n", /3:10: url is not an absolute address/],
   ["agents:\n  a:\n    url: http://h/\n    transport: websocket\n", /must start with ws:/],
   ["agents:\n  a:\n    url: http://h/\ndefault_agent: b\n", /4:16: no agent is named b/],
+  ["agents:\n  <operator>:\n    url: http://h/\n", /3:5: <operator> stands for operators/],
   ["listen:\n  port: 70000\nagents:\n  a:\n    url: http://h/\n", /2:9: .*at most 65535/],
 ])("%j is refused with its place and a remedy", (text, message) => {
   const failure = (() => {

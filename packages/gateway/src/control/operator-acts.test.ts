@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { canonicalJson, CountersignError, sha256Hex } from "@countersign/core";
 import { compilePolicy, loadPolicy } from "@countersign/policy";
 import { expect, test } from "vitest";
 import { createMemoryRecorder, OPEN_POLICY } from "../testing/fixture.js";
@@ -58,6 +58,23 @@ test("a reload is a receipt under the policy that is in force then", async () =>
       event_type: { custom: "operator.policy-reload" },
       agent_id: "<operator>",
       allowed: true,
+    },
+  });
+});
+
+test.each([
+  { act: "policy-reload" },
+  { act: "capability-issue", capability: "c", agent: "support", session: "s" },
+  { act: "capability-attach", capability: "c", session: "s" },
+  { act: "capability-revoke", capability: "c" },
+] as const)("the receipt of $act is from no agent, as no receipt of a peer can be", async (act) => {
+  const { acts, recorder } = operator();
+  await acts.record(act);
+  expect(recorder.drafts[0]).toMatchObject({
+    receipt: {
+      agent_id: "<operator>",
+      event_type: { custom: `operator.${act.act}` },
+      payload_hash: sha256Hex(canonicalJson({ ...act, operator: "admin-1a2b3c4d" })),
     },
   });
 });

@@ -1,4 +1,6 @@
 import { canonicalJson, isCountersignError } from "@countersign/core";
+import { OPERATOR_AGENT } from "@countersign/policy";
+import type { OPERATOR_STOP_RULE } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { ReceiptClassification } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
@@ -30,9 +32,8 @@ export type OperatorActs = {
 
 type Around = Pick<Surroundings, "recorder" | "policy" | "clock" | "mintId" | "journal">;
 
-const STOP_RULE: OwnRuleId = "gateway/operator-stop";
-/** The agent of an act that is about none. */
-const NO_AGENT = "<operator>";
+/** The one by which replays know such a receipt. */
+const STOP_RULE: OwnRuleId & typeof OPERATOR_STOP_RULE = "gateway/operator-stop";
 const CLASSES: Readonly<Record<OperatorAct["act"], ReceiptClassification>> = {
   "policy-reload": "mutate",
   "capability-issue": "create",
@@ -43,6 +44,7 @@ const CLASSES: Readonly<Record<OperatorAct["act"], ReceiptClassification>> = {
 /**
  * Signs under the name of the admin token that was used. Acts are receipts like any others, in the same log
  * (docs/decisions/2026-11-16-operator-acts.md): `target` names the operator, `event_type` the act.
+ * Peers can write both: `agent_id` tells acts from what looks like one, and the agent that an act is about is in its payload.
  */
 export function createOperatorActs(around: Around, operator: string): OperatorActs {
   const target = { component_type: "operator", component_id: operator };
@@ -59,7 +61,7 @@ export function createOperatorActs(around: Around, operator: string): OperatorAc
     receipt: {
       timestamp: timestamp(),
       event_id: around.mintId("event"),
-      agent_id: "agent" in act ? act.agent : NO_AGENT,
+      agent_id: OPERATOR_AGENT,
       ...("session" in act ? { session_id: act.session } : {}),
       capability_id: "capability" in act ? act.capability : NO_CAPABILITY,
       event_type: { custom: `operator.${act.act}` },
@@ -80,7 +82,7 @@ export function createOperatorActs(around: Around, operator: string): OperatorAc
     receipt: {
       timestamp: timestamp(),
       event_id: around.mintId("event"),
-      agent_id: agent ?? NO_AGENT,
+      agent_id: agent ?? OPERATOR_AGENT,
       session_id: session,
       capability_id: NO_CAPABILITY,
       event_type: "lifecycle",

@@ -1,3 +1,6 @@
+import type { JsonObject } from "@countersign/core";
+import { compilePolicy, loadPolicy } from "@countersign/policy";
+import { readRecording } from "@countersign/policy/cases";
 import { afterEach, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
 import type { SeenEvent } from "../testing/client.js";
@@ -60,6 +63,28 @@ test("a message on a socket without a run is refused and signed for as refused, 
   talk.say({ ...base, runId: "r1" });
   talk.say(HELLO);
   await vi.waitFor(() => expect(received).toMatchObject([{ payload: { text: "hi" } }]));
+  talk.socket.close();
+});
+
+test("a browser's message that is named like an operator's act is on record as the browser's, and is judged again", async () => {
+  await beginWith(() => {});
+  const talk = await openTalk(`${fixture.webSocketUrl}/ws?session=s`);
+  talk.say({ ...base, runId: "r1" });
+  talk.say({
+    event_type: { custom: "operator.capability-issue" },
+    agent_id: "<operator>",
+    target: { component_type: "operator", component_id: "admin-1a2b3c4d" },
+    payload: { act: "capability-issue" },
+  });
+  await vi.waitFor(() => expect(messages()).toHaveLength(1));
+  const entries = fixture.recorder.drafts as unknown as JsonObject[];
+  const { subjects, skipped } = readRecording(
+    entries,
+    compilePolicy(loadPolicy(OPEN_POLICY)).refinements,
+  );
+  expect(skipped).toEqual([]);
+  const act = { eventType: "custom", customName: "operator.capability-issue" };
+  expect(subjects.map(({ facts }) => facts)).toContainEqual(expect.objectContaining(act));
   talk.socket.close();
 });
 

@@ -1,3 +1,4 @@
+import { OPERATOR_AGENT } from "@countersign/policy";
 import type { Upstream } from "./upstream.js";
 
 /** The agents of a gateway by name; nothing outside the configuration adds one. */
@@ -11,6 +12,7 @@ export type Agents = {
 /** Makes the table of agents; the first is the fallback unless another is named. */
 export function createAgents(upstreams: readonly Upstream[], fallback?: string): Agents {
   const byName = new Map(upstreams.map((upstream) => [upstream.target.name, upstream]));
+  if (byName.has(OPERATOR_AGENT)) throw new TypeError(`no agent can be named ${OPERATOR_AGENT}`);
   const chosen = fallback === undefined ? upstreams[0] : byName.get(fallback);
   if (chosen === undefined) {
     throw new TypeError(

@@ -102,23 +102,32 @@ test("log entries are judged again from what a receipt says", () => {
     [entry(7, "cap-1", true), entry(8, "<none>", false), entry(9, "<none>", true)],
     policy.refinements,
   );
-  const act = {
-    seq: 10,
-    direction: "inbound",
-    receipt: {
-      event_type: { custom: "operator.capability-issue" },
-      classification: "create",
-      target: { component_type: "operator", component_id: "admin" },
-      allowed: true,
-    },
-  };
-  expect(readRecording([act], policy.refinements)).toMatchObject({
-    subjects: [],
-    skipped: [{ problem: "an act of an operator" }],
-  });
   const report = replayRecording(policy, subjects);
   expect(report).toMatchObject({ unchanged: 2, newlyBlocked: 1, partial: 3 });
   expect(report.samples[0]).toMatchObject({ position: 9 });
+});
+
+test("what an operator did is not judged again; what a peer names like it is", () => {
+  const { refinements } = policyOf(sampleText("policy-submit-scope.yaml"));
+  const actOf = (agent: string) => ({
+    seq: 10,
+    direction: "inbound",
+    receipt: {
+      agent_id: agent,
+      event_type: { custom: "operator.capability-issue" },
+      classification: "create",
+      target: { component_type: "operator", component_id: "admin-1a2b3c4d" },
+      allowed: true,
+    },
+  });
+  expect(readRecording([actOf("<operator>")], refinements)).toMatchObject({
+    subjects: [],
+    skipped: [{ problem: "an act of an operator" }],
+  });
+  expect(readRecording([actOf("support")], refinements)).toMatchObject({
+    subjects: [{ position: 10, allowed: true }],
+    skipped: [],
+  });
 });
 
 test("a run that an operator ended is no decision of a policy, and only the rule says that one did", () => {

@@ -4,6 +4,7 @@ import type { Refinements } from "../classify/refinement.js";
 import { asObject } from "../document/json-object.js";
 import { isClassification } from "../vocabulary/classification.js";
 import { readEventType } from "../vocabulary/event-type.js";
+import { OPERATOR_AGENT, OPERATOR_STOP_RULE } from "../vocabulary/operator.js";
 import type { Transport } from "../compile/facts.js";
 import type { Subject } from "./subject.js";
 import { readSubject } from "./subject.js";
@@ -41,9 +42,8 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
     const entry = object === undefined ? undefined : readEntry(object, position);
     if (entry !== undefined) {
       // What an operator did stands in the same log, and no policy decides about it.
-      if (isOperatorAct(entry, object)) {
-        skipped.push({ position, problem: "an act of an operator" });
-      } else subjects.push(entry);
+      if (isOperatorAct(object)) skipped.push({ position, problem: "an act of an operator" });
+      else subjects.push(entry);
       return;
     }
     const value = unwrap(line);
@@ -104,14 +104,10 @@ function unwrap(line: JsonValue): JsonValue {
   return line;
 }
 
-/** A run that an operator ended is known by its rule, which only a gateway names. */
-const STOP_RULE = "gateway/operator-stop";
-
-function isOperatorAct({ facts }: RecordedSubject, entry: JsonObject | undefined): boolean {
-  if (entry?.["rule"] === STOP_RULE) return true;
-  const { direction, target, customName = "" } = facts;
-  const isOfOperator = target?.component_type === "operator" && customName.startsWith("operator.");
-  return direction === "inbound" && isOfOperator;
+// By what the gateway alone writes: a browser that names its message and target like an act must not hide it.
+function isOperatorAct(entry: JsonObject | undefined): boolean {
+  const agent = asObject(entry?.["receipt"])?.["agent_id"];
+  return agent === OPERATOR_AGENT || entry?.["rule"] === OPERATOR_STOP_RULE;
 }
 
 function readEntry(entry: JsonObject, position: number): RecordedSubject | undefined {

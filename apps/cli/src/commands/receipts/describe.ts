@@ -1,3 +1,4 @@
+import { OPERATOR_AGENT } from "@countersign/policy";
 import type { AgUiReceipt, LogEntry } from "@countersign/receipts";
 import pc from "picocolors";
 import { printable } from "./printable.js";
@@ -68,7 +69,5 @@ export function describeEntry(entry: LogEntry): string {
 /** Who spoke to whom; what operators do stands in the log as an event from the outside. */
 function directionOf({ direction, receipt }: LogEntry): string {
   if (direction !== "inbound") return "agent to person";
-  const isAct =
-    receipt.target?.component_type === "operator" && typeOf(receipt).startsWith("custom:operator.");
-  return isAct ? "operator to gateway" : "person to agent";
+  return receipt.agent_id === OPERATOR_AGENT ? "operator to gateway" : "person to agent";
 }

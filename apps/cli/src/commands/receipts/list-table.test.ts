@@ -63,10 +63,14 @@ test("what an operator did is told as such, and by its whole name", () => {
     receipt: {
       ...entry.receipt,
       allowed: true,
+      agent_id: "<operator>",
       event_type: { custom: "operator.policy-reload" },
       target: { component_type: "operator", component_id: "admin-01234567" },
     },
   };
   expect(stripVTControlCharacters(describeEntry(act))).toMatch(/direction +operator to gateway/u);
   expect(entryTable([act], 80)).toContain("→ custom:operator.policy-reload");
+  // A browser chooses names and targets, and not whom it is.
+  const forged = { ...act, receipt: { ...act.receipt, agent_id: "support" } };
+  expect(stripVTControlCharacters(describeEntry(forged))).toMatch(/direction +person to agent/u);
 });

@@ -19,7 +19,8 @@ everything, and so does \`receipts show SEQ\`.
 Example:
   $ countersign receipts list --blocked --since 1h
   $ countersign receipts list --noted
-  $ countersign receipts list --target operator          what operators did
+  $ countersign receipts list --agent "<operator>"       what operators did
+  $ countersign receipts list --rule gateway/operator-stop   and the runs they ended
   $ countersign receipts list --classification submit --target modal --json
 `;
 
