@@ -118,6 +118,9 @@ export function createControlApp(options: ControlOptions): Hono {
   );
   const all = { sessions, gateway: options.gatewayName, fleet: options.fleet };
   const acts = createOperatorActs(gateway.surroundings, admin.name);
+  options.fleet?.signWith((operator, stopped) =>
+    createOperatorActs(gateway.surroundings, operator).noteStopped(stopped),
+  );
   addSessionRoutes(app, all, acts);
   addCapabilityRoutes(app, tokens, all, agents, clock, acts);
   addFeedRoute(app, feed);

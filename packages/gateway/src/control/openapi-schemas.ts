@@ -40,6 +40,11 @@ const untold: Schema = {
   description: "Another gateway could not be told: the token counts for the session at this one",
 };
 
+const unheard: Schema = {
+  const: true,
+  description: "Another gateway did not answer, and may have runs of the session open: ask again",
+};
+
 const run = {
   run_id: text,
   gateway: { ...text, description: "The gateway it is at" },
@@ -133,6 +138,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   SessionStopped: object({
     session_id: text,
     stopped: list(object({ run_id: text, gateway: text })),
+    "partial?": unheard,
   }),
   Issue: object({
     code: text,

@@ -22,12 +22,14 @@ export type OperatorAct =
 
 /** Signs for what operators do. */
 export type OperatorActs = {
+  /** The name that they are signed under. */
+  readonly operator: string;
   /** Leaves a receipt, or throws: for what must not be done without one. */
   record(act: OperatorAct): Promise<string>;
   /** The same for what is done already, and is not undone because the log is down; then there is no receipt. */
   note(act: OperatorAct): Promise<string | undefined>;
-  /** A receipt for each run that the operator ended. */
-  noteStopped(stopped: readonly StoppedRun[]): Promise<void>;
+  /** A receipt for each run that the operator ended; resolves with whether the log has them. */
+  noteStopped(stopped: readonly StoppedRun[]): Promise<boolean>;
 };
 
 type Around = Pick<Surroundings, "recorder" | "policy" | "clock" | "mintId" | "journal">;
@@ -110,10 +112,10 @@ export function createOperatorActs(around: Around, operator: string): OperatorAc
     }
   };
   return {
+    operator,
     record: (act) => append([draftOf(act)]),
     note: (act) => tried(act.act, [draftOf(act)]),
-    noteStopped: async (stopped) => {
-      if (stopped.length > 0) await tried("stop", stopped.map(stopOf));
-    },
+    noteStopped: async (stopped) =>
+      stopped.length === 0 || (await tried("stop", stopped.map(stopOf))) !== undefined,
   };
 }

@@ -1,4 +1,5 @@
 import type { Context, Hono } from "hono";
+import type { Fleet } from "../fleet/fleet.js";
 import type { OrderAnswer } from "../fleet/order.js";
 import { stopRuns } from "../fleet/stop-order.js";
 import type { StoppedRun } from "../fleet/stop-order.js";
@@ -10,6 +11,8 @@ import { problem } from "./problem.js";
 
 const STATUSES: ReadonlySet<string> = new Set(["running", "finished", "failed", "stopped"]);
 const REASON = "an operator stopped it";
+/** What comes of asking where there is nobody to ask. */
+const NO_OTHERS: Awaited<ReturnType<Fleet["stopFor"]>> = { answers: [], isPartial: false };
 
 /** Sessions, their runs, and the way to stop them, wherever they are. */
 export function addSessionRoutes(app: Hono, all: AllSessions, acts: OperatorActs): void {
@@ -74,10 +77,10 @@ async function stopRun(
     return context.json({ run_id: run, status: "stopped", gateway }, 202);
   }
   if (here !== undefined) return problem(context, 409, "RUN_OVER", "The run has ended already");
-  const answers = (await fleet?.stop({ session, run })) ?? [];
+  const { answers } = (await fleet?.stopFor(acts.operator, { session, run })) ?? NO_OTHERS;
   const there = answers.find((answer) => answer.stopped.length > 0);
   if (there !== undefined) {
-    await acts.noteStopped(runsOf(there, session).filter((one) => one.run === run));
+    await acts.noteStopped(unsignedRuns([there], session).filter((one) => one.run === run));
     return context.json({ run_id: run, status: "stopped", gateway: there.gateway }, 202);
   }
   const rows = (await fleet?.sessions(session)) ?? [];
@@ -89,33 +92,35 @@ async function stopRun(
     : problem(context, 404, "RUN_UNKNOWN", "No run of that id is known in that session");
 }
 
-/** The runs of a session that another gateway says it ended: what it says came through a table. */
-function runsOf({ stopped }: OrderAnswer, session: string): StoppedRun[] {
+/** The runs of a session that other gateways ended without signing for them; what they say came through a table. */
+function unsignedRuns(answers: readonly OrderAnswer[], session: string): StoppedRun[] {
   const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
-  return stopped.filter(
-    (one) =>
-      one.session === session &&
-      typeof one.run === "string" &&
-      isText(one.thread) &&
-      isText(one.agent),
-  );
+  const unsigned = answers.filter(({ signs }) => signs !== true);
+  return unsigned
+    .flatMap(({ stopped }) => stopped)
+    .filter(
+      (one) =>
+        one.session === session &&
+        typeof one.run === "string" &&
+        isText(one.thread) &&
+        isText(one.agent),
+    );
 }
 
 async function stopSession(context: Context, all: Stopping, id: string): Promise<Response> {
   const { sessions, fleet, gateway, acts } = all;
   const here = stopRuns(sessions, { session: id }, REASON);
-  let answers: readonly OrderAnswer[] = [];
-  try {
-    answers = (await fleet?.stop({ session: id })) ?? [];
-  } finally {
-    // Those that are ended are ended, whatever the others say.
-    await acts.noteStopped([...here, ...answers.flatMap((answer) => runsOf(answer, id))]);
-  }
+  // Those that are ended are ended, whatever the others say, and the others end theirs whether or not the log is slow.
+  const [{ answers, isPartial }] = await Promise.all([
+    fleet?.stopFor(acts.operator, { session: id }) ?? NO_OTHERS,
+    acts.noteStopped(here),
+  ]);
+  await acts.noteStopped(unsignedRuns(answers, id));
   const stopped = [{ gateway, stopped: here }, ...answers].flatMap((answer) =>
     answer.stopped.map(({ run }) => ({ run_id: run, gateway: answer.gateway })),
   );
   if (stopped.length === 0 && (await findSession(all, id)) === undefined) {
     return problem(context, 404, "SESSION_UNKNOWN", "No session of that id is known");
   }
-  return context.json({ session_id: id, stopped }, 202);
+  return context.json({ session_id: id, stopped, ...(isPartial ? { partial: true } : {}) }, 202);
 }

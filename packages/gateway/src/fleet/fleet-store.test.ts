@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Sessions } from "../sessions/sessions.js";
 import { SILENT } from "../gateway.js";
+import { OpenRunHandle } from "../runs/open-run-handle.js";
 import { Fleet } from "./fleet.js";
 import { openFleetStore } from "./fleet-store.js";
 import type { FleetStore } from "./fleet-store.js";
@@ -62,10 +63,10 @@ test("orders are read in their order, answered by whoever obeys, and removed aft
   expect(orders).toHaveLength(3);
   expect(orders[0]).toMatchObject({ from: "a", order });
   expect(await second.ordersAfter(orders[1]?.serial ?? 0)).toEqual(orders.slice(2));
-  await second.answer("x", [{ session: "s\u0000", run: "r" }]);
-  await first.answer("x", []);
+  await second.answer("x", { stopped: [{ session: "s\u0000", run: "r" }], signs: true });
+  await first.answer("x", { stopped: [] });
   expect(await first.answers("x")).toEqual([
-    { gateway: "b", stopped: [{ session: "s\u0000", run: "r" }] },
+    { gateway: "b", stopped: [{ session: "s\u0000", run: "r" }], signs: true },
     { gateway: "a", stopped: [] },
   ]);
   expect(await first.answers("y")).toEqual([]);
@@ -214,4 +215,77 @@ test("a gateway that heard nothing while a token was handed over knows it when i
   await expect.poll(() => sessions.find("s1")?.tokens, { timeout: 5000 }).toEqual(["one"]);
   await fleet.close();
   await first.fleet.close();
+}, 30_000);
+
+/** A session with one open run. */
+function openRun(sessions: Sessions, session: string, runId: string): void {
+  const facts = { runId, threadId: "t", principal: "alice", agent: "support" } as const;
+  const run = { ...facts, transport: "sse", startedAt: 1 } as const;
+  sessions.addRun(session, new OpenRunHandle(run, { abort: () => {} }));
+}
+
+test("a gateway that obeys when nobody waits any more signs for the run that it ends, under the operator's name", async () => {
+  const log = "stalled";
+  const store = await open("b", log);
+  const [first, sessions] = [await startFleet(log, "a"), new Sessions({ now: () => 1 })];
+  const signed: unknown[] = [];
+  let isStalled = false;
+  const fleet = new Fleet(
+    { ...store, ordersAfter: async (serial) => (isStalled ? [] : store.ordersAfter(serial)) },
+    SILENT,
+    new Uint8Array(32).fill(1),
+  );
+  fleet.signWith(async (operator, stopped) => {
+    signed.push([operator, stopped]);
+    return true;
+  });
+  openRun(sessions, "s", "r");
+  await fleet.start(sessions, "b", () => ({}));
+  isStalled = true;
+  await expect(first.fleet.stopFor("admin-1a2b3c4d", { session: "s" })).rejects.toMatchObject({
+    code: "ERR_FLEET_SILENT",
+  });
+  isStalled = false;
+  const run = { session: "s", run: "r", thread: "t", agent: "support" };
+  await expect.poll(() => signed, { timeout: 5000 }).toEqual([["admin-1a2b3c4d", [run]]]);
+  await fleet.close();
+  await first.fleet.close();
+}, 30_000);
+
+test("who ended a run says whether it signs for it; a person's own stop is signed for by nobody", async () => {
+  const log = "signing";
+  const [first, second] = [await startFleet(log, "a"), await startFleet(log, "b")];
+  const signed: string[] = [];
+  let outcome: () => Promise<boolean> = () => Promise.resolve(true);
+  second.fleet.signWith((operator, stopped) => {
+    signed.push(...stopped.map(({ run }) => `${operator} ${run}`));
+    return outcome();
+  });
+  const stop = async (run: string): Promise<true | undefined> => {
+    openRun(second.sessions, "s", run);
+    const { answers, isPartial } = await first.fleet.stopFor("admin-1", { session: "s", run });
+    expect([answers[0]?.stopped[0]?.run, isPartial]).toEqual([run, false]);
+    return answers[0]?.signs;
+  };
+  expect(await stop("r1")).toBe(true);
+  outcome = () => Promise.resolve(false);
+  expect(await stop("r2")).toBeUndefined();
+  outcome = () => Promise.reject(new TypeError("a bug"));
+  expect(await stop("r3")).toBeUndefined();
+  // A log that does not answer keeps nobody waiting: they are on their way to it.
+  outcome = () => new Promise(() => {});
+  expect(await stop("r4")).toBe(true);
+  openRun(second.sessions, "s", "r5");
+  await first.fleet.stop({ session: "s", run: "r5", principal: "alice" });
+  expect(signed).toEqual(["r1", "r2", "r3", "r4"].map((run) => `admin-1 ${run}`));
+  // One that does not look, beside one that had a run of the session.
+  const dead = await open("c", log);
+  await dead.beat({ facts: {}, changed: [], gone: [] });
+  openRun(second.sessions, "s", "r6");
+  expect(await first.fleet.stopFor("admin-1", { session: "s" })).toMatchObject({
+    answers: [{ gateway: "b", stopped: [{ run: "r6" }] }],
+    isPartial: true,
+  });
+  await dead.close();
+  for (const { fleet } of [first, second]) await fleet.close();
 }, 30_000);

@@ -170,9 +170,9 @@ export async function openFleetStore(options: FleetStoreOptions) {
         order: parseJson(decodeText(row.body)) as unknown as FleetOrder,
       }));
     },
-    answer: async (id: string, stopped: OrderAnswer["stopped"]): Promise<void> => {
-      const answer = encodeText(JSON.stringify({ gateway, stopped }));
-      await database.query(ANSWER, [name, id, answer]);
+    answer: async (id: string, answer: Omit<OrderAnswer, "gateway">): Promise<void> => {
+      const text = encodeText(JSON.stringify({ gateway, ...answer }));
+      await database.query(ANSWER, [name, id, text]);
     },
     answers: async (id: string): Promise<OrderAnswer[]> => {
       const [row] = await database.query<{ answers: string[] }>(ANSWERS, [name, id]);

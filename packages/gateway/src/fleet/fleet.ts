@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { createTicketSeal } from "../access/ticket-seal.js";
 import type { TicketSeal } from "../access/ticket-seal.js";
 import type { Journal } from "../runs/surroundings.js";
@@ -10,7 +11,8 @@ import { ORDER_PAGE } from "./fleet-store.js";
 import type { FleetMember, FleetRow, FleetStore, NumberedOrder } from "./fleet-store.js";
 import { follow } from "./follow.js";
 import type { Following } from "./follow.js";
-import type { FleetOrder, OrderAnswer } from "./order.js";
+import type { FleetOrder, OrderAnswer, SignStopped } from "./order.js";
+import { readGiver, sealGiver } from "./order-giver.js";
 import { OrderSlots } from "./order-slots.js";
 import { SessionBeats } from "./session-beats.js";
 import { stopRuns } from "./stop-order.js";
@@ -22,6 +24,8 @@ const SWEEP_BEATS = 30;
 /** How long an order waits for the answers of all gateways: two of their looks, and a slow database. */
 const ANSWERS_MS = 3000;
 const ANSWERS_STEP_MS = 50;
+/** How long an answer waits for the receipts of what it tells: whoever hears it should find them. */
+const SIGN_MS = 1000;
 /** Characters of a sealed token: the longest that can be handed to a session, in base64 and with the rest. */
 const MAX_SEALED = 400_000;
 /** How long a gateway that stops tries to say so; its rows count for five seconds without it. */
@@ -42,6 +46,7 @@ export class Fleet {
   #beating: Promise<void> = Promise.resolve();
   #following: Following | undefined;
   readonly #slots = new OrderSlots();
+  #signStopped: SignStopped | undefined;
   #isClosed = false;
   #isSilent = false;
 
@@ -50,6 +55,11 @@ export class Fleet {
     this.#store = store;
     this.#seal = createTicketSeal(sealKey, MAX_SEALED);
     this.#journal = journal;
+  }
+
+  /** Has runs that end here on another gateway's word signed for here, also when nobody waits for the answer any more. */
+  signWith(sign: SignStopped): void {
+    this.#signStopped = sign;
   }
 
   /** Shows these sessions to the others from now on, and ends runs in them on their word. */
@@ -102,18 +112,41 @@ export class Fleet {
   }
 
   /**
-   * Has runs ended at the other gateways; resolves with what each of them did when all that are alive have answered.
+   * Has a person's runs ended at the other gateways; resolves with what each of them did when all that are alive have
+   * answered.
    *
    * @throws CountersignError `ERR_FLEET_SILENT` when one does not, and no other had such a run
    */
   async stop(stop: StopOrder): Promise<readonly OrderAnswer[]> {
+    return (await this.#stop(randomUUID(), { kind: "stop", stop })).answers;
+  }
+
+  /**
+   * The same on the word of an operator, under whose name each of them signs for what it ends, whenever that is;
+   * `isPartial` where one had such a run, and another did not answer.
+   *
+   * @throws CountersignError `ERR_FLEET_SILENT` as {@link stop} does
+   */
+  async stopFor(
+    operator: string,
+    stop: StopOrder,
+  ): Promise<{ readonly answers: readonly OrderAnswer[]; readonly isPartial: boolean }> {
+    const id = randomUUID();
+    const by = sealGiver(this.#seal, id, stop, operator);
+    return this.#stop(id, { kind: "stop", stop, by });
+  }
+
+  async #stop(
+    id: string,
+    order: FleetOrder & { readonly kind: "stop" },
+  ): Promise<{ readonly answers: readonly OrderAnswer[]; readonly isPartial: boolean }> {
     const isFound = (answers: readonly OrderAnswer[]): boolean =>
       answers.some(({ stopped }) => stopped.length > 0);
     // A run is at one gateway; what a session has may be at several.
-    const isEnough = stop.run === undefined ? () => false : isFound;
-    const { answers, missing } = await this.#ask({ kind: "stop", stop }, isEnough);
+    const isOneRun = order.stop.run !== undefined;
+    const { answers, missing } = await this.#ask(id, order, isOneRun ? isFound : () => false);
     if (missing > 0 && !isFound(answers)) throw silent(missing);
-    return answers;
+    return { answers, isPartial: missing > 0 && !isOneRun };
   }
 
   /**
@@ -124,7 +157,7 @@ export class Fleet {
   async hand(session: string, token: string, expiresAt: number): Promise<void> {
     const sealed = this.#seal.seal({ session, token });
     await this.#store.keepToken({ session, token, sealed, expiresAt });
-    const { missing } = await this.#ask({ kind: "hand", sealed }, () => false);
+    const { missing } = await this.#ask(randomUUID(), { kind: "hand", sealed }, () => false);
     if (missing > 0) throw silent(missing);
   }
 
@@ -143,6 +176,7 @@ export class Fleet {
 
   /** Gives an order, and waits for the answers of all that are alive; for fewer when they are enough. */
   async #ask(
+    id: string,
     order: FleetOrder,
     isEnough: (answers: readonly OrderAnswer[]) => boolean,
   ): Promise<{ answers: readonly OrderAnswer[]; missing: number }> {
@@ -151,7 +185,6 @@ export class Fleet {
     try {
       const members = await this.#store.members();
       if (members.length === 0) return { answers: [], missing: 0 };
-      const id = randomUUID();
       this.#note(id);
       await this.#store.order(id, order);
       const until = performance.now() + ANSWERS_MS;
@@ -183,8 +216,26 @@ export class Fleet {
     this.#note(id);
     if (sessions === undefined || from === gateway) return;
     const stopped = this.#carryOut(order, sessions);
+    if (stopped === undefined) return;
+    const operator = stopped.length === 0 ? undefined : readGiver(this.#seal, id, order);
     // Who asked hears nothing, and says so.
-    if (stopped !== undefined) void this.#store.answer(id, stopped).catch(() => undefined);
+    void this.#answer(id, stopped, operator).catch(() => undefined);
+  }
+
+  async #answer(
+    id: string,
+    stopped: OrderAnswer["stopped"],
+    operator: string | undefined,
+  ): Promise<void> {
+    const signing = operator === undefined ? undefined : this.#signStopped?.(operator, stopped);
+    const signed = signing?.catch(() => {
+      this.#journal.error({ operator, act: "stop" }, "an operator's act has no receipt");
+      return false;
+    });
+    // A log that is slow has them later; one that refuses them leaves it to who asked, if anybody still waits.
+    const signs =
+      signed !== undefined && (await Promise.race([signed, delay(SIGN_MS, true, { ref: false })]));
+    await this.#store.answer(id, { stopped, ...(signs ? { signs } : {}) });
   }
 
   /** What came of it; nothing for an order that cannot be read. */
