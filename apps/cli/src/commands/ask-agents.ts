@@ -1,5 +1,6 @@
 import type { GatewayConfig } from "@countersign/gateway";
 import { defaultInput, examine, failing } from "@countersign/inspect";
+import { shownAddress } from "./shown-address.js";
 
 type Agent = GatewayConfig["agents"][number];
 
@@ -44,5 +45,6 @@ async function askAgent({
   const { status } = report.exchange ?? {};
   const shown = status === undefined ? "" : ` (status ${status})`;
   const wrong = first.message.replace(/\.$/u, "");
-  return { name, ok: false, says: `${wrong}${shown}; countersign doctor ${url.href} says more` };
+  const more = `countersign doctor ${shownAddress(url)} says more`;
+  return { name, ok: false, says: `${wrong}${shown}; ${more}` };
 }

@@ -12,6 +12,7 @@ import { printJson, printLine } from "../output/print.js";
 import { VERSION } from "../version.js";
 import { assertPlaces, checkServe, compileServedPolicy } from "./check-serve.js";
 import "./errors.js";
+import { shownAddress } from "./shown-address.js";
 
 type ServeFlags = {
   config: string;
@@ -169,12 +170,6 @@ async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
   for (const { part, ok: isFine, says } of findings) {
     printLine(`  ${isFine ? pc.green("ok") : pc.red("no")} ${part}: ${says}`);
   }
-}
-
-/** An address without what may be a secret: name and password, and the query. */
-function shownAddress(url: URL): string {
-  const { protocol, host, pathname, search } = url;
-  return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }
 
 /** A policy that is missing or broken is said before anything is opened. */
