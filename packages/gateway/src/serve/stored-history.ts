@@ -19,18 +19,27 @@ export async function assertNewestHistory(
   if (stored === undefined) return;
   const own = existsSync(file) ? readHistory(directory) : "";
   if (own.startsWith(stored)) return;
-  throw new CountersignError(
-    "ERR_KEYS_HISTORY",
-    `${file} is not the newest: the receipt key was rotated in another copy of this directory, which the store of the log knows; give this gateway that copy`,
-    { file },
-  );
+  throw notNewest(file);
 }
 
-/** Keeps the history of keys in the store, where the other gateways of the log find it. */
+/**
+ * Keeps the history of keys in the store, where the other gateways of the log find it.
+ *
+ * @throws CountersignError `ERR_KEYS_HISTORY` when another one was kept there meanwhile that ours does not go on from
+ */
 export async function shareHistory(
   directory: string,
   store: Pick<ReceiptStore, "readKeyHistory" | "writeKeyHistory">,
 ): Promise<void> {
   const own = readHistory(directory);
-  if ((await store.readKeyHistory()) !== own) await store.writeKeyHistory(own);
+  if ((await store.readKeyHistory()) === own || (await store.writeKeyHistory(own))) return;
+  throw notNewest(join(directory, KEY_FILES.history));
+}
+
+function notNewest(file: string): CountersignError<"ERR_KEYS_HISTORY"> {
+  return new CountersignError(
+    "ERR_KEYS_HISTORY",
+    `${file} is not the newest: the receipt key was rotated in another copy of this directory, which the store of the log knows; give this gateway that copy`,
+    { file },
+  );
 }

@@ -28,7 +28,7 @@ export type BundleFiles = {
   readCheckpoint(): Promise<string | undefined>;
   writeCheckpoint(text: string, size: number): Promise<void>;
   readKeyHistory(): Promise<string | undefined>;
-  writeKeyHistory(text: string): Promise<void>;
+  writeKeyHistory(text: string): Promise<boolean>;
   close(): Promise<void>;
 };
 
@@ -151,10 +151,13 @@ class AppendOnlyFiles implements BundleFiles {
     return this.#files.disk.readText(this.#historyFile);
   }
 
-  async writeKeyHistory(text: string): Promise<void> {
+  async writeKeyHistory(text: string): Promise<boolean> {
     this.#assertWritable();
     try {
+      // Nobody else writes between this look and the write: the directory is locked.
+      if (!text.startsWith((await this.readKeyHistory()) ?? "")) return false;
       await this.#files.disk.replace(this.#historyFile, text);
+      return true;
     } catch (error) {
       throw writeFailure("keep the key history", error);
     }

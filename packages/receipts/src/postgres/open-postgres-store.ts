@@ -158,8 +158,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return (await readRow("read the key history", asking)).key_history ?? undefined;
     },
     async writeKeyHistory(text) {
-      const sql = "UPDATE countersign_logs SET key_history = $2 WHERE log_id = $1";
-      await update("keep the key history", sql, [logId, text]);
+      // One statement: between a look and a write another gateway's rotation could be lost.
+      const sql =
+        "UPDATE countersign_logs SET key_history = $2 WHERE log_id = $1 AND (key_history IS NULL OR starts_with($2, key_history))";
+      if ((await update("keep the key history", sql, [logId, text])) > 0) return true;
+      await readRow("keep the key history", appending);
+      return false;
     },
     async query(filter, page) {
       const plan = planPage(page);

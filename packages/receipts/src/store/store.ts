@@ -84,8 +84,11 @@ export type ReceiptStore = {
   writeCheckpoint(text: string, size: number): Promise<void>;
   /** The history of receipt keys that a writer of the log kept here last, as it was written. */
   readKeyHistory(): Promise<string | undefined>;
-  /** Keeps it, so that a writer with an older copy of the keys is known for one. */
-  writeKeyHistory(text: string): Promise<void>;
+  /**
+   * Keeps it, so that a writer with an older copy of the keys is known for one; whether it did. What is there is only
+   * ever gone on with: a history that it is not the beginning of is not kept, whoever wrote since one looked.
+   */
+  writeKeyHistory(text: string): Promise<boolean>;
   /** Entries that match, in log order or reverse. Sees every entry acknowledged before the call. */
   query(filter: EntryFilter, page?: PageRequest): Promise<EntryPage>;
   /** Counts of matching entries by any columns and time buckets. */

@@ -106,6 +106,21 @@ function testLog(open: (log: string) => Promise<ReceiptStore>): void {
     await log.close();
   });
 
+  test("an older key history never replaces a newer one, nor does another one", async () => {
+    const store = await open("keys");
+    expect(await store.readKeyHistory()).toBeUndefined();
+    const [first, second] = ["one\n", "one\ntwo\n"];
+    for (const text of [first, second, second]) {
+      expect(await store.writeKeyHistory(text)).toBe(true);
+      expect(await store.readKeyHistory()).toBe(text);
+    }
+    for (const text of [first, "", "one\nother\n", "other\ntwo\nthree\n"]) {
+      expect(await store.writeKeyHistory(text)).toBe(false);
+      expect(await store.readKeyHistory()).toBe(second);
+    }
+    await store.close();
+  });
+
   test("a batch of a relaxed log verifies like any other", async () => {
     const log = await logOver(await open("relaxed"), { durability: "relaxed", sign: "batch" });
     await fill(log, 200);
