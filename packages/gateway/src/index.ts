@@ -21,7 +21,7 @@ export { gatewaysAlive } from "./fleet/gateways-alive.js";
 export { createGateway } from "./gateway.js";
 export type { Gateway, GatewayOptions } from "./gateway.js";
 export { assertOwnLogIn } from "./serve/own-log.js";
-export { shareHistory } from "./serve/stored-history.js";
+export { assertNewestHistory, shareHistory } from "./serve/stored-history.js";
 export { findExposedKeys } from "./keys/exposed-keys.js";
 export { openAdminToken, openKey, readKey } from "./keys/key-directory.js";
 export type { AdminToken, KeyPurpose } from "./keys/key-directory.js";

@@ -1,11 +1,13 @@
 import {
   chownSync,
   copyFileSync,
+  cpSync,
   existsSync,
   lchownSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -80,6 +82,21 @@ test("a key is not rotated under a gateway that runs", async () => {
   expect(refused).toMatchObject({ code: 2, out: expect.stringContaining("ERR_CLI_GATEWAY_RUNS") });
   await log.close();
   expect(await keys("show")).toEqual(before);
+});
+
+test("an older copy of the keys is not rotated, and stays as it was", async () => {
+  await keys("new");
+  await gateway.append(0, 3);
+  const folder = gateway.path("keys");
+  cpSync(folder, gateway.path("older"), { recursive: true });
+  await keys("new", "--rotate");
+  rmSync(folder, { recursive: true });
+  cpSync(gateway.path("older"), folder, { recursive: true });
+  const before = await keys("show");
+  const refused = await gateway.run("keys", "new", "--rotate");
+  expect(refused).toMatchObject({ code: 2, out: expect.stringContaining("ERR_KEYS_HISTORY") });
+  expect(await keys("show")).toEqual(before);
+  expect(readdirSync(folder)).toEqual(readdirSync(gateway.path("older")));
 });
 
 test("a rotation that was interrupted at any step is finished by the next one", async () => {

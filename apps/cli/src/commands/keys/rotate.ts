@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { CountersignError, isCountersignError } from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
-import { gatewaysAlive, handOverKey, KEY_FILES, shareHistory } from "@countersign/gateway";
+import {
+  assertNewestHistory,
+  gatewaysAlive,
+  handOverKey,
+  KEY_FILES,
+  shareHistory,
+} from "@countersign/gateway";
 import { encodeKeyText, parseKeyHistory } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
@@ -25,6 +31,8 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
   const history = join(place.keyDirectory, KEY_FILES.history);
   if (!isThere(inUse) || !isThere(history)) throw noKeys(place);
   return whileStopped(place, async (store) => {
+    // Before anything is written: a hand-over in an older copy would be one that no store ever takes.
+    if (store !== undefined) await assertNewestHistory(place.keyDirectory, store);
     const old = importPrivateKey(readText(inUse));
     const nextFile = join(place.keyDirectory, "receipts-next.pem");
     const next = await nextKey(nextFile);
