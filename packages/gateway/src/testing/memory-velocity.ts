@@ -8,6 +8,10 @@ export class MemoryVelocity {
   /** Questions so far, each with who asked. */
   readonly asked: (KeyedQuestion & { readonly gateway: string })[] = [];
   isAway = false;
+  /** Milliseconds until who asks knows that it is away, as of one that swallows packets. */
+  silenceMs = 0;
+  /** How many counts each exchange was about that found it away. */
+  readonly missed: number[] = [];
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -30,7 +34,12 @@ export class MemoryVelocity {
   of(gateway: string): VelocityStore {
     return {
       exchange: async (questions) => {
-        if (this.isAway) throw new Error("away");
+        if (this.isAway) {
+          this.missed.push(questions.length);
+          const { silenceMs } = this;
+          if (silenceMs > 0) await new Promise((resolve) => setTimeout(resolve, silenceMs));
+          throw new Error("away");
+        }
         return this.answer(gateway, questions);
       },
       sweep: async () => {},

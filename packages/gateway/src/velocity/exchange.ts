@@ -15,20 +15,26 @@ type Entry = {
 /**
  * Asks the store about many counts at once, one batch after the other, and says with it what became of leases. An
  * answer that does not come is `undefined`.
+ *
+ * Questions that runs are held for go first; what is only said fills up what they leave of a batch. Said later, or
+ * never, it counts as given out for longer, and then as used: never as less.
  */
 export class Exchange {
   readonly #store: VelocityStore;
   readonly #gateway: string;
-  readonly #heard: (didAnswer: boolean) => void;
+  readonly #heard: (didAnswer: boolean) => boolean;
   readonly #now: () => number;
-  readonly #queue = new Map<HeldCount, Entry>();
+  /** A count is in one of the two. */
+  readonly #questions = new Map<HeldCount, Entry>();
+  readonly #giveBacks = new Map<HeldCount, Entry>();
   #isSending = false;
   #leases = 0;
 
+  /** `heard` is told of each batch; whether the store is given up on, so that nothing else that waits is sent. */
   constructor(
     store: VelocityStore,
     gateway: string,
-    heard: (didAnswer: boolean) => void,
+    heard: (didAnswer: boolean) => boolean,
     now: () => number,
   ) {
     this.#store = store;
@@ -37,13 +43,22 @@ export class Exchange {
     this.#now = now;
   }
 
-  /** Asks for so many events; resolves in any case. */
+  /** Whether nothing is on its way. */
+  get isIdle(): boolean {
+    return !this.#isSending;
+  }
+
+  /** Asks for so many events, or none where only something is said; resolves in any case. */
   ask(held: HeldCount, limit: CountedLimit, wanted: number): Promise<CountAnswer | undefined> {
     return new Promise((resolve) => {
-      const entry = this.#queue.get(held) ?? { limit, wanted: 0, listeners: [] };
+      const entry = this.#questions.get(held) ??
+        this.#giveBacks.get(held) ?? { limit, wanted: 0, listeners: [] };
       entry.wanted = Math.max(entry.wanted, wanted);
       entry.listeners.push(resolve);
-      this.#queue.set(held, entry);
+      if (entry.wanted > 0) {
+        this.#giveBacks.delete(held);
+        this.#questions.set(held, entry);
+      } else this.#giveBacks.set(held, entry);
       if (!this.#isSending) void this.#send();
     });
   }
@@ -52,29 +67,29 @@ export class Exchange {
     this.#isSending = true;
     // What is asked for in one turn goes together.
     await Promise.resolve();
-    while (this.#queue.size > 0) await this.#sendSome();
+    while (this.#questions.size + this.#giveBacks.size > 0) {
+      if (await this.#sendSome()) this.#giveUp();
+    }
     this.#isSending = false;
   }
 
-  async #sendSome(): Promise<void> {
+  /** Sends a batch; whether the store is given up on then. */
+  async #sendSome(): Promise<boolean> {
     const now = this.#now();
-    const batch = [...this.#queue]
-      .slice(0, MAX_BATCH)
-      .map(([held, { limit, wanted, listeners }]) => {
-        this.#queue.delete(held);
-        held.retire(now, Number.NEGATIVE_INFINITY);
-        this.#leases += 1;
-        const lease = `${this.#gateway}/${this.#leases}`;
-        const question = { key: held.key, limit, wanted, lease, settled: held.settled(now) };
-        return { held, question, listeners };
-      });
+    const batch = this.#take(MAX_BATCH).map(([held, { limit, wanted, listeners }]) => {
+      held.retire(now, Number.NEGATIVE_INFINITY);
+      this.#leases += 1;
+      const lease = `${this.#gateway}/${this.#leases}`;
+      const question = { key: held.key, limit, wanted, lease, settled: held.settled(now) };
+      return { held, question, listeners };
+    });
     let answers: readonly CountAnswer[] | undefined;
     try {
       answers = await this.#store.exchange(batch.map(({ question }) => question));
     } catch {
       answers = undefined;
     }
-    this.#heard(answers !== undefined);
+    const isGivenUp = this.#heard(answers !== undefined);
     batch.forEach(({ held, question, listeners }, index) => {
       const answer = answers?.[index];
       if (answer !== undefined) {
@@ -83,5 +98,27 @@ export class Exchange {
       } else if (question.wanted > 0) held.disown(question.lease, now);
       for (const listener of listeners) listener(answer);
     });
+    return isGivenUp;
+  }
+
+  /** What is sent next: questions, then the rest. */
+  #take(most: number): [HeldCount, Entry][] {
+    const taken: [HeldCount, Entry][] = [];
+    for (const queue of [this.#questions, this.#giveBacks]) {
+      for (const one of queue) {
+        if (taken.length >= most) return taken;
+        queue.delete(one[0]);
+        taken.push(one);
+      }
+    }
+    return taken;
+  }
+
+  /** Lets all that wait know that there is no answer. They were never sent: no lease can have been given for them. */
+  #giveUp(): void {
+    for (const [held, { wanted, listeners }] of this.#take(Number.POSITIVE_INFINITY)) {
+      if (wanted > 0) held.isKnown = false;
+      for (const listener of listeners) listener(undefined);
+    }
   }
 }

@@ -14,7 +14,7 @@ const PATIENCE_MS = 1000;
 const PATIENCE_STEP_MS = 100;
 /** How long nobody waits for that again when nothing came: at a cap that is reached runs must not stand still every second. */
 const IMPATIENCE_MS = 10_000;
-/** A database that is silent for longer is no longer waited for. */
+/** A database that is silent for longer is no longer waited for, nor by those whose question is still to be sent. */
 const HICCUP_MS = 3000;
 /** How long nothing is asked of a silent database, and at most of a count with nothing left. */
 const REST_MS = 1000;
@@ -104,9 +104,10 @@ export class LeasedCounts {
     clearInterval(this.#timer);
     await Promise.all([...this.#held.keys()].map(({ asking }) => asking));
     await Promise.all(
-      [...this.#held].map(([held, { limit }]) =>
-        this.#giveBack(held, limit, Number.POSITIVE_INFINITY),
-      ),
+      [...this.#held].map(([held, { limit }]) => {
+        held.retire(this.#now(), Number.POSITIVE_INFINITY);
+        return held.hasSettled ? this.#exchange.ask(held, limit, 0) : undefined;
+      }),
     );
     await this.#store.close();
   }
@@ -162,7 +163,7 @@ export class LeasedCounts {
   #mayHope(answer: CountAnswer | undefined, left: number, patientUntil: number): boolean {
     const now = this.#now();
     if (this.#isClosed) return false;
-    if (answer === undefined) return now - (this.#silentSince ?? now) < HICCUP_MS;
+    if (answer === undefined) return !this.#isGivenUp(now);
     return left === 0 && answer.elsewhere > 0 && now < patientUntil;
   }
 
@@ -181,15 +182,20 @@ export class LeasedCounts {
       });
   }
 
-  #giveBack(held: HeldCount, limit: CountedLimit, idleSince: number): Promise<unknown> | undefined {
+  /**
+   * Says what became of leases. Of a silent database only one count is told at a time, to hear when it is back: each batch
+   * takes until nobody waits for it any more, and somebody's run would wait behind it. The next look says the rest.
+   */
+  #giveBack(held: HeldCount, limit: CountedLimit, idleSince: number): void {
     held.retire(this.#now(), idleSince);
-    return held.hasSettled ? this.#exchange.ask(held, limit, 0) : undefined;
+    if (!held.hasSettled || (this.#figures.isSilent && !this.#exchange.isIdle)) return;
+    void this.#exchange.ask(held, limit, 0);
   }
 
   #look(): void {
     const now = this.#now();
     for (const [held, { table, name, limit }] of this.#held) {
-      void this.#giveBack(held, limit, now - IDLE_MS);
+      this.#giveBack(held, limit, now - IDLE_MS);
       if (!held.isEmpty(now)) continue;
       table.delete(name);
       this.#held.delete(held);
@@ -198,12 +204,19 @@ export class LeasedCounts {
     if (this.#looks % SWEEP_LOOKS === 1) void this.#store.sweep().catch(() => undefined);
   }
 
-  #heard(didAnswer: boolean): void {
+  #heard(didAnswer: boolean): boolean {
     if (!didAnswer) this.#figures.failures += 1;
-    if (this.#figures.isSilent === !didAnswer) return;
-    this.#figures.isSilent = !didAnswer;
-    this.#silentSince = didAnswer ? undefined : this.#now();
-    this.#listener(!didAnswer);
+    if (this.#figures.isSilent === didAnswer) {
+      this.#figures.isSilent = !didAnswer;
+      this.#silentSince = didAnswer ? undefined : this.#now();
+      this.#listener(!didAnswer);
+    }
+    return this.#isGivenUp(this.#now());
+  }
+
+  /** Whether the database is silent for longer than anybody waits. */
+  #isGivenUp(now: number): boolean {
+    return now - (this.#silentSince ?? now) >= HICCUP_MS;
   }
 }
 

@@ -88,7 +88,8 @@ class World {
       sweep: async () => {},
       close: async () => {},
     };
-    const exchange = new Exchange(store, name, () => {}, clock);
+    // Every other gateway gives up at once.
+    const exchange = new Exchange(store, name, (didAnswer) => !didAnswer && index % 2 === 0, clock);
     this.#gateways[index] = { held: new HeldCount("key", clock()), exchange, clock };
   }
 

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { CountAnswer, CountedLimit } from "./count.js";
+import { Exchange } from "./exchange.js";
+import { HeldCount } from "./held-count.js";
+import type { KeyedQuestion } from "./velocity-store.js";
+
+const LIMIT: CountedLimit = { kind: "window", max: 16, capacity: 16, windowMs: 60_000 };
+
+type Sent = {
+  readonly questions: readonly KeyedQuestion[];
+  answer(isThere: boolean): Promise<void>;
+};
+
+/** An exchange whose batches are answered when the test says so. */
+function start(isGivenUp: (didAnswer: boolean) => boolean = () => false) {
+  const sent: Sent[] = [];
+  const store = {
+    exchange: (questions: readonly KeyedQuestion[]) =>
+      new Promise<CountAnswer[]>((resolve, reject) => {
+        const answer = async (isThere: boolean): Promise<void> => {
+          if (isThere)
+            resolve(questions.map(({ wanted: given }) => ({ given, used: given, elsewhere: 0 })));
+          else reject(new Error("away"));
+          await turns();
+        };
+        sent.push({ questions, answer });
+      }),
+    sweep: async () => {},
+    close: async () => {},
+  };
+  return { exchange: new Exchange(store, "g", isGivenUp, () => 0), sent };
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+}
+
+const counts = (name: string, length: number): HeldCount[] =>
+  Array.from({ length }, (_, index) => new HeldCount(`${name}${index}`, 0));
+const keysOf = ({ questions }: Sent): string[] => questions.map(({ key }) => key);
+
+test("a question that a run is held for goes before all that is only said, which fills up the batch", async () => {
+  const { exchange, sent } = start();
+  for (const held of counts("said", 500)) void exchange.ask(held, LIMIT, 0);
+  await turns();
+  for (const held of counts("asked", 3)) void exchange.ask(held, LIMIT, 1);
+  await sent[0]?.answer(true);
+  const keys = sent.slice(1).flatMap(keysOf);
+  expect(keys).toHaveLength(200);
+  expect(keys.slice(0, 4)).toEqual(["asked0", "asked1", "asked2", "said200"]);
+});
+
+test("a count of which something is to be said is asked about once, and first", async () => {
+  const { exchange, sent } = start();
+  const said = counts("said", 300);
+  for (const held of said) void exchange.ask(held, LIMIT, 0);
+  await turns();
+  const [last] = said.slice(-1) as [HeldCount];
+  const answers = [exchange.ask(last, LIMIT, 2), exchange.ask(last, LIMIT, 0)];
+  await sent[0]?.answer(true);
+  expect(sent.slice(1).flatMap(keysOf).slice(0, 2)).toEqual(["said299", "said200"]);
+  expect(sent[1]?.questions[0]?.wanted).toBe(2);
+  await sent[1]?.answer(true);
+  expect(await Promise.all(answers)).toMatchObject([{ given: 2 }, { given: 2 }]);
+  expect([sent.length, exchange.isIdle]).toEqual([2, true]);
+});
+
+test("once the store is given up on, nothing that waits is sent, and all of it is told", async () => {
+  const { exchange, sent } = start((didAnswer) => !didAnswer);
+  const [first, second] = [counts("first", 200), counts("second", 900)];
+  const answers = [...first, ...second].map((held) => exchange.ask(held, LIMIT, 1));
+  for (const held of second) held.isKnown = true;
+  await turns();
+  await sent[0]?.answer(false);
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]));
+  expect(sent).toHaveLength(1);
+  expect(second.filter(({ isKnown }) => isKnown)).toEqual([]);
+  // What was sent may have been given, and is disowned; what was not cannot.
+  expect(first.every(({ hasSettled }) => hasSettled)).toBe(true);
+  expect(second.some(({ hasSettled }) => hasSettled)).toBe(false);
+  void exchange.ask(second[0] as HeldCount, LIMIT, 1);
+  await turns();
+  expect(sent).toHaveLength(2);
+});
