@@ -170,6 +170,25 @@ test("a gateway that starts later knows the tokens that were handed over and are
   await second.fleet.close();
 }, 30_000);
 
+test("a session that has all tokens that are kept for it stays where it is, another takes them in their order", async () => {
+  const first = await startFleet("known", "a");
+  const end = Date.now() / 1000 + 600;
+  for (const token of ["one", "two", "three"]) await first.fleet.hand("behind", token, end);
+  for (const token of ["one", "two"]) await first.fleet.hand("known", token, end);
+  await first.fleet.close();
+  // Its clock is behind that of the database, so that what is kept looks newer than what was used.
+  const sessions = new Sessions({ now: () => 1 });
+  for (const token of ["one", "two"]) sessions.addToken("known", token);
+  for (const token of ["two", "three"]) sessions.addToken("behind", token);
+  sessions.open("used");
+  const fleet = new Fleet(await open("b", "known"), SILENT, new Uint8Array(32).fill(1));
+  await fleet.start(sessions, "b", () => ({}));
+  expect(sessions.list().map(({ id }) => id)).toEqual(["behind", "used", "known"]);
+  expect(sessions.find("behind")?.tokens).toEqual(["one", "two", "three"]);
+  expect(sessions.find("known")).toMatchObject({ lastSeen: 1, tokens: ["one", "two"] });
+  await fleet.close();
+}, 30_000);
+
 test("no more than ten thousand tokens are kept, those that were handed over last", async () => {
   const first = await startFleet("many", "a");
   await first.fleet.hand("young", "token", Date.now() / 1000 + 600);

@@ -204,10 +204,18 @@ export class Fleet {
 
   /** Takes over the tokens that were handed to sessions before this gateway was there, or while it heard nothing. */
   async #learn(sessions: Sessions): Promise<void> {
-    for (const { sealed, at } of await this.#store.keptTokens()) {
+    const kept = (await this.#store.keptTokens()).flatMap(({ sealed, at }) => {
       const { session, token } = this.#seal.open(sealed) ?? {};
-      if (typeof session !== "string" || typeof token !== "string") continue;
-      sessions.addToken(session, token, at);
+      return typeof session === "string" && typeof token === "string"
+        ? [{ session, token, at }]
+        : [];
+    });
+    // A session that has them all is left where it is; of another all are taken, so that they are in their order.
+    const isNew = ({ session, token }: (typeof kept)[number]): boolean =>
+      sessions.find(session)?.tokens.includes(token) !== true;
+    const behind = new Set(kept.filter(isNew).map(({ session }) => session));
+    for (const { session, token, at } of kept) {
+      if (behind.has(session)) sessions.addToken(session, token, at);
     }
   }
 

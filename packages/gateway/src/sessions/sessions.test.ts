@@ -16,6 +16,34 @@ test("a token that is handed over twice is kept once, as the newest", () => {
   expect(sessions.find("s1")?.tokens).toEqual(["b", "a"]);
 });
 
+test("a token from before a session was used last does not make it one used last, and another goes first", () => {
+  let now = 1;
+  const sessions = new Sessions({ now: () => now }, 2);
+  for (const id of ["a", "b"]) {
+    now += 10;
+    sessions.open(id);
+  }
+  sessions.addToken("a", "token", 5);
+  expect(sessions.list().map(({ id, lastSeen }) => [id, lastSeen])).toEqual([
+    ["b", 21],
+    ["a", 11],
+  ]);
+  sessions.open("c");
+  expect(sessions.list().map(({ id }) => id)).toEqual(["c", "b"]);
+});
+
+test("what is used now is used last, also when the clock was put back", () => {
+  let now = 100;
+  const sessions = new Sessions({ now: () => now });
+  for (const id of ["a", "b"]) sessions.open(id);
+  now = 50;
+  sessions.open("a");
+  expect(sessions.list().map(({ id, lastSeen }) => [id, lastSeen])).toEqual([
+    ["a", 100],
+    ["b", 100],
+  ]);
+});
+
 test("the sessions used last come first, as many as were asked for", () => {
   const sessions = new Sessions({ now: () => 1 });
   for (const id of ["a", "b", "c", "a"]) sessions.open(id);

@@ -20,9 +20,13 @@ export class Sessions {
     this.#limit = limit;
   }
 
-  /** The session of that id, made when it is new, and when it was used: now, when that is left out. */
-  open(id: string, now: number = this.#clock.now()): Session {
-    const session = this.#sessions.get(id) ?? {
+  /** The session of that id, made when it is new; `at` is when it was used: now, when that is left out. */
+  open(id: string, at?: number): Session {
+    const known = this.#sessions.get(id);
+    // What is heard of late makes it no newer than it is: those used since would be forgotten before it.
+    if (known !== undefined && at !== undefined && at < known.lastSeen) return known;
+    const now = at ?? this.#clock.now();
+    const session = known ?? {
       id,
       createdAt: now,
       lastSeen: now,
