@@ -27,7 +27,7 @@ function routes(logIsDown = false) {
     return "agui-1";
   };
   const agents = { names: ["support", "sales"] };
-  const recording = { record: note, note, noteStopped: async () => undefined };
+  const recording = { operator: "alice", record: note, note, noteStopped: async () => true };
   addCapabilityRoutes(app, tokens, all, agents, { now: () => 0 } as never, recording);
   return { app, issued, revoked, acts, handed };
 }
