@@ -163,6 +163,43 @@ test("a bundle that the store fell silent in is looked at once more, and what wa
   expect({ checked, size }).toEqual({ checked: SIZE, size: SIZE });
 });
 
+test("entries that a store which answers cannot give are damage after three tries, and the rest is looked at", async () => {
+  let asked = 0;
+  const { damages, checked, size } = await scrubOnce(
+    (store) => ({
+      readEntries: async (start, end) => {
+        if (start !== 256) return store.readEntries(start, end);
+        asked += 1;
+        throw readFailure("read entries", Object.assign(new Error("disk"), { code: "EIO" }));
+      },
+    }),
+    { retryMs: 1 },
+  );
+  expect(damages).toMatchObject([
+    { seq: 256, reason: expect.stringMatching(/^cannot be read: .*EIO/u) },
+  ]);
+  expect({ asked, checked, size }).toEqual({ asked: 3, checked: SIZE - 256, size: SIZE });
+});
+
+test("a store that is down is asked until it answers, however long, and nothing is called damage", async () => {
+  let asked = 0;
+  const isDown = (): boolean => asked > 0 && asked < 20;
+  const down = (): never => {
+    throw readFailure("read", new Error("down"));
+  };
+  const { damages, checked } = await scrubOnce(
+    (store) => ({
+      head: async () => (isDown() ? down() : store.head()),
+      readEntries: async (start, end) => {
+        asked += 1;
+        return isDown() ? down() : store.readEntries(start, end);
+      },
+    }),
+    { retryMs: 1 },
+  );
+  expect({ damages, checked }).toEqual({ damages: [], checked: SIZE });
+});
+
 test("a checkpoint that cannot be read, and entries that are gone, are damage; a store that does not answer is none", async () => {
   const gone = await scrubOnce((store) => ({
     head: async () => ({ size: 5, hashes: (await store.head()).hashes }),

@@ -41,6 +41,8 @@ export type Scrub = { stop(): Promise<void> };
 const REST_MS = 3_600_000;
 const RETRY_MS = 5_000;
 const MAX_TOLD = 16;
+/** How often entries are asked for that a store which answers does not give: then it is they that cannot be read. */
+const MAX_TRIES = 3;
 /** Codes that say that nobody could look; any other says something about the bytes. */
 const UNSEEN: ReadonlySet<string> = new Set(["ERR_STORE_READ", "ERR_STORE_CLOSED"]);
 
@@ -64,6 +66,7 @@ type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; told:
 export function startScrub(options: ScrubOptions): Scrub {
   const { store, entriesPerSecond, restMs = REST_MS, retryMs = RETRY_MS } = options;
   let pass: Pass | undefined;
+  let tries = 0;
   let isStopped = false;
   let underWay: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -86,7 +89,7 @@ export function startScrub(options: ScrubOptions): Scrub {
     const { checkpoint, tree } = pass;
     if (tree.size < checkpoint.size) {
       const width = Math.min(TILE_WIDTH, checkpoint.size - tree.size);
-      await checkBundle(pass, width);
+      await checkOrPassOver(pass, width);
       return (width * 1_000) / entriesPerSecond;
     }
     if (pass.told === 0 && !equalBytes(tree.root(), checkpoint.root)) {
@@ -95,6 +98,20 @@ export function startScrub(options: ScrubOptions): Scrub {
     pass = undefined;
     options.onPass?.(checkpoint.size);
     return restMs;
+  }
+
+  /** A bad sector fails like a store that is down, but for good, and for these entries alone. */
+  async function checkOrPassOver(current: Pass, width: number): Promise<void> {
+    try {
+      await checkBundle(current, width);
+    } catch (error) {
+      tries += 1;
+      if (isDamage(error) || tries < MAX_TRIES || !(await answers(store))) throw error;
+      const { tree } = current;
+      tell(current, { seq: tree.size, reason: `cannot be read: ${reasonOf(error)}` });
+      for (let count = 0; count < width; count += 1) tree.append(new Uint8Array(HASH_BYTES));
+    }
+    tries = 0;
   }
 
   async function checkBundle(current: Pass, width: number): Promise<void> {
@@ -166,6 +183,13 @@ export function startScrub(options: ScrubOptions): Scrub {
       await underWay;
     },
   };
+}
+
+async function answers(store: ReceiptStore): Promise<boolean> {
+  return store.head().then(
+    () => true,
+    () => false,
+  );
 }
 
 /** What was read, or nothing and the damage that kept it from being read. */
