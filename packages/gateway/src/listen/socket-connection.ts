@@ -80,29 +80,25 @@ export function serveSocket(
   const answer = (error: unknown): void =>
     answerRefusal(around, socket, error, upstream.target.name);
 
-  const start = async (text: string, isOwn: boolean): Promise<void> => {
-    busy = true;
+  const begin = async (text: string, isOwn: boolean): Promise<StartedRun> =>
+    startGrantedRun(around, door, held, {
+      ...connection,
+      isNamed: facts.isNamed,
+      bytes: text,
+      authorization: authorizationFor(upstream, token),
+      traceparent: facts.traceparent,
+      clientDialect: facts.clientDialect ?? (isOwn ? undefined : "as-sent"),
+      receipts: facts.receipts,
+      gone,
+      onStarting: (entered) => {
+        handle = entered;
+      },
+      openSink: () => createSocketSink(socket, gone),
+    });
+
+  // Awaits, so it is not given the text: it would hold that for as long as the run lasts.
+  const follow = async (run: Promise<StartedRun>, isOwn: boolean): Promise<void> => {
     try {
-      const run = startGrantedRun(around, door, held, {
-        ...connection,
-        isNamed: facts.isNamed,
-        bytes: text,
-        authorization: authorizationFor(upstream, token),
-        traceparent: facts.traceparent,
-        clientDialect: facts.clientDialect ?? (isOwn ? undefined : "as-sent"),
-        receipts: facts.receipts,
-        gone,
-        onStarting: (entered) => {
-          handle = entered;
-        },
-        openSink: () => createSocketSink(socket, gone),
-      });
-      opening = run.then(
-        (opened) => {
-          started = opened;
-        },
-        () => {},
-      );
       const { done } = await run;
       await done;
       // A stream that the socket itself asked for is all there was to it.
@@ -114,6 +110,18 @@ export function serveSocket(
       handle = undefined;
       started = undefined;
     }
+  };
+
+  const start = (text: string, isOwn: boolean): void => {
+    busy = true;
+    const run = begin(text, isOwn);
+    opening = run.then(
+      (opened) => {
+        started = opened;
+      },
+      () => {},
+    );
+    void follow(run, isOwn);
   };
 
   /** Who was told goodbye is not listened to for as long as they like. */
@@ -206,7 +214,7 @@ export function serveSocket(
     if (frame.kind === "stop") return handle?.stop("stop was asked for");
     if (frame.kind === "message") return enqueue(frame.text);
     if (busy) return void refuseSecond(frame.text);
-    return void start(frame.text, true);
+    return start(frame.text, true);
   };
 
   socket.on("error", (error: NodeJS.ErrnoException) => {
@@ -230,7 +238,7 @@ export function serveSocket(
   const { dialect, transport } = upstream.target;
   if (facts.isSessionStream && (dialect === "chio" || transport === "get-sse")) {
     const input = { threadId: sessionId, runId: around.mintId("run"), protocolVersion: "1.0" };
-    void start(JSON.stringify({ ...input, messages: [] }), false);
+    start(JSON.stringify({ ...input, messages: [] }), false);
   }
   for (const message of facts.early) receive(message);
   return { isBusy: () => busy };

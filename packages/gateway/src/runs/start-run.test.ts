@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test, vi } from "vitest";
+import { WebSocket } from "ws";
 import { LightSignal } from "../signal.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
 import { startFixture } from "../testing/fixture.js";
@@ -45,4 +46,23 @@ test("a run that is open holds nothing of the bytes it was asked for with", asyn
   expect(started.handle.status).toBe("running");
   started.handle.stop("enough");
   await started.done;
+});
+
+test("nor does one that a socket asked for", async () => {
+  fixture = await startFixture(HELD_AGENT);
+  const { sessions } = fixture.gateway.surroundings;
+  const socket = new WebSocket(`${fixture.webSocketUrl}/ws?session=s`);
+  await new Promise((resolve) => socket.once("open", resolve));
+  const input = { threadId: "t", runId: "held", protocolVersion: "1.0", messages: [] };
+  const held = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = held();
+  // Room between members, which nothing that is read keeps.
+  socket.send(JSON.stringify(input).replace(",", `,${" ".repeat(8 * 1024 * 1024)}`));
+  await vi.waitFor(() => expect(sessions.find("s")?.runs.size).toBe(1));
+  await vi.waitFor(() => expect(held() - before).toBeLessThan(4 * 1024 * 1024));
+  expect(sessions.find("s")?.runs.get("held")?.status).toBe("running");
+  socket.terminate();
 });
