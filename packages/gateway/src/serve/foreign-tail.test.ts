@@ -1,11 +1,9 @@
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sha256Hex } from "@countersign/core";
 import { createSigner, exportPrivateKeyPem, generateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { openLog } from "@countersign/receipts/log";
-import type { EntryDraft } from "@countersign/receipts/log";
 import { createSigningPool } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -14,6 +12,7 @@ import { loadConfig } from "../config/load.js";
 import { openKey } from "../keys/key-directory.js";
 import { handOverKey } from "../keys/key-history.js";
 import { logSealOf } from "../keys/log-seal.js";
+import { sampleDraft } from "../testing/sample-draft.js";
 import { openReceipts } from "./open-receipts.js";
 import { shareHistory } from "./stored-history.js";
 
@@ -28,22 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const DRAFT: EntryDraft = {
-  receipt: {
-    timestamp: 1,
-    event_id: "evt_1",
-    agent_id: "a",
-    capability_id: "<none>",
-    event_type: "text_stream",
-    classification: "display",
-    transport: "sse",
-    allowed: true,
-    payload_hash: sha256Hex("{}"),
-  },
-  direction: "outbound",
-  policy_hash: sha256Hex("policy"),
-  mode: "enforce",
-};
+const DRAFT = sampleDraft("evt_1");
 
 /** Leaves an entry behind the last checkpoint, as whoever is killed does; with the keys of the log, or without. */
 async function leave(keys: { receipts: Ed25519Key; checkpoint?: Ed25519Key }): Promise<void> {

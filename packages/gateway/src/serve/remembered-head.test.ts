@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sha256Hex } from "@countersign/core";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { GatewayConfig } from "../config/config.js";
 import { loadConfig } from "../config/load.js";
+import { sampleDraft } from "../testing/sample-draft.js";
 import { openReceipts } from "./open-receipts.js";
 import { startGateway } from "./serve.js";
 
@@ -23,22 +23,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 async function record(events: number, agent = "a"): Promise<void> {
   const { log } = await openReceipts(config);
   for (let index = 0; index < events; index++) {
-    await log.append({
-      receipt: {
-        timestamp: 1,
-        event_id: `evt_${index}`,
-        agent_id: agent,
-        capability_id: "<none>",
-        event_type: "text_stream",
-        classification: "display",
-        transport: "sse",
-        allowed: true,
-        payload_hash: sha256Hex("{}"),
-      },
-      direction: "outbound",
-      policy_hash: sha256Hex("policy"),
-      mode: "enforce",
-    });
+    await log.append(sampleDraft(`evt_${index}`, agent));
   }
   await log.close();
 }

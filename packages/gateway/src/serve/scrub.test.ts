@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sha256Hex } from "@countersign/core";
 import { startPostgres } from "@countersign/testkit";
 import { Client } from "pg";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { GatewayConfig } from "../config/config.js";
 import { loadConfig } from "../config/load.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
+import { sampleDraft } from "../testing/sample-draft.js";
 import { openReceipts } from "./open-receipts.js";
 
 let folder: string;
@@ -24,22 +24,7 @@ function configOf(store: string): GatewayConfig {
 async function record(config: GatewayConfig, events: number): Promise<void> {
   const { log } = await openReceipts(config);
   for (let index = 0; index < events; index += 1) {
-    await log.append({
-      receipt: {
-        timestamp: 1,
-        event_id: `evt_${index}`,
-        agent_id: "agent-one",
-        capability_id: "<none>",
-        event_type: "text_stream",
-        classification: "display",
-        transport: "sse",
-        allowed: true,
-        payload_hash: sha256Hex("{}"),
-      },
-      direction: "outbound",
-      policy_hash: sha256Hex("policy"),
-      mode: "enforce",
-    });
+    await log.append(sampleDraft(`evt_${index}`));
   }
   await log.close();
 }
