@@ -8,8 +8,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 const USAGE = `usage: npm run bench [-- AREA [OPTIONS]]
 
-Areas: AREAS; all of them without a name.
-Options of gateway: --quick (one minute instead of twelve), --repeats N, --only pipe,observe,enforce-batch
+Areas: AREAS; all of them but turns without a name.
+Options of gateway: --quick (a minute or two instead of half an hour), --repeats N, --only pipe,observe,enforce-batch
 Options of turns: --beside CHECKOUT (another one, built), --rounds N, --only paced,live,flood
 Options of receipts: --rounds N, --entries N, --grow N
 Example: npm run bench -- gateway --quick

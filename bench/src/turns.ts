@@ -4,7 +4,7 @@
  *
  *   npm run bench -- turns [--beside CHECKOUT] [--rounds N] [--only paced,live,flood]
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startServer } from "./gateway/bare-server.js";
@@ -19,9 +19,16 @@ import type { Running } from "./gateway/variant.js";
 const args = process.argv.slice(2);
 const valueOf = (flag: string): string | undefined =>
   args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined;
+const refuse = (why: string): never => {
+  process.stderr.write(`turns: ${why}\n`);
+  process.exit(2);
+};
 const rounds = Number(valueOf("--rounds") ?? 6);
-if (!Number.isInteger(rounds) || rounds < 1) throw new TypeError("--rounds takes a number");
+if (!Number.isInteger(rounds) || rounds < 1) refuse("--rounds takes a number from 1 on");
 const beside = valueOf("--beside");
+if (beside !== undefined && !existsSync(join(beside, "apps/cli/dist/main.js"))) {
+  refuse(`${beside} is no built checkout: npm ci && npm run build there first`);
+}
 const settings = { ...readSettings([]), rateSeconds: 4 };
 const all: Record<string, Load> = {
   paced: paced(settings, 128),
@@ -29,6 +36,10 @@ const all: Record<string, Load> = {
   flood: flood(settings),
 };
 const only = valueOf("--only")?.split(",") ?? Object.keys(all);
+const unknown = only.find((name) => !Object.hasOwn(all, name));
+if (unknown !== undefined) {
+  refuse(`--only takes any of ${Object.keys(all).join(", ")}, not ${unknown}`);
+}
 const loads = Object.entries(all).filter(([name]) => only.includes(name));
 
 const directory = mkdtempSync(join(tmpdir(), "countersign-turns-"));

@@ -1,6 +1,18 @@
+import type { VelocityLimit } from "@countersign/policy";
 import { answerCount } from "../velocity/count.js";
 import type { CountAnswer, VelocityCount } from "../velocity/count.js";
 import type { KeyedQuestion, VelocityStore } from "../velocity/velocity-store.js";
+
+/** Sixteen a minute in a session, of whatever comes. */
+export const FEW: VelocityLimit = {
+  id: "few",
+  scope: "session",
+  kind: "window",
+  max: 16,
+  capacity: 16,
+  windowMs: 60_000,
+  match: () => true,
+};
 
 /** Counts in memory for several gateways of one test, by the test's clock. */
 export class MemoryVelocity {

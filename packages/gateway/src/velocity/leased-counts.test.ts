@@ -1,17 +1,7 @@
 import type { VelocityLimit } from "@countersign/policy";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { MemoryVelocity } from "../testing/memory-velocity.js";
+import { FEW, MemoryVelocity } from "../testing/memory-velocity.js";
 import { LeasedCounts } from "./leased-counts.js";
-
-const LIMIT: VelocityLimit = {
-  id: "few",
-  scope: "session",
-  kind: "window",
-  max: 16,
-  capacity: 16,
-  windowMs: 60_000,
-  match: () => true,
-};
 
 let store: MemoryVelocity;
 
@@ -35,7 +25,7 @@ function start(name: string, heard: (isSilent: boolean) => void = () => {}) {
     figures,
     now: () => Date.now(),
   });
-  const of = (limit: VelocityLimit = LIMIT) => {
+  const of = (limit: VelocityLimit = FEW) => {
     const shared = counts.of(limit);
     if (shared === undefined) throw new TypeError("counted elsewhere");
     return shared;
@@ -50,7 +40,7 @@ async function use(counts: ReturnType<ReturnType<typeof start>["of"]>, events: n
     for (let until = counts.reserve(key, 1); until !== undefined; until = counts.reserve(key, 1)) {
       await settle(until);
     }
-    if (counts.used(key) + 1 > LIMIT.capacity) continue;
+    if (counts.used(key) + 1 > FEW.capacity) continue;
     counts.count(key);
     used += 1;
   }
@@ -140,14 +130,14 @@ test("while a database stays silent, what is at hand is used for five seconds, a
 test("a policy that is loaded again goes on with the same counts, and a key that is not known opens nothing", async () => {
   const { of } = start("a");
   expect(await use(of(), 10)).toBe(10);
-  const again = of({ ...LIMIT, match: () => false });
+  const again = of({ ...FEW, match: () => false });
   expect(again.used("s")).toBeGreaterThanOrEqual(10);
   expect(await use(again, 10)).toBe(6);
   expect(of().used("never")).toBe(Number.POSITIVE_INFINITY);
 });
 
 test("a connection is counted where it is", () => {
-  expect(start("a").counts.of({ ...LIMIT, scope: "connection" })).toBeUndefined();
+  expect(start("a").counts.of({ ...FEW, scope: "connection" })).toBeUndefined();
 });
 
 test("who closes says what was used and gives the rest back", async () => {

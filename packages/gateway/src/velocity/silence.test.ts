@@ -1,17 +1,7 @@
-import type { VelocityLimit } from "@countersign/policy";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { MemoryVelocity } from "../testing/memory-velocity.js";
+import { FEW, MemoryVelocity } from "../testing/memory-velocity.js";
 import { LeasedCounts } from "./leased-counts.js";
 
-const LIMIT: VelocityLimit = {
-  id: "few",
-  scope: "session",
-  kind: "window",
-  max: 16,
-  capacity: 16,
-  windowMs: 60_000,
-  match: () => true,
-};
 const KEYS = Array.from({ length: 2000 }, (_, index) => `s${index}`);
 /** As long as PostgreSQL is waited for. */
 const SILENCE_MS = 2000;
@@ -40,7 +30,7 @@ afterEach(() => {
 });
 
 function shared() {
-  const of = counts.of(LIMIT);
+  const of = counts.of(FEW);
   if (of === undefined) throw new TypeError("counted elsewhere");
   return of;
 }
