@@ -1,18 +1,19 @@
 // Measures us beside our peers: `npm run bench -- wire` runs one area, without a name all of them.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fetchNode } from "./fetch-node.mjs";
+import { read, root } from "./sources.mjs";
 
 const USAGE = `usage: npm run bench [-- AREA [OPTIONS]]
 
 Areas: AREAS; all of them but turns without a name.
+Options of all: --node MAJOR (that Node, from the npm registry), --node image (the one of deploy/Dockerfile)
 Options of gateway: --quick (a minute or two instead of half an hour), --repeats N, --only pipe,observe,enforce-batch
 Options of turns: --beside CHECKOUT (another one, built), --rounds N, --only paced,live,flood
 Options of receipts: --rounds N, --entries N, --grow N
-Example: npm run bench -- gateway --quick
+Example: npm run bench -- gateway --quick --node image
 `;
 
 /** Each area and the programs that measure it, in order. */
@@ -28,29 +29,52 @@ const AREAS = {
   inspect: ["inspect"],
 };
 
-const [wanted, ...rest] = process.argv.slice(2);
+function fail(text) {
+  process.stderr.write(`bench: ${text}\n`);
+  process.exit(2);
+}
+
+/** What runs the programs: this Node, or the one that is asked for, in a folder that goes with this process. */
+function chooseNode(name) {
+  if (name === undefined) return { node: process.execPath, env: process.env };
+  const { maintained, image } = JSON.parse(read("scripts/nodes.json"));
+  const major = name === "image" ? image : name;
+  if (!maintained.includes(major)) {
+    fail(`--node takes image or one of ${maintained.join(", ")}, not ${name}`);
+  }
+  const folder = mkdtempSync(join(tmpdir(), "countersign-node-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const fetched = fetchNode(major, folder);
+  return fetched.reason === undefined ? fetched : fail(fetched.reason);
+}
+
+const given = process.argv.slice(2);
+const flag = given.indexOf("--node");
+const wantedNode = flag === -1 ? undefined : (given.splice(flag, 2)[1] ?? "");
+const [wanted, ...rest] = given;
 const known = Object.keys(AREAS);
 if (process.argv.includes("--help")) {
   process.stdout.write(USAGE.replace("AREAS;", `${known.join(", ")};`));
   process.exit(0);
 }
 if (wanted !== undefined && !known.includes(wanted)) {
-  process.stderr.write(`bench: no area named ${wanted}; there are: ${known.join(", ")}\n`);
-  process.exit(2);
+  fail(`no area named ${wanted}; there are: ${known.join(", ")}`);
 }
 const prepared = spawnSync(process.execPath, [join(root, "scripts", "prepare.mjs"), "bench"], {
   stdio: "inherit",
 });
 if (prepared.status !== 0) process.exit(1);
 
+const { node, env } = chooseNode(wantedNode);
 // Turns compare two checkouts: a tool for whoever changes the gateway, not one of our figures.
 for (const area of wanted === undefined ? known.filter((one) => one !== "turns") : [wanted]) {
   for (const program of AREAS[area]) {
     const file = join(root, "bench", "dist", `${program}.js`);
     if (!existsSync(file)) continue;
     process.stdout.write(`\n== ${program} ==\n`);
-    const result = spawnSync(process.execPath, ["--expose-gc", file, ...rest], {
+    const result = spawnSync(node, ["--expose-gc", file, ...rest], {
       cwd: root,
+      env,
       stdio: "inherit",
     });
     if (result.status !== 0) process.exitCode = 1;

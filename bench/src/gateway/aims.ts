@@ -10,6 +10,8 @@ export type Aim = {
   readonly found: Spread;
   /** The same figure of the bare pipe: what of it is the machine's and Node's. */
   readonly ofPipe: Spread;
+  /** The same of a pipe that parses, hashes and flushes: what of it is the promise, whoever keeps it. */
+  readonly ofRecorder: Spread;
   readonly isMet: boolean;
 };
 
@@ -33,7 +35,8 @@ export function judgeAims(raw: Raw): Aim[] {
     isEnough: (value: number) => boolean,
   ): Aim => {
     const found = figure("enforce-batch");
-    return { wish, unit, found, ofPipe: figure("pipe"), isMet: isEnough(found.middle) };
+    const [ofPipe, ofRecorder] = [figure("pipe"), figure("recording-pipe")];
+    return { wish, unit, found, ofPipe, ofRecorder, isMet: isEnough(found.middle) };
   };
   return [
     aim(`added delay, p50, ${at}: under 1 ms`, "ms", added("p50"), (value) => value < 1),

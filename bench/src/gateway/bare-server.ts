@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startPeer } from "./peer.js";
-import type { ServerCalls } from "./pipe.js";
+import type { ServerCalls } from "./proxy.js";
 import type { Place, Running } from "./variant.js";
 
 const PRELOAD = fileURLToPath(new URL("collect-garbage.js", import.meta.url));
@@ -11,12 +11,15 @@ export function memoryFlags(forMemory: boolean): string[] {
   return forMemory ? ["--expose-gc", "--import", PRELOAD] : [];
 }
 
-/** Starts one of the bare servers in this folder. */
-export async function startServer(name: "pipe" | "holder", place: Place): Promise<Running> {
+/** The programs in this folder that stand in between, or hold streams, with nothing of ours in them. */
+export type BareServer = "pipe" | "flushing-pipe" | "recording-pipe" | "holder";
+
+/** Starts one of them. */
+export async function startServer(name: BareServer, place: Place): Promise<Running> {
   const memoryFile = join(place.directory, "memory.json");
   const env = { ...process.env, BENCH_MEMORY_FILE: memoryFile };
   const peer = startPeer<ServerCalls>(name, memoryFlags(place.forMemory), env);
-  const port = await peer.calls.start(place.agentPort);
+  const port = await peer.calls.start(place.agentPort, place.directory);
   return {
     target: { port, path: "/" },
     pids: () => [peer.pid],

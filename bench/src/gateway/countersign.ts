@@ -10,6 +10,9 @@ import type { Checked, CountersignMode, Place, Running } from "./variant.js";
 /** The checkout that this file was built in. */
 const OWN_CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
 
+/** As deploy/ starts it; what a Node up to 22 does anyway. */
+const YOUNG_SPACE = "--max-semi-space-size=16";
+
 function commandOf(checkout: string): string {
   return join(checkout, "apps/cli/bin/countersign.js");
 }
@@ -57,11 +60,15 @@ export async function startCountersign(
   writeFileSync(join(directory, "policy.yaml"), policyFor(mode));
   writeFileSync(join(directory, "countersign.yaml"), configurationFor(mode, agentPort));
   const memoryFile = join(directory, "memory.json");
-  const child = spawn(process.execPath, [...memoryFlags(forMemory), command, "serve"], {
-    cwd: directory,
-    env: { ...process.env, NO_COLOR: "1", BENCH_MEMORY_FILE: memoryFile },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [YOUNG_SPACE, ...memoryFlags(forMemory), command, "serve"],
+    {
+      cwd: directory,
+      env: { ...process.env, NO_COLOR: "1", BENCH_MEMORY_FILE: memoryFile },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   endWithUs(child);
   child.stderr.pipe(createWriteStream(join(directory, "stderr.txt")));
   const journal = createWriteStream(join(directory, "stdout.txt"));

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerCalls } from "./peer.js";
-import type { ServerCalls } from "./pipe.js";
+import type { ServerCalls } from "./proxy.js";
 
 const calls: ServerCalls = {
   start: () => {

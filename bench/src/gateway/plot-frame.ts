@@ -1,6 +1,24 @@
 /** Colours that keep their distance from each other, on white and on near-black. */
-const LIGHT = ["#6e7781", "#0969da", "#1a7f37", "#bf8700", "#cf222e", "#8250df"];
-const DARK = ["#8d96a0", "#4493f8", "#3fb950", "#d29922", "#ff7b72", "#ab7df8"];
+const LIGHT = [
+  "#6e7781",
+  "#0969da",
+  "#1a7f37",
+  "#bf8700",
+  "#cf222e",
+  "#8250df",
+  "#0e8a8a",
+  "#b0408f",
+];
+const DARK = [
+  "#8d96a0",
+  "#4493f8",
+  "#3fb950",
+  "#d29922",
+  "#ff7b72",
+  "#ab7df8",
+  "#39c5cf",
+  "#f778ba",
+];
 
 const STYLE = `
 text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }

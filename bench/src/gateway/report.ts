@@ -29,13 +29,15 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function aims(raw: Raw): string {
-  const rows = judgeAims(raw).map(({ wish, unit, found, ofPipe, isMet }) => [
+  const rows = judgeAims(raw).map(({ wish, unit, found, ofPipe, ofRecorder, isMet }) => [
     wish,
     told(found, ` ${unit}`),
     told(ofPipe, ` ${unit}`),
+    told(ofRecorder, ` ${unit}`),
     Number.isNaN(found.middle) ? "not measured" : isMet ? "met" : "**not met**",
   ]);
-  return table(["aim for enforce, batch", "found", "the bare pipe's", ""], rows);
+  const head = "aim for enforce, batch|found|the bare pipe's|of a pipe that records|";
+  return table(head.split("|"), rows);
 }
 
 /** Delay from the agent's write to the client's read, and what is added to the direct way. */

@@ -31,7 +31,13 @@ export type Variant = {
 };
 
 /** The variants, in the order of the tables. */
-export type VariantId = "direct" | "pipe" | "nginx" | CountersignMode;
+export type VariantId =
+  | "direct"
+  | "pipe"
+  | "flushing-pipe"
+  | "recording-pipe"
+  | "nginx"
+  | CountersignMode;
 
 /** How Countersign is set up. */
 export type CountersignMode = "observe" | "enforce-each" | "enforce-batch";

@@ -13,6 +13,12 @@ const DIRECT: Variant = {
   }),
 };
 
+const bare = (id: "pipe" | "flushing-pipe" | "recording-pipe", label: string): Variant => ({
+  id,
+  label,
+  start: (place) => startServer(id, place),
+});
+
 const countersign = (id: CountersignMode, label: string): Variant => ({
   id,
   label,
@@ -23,7 +29,9 @@ const countersign = (id: CountersignMode, label: string): Variant => ({
 export function listVariants(): Variant[] {
   return [
     DIRECT,
-    { id: "pipe", label: "bare Node pipe", start: (place) => startServer("pipe", place) },
+    bare("pipe", "bare Node pipe"),
+    bare("flushing-pipe", "pipe that flushes"),
+    bare("recording-pipe", "pipe that records"),
     ...(hasNginx() ? [{ id: "nginx", label: "nginx", start: startNginx } satisfies Variant] : []),
     countersign("observe", "Countersign observe"),
     countersign("enforce-each", "Countersign enforce, each"),

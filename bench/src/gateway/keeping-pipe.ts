@@ -1,0 +1,55 @@
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { openFlushedFile } from "./flushed-file.js";
+import { answerCalls } from "./peer.js";
+import { startProxy } from "./proxy.js";
+import type { ServerCalls } from "./proxy.js";
+
+/** A piece that waits for its flush; without one, the end of an answer. */
+type Waiting = { readonly response: ServerResponse; readonly piece?: Buffer };
+
+/** Has this process be a pipe that keeps, on the disk, what `record` makes of every piece before it passes the piece on. */
+export function answerAsKeepingPipe(record: (piece: Buffer) => Buffer): void {
+  const calls: ServerCalls = {
+    start: (agentPort, directory) => {
+      const keep = createKeeper(directory, record);
+      return startProxy(agentPort, (answered, response) => {
+        answered.on("data", (piece: Buffer) => keep({ response, piece }));
+        answered.on("end", () => keep({ response }));
+      });
+    },
+  };
+  answerCalls(calls);
+}
+
+/** One flush at a time, for everything that came during the one before. */
+function createKeeper(
+  directory: string,
+  record: (piece: Buffer) => Buffer,
+): (one: Waiting) => void {
+  const flush = openFlushedFile(join(directory, "kept"));
+  let waiting: Waiting[] = [];
+  let isBusy = false;
+  const keepGroup = (): void => {
+    const group = waiting;
+    waiting = [];
+    const records = group.flatMap(({ piece }) => (piece === undefined ? [] : record(piece)));
+    flush(Buffer.concat(records), () => {
+      for (const one of group) passOn(one);
+      isBusy = waiting.length > 0;
+      if (isBusy) setImmediate(keepGroup);
+    });
+  };
+  return (one) => {
+    waiting.push(one);
+    if (isBusy) return;
+    isBusy = true;
+    setImmediate(keepGroup);
+  };
+}
+
+function passOn({ response, piece }: Waiting): void {
+  if (response.destroyed) return;
+  if (piece === undefined) response.end();
+  else response.write(piece);
+}

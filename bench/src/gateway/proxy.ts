@@ -1,0 +1,45 @@
+import { Agent, createServer, request } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What the bare servers answer to. */
+export type ServerCalls = {
+  /** `directory` is where it may keep files. */
+  start(agentPort: number, directory: string): Promise<number>;
+};
+
+// Below the 5 s after which a Node server hangs up, or a request is lost now and then.
+const pool = new Agent({ keepAlive: true, maxFreeSockets: 1024, timeout: 4_000 });
+
+/** The least a Node proxy can do before an answer comes; `carry` passes the answer on. Resolves to its port. */
+export function startProxy(
+  agentPort: number,
+  carry: (answered: IncomingMessage, response: ServerResponse) => void,
+): Promise<number> {
+  const server = createServer((asked, response) => {
+    const { method, url, headers } = asked;
+    const options = {
+      host: "127.0.0.1",
+      port: agentPort,
+      method,
+      path: url,
+      headers,
+      agent: pool,
+    };
+    const upward = request(options, (answered) => {
+      response.writeHead(answered.statusCode ?? 502, answered.headers);
+      response.flushHeaders();
+      carry(answered, response);
+    });
+    upward.on("error", () => response.destroy());
+    response.on("close", () => {
+      if (!response.writableFinished) upward.destroy();
+    });
+    asked.pipe(upward);
+  });
+  return new Promise((resolve) => {
+    server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () =>
+      resolve((server.address() as AddressInfo).port),
+    );
+  });
+}

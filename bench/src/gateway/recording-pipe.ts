@@ -1,0 +1,21 @@
+/**
+ * A pipe that parses every event, hashes it, hashes a record of it and has that on the disk before it passes the event on: the least
+ * there is to do for a log of what was said. It judges nothing, signs nothing, and nothing it keeps can be found again.
+ */
+import { createHash } from "node:crypto";
+import { answerAsKeepingPipe } from "./keeping-pipe.js";
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64");
+
+function recordOf(line: string): string {
+  const event = JSON.parse(line.slice("data:".length)) as { type: string };
+  const record = JSON.stringify({ type: event.type, hash: sha256(JSON.stringify(event)), event });
+  return `${sha256(record)} ${record}\n`;
+}
+
+answerAsKeepingPipe((piece) => {
+  const lines = piece.toString("utf8").split("\n");
+  return Buffer.from(
+    lines.map((line) => (line.startsWith("data:") ? recordOf(line) : "")).join(""),
+  );
+});
