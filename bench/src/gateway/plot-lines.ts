@@ -21,7 +21,7 @@ export type Lines = {
   }[];
 };
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [820, 440, 76, 24, 108, 64];
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [820, 462, 76, 24, 130, 64];
 
 /** Draws the lines. */
 export function drawLines(chart: Lines): string {
@@ -35,7 +35,7 @@ export function drawLines(chart: Lines): string {
   const x = axis(chart.x.ticks, chart.x.isLog, LEFT, WIDTH - RIGHT);
   const y = axis(yTicks, chart.y.isLog, HEIGHT - BOTTOM, TOP);
 
-  // Names that do not fit beside each other go on a second row.
+  // Three rows of names have room above.
   const parts = [legendRows(chart.lines)];
   for (const tick of yTicks) {
     parts.push(line(LEFT, y(tick), WIDTH - RIGHT, y(tick), "grid"));
