@@ -1,4 +1,5 @@
 import { CountersignError } from "../errors/error.js";
+import { copyOf } from "./copy-of.js";
 import { isSafeNumber } from "./number.js";
 import { setMember } from "./object.js";
 import { utf8Length } from "./utf8.js";
@@ -134,7 +135,7 @@ class Reporter {
       } else at++;
     }
     this.#at = at + 1;
-    return value + text.slice(from, at);
+    return copyOf(value + text.slice(from, at));
   }
 
   #escape(): string {
