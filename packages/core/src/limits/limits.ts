@@ -37,7 +37,7 @@ export interface Limits {
   readonly maxRuns: number;
   /** Messages of one conversation, in an input or in a snapshot. */
   readonly maxMessages: number;
-  /** Characters of one identifier (thread, run, message, tool call). */
+  /** UTF-8 bytes of one identifier (thread, run, message, tool call). */
   readonly maxIdLength: number;
 }
 

@@ -66,6 +66,13 @@ test.each(Object.entries(EVENTS))(
   },
 );
 
+test("an id is measured in UTF-8 bytes, as the databases do", () => {
+  const check = (id: string): void =>
+    assertEventIdentifiers({ type: "TEXT_MESSAGE_END", messageId: id }, LIMIT);
+  expect(() => check("é".repeat(LIMIT / 2))).not.toThrow();
+  expect(() => check(`${"é".repeat(LIMIT / 2)}x`)).toThrow(tooLong);
+});
+
 test("the ids and names of an input pass at the limit and are refused one over", () => {
   const shapes: ((id: string) => object)[] = [
     (id) => ({ threadId: id }),

@@ -3,6 +3,9 @@ import type { AgUiEvent, Message, RunAgentInput } from "@countersign/wire";
 import { UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
 import "./errors.js";
 
+/** UTF-8 bytes of a UTF-16 unit, at most. */
+const BYTES_A_UNIT = 3;
+
 /** The members of events and messages that name something; receipts and the log repeat several of them. */
 const IDENTIFIERS: ReadonlySet<string> = new Set([
   "messageId",
@@ -77,13 +80,19 @@ function assertMembers(holder: object, limit: number): void {
   const members = holder as Readonly<Record<string, unknown>>;
   for (const member in members) {
     const value = members[member];
-    if (typeof value !== "string" || value.length <= limit || !IDENTIFIERS.has(member)) continue;
+    if (typeof value !== "string" || isShort(value, limit) || !IDENTIFIERS.has(member)) continue;
     assertLength(member, value, limit);
   }
 }
 
 function assertLength(member: string, value: unknown, limit: number): void {
-  if (typeof value !== "string" || value.length <= limit) return;
+  if (typeof value !== "string" || isShort(value, limit)) return;
+  if (Buffer.byteLength(value) <= limit) return;
   const facts = { member, limit };
-  throw new CountersignError("ERR_ID_TOO_LONG", `${member} is over ${limit} characters`, facts);
+  throw new CountersignError("ERR_ID_TOO_LONG", `${member} is over ${limit} bytes`, facts);
+}
+
+/** Whether a text is within the limit whatever its letters are; databases count bytes. */
+function isShort(value: string, limit: number): boolean {
+  return value.length * BYTES_A_UNIT <= limit;
 }

@@ -4,6 +4,7 @@ import type { Frontier } from "../merkle/tree.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
 import type { AppendBatch, Durability, StoreHead } from "../store/store.js";
+import { filedText } from "./filed-text.js";
 import { encodeFrontier, headOfRow } from "./frontier.js";
 import type { HeadRow } from "./frontier.js";
 import { PG_TEXT_COLUMNS } from "./schema.js";
@@ -51,7 +52,9 @@ async function insertBatch(
     const values = columnValues(draft);
     allowed.push(values[ALLOWED] === true);
     values.splice(ALLOWED, 1);
-    values.forEach((value, column) => texts[column]?.push(value as string | null));
+    values.forEach((value, column) =>
+      texts[column]?.push(typeof value === "string" ? filedText(value) : null),
+    );
   }
   await client.query({
     name: "countersign_append",

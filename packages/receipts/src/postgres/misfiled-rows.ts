@@ -2,6 +2,7 @@ import { isCountersignError } from "@countersign/core";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
+import { filedText } from "./filed-text.js";
 
 /** The columns of an entry beside its bytes. */
 export type FiledRow = {
@@ -24,13 +25,18 @@ export function firstMisfiled(rows: readonly FiledRow[]): number | undefined {
   return wrong === undefined ? undefined : Number(wrong.seq);
 }
 
+/** As it is, or as the column takes it: long texts that a database could compress stand there as they are. */
+function isFiledAs(filed: unknown, value: string | boolean | null | undefined): boolean {
+  return filed === value || (typeof value === "string" && filed === filedText(value));
+}
+
 function isFiled(row: FiledRow): boolean {
   try {
     const entry = decodeEntry(row.body);
     if (row.receipt_id !== entry.receipt.id) return false;
     if (Number(row.received_at) !== entry.received_at) return false;
     const values = columnValues(entry);
-    return ENTRY_COLUMNS.every((column, index) => row[column] === values[index]);
+    return ENTRY_COLUMNS.every((column, index) => isFiledAs(row[column], values[index]));
   } catch (error) {
     if (!isCountersignError(error)) throw error;
     // Told by its hash.

@@ -17,6 +17,7 @@ import { TILE_WIDTH } from "../tiles/path.js";
 import { appendRows } from "./append-rows.js";
 import { openConnections } from "./connections.js";
 import type { Connections } from "./connections.js";
+import { filedText } from "./filed-text.js";
 import { insertForeign, selectForeign } from "./foreign-rows.js";
 import { headOfRow } from "./frontier.js";
 import type { HeadRow } from "./frontier.js";
@@ -49,6 +50,7 @@ type LogRow = HeadRow & {
 const DIALECT: SqlDialect = {
   placeholder: (position) => `$${position}`,
   flag: (value) => value,
+  text: filedText,
 };
 const TABLE = "countersign_entries";
 const ANSWER_MS = 10_000;

@@ -8,6 +8,8 @@ export type SqlDialect = {
   placeholder(position: number): string;
   /** How `allowed` is stored. */
   flag(value: boolean): boolean | number;
+  /** How a text is stored. */
+  text(value: string): string;
 };
 
 /** A statement and its parameters. */
@@ -71,7 +73,7 @@ function conditions(filter: EntryFilter, dialect: SqlDialect, builder: Builder):
       if (values.length > MAX_VALUES) throw invalidQuery(member, "a list of too many values");
       const bound = values.map((one) => {
         if (typeof one !== "string") throw invalidQuery(member, "not text");
-        return builder.bind(one);
+        return builder.bind(dialect.text(one));
       });
       const column = member === "id" ? "receipt_id" : member;
       found.push(bound.length === 0 ? "1 = 0" : `${column} IN (${bound.join(", ")})`);

@@ -17,7 +17,11 @@ export type FoundEntries = {
   readonly cursor?: string;
 };
 
-const DIALECT: SqlDialect = { placeholder: () => "?", flag: (value) => (value ? 1 : 0) };
+const DIALECT: SqlDialect = {
+  placeholder: () => "?",
+  flag: (value) => (value ? 1 : 0),
+  text: (value) => value,
+};
 
 // With more kinds than this an entry that matches is never far away, and walking along the log finds
 // a page sooner than collecting and sorting everything that matches.

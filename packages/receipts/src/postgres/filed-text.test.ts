@@ -1,0 +1,45 @@
+import type { RunningPostgres } from "@countersign/testkit";
+import { startPostgres } from "@countersign/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fill, logOver } from "../testing/contract-log.js";
+import { draftOf } from "../testing/drafts.js";
+import { filedText } from "./filed-text.js";
+import { openPostgresStore } from "./open-postgres-store.js";
+
+let server: RunningPostgres;
+beforeAll(async () => {
+  server = await startPostgres();
+}, 60_000);
+afterAll(() => server.stop());
+
+/** Text that no compression makes much shorter. */
+const chinese = (length: number): string =>
+  Array.from({ length }, (_, at) =>
+    String.fromCodePoint(0x4e00 + ((at * 7919 + at * at * 31) % 20_000)),
+  ).join("");
+
+test.each([
+  ["with U+0000", "a\u0000b"],
+  ["of 1,024 Chinese characters", chinese(1024)],
+  ["of 900 characters outside the basic plane", "\u{1F6E1}".repeat(900)],
+])("an entry whose run id is %s is kept beside others, and found by it", async (name, run) => {
+  const store = await openPostgresStore({ url: server.url, log: name });
+  const log = await logOver(store);
+  await fill(log, 1);
+  await Promise.all([
+    log.append(draftOf(1)),
+    log.append(draftOf(2, { run_id: run })),
+    log.append(draftOf(3)),
+  ]);
+  const { entries } = await store.query({ run_id: run }, {});
+  expect(entries.map(({ run_id }) => run_id)).toEqual([run]);
+  expect(await store.findMisfiled?.(0, 4)).toBeUndefined();
+  await log.close();
+});
+
+test("what a column takes is filed as it is, and no two texts are filed alike", () => {
+  for (const text of ["", "run-1", chinese(600), "x".repeat(2000)])
+    expect(filedText(text)).toBe(text);
+  const odd = ["a\u0000b", "a\uFFFDb", chinese(1024), `${chinese(1024)}x`, "x".repeat(2001)];
+  expect(new Set(odd.map(filedText)).size).toBe(odd.length);
+});
