@@ -3,6 +3,7 @@ import { receiptId } from "../log/draft.js";
 import type { Frontier } from "../merkle/tree.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
+import { keyRetired } from "../store/failure.js";
 import type { AppendBatch, Durability, StoreHead } from "../store/store.js";
 import { filedText } from "./filed-text.js";
 import { encodeFrontier, headOfRow } from "./frontier.js";
@@ -91,23 +92,33 @@ async function insertBatch(
 const WAITING =
   "SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '8s'; SET LOCAL statement_timeout = '30s'";
 
+/** Where an append goes, and what its writer knows of the log's keys. */
+export type AppendTarget = {
+  readonly logId: number;
+  /** Bytes of the key history that the writer started with; histories only grow. */
+  readonly historyBytes?: number | undefined;
+};
+
 /**
  * One append in one transaction. The row of the log is locked first: whoever holds it knows the true
  * head, and everyone else waits for the commit or the rollback.
+ *
+ * @throws CountersignError `ERR_STORE_KEY_RETIRED` when the key history is another one by now
  */
 export async function appendRows(
   client: PoolClient,
-  logId: number,
+  { logId, historyBytes }: AppendTarget,
   build: (head: StoreHead) => AppendBatch,
   durability: Durability,
 ): Promise<void> {
   const commit = durability === "strict" ? "on" : "off";
   const opened = (await client.query(
-    `BEGIN; SET LOCAL synchronous_commit = ${commit}; ${WAITING}; SELECT size, frontier, seal FROM countersign_logs WHERE log_id = ${logId} FOR UPDATE`,
-  )) as unknown as { rows: HeadRow[] }[];
+    `BEGIN; SET LOCAL synchronous_commit = ${commit}; ${WAITING}; SELECT size, frontier, seal, octet_length(key_history) AS history_bytes FROM countersign_logs WHERE log_id = ${logId} FOR UPDATE`,
+  )) as unknown as { rows: (HeadRow & { history_bytes: number | null })[] }[];
   const row = opened.at(-1)?.rows[0];
   if (row === undefined) throw new Error("the log's row is gone");
   const head = headOfRow(row);
+  if (historyBytes !== undefined && row.history_bytes !== historyBytes) throw keyRetired(head.size);
   await insertBatch(client, logId, head, build(head));
   await client.query("COMMIT");
 }

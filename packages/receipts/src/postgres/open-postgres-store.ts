@@ -74,6 +74,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     throw readFailure("open", error);
   });
   let closed = false;
+  let historyBytes: number | undefined;
+  const knowHistory = (text: string): void => {
+    historyBytes = Buffer.byteLength(text);
+  };
 
   const read = async <Row>(
     operation: string,
@@ -119,7 +123,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     async append(build, durability) {
       if (closed || readOnly) throw closedStore();
       try {
-        await appending.withClient((client) => appendRows(client, logId, build, durability));
+        await appending.withClient((client) =>
+          appendRows(client, { logId, historyBytes }, build, durability),
+        );
       } catch (error) {
         throw writeFailure("append", error);
       }
@@ -157,13 +163,18 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       if (kept < size) throw corrupt(size, "the checkpoint is older than its row says");
     },
     async readKeyHistory() {
-      return (await readRow("read the key history", asking)).key_history ?? undefined;
+      const { key_history: text } = await readRow("read the key history", asking);
+      if (typeof text === "string") knowHistory(text);
+      return text ?? undefined;
     },
     async writeKeyHistory(text) {
       // One statement: between a look and a write another gateway's rotation could be lost.
       const sql =
         "UPDATE countersign_logs SET key_history = $2 WHERE log_id = $1 AND (key_history IS NULL OR starts_with($2, key_history))";
-      if ((await update("keep the key history", sql, [logId, text])) > 0) return true;
+      if ((await update("keep the key history", sql, [logId, text])) > 0) {
+        knowHistory(text);
+        return true;
+      }
       await readRow("keep the key history", appending);
       return false;
     },

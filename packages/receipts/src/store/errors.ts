@@ -12,6 +12,8 @@ declare module "@countersign/core" {
     ERR_STORE_LOCKED: { pid: number };
     /** The database holds no such log, and it was opened for reading only. */
     ERR_STORE_ABSENT: { log: string };
+    /** The receipt key was rotated since this writer of a shared log started: what it signs would be invalid. */
+    ERR_STORE_KEY_RETIRED: { size: number };
     /** The store is closed. */
     ERR_STORE_CLOSED: Record<string, never>;
     /** An entry, tile or bundle outside the acknowledged log was asked for. */

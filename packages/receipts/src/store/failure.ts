@@ -43,6 +43,15 @@ export function corrupt(seq: number, reason: string): CountersignError {
   );
 }
 
+/** A writer that was away while the receipt key was rotated. */
+export function keyRetired(size: number): CountersignError {
+  return new CountersignError(
+    "ERR_STORE_KEY_RETIRED",
+    "the receipt key of this log was rotated since this gateway started; start it again with the newest key directory",
+    { size },
+  );
+}
+
 /** The error of every call after `close`. */
 export function closedStore(): CountersignError {
   return new CountersignError("ERR_STORE_CLOSED", "the receipt store is closed", {});
