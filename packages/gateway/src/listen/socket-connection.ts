@@ -13,6 +13,7 @@ import { openConnection } from "../runs/connection.js";
 import type { ConnectionFacts } from "../runs/connection.js";
 import type { StartedRun } from "../runs/start-run.js";
 import type { Surroundings } from "../runs/surroundings.js";
+import { PATIENCE_MS } from "../runs/thread-desk.js";
 import type { RunHandle } from "../sessions/session.js";
 import { LightSignal } from "../signal.js";
 import type { Upstream } from "../upstream/upstream.js";
@@ -74,6 +75,8 @@ export function serveSocket(
   let opening: Promise<void> = Promise.resolve();
   let busy = false;
   let isExpired = false;
+  /** What was asked for behind the end of a run whose agent has not hung up yet. */
+  let next: { readonly text: string; readonly patience: NodeJS.Timeout } | undefined;
   /** A refusal that ends the socket is on its way to the log: nothing more is taken. */
   let isRefusing = false;
 
@@ -109,6 +112,7 @@ export function serveSocket(
       busy = false;
       handle = undefined;
       started = undefined;
+      startNext();
     }
   };
 
@@ -147,6 +151,23 @@ export function serveSocket(
       answer(error);
     }
     isRefusing = false;
+  };
+
+  /** An agent may save its work before it hangs up: who saw the run finish need not wait for that, as over HTTP. */
+  const holdNext = (text: string): void => {
+    const refuse = (): void => {
+      next = undefined;
+      void refuseSecond(text);
+    };
+    next = { text, patience: setTimeout(refuse, PATIENCE_MS).unref() };
+  };
+
+  const startNext = (): void => {
+    if (next === undefined) return;
+    const { text, patience } = next;
+    clearTimeout(patience);
+    next = undefined;
+    if (socket.readyState === socket.OPEN && !isRefusing && !isExpired) start(text, true);
   };
 
   // One after the other: the agent gets them in the order they were sent.
@@ -213,6 +234,7 @@ export function serveSocket(
     if (isExpired || !held.isValid()) return expire();
     if (frame.kind === "stop") return handle?.stop("stop was asked for");
     if (frame.kind === "message") return enqueue(frame.text);
+    if (busy && next === undefined && started?.visit.isEnding === true) return holdNext(frame.text);
     if (busy) return void refuseSecond(frame.text);
     return start(frame.text, true);
   };

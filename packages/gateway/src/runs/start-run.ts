@@ -68,6 +68,8 @@ export type StartedRun = {
   readonly done: Promise<void>;
   /** Sends a judged message of the client up, only where the agent is on a socket; false when it did not go. */
   readonly send: ((text: string) => boolean) | undefined;
+  /** Where it is seen whether the client has been told the run's end. */
+  readonly visit: Pick<ThreadVisit, "isEnding">;
 };
 
 /** The header in which an agent's answer may bring a token. */
@@ -184,6 +186,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       handle: entered,
       done: carry(around, run, stream, open, stop),
       send: stream.send,
+      visit: followed,
     };
   } catch (error) {
     gone.removeEventListener("abort", leave);

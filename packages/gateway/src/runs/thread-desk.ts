@@ -29,7 +29,7 @@ export type DeskQuestion = {
 };
 
 /** How long a request waits for the run before it to be put away. */
-const PATIENCE_MS = 5000;
+export const PATIENCE_MS = 5000;
 /** How long until the end of a run is noticed whose client went away. */
 const NOTICE_MS = 500;
 

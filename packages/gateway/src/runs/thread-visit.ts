@@ -105,6 +105,11 @@ export class ThreadVisit {
     this.#register = { owner, units };
   }
 
+  /** Whether the client has been told the run's end; only the last write is still to come. */
+  get isEnding(): boolean {
+    return this.#open.isEnding;
+  }
+
   /** The run begins: what is delivered is remembered before it is. */
   follow(dialect: ClientDialect): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
     // The agent has read the request: nothing of it can be taken back any more.
