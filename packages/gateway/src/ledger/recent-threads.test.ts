@@ -77,7 +77,7 @@ test("what is read while somebody writes is not kept", async () => {
 
 test("rows at hand are bounded: the thread used longest ago is read again", async () => {
   const inner = counted();
-  const ledger = keepRecentThreads(inner, { minRows: 1, maxRows: 3 });
+  const ledger = keepRecentThreads(inner, { minRows: 1, maxSize: 1000 });
   for (const thread of ["s", "t"]) {
     await ledger.write(thread, [row("a"), row("b")]);
     await rowsOf(ledger, thread);
@@ -89,6 +89,25 @@ test("rows at hand are bounded: the thread used longest ago is read again", asyn
   await ledger.write("s", [row("c"), row("d")]);
   expect(await rowsOf(ledger, "s")).toHaveLength(4);
   expect(inner.reads).toBe(4);
+});
+
+test("rows at hand are bounded by what they take: long ones are read again", async () => {
+  const inner = counted();
+  const ledger = keepRecentThreads(inner, { minRows: 1, maxSize: 10_000 });
+  const digests = Array.from({ length: 100 }, () => "d".repeat(64));
+  for (const thread of ["s", "t"]) {
+    await ledger.write(thread, [row("a", { content: digests })]);
+    await rowsOf(ledger, thread);
+  }
+  await rowsOf(ledger, "s");
+  expect(inner.reads).toBe(3);
+  await ledger.write("s", [row("a", { content: [] })]);
+  await rowsOf(ledger, "t");
+  await rowsOf(ledger, "s");
+  expect(inner.reads).toBe(4);
+  await ledger.write("t", [row("b", { content: digests })]);
+  expect(await rowsOf(ledger, "t")).toHaveLength(2);
+  expect(inner.reads).toBe(5);
 });
 
 test("small threads are not kept, however many there are", async () => {

@@ -1,11 +1,10 @@
+import { KeptRows } from "./kept-rows.js";
 import type { LedgerName, LedgerRow, ThreadLedger } from "./ledger.js";
 
-/** Rows kept over all threads; a row takes about half a kilobyte. */
-const MAX_ROWS = 20_000;
+/** Size of the rows kept over all threads, about in bytes: 20,000 ordinary rows. */
+const MAX_SIZE = 10 * 1024 * 1024;
 /** Rows below which reading a thread again costs less than keeping it. */
 const MIN_ROWS = 64;
-
-type Rows = Map<string, LedgerRow>;
 
 /**
  * Keeps the rows of the threads used last at hand, for a ledger that only this process writes to: a person
@@ -17,10 +16,10 @@ type Rows = Map<string, LedgerRow>;
  */
 export function keepRecentThreads(
   ledger: ThreadLedger,
-  bounds: { readonly minRows?: number; readonly maxRows?: number } = {},
+  bounds: { readonly minRows?: number; readonly maxSize?: number } = {},
 ): ThreadLedger {
-  const { minRows = MIN_ROWS, maxRows = MAX_ROWS } = bounds;
-  const kept = new Map<string, Rows>();
+  const { minRows = MIN_ROWS, maxSize = MAX_SIZE } = bounds;
+  const kept = new Map<string, KeptRows>();
   const reading = new Map<string, object>();
   let total = 0;
 
@@ -29,15 +28,15 @@ export function keepRecentThreads(
     kept.delete(thread);
     reading.delete(thread);
   };
-  const keep = (thread: string, rows: Rows): void => {
+  const keep = (thread: string, rows: KeptRows): void => {
     // Taking it out first moves it to the young end of the map's order.
     drop(thread);
     // Small ones are not counted out by their rows: there could be any number of them.
-    if (rows.size < Math.max(1, minRows) || rows.size > maxRows) return;
+    if (rows.count < Math.max(1, minRows) || rows.size > maxSize) return;
     kept.set(thread, rows);
     total += rows.size;
     for (const oldest of kept.keys()) {
-      if (total <= maxRows) return;
+      if (total <= maxSize) return;
       drop(oldest);
     }
   };
@@ -50,8 +49,8 @@ export function keepRecentThreads(
     const known = kept.get(thread);
     if (known === undefined) return;
     total -= known.size;
-    for (const name of removed) known.delete(nameOf(name));
-    for (const row of rows) if (row.kind !== "run") known.set(nameOf(row), row);
+    for (const name of removed) known.delete(name);
+    for (const row of rows) if (row.kind !== "run") known.set(row);
     total += known.size;
     keep(thread, known);
   };
@@ -72,7 +71,7 @@ export function keepRecentThreads(
       for (const claim of claims) reading.delete(claim.thread);
       const known = thread === undefined ? undefined : kept.get(thread);
       // Now, since others may change it while the claims are under way.
-      const atHand = known === undefined ? undefined : [...known.values()];
+      const atHand = known === undefined ? undefined : known.all();
       const mark = {};
       if (thread !== undefined) {
         if (known === undefined) reading.set(thread, mark);
@@ -80,7 +79,8 @@ export function keepRecentThreads(
       }
       const claimed = await ledger.claim(claims, atHand === undefined ? thread : undefined);
       if (thread !== undefined && reading.get(thread) === mark) {
-        keep(thread, new Map(claimed.rows.map((row) => [nameOf(row), row])));
+        reading.delete(thread);
+        if (claimed.rows.length >= minRows) keep(thread, new KeptRows(claimed.rows));
       }
       claims.forEach((claim, index) => {
         if (claimed.known[index] === undefined && claim.isQuestion !== true)
@@ -96,8 +96,4 @@ export function keepRecentThreads(
       return count;
     },
   };
-}
-
-function nameOf({ kind, id }: LedgerName): string {
-  return `${kind}\n${id}`;
 }

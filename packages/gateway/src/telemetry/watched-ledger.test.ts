@@ -46,6 +46,18 @@ test("a ledger that fails is counted and not ready, and one success makes it rea
   expect(watched.isReady()).toBe(true);
 });
 
+test("a failure that is not the store's leaves it ready", async () => {
+  const { ledger, clock } = createFragileLedger();
+  const { ledger: counts } = createTelemetry();
+  const claim: ThreadLedger["claim"] = async () => {
+    throw new CountersignError("ERR_LEDGER_FULL", "too many messages", { limit: 1 });
+  };
+  const watched = watchLedger({ ...ledger, claim }, clock, counts);
+  await expect(watched.claim([])).rejects.toThrow("too many messages");
+  expect(watched.isReady()).toBe(true);
+  expect(counts.failures).toBe(0);
+});
+
 test("without traffic, whoever asks makes it find out, once a second", async () => {
   const { ledger, state, clock } = createFragileLedger();
   const watched = watchLedger(ledger, clock, { failures: 0 });

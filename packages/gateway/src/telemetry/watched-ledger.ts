@@ -1,3 +1,4 @@
+import { isCountersignError } from "@countersign/core";
 import type { LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import type { Clock } from "../ports.js";
 import { createHealth } from "./health.js";
@@ -25,8 +26,10 @@ export function watchLedger(
       health.succeeded();
       return value;
     } catch (error) {
-      counts.failures += 1;
-      health.failed();
+      if (isOfTheStore(error)) {
+        counts.failures += 1;
+        health.failed();
+      }
       throw error;
     }
   };
@@ -36,4 +39,9 @@ export function watchLedger(
     write: (...parameters) => watched(ledger.write(...parameters)),
     claim: (...parameters) => watched(ledger.claim(...parameters)),
   };
+}
+
+/** One thread that cannot be read says nothing about the next: whoever sends it must not stop the rest. */
+function isOfTheStore(error: unknown): boolean {
+  return !isCountersignError(error) || error.code === "ERR_LEDGER_UNAVAILABLE";
 }

@@ -57,6 +57,14 @@ export function describeLedgerContract(
       await ledger.close();
     });
 
+    test("a thread is read however long its rows are", async () => {
+      const ledger = await open("long", createMovedClock());
+      const long = row("message", "m", { text: "x".repeat(11 * 1024 * 1024) });
+      await ledger.write("t", [long]);
+      expect(await rowsOf(ledger, "t")).toEqual([long]);
+      await ledger.close();
+    });
+
     test("one write puts and removes together", async () => {
       const ledger = await open("together", createMovedClock());
       await ledger.write("t", [row("message", "a"), row("message", "b")]);

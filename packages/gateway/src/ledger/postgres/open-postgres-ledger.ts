@@ -1,9 +1,10 @@
-import { CountersignError, parseJson } from "@countersign/core";
+import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { PoolClient } from "pg";
 import type { Clock } from "../../ports.js";
 import "../errors.js";
 import type { LedgerClaim, LedgerKind, LedgerRow, ThreadLedger } from "../ledger.js";
+import { parseStored } from "../stored-value.js";
 import { decodeText, encodeText } from "../text.js";
 import { openTables } from "./open-tables.js";
 
@@ -168,5 +169,5 @@ function columnsOf(keys: readonly Key[]): [string[], string[], string[]] {
 }
 
 function decodeValue(text: string): JsonObject {
-  return parseJson(decodeText(text)) as JsonObject;
+  return parseStored(decodeText(text)) as JsonObject;
 }

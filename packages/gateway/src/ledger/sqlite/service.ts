@@ -1,8 +1,8 @@
-import { parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { openDatabase } from "@countersign/receipts/sqlite";
 import type { Database, Statement } from "@countersign/receipts/sqlite";
 import type { Claimed, LedgerClaim, LedgerKind, LedgerName, LedgerRow } from "../ledger.js";
+import { parseStored } from "../stored-value.js";
 import { decodeText, encodeText } from "../text.js";
 
 // NORMAL in WAL mode: a commit survives the end of the process, and a loss of power at worst the last
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS facts (
 
 /** The rows that were read, on the side that asked for them. */
 export function decodeRows(text: string): LedgerRow[] {
-  return (parseJson(text) as [LedgerKind, string, JsonObject][]).map(([kind, id, value]) => ({
+  return (parseStored(text) as [LedgerKind, string, JsonObject][]).map(([kind, id, value]) => ({
     kind,
     id: decodeText(id),
     value,
@@ -105,7 +105,7 @@ export class LedgerDatabase {
     const key = encodeText(thread);
     const id = encodeText(row.id);
     const found = this.#find.get(key, row.kind, id);
-    if (found !== undefined) return parseJson(found["value"] as string) as JsonObject;
+    if (found !== undefined) return parseStored(found["value"] as string) as JsonObject;
     if (isQuestion === true) return undefined;
     this.#touch.run(key, now);
     this.#put.run(key, row.kind, id, JSON.stringify(row.value));
