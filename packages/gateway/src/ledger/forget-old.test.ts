@@ -89,3 +89,15 @@ test("how long a thread is kept is the operator's choice", async () => {
   expect(await lookAt(TODAY + 5 * DAY, 2 * DAY)).toBe(1);
   expect(await isKnown("t")).toBe(false);
 });
+
+test("what could not be forgotten is tried again at once", async () => {
+  await write("t");
+  const old = TODAY + 30 * DAY + 1;
+  await lookAt(old);
+  clock.time = old + DAY;
+  const failing: ThreadLedger = { ...ledger, forget: () => Promise.reject(new Error("silent")) };
+  await expect(forgetOld(failing, clock.time, 30 * DAY)).rejects.toThrow("silent");
+  expect(await isKnown("t")).toBe(true);
+  expect(await lookAt(old + DAY + 1)).toBe(1);
+  expect(await isKnown("t")).toBe(false);
+});

@@ -24,6 +24,8 @@ export async function forgetOld(
   const at = Number(look?.value["at"] ?? Number.NaN);
   const isRecent = at <= now && now - at < SECOND_LOOK_MS;
   if (isRecent) return 0;
+  const count = at <= now ? await ledger.forget(at - keepMs) : 0;
+  // Only now: what could not be forgotten is tried again soon, and not after another day.
   await ledger.write(LOOKS, [{ kind: "look", id: "", value: { at: now } }]);
-  return at <= now ? ledger.forget(at - keepMs) : 0;
+  return count;
 }

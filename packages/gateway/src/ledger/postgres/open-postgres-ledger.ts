@@ -6,6 +6,7 @@ import "../errors.js";
 import type { LedgerClaim, LedgerKind, LedgerRow, ThreadLedger } from "../ledger.js";
 import { parseStored } from "../stored-value.js";
 import { decodeText, encodeText } from "../text.js";
+import { forgetThreads } from "./forget-threads.js";
 import { openTables } from "./open-tables.js";
 
 /** Options of {@link openPostgresLedger}. */
@@ -133,17 +134,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
         });
         return { known, rows };
       }),
-    forget: async (before) =>
-      inTransaction(async (client) => {
-        const old = await client.query(
-          "DELETE FROM countersign_threads WHERE ledger = $1 AND written_at < $2 RETURNING thread",
-          [name, before],
-        );
-        const threads = (old.rows as { thread: string }[]).map(({ thread }) => thread);
-        const sql = "DELETE FROM countersign_facts WHERE ledger = $1 AND thread = ANY($2)";
-        await client.query(sql, [name, threads]);
-        return threads.length;
-      }),
+    forget: (before) => forgetThreads({ inTransaction }, name, before),
     close,
   };
 }
