@@ -42,13 +42,18 @@ export class HeldText {
     return meaningOf(this.#pieces.join(""));
   }
 
-  /** Digests of every beginning at a piece's end, and since when it was so; first what it was at `since`. */
-  beginnings(since: number): Beginnings {
+  /**
+   * Digests of every beginning at a piece's end from the moment `oldest` on, the whole in any case, and since when it
+   * was so; first what it was at `since`.
+   */
+  beginnings(since: number, oldest: number): Beginnings {
     const hash = createHash("sha256");
     const isEmptyFirst = this.#pieces.length === 0 || this.#moments[0] !== undefined;
     const digests = isEmptyFirst ? [EMPTY_DIGEST] : [];
     const at = isEmptyFirst ? [since] : [];
-    const skipped = this.#pieces.length - MAX_BEGINNINGS;
+    const recent = this.#moments.findIndex((moment) => (moment ?? since) >= oldest);
+    const whole = this.#pieces.length - 1;
+    const skipped = Math.max(whole + 1 - MAX_BEGINNINGS, recent === -1 ? whole : recent);
     for (const [index, piece] of this.#pieces.entries()) {
       hash.update(piece);
       if (index > 0 && index < skipped) continue;
@@ -91,10 +96,14 @@ export class HeldCall {
     mergeMetadata(this.fields, metadata);
   }
 
-  record(isCut: boolean, messageSince: number): CallRecord {
+  /** See {@link HeldMessage.record}. */
+  record(messageSince: number, oldest: number | undefined): CallRecord {
     const fields = fieldsOf(this.fields);
     const from = this.#since ?? messageSince;
-    const { digests, at } = isCut ? this.arguments.beginnings(from) : now(this.arguments, from);
+    const isCut = oldest !== undefined;
+    const { digests, at } = isCut
+      ? this.arguments.beginnings(from, oldest)
+      : now(this.arguments, from);
     const record: CallRecord = { id: this.id, name: this.name, arguments: digests, from, at };
     if (fields !== undefined) record.fields = fields;
     if (this.isOpen && !isCut) record.open = true;
@@ -129,8 +138,9 @@ export class HeldMessage {
     mergeMetadata(this.fields, metadata);
   }
 
-  /** For the ledger; of a cut run every beginning that the client may have stopped at. */
-  record(isCut = false): MessageRecord {
+  /** For the ledger; of a cut run every beginning that the client may have stopped at from the moment `oldest` on. */
+  record(oldest?: number): MessageRecord {
+    const isCut = oldest !== undefined;
     const { fields } = recordOf({
       ...this.fields,
       content: "",
@@ -141,12 +151,12 @@ export class HeldMessage {
       this.#content !== undefined
         ? { digests: [digestOf(this.#content)], at: [since] }
         : isCut
-          ? this.text.beginnings(since)
+          ? this.text.beginnings(since, oldest)
           : now(this.text, since);
     // Member by member: put together by spreading, each would have a hidden class of its own, larger than itself.
     const record: MessageRecord = { role: this.role, content: digests, from: since, at };
     if (fields !== undefined) record.fields = fields;
-    if (calls.length > 0) record.calls = calls.map((call) => call.record(isCut, since));
+    if (calls.length > 0) record.calls = calls.map((call) => call.record(since, oldest));
     if (this.isOpen && !isCut) record.open = true;
     if (isCut) record.cut = true;
     return record;

@@ -1,5 +1,6 @@
 import { SmallMap } from "@countersign/core";
 import type { Interrupt } from "@countersign/wire";
+import { beginningsLeft } from "./beginnings-left.js";
 import { assertRoom } from "./conversation.js";
 import type { HeldCall, HeldMessage } from "./held-message.js";
 import { joinRecords } from "./join-records.js";
@@ -161,8 +162,9 @@ export class RunNotes {
 
   #cutRecords(): Map<string, MessageRecord> {
     const records = new Map<string, MessageRecord>();
+    const oldest = this.#moment + 1 - beginningsLeft(this.#state.messages.values());
     for (const message of this.#written.keys()) {
-      const record = this.#traced(message.id, message.record(true));
+      const record = this.#traced(message.id, message.record(oldest));
       const earlier = records.get(message.id);
       records.set(message.id, earlier === undefined ? record : joinRecords(earlier, record));
     }

@@ -1,0 +1,54 @@
+import type { AgUiEvent } from "@countersign/wire";
+import { expect, test } from "vitest";
+import { digestOf } from "./digest.js";
+import type { LedgerRow } from "./ledger.js";
+import type { MessageRecord } from "./message-record.js";
+import { RunTrace } from "./run-trace.js";
+import { stateOf } from "./thread-state.js";
+
+const DELTAS = 4096;
+
+/** What a run leaves that says messages of as many deltas each and breaks off. */
+function cutRun(runId: string, messages: number, rows: readonly LedgerRow[] = []): LedgerRow[] {
+  const input = { threadId: "t", runId, messages: [], state: {}, tools: [], context: [] };
+  const trace = new RunTrace({ ...input, forwardedProps: {} }, stateOf(rows));
+  const see = (event: AgUiEvent): void => trace.see(event);
+  for (let index = 0; index < messages; index += 1) {
+    const messageId = `${runId}-${index}`;
+    see({ type: "TEXT_MESSAGE_START", messageId, role: "assistant" });
+    for (let count = 0; count < DELTAS; count += 1) {
+      see({ type: "TEXT_MESSAGE_CONTENT", messageId, delta: "a" });
+    }
+    see({ type: "TEXT_MESSAGE_END", messageId });
+  }
+  return trace.cut().rows;
+}
+
+const recordsOf = (rows: readonly LedgerRow[]): MessageRecord[] =>
+  rows
+    .filter(({ kind }) => kind === "message")
+    .map(({ value }) => value as unknown as MessageRecord);
+const countOf = (rows: readonly LedgerRow[]): number =>
+  recordsOf(rows).reduce((sum, { content }) => sum + content.length, 0);
+
+test("of a cut run with many long messages the newest beginnings are kept, and of each the whole", () => {
+  const rows = cutRun("r", 8);
+  expect(countOf(rows)).toBeLessThan(16_384 + 8 * 3);
+  const whole = digestOf("a".repeat(DELTAS));
+  const half = digestOf("a".repeat(DELTAS / 2));
+  const records = recordsOf(rows);
+  expect(records).toHaveLength(8);
+  expect(records.every(({ content }) => content.includes(whole))).toBe(true);
+  expect(records.map(({ content }) => content.includes(half))).toEqual([
+    ...Array.from({ length: 4 }, () => false),
+    ...Array.from({ length: 4 }, () => true),
+  ]);
+});
+
+test("a thread of many cut runs keeps a bounded number, and the whole of every message", () => {
+  const rows: LedgerRow[] = [];
+  for (let run = 0; run < 6; run += 1) rows.push(...cutRun(`r${run}`, 4, rows));
+  expect(countOf(rows)).toBeLessThan(65_536 + 6 * 4 * 3);
+  const whole = digestOf("a".repeat(DELTAS));
+  expect(recordsOf(rows).every(({ content }) => content.includes(whole))).toBe(true);
+});

@@ -1,0 +1,16 @@
+import type { MessageRecord } from "./message-record.js";
+
+/** Beginnings kept of all texts of a cut run: a client is rarely further behind. */
+const MAX_OF_RUN = 16_384;
+/** Beginnings kept of a thread, about five megabytes: until its client says which of them it has. */
+const MAX_OF_THREAD = 65_536;
+
+/** How many beginnings a cut run may add to what is known of its thread. */
+export function beginningsLeft(records: Iterable<MessageRecord>): number {
+  let left = MAX_OF_THREAD;
+  for (const { content, calls } of records) {
+    left -= content.length - 1;
+    for (const call of calls ?? []) left -= call.arguments.length - 1;
+  }
+  return Math.max(0, Math.min(left, MAX_OF_RUN));
+}
