@@ -192,6 +192,7 @@ function cutSoon(socket: WebSocket, connection: Duplex): void {
   setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
 }
 
+/** Answers in HTTP and hangs up, whatever the other side still says and whether or not it hangs up too. */
 function refuseUpgrade(
   connection: Duplex,
   status: string,
@@ -201,4 +202,7 @@ function refuseUpgrade(
   connection.end(
     `HTTP/1.1 ${status}\r\n${lines.join("")}Connection: close\r\nContent-Length: 0\r\n\r\n`,
   );
+  // A connection that is not read never hears the other side's end.
+  connection.resume();
+  setTimeout(() => connection.destroy(), GOODBYE_MS).unref();
 }
