@@ -43,6 +43,20 @@ test("what was opened ends when its ground does, once, and is forgotten when it 
   leases.stop();
 });
 
+test("what stands on a ground that cannot be looked at ends, and one that cannot be ended keeps no other open", async () => {
+  const leases = createLeases(5);
+  const fail = (): never => {
+    throw new Error("EIO");
+  };
+  const ended: string[] = [];
+  leases.add({ grant: grant("a", fail), end: fail });
+  leases.add({ grant: grant("b", fail), end: () => void ended.push("b") });
+  leases.add({ grant: grant("c"), end: () => void ended.push("c") });
+  await vi.waitFor(() => expect(ended).toEqual(["b"]));
+  expect(leases.size).toBe(1);
+  leases.stop();
+});
+
 test("wrong tries are bounded by the minute", () => {
   const clock = createFakeClock();
   const tries = new FailedTries(clock, 2);

@@ -43,33 +43,52 @@ export function readKeyFile(file: string): ApiKeyEntry[] {
  * A list that follows its file: a line taken out is a key revoked, within about a second.
  *
  * A file that is gone means nobody; one that cannot be read as a list leaves the last good one in force,
- * because half-written files happen.
+ * because half-written files happen, and is tried again at every look.
  */
-export function createKeyFile(file: string, clock: Clock, journal: Journal): ApiKeyList {
-  if (versionOf(file) === undefined) {
+export function createKeyFile(
+  file: string,
+  clock: Clock,
+  journal: Journal,
+  read: (file: string) => readonly ApiKeyEntry[] = readKeyFile,
+): ApiKeyList {
+  // Before what it is the version of is read: what is written meanwhile counts as new.
+  let version = versionOf(file);
+  if (version === undefined) {
     throw new CountersignError("ERR_ACCESS_KEY_LIST", `${file} is not there`, { file, line: 0 });
   }
-  let entries: readonly ApiKeyEntry[] = readKeyFile(file);
-  let version = versionOf(file);
+  let entries = read(file);
   let lookedAt = clock.now();
+  /** Why the newest list could not be read: told once, not at every look. */
+  let told: string | undefined;
   return () => {
     const now = clock.now();
     if (Math.abs(now - lookedAt) < LOOK_AGAIN_MS) return entries;
     lookedAt = now;
-    const found = versionOf(file);
-    if (found === version) return entries;
-    version = found;
     try {
-      entries = found === undefined ? [] : readKeyFile(file);
-      journal.info({ file, keys: entries.length }, "API keys read again");
-    } catch {
-      journal.warn({ file }, "API keys could not be read again; the last good list stays");
+      const found = versionOf(file);
+      if (found !== version) {
+        entries = found === undefined ? [] : read(file);
+        version = found;
+        journal.info({ file, keys: entries.length }, "API keys read again");
+      }
+      told = undefined;
+    } catch (error) {
+      const reason = (error as Error).message;
+      if (reason !== told) {
+        journal.warn(
+          { file, reason },
+          "API keys could not be read again; the last good list stays",
+        );
+      }
+      told = reason;
     }
     return entries;
   };
 }
 
+/** Nothing for a file that is not there; throws when the system does not let us look. */
 function versionOf(file: string): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
-  return found === undefined ? undefined : `${found.mtimeMs}:${found.size}:${found.ino}`;
+  if (found === undefined) return undefined;
+  return `${found.mtimeMs}:${found.ctimeMs}:${found.size}:${found.ino}`;
 }

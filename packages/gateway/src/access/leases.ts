@@ -20,9 +20,13 @@ export function createLeases(everyMs: number = LOOK_MS): Leases {
   const leases = new Set<Lease>();
   const timer = setInterval(() => {
     for (const lease of leases) {
-      if (lease.grant.isValid()) continue;
+      if (counts(lease.grant)) continue;
       leases.delete(lease);
-      lease.end();
+      try {
+        lease.end();
+      } catch {
+        // One that cannot be ended keeps no other open, and does not end the process.
+      }
     }
   }, everyMs);
   timer.unref();
@@ -34,4 +38,13 @@ export function createLeases(everyMs: number = LOOK_MS): Leases {
     },
     stop: () => clearInterval(timer),
   };
+}
+
+/** A ground that cannot be looked at is none. */
+function counts(grant: Grant): boolean {
+  try {
+    return grant.isValid();
+  } catch {
+    return false;
+  }
 }
