@@ -4,6 +4,8 @@ import { isCountersignError } from "@countersign/core";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import type { LoadOptions, PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
 import { readRegularFile } from "../files/read-regular-file.js";
+import { stateOf } from "./file-states.js";
+import type { FileStates } from "./file-states.js";
 import { STARTER_POLICY } from "./starter-policy.js";
 
 /** Bytes of one policy file: more than its reader takes characters of. */
@@ -27,13 +29,15 @@ export type OpenPolicy = {
   readonly reloads: PolicyReloads;
   /** The files it was read from, itself and what it extends. */
   files(): readonly string[];
+  /** What each of them looked like before it was read. */
+  seen(): FileStates;
 };
 
 /** Opens the policy file, or the built-in starter when the configuration names none. */
 export function openPolicy(file: string | undefined): OpenPolicy {
-  let files: string[] = [];
+  let seen = new Map<string, string>();
   const read = (): { text: string; options: LoadOptions } => {
-    files = file === undefined ? [] : [file];
+    seen = new Map(file === undefined ? [] : [[file, stateOf(file)]]);
     return {
       text: file === undefined ? STARTER_POLICY : readPolicyText(file),
       options: {
@@ -43,7 +47,7 @@ export function openPolicy(file: string | undefined): OpenPolicy {
           const referenced = resolve(dirname(from), reference);
           if (!existsSync(referenced)) return undefined;
           // Before it is read: one that cannot be is followed all the same.
-          files.push(referenced);
+          if (!seen.has(referenced)) seen.set(referenced, stateOf(referenced));
           return { file: referenced, text: readPolicyText(referenced) };
         },
       },
@@ -76,7 +80,8 @@ export function openPolicy(file: string | undefined): OpenPolicy {
     get reloads() {
       return reloads;
     },
-    files: () => files,
+    files: () => [...seen.keys()],
+    seen: () => seen,
   };
 }
 

@@ -18,6 +18,8 @@ import type { ThreadLedger } from "../ledger/ledger.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock } from "../ports.js";
 import type { Journal, TokenVerifier } from "../runs/surroundings.js";
+import { statesOf } from "./file-states.js";
+import type { FileStates } from "./file-states.js";
 
 /** The gateway's tokens: it verifies those of trusted issuers, itself among them. */
 export type OpenTokens = {
@@ -32,6 +34,8 @@ export type OpenTokens = {
   revoke(id: string): Promise<void>;
   /** Takes over what was added to the revocation file, or says why it cannot be read; what is known stays. */
   reread(): string | undefined;
+  /** What the revocation file, if there is one, looked like before it was read. */
+  seen(): FileStates;
   readonly revocations: { readonly count: number; readonly isStale: boolean };
   /** Stops looking for what other gateways revoke. */
   close(): Promise<void>;
@@ -47,6 +51,8 @@ export async function openTokens(
   const key = await openKey(config.keyDirectory, "issuer");
   const issuer = createCapabilityIssuer({ key });
   const { revocationFile } = config;
+  const look = (): FileStates => statesOf(revocationFile === undefined ? [] : [revocationFile]);
+  let seen = look();
   const known =
     revocationFile !== undefined && existsSync(revocationFile)
       ? readRevocationFile(revocationFile)
@@ -84,6 +90,7 @@ export async function openTokens(
     },
     reread: () => {
       if (revocationFile === undefined) return undefined;
+      seen = look();
       try {
         // Only ever more: a line that was removed does not bring a token back to life.
         for (const revocation of readRevocationFile(revocationFile)) revocations.revoke(revocation);
@@ -94,6 +101,7 @@ export async function openTokens(
         return (error as Error).message;
       }
     },
+    seen: () => seen,
     verifier: {
       evaluate: (token, context) => {
         const facts = verifier.evaluate(token, context);

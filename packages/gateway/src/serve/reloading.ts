@@ -36,21 +36,15 @@ export function reloadPolicy(
 }
 
 /** Follows the files of the policy and of the revocations. */
-export function followFiles(
-  parts: { policy: OpenPolicy; tokens: OpenTokens; journal: Journal },
-  revocationFile: string | undefined,
-): FileWatch {
+export function followFiles(parts: {
+  policy: OpenPolicy;
+  tokens: OpenTokens;
+  journal: Journal;
+}): FileWatch {
   const { policy, tokens, journal } = parts;
   const watches = [
-    watchFiles(policy.files, () => void reloadPolicy(policy, journal, "file")),
-    ...(revocationFile === undefined
-      ? []
-      : [
-          watchFiles(
-            () => [revocationFile],
-            () => reread(tokens, journal),
-          ),
-        ]),
+    watchFiles(policy.seen, () => void reloadPolicy(policy, journal, "file")),
+    watchFiles(tokens.seen, () => reread(tokens, journal)),
   ];
   return {
     stop: () => {

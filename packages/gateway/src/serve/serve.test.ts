@@ -12,6 +12,7 @@ import { CHAT_POLICY, OPEN_POLICY } from "../testing/fixture.js";
 import { readScrape, valueOf } from "../testing/scrape.js";
 import { startServed } from "../testing/served.js";
 import { sseEvents } from "../testing/transports.js";
+import { statesOf } from "./file-states.js";
 import { startGateway } from "./serve.js";
 import { watchFiles } from "./watch-files.js";
 
@@ -284,10 +285,15 @@ test("a file behind swapped symbolic links, as Kubernetes mounts them, is notice
   }
   await symlink("v1", join(folder, "..data"));
   await symlink("..data/policy.yaml", join(folder, "mounted.yaml"));
+  const look = () => statesOf([join(folder, "mounted.yaml")]);
+  let seen = look();
   let changes = 0;
   const watch = watchFiles(
-    () => [join(folder, "mounted.yaml")],
-    () => (changes += 1),
+    () => seen,
+    () => {
+      seen = look();
+      changes += 1;
+    },
     20,
   );
   await symlink("v2", join(folder, "..data_tmp"));

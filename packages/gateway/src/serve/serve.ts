@@ -185,7 +185,7 @@ export async function startGateway(
     fetch: app.fetch,
     serverOptions: { ...timersOf(config.limits), maxHeaderSize: config.limits.headerBytes },
   }) as HttpServer;
-  const files = followFiles(parts, config.revocationFile);
+  const files = followFiles(parts);
   const close = async (): Promise<void> => {
     files.stop();
     watched.stop();

@@ -1,4 +1,5 @@
-import { statSync, realpathSync } from "node:fs";
+import { statesOf } from "./file-states.js";
+import type { FileStates } from "./file-states.js";
 
 /** Watches some files until it is stopped. */
 export type FileWatch = { stop(): void };
@@ -6,45 +7,30 @@ export type FileWatch = { stop(): void };
 const INTERVAL_MS = 500;
 
 /**
- * Calls back once when any of the files has changed and has then been still for one interval.
+ * Calls back when any of the files looks different from what was seen of it before it was read, and has then been still
+ * for one interval; whoever is called reads them again, and so sees them anew.
  *
  * It asks for the state of each path instead of listening to the kernel: editors replace files by renaming,
- * Kubernetes swaps a symbolic link two folders up, and network file systems tell nobody. A path, its target,
- * inode, size and time of change together notice all of them.
+ * Kubernetes swaps a symbolic link two folders up, and network file systems tell nobody. What was seen comes from the
+ * reader, so that nothing written while or after it read is missed, however much later the watch begins.
  */
 export function watchFiles(
-  files: () => readonly string[],
+  seen: () => FileStates,
   onChange: () => void,
   intervalMs: number = INTERVAL_MS,
 ): FileWatch {
-  let settled = fingerprint(files());
-  let last = settled;
+  let last = fingerprint(seen());
   const timer = setInterval(() => {
-    const now = fingerprint(files());
+    // What is read may name other files than before.
+    const now = fingerprint(statesOf(seen().keys()));
     const isStill = now === last;
     last = now;
-    if (!isStill || now === settled) return;
-    settled = now;
-    onChange();
-    // What is read may name other files than before.
-    settled = fingerprint(files());
-    last = settled;
+    if (isStill && now !== fingerprint(seen())) onChange();
   }, intervalMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }
 
-function fingerprint(files: readonly string[]): string {
-  return files.map(stateOf).join("\n");
-}
-
-function stateOf(file: string): string {
-  try {
-    const target = realpathSync(file);
-    const { ino, size, mtimeMs, ctimeMs } = statSync(target);
-    return [file, target, ino, size, mtimeMs, ctimeMs].join("|");
-  } catch {
-    // In the middle of being replaced, or removed: a state like any other.
-    return `${file}|absent`;
-  }
+function fingerprint(states: FileStates): string {
+  return [...states.values()].join("\n");
 }
