@@ -12,6 +12,7 @@ import { printJson, printLine } from "../output/print.js";
 import { VERSION } from "../version.js";
 import { assertPlaces, checkServe, compileServedPolicy } from "./check-serve.js";
 import "./errors.js";
+import { listenToHangups } from "./hangups.js";
 import { shownAddress } from "./shown-address.js";
 
 type ServeFlags = {
@@ -68,6 +69,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   if (flags.ask === true || flags.whileRunning === true) {
     throw new TypeError("--ask and --while-running belong to --check");
   }
+  const hangups = listenToHangups();
   checkPolicy(config.policyFile);
   assertPlaces(config);
   tuneMemory();
@@ -78,8 +80,9 @@ async function serve(flags: ServeFlags): Promise<void> {
     journal,
     consoleDirectory: CONSOLE_DIRECTORY,
   });
-  const leave = listenToSignals(running);
+  const leave = listenToStops();
   greet(running, config, journal);
+  hangups.follow(() => void running.reloadPolicy("signal"));
   const hasten = await leave;
   journal.info({ open: running.gateway.surroundings.sessions.openRuns().length }, "stopping");
   const { stopped } = await running.drain(hasten);
@@ -101,9 +104,8 @@ function tuneMemory(): void {
 }
 
 /** Resolves at the first signal to stop; the signal it gives aborts at the second. */
-function listenToSignals(running: RunningGateway): Promise<AbortSignal> {
+function listenToStops(): Promise<AbortSignal> {
   const hasten = new AbortController();
-  process.on("SIGHUP", () => void running.reloadPolicy("signal"));
   return new Promise((resolve) => {
     let asked = 0;
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
