@@ -1,3 +1,4 @@
+import { createFakeClock } from "@countersign/testkit";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { AddressInfo } from "node:net";
@@ -46,6 +47,17 @@ test.each(["ping", "pong"] as const)(
     expect(await closed).toBe("1008 ERR_SOCKET_RATE");
   },
 );
+
+test("a clock that jumps ahead makes no socket idle", async () => {
+  const clock = createFakeClock(Date.now());
+  const socket = await connect({ gateway: { clock, listenLimits: { socketIdleMs: 60_000 } } });
+  const closed = closeOf(socket);
+  clock.advance(3_600_000);
+  // The watch looks once a second.
+  const open = new Promise((resolve) => setTimeout(resolve, 1200, "open"));
+  expect(await Promise.race([closed, open])).toBe("open");
+  socket.terminate();
+});
 
 test("a client that answers no goodbye is cut", async () => {
   const socket = await connect({ gateway: { listenLimits: { messagesPerSecond: 5 } } });

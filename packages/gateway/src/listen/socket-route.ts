@@ -57,7 +57,7 @@ export function attachSockets(
   options: SocketOptions,
 ): Sockets {
   const { door, origins, book } = options;
-  const watch = createSocketWatch(door.limits.socketIdleMs, around.clock);
+  const watch = createSocketWatch(door.limits.socketIdleMs);
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,

@@ -1,5 +1,4 @@
 import type { WebSocket } from "ws";
-import type { Clock } from "../ports.js";
 
 /** What the watch must know of a socket. */
 export type Watched = {
@@ -33,12 +32,12 @@ const UNANSWERED = 3;
  * Closes what nobody uses and cuts what nobody is behind.
  *
  * A laptop that was shut leaves its connection half open: only an answer to a ping tells it from one that
- * listens.
+ * listens. Time is the process's own: a clock that is set right makes nobody idle.
  */
-export function createSocketWatch(idleMs: number, clock: Clock): SocketWatch {
+export function createSocketWatch(idleMs: number): SocketWatch {
   const states = new Map<WebSocket, State>();
   const look = (): void => {
-    const now = clock.now();
+    const now = performance.now();
     for (const [socket, state] of states) {
       if (state.watched.isBusy()) state.usedAt = now;
       if (state.open >= UNANSWERED) socket.terminate();
@@ -58,11 +57,11 @@ export function createSocketWatch(idleMs: number, clock: Clock): SocketWatch {
   return {
     add: (watched) => {
       const { socket } = watched;
-      const now = clock.now();
+      const now = performance.now();
       const state = { watched, usedAt: now, pingedAt: now, open: 0, buffered: 0 };
       states.set(socket, state);
       socket.on("message", () => {
-        state.usedAt = clock.now();
+        state.usedAt = performance.now();
         state.open = 0;
       });
       socket.on("pong", () => {
