@@ -55,14 +55,30 @@ export async function assertRemembered(
   }
 }
 
-/** The same store, with every checkpoint it takes also kept beside the keys. */
+/**
+ * The same store, with every checkpoint it takes also kept beside the keys.
+ *
+ * Checkpoints may be made at the same time: their texts are kept one after another, and none over that of a longer log.
+ */
 export function rememberCheckpoints(store: ReceiptStore, directory: string): ReceiptStore {
   const file = join(directory, FILE);
+  let keptSize = 0;
+  let underWay: Promise<unknown> = Promise.resolve();
+  const keep = (text: string, size: number): Promise<void> => {
+    const kept = underWay.then(async () => {
+      if (size < keptSize) return;
+      await replaceFile(file, text);
+      keptSize = size;
+    });
+    // Whoever asked is told of a failure; the next text is kept all the same.
+    underWay = kept.catch(() => undefined);
+    return kept;
+  };
   return {
     ...store,
     writeCheckpoint: async (text, size) => {
       await store.writeCheckpoint(text, size);
-      await replaceFile(file, text);
+      await keep(text, size);
     },
   };
 }
