@@ -103,7 +103,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const books = new WeakMap<CompiledPolicy, CounterBook>();
   const upstreams = options.agents.map(createUpstream);
   const heartbeats = createHeartbeats(options.heartbeatMs);
-  const recorder = createWatchedRecorder(options.recorder, clock);
+  const recorder = createWatchedRecorder(options.recorder);
   const drain = { isLeaving: false, isDraining: false };
   const telemetry = options.telemetry ?? createTelemetry();
   const ledger = watchLedger(options.ledger ?? createMemoryLedger(clock), clock, telemetry.ledger);

@@ -63,20 +63,17 @@ test("many busy streams wait for a slow log together, and none of them is refuse
   let most = 0;
   // A log acknowledges everything of one flush at once, so that whoever waits for room wakes together.
   let flushed = new Promise<void>((resolve) => setTimeout(resolve, 20));
-  const watched = createWatchedRecorder(
-    {
-      appendAll: async (drafts) => {
-        underWay += drafts.length;
-        most = Math.max(most, underWay);
-        const flush = flushed;
-        await flush;
-        if (flush === flushed) flushed = new Promise((resolve) => setTimeout(resolve, 20));
-        underWay -= drafts.length;
-        return appendAll(drafts);
-      },
+  const watched = createWatchedRecorder({
+    appendAll: async (drafts) => {
+      underWay += drafts.length;
+      most = Math.max(most, underWay);
+      const flush = flushed;
+      await flush;
+      if (flush === flushed) flushed = new Promise((resolve) => setTimeout(resolve, 20));
+      underWay -= drafts.length;
+      return appendAll(drafts);
     },
-    { now: () => Date.now() },
-  );
+  });
   gateway.recorder.appendAll = (drafts) => watched.appendAll(drafts);
   gateway.recorder.room = () => watched.room();
   const runs = Array.from({ length: 24 }, (_, index) => {

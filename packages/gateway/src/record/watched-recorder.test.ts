@@ -7,7 +7,7 @@ const DRAFT = {} as EntryDraft;
 
 async function readyAfter(cause: unknown): Promise<boolean> {
   const recorder = { appendAll: () => Promise.reject(cause as Error) };
-  const watched = createWatchedRecorder(recorder, { now: () => 0 });
+  const watched = createWatchedRecorder(recorder);
   await expect(watched.appendAll([DRAFT])).rejects.toBe(cause);
   return watched.isReady();
 }
@@ -29,15 +29,12 @@ test("a failure of the store or the log, and one that nobody foresaw, make it no
 
 test("over 8,192 entries under way there is no room, until half of them are settled", async () => {
   const settle: (() => void)[] = [];
-  const watched = createWatchedRecorder(
-    {
-      appendAll: (drafts) =>
-        new Promise((resolve) => {
-          settle.push(() => resolve(drafts.map(() => ({ seq: 0, id: "" }))));
-        }),
-    },
-    { now: () => 0 },
-  );
+  const watched = createWatchedRecorder({
+    appendAll: (drafts) =>
+      new Promise((resolve) => {
+        settle.push(() => resolve(drafts.map(() => ({ seq: 0, id: "" }))));
+      }),
+  });
   const drafts = Array.from({ length: 2048 }, () => DRAFT);
   const appends = [1, 2, 3].map(() => watched.appendAll(drafts));
   expect(watched.room()).toBeUndefined();
@@ -59,10 +56,7 @@ test("over 8,192 entries under way there is no room, until half of them are sett
 });
 
 test("an append that fails gives its room back", async () => {
-  const watched = createWatchedRecorder(
-    { appendAll: () => Promise.reject(new Error("disk")) },
-    { now: () => 0 },
-  );
+  const watched = createWatchedRecorder({ appendAll: () => Promise.reject(new Error("disk")) });
   const append = watched.appendAll(Array.from({ length: 9000 }, () => DRAFT));
   const room = watched.room();
   await expect(append).rejects.toThrow("disk");

@@ -1,5 +1,4 @@
 import { isCountersignError } from "@countersign/core";
-import type { Clock } from "../ports.js";
 import { createHealth } from "../telemetry/health.js";
 import type { Recorder } from "./recorder.js";
 
@@ -19,9 +18,9 @@ const MAX_UNDER_WAY = 8192;
 const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_/u;
 
 /** Watches a recorder. */
-export function createWatchedRecorder(recorder: Recorder, clock: Clock): WatchedRecorder {
+export function createWatchedRecorder(recorder: Recorder): WatchedRecorder {
   const { probe } = recorder;
-  const health = createHealth(clock, probe === undefined ? undefined : () => probe());
+  const health = createHealth(probe === undefined ? undefined : () => probe());
   let underWay = 0;
   let roomAgain: { promise: Promise<void>; resolve: () => void } | undefined;
   const note = (error: unknown): void => {

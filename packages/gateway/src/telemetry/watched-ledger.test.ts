@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createMemoryLedger } from "../ledger/memory-ledger.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import { idsOf, inRun } from "../testing/events.js";
@@ -11,8 +11,8 @@ import { watchLedger } from "./watched-ledger.js";
 
 /** A ledger whose disk can be full. */
 function createFragileLedger() {
-  const state = { isFull: false, now: 0 };
-  const clock = { now: () => state.now };
+  const state = { isFull: false };
+  const clock = { now: () => 0 };
   const inner = createMemoryLedger(clock);
   const check = (): void => {
     if (state.isFull) throw new CountersignError("ERR_LEDGER_UNAVAILABLE", "disk is full", {});
@@ -29,6 +29,13 @@ function createFragileLedger() {
     },
   };
   return { ledger, state, clock };
+}
+
+/** Time passes only when a test says so. */
+function passTime() {
+  const passing = vi.spyOn(performance, "now").mockReturnValue(0);
+  onTestFinished(() => passing.mockRestore());
+  return passing;
 }
 
 test("a ledger that fails is counted and not ready, and one success makes it ready again", async () => {
@@ -61,20 +68,22 @@ test("a failure that is not the store's leaves it ready", async () => {
 test("without traffic, whoever asks makes it find out, once a second", async () => {
   const { ledger, state, clock } = createFragileLedger();
   const watched = watchLedger(ledger, clock, { failures: 0 });
+  const passing = passTime();
   state.isFull = true;
   await expect(watched.claim([])).rejects.toThrow("disk is full");
   expect(watched.isReady()).toBe(false);
   await Promise.resolve();
   state.isFull = false;
-  state.now = 999;
+  passing.mockReturnValue(999);
   expect(watched.isReady()).toBe(false);
-  state.now = 1000;
+  passing.mockReturnValue(1000);
   watched.isReady();
   await expect.poll(() => watched.isReady()).toBe(true);
 });
 
 test("/readyz is red and says why while no thread can be written, and green when there is room again", async () => {
   const { ledger, state, clock } = createFragileLedger();
+  const passing = passTime();
   const fixture = await startFixture(
     ({ body }) => ({ pieces: inRun(idsOf(body), []).map(sseFrame) }),
     { gateway: { ledger, clock } },
@@ -96,7 +105,7 @@ test("/readyz is red and says why while no thread can be written, and green when
     expect(fixture.gateway.isReady()).toBe(false);
     expect(fixture.gateway.surroundings.telemetry.ledger.failures).toBeGreaterThan(0);
     state.isFull = false;
-    state.now += 5000;
+    passing.mockReturnValue(5000);
     await expect.poll(ready).toEqual([200, "ready"]);
     expect(await ask("r2")).toBe(200);
   } finally {

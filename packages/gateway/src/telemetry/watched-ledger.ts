@@ -16,7 +16,7 @@ export function watchLedger(
   clock: Clock,
   counts: Telemetry["ledger"],
 ): WatchedLedger {
-  const health = createHealth(clock, () => {
+  const health = createHealth(() => {
     const row: LedgerRow = { kind: "thread", id: "", value: { at: clock.now() } };
     return ledger.write(PROBE_THREAD, [row]);
   });
