@@ -2,6 +2,7 @@ import type { GroupSigner } from "../sign/group-signer.js";
 import type { SignMode } from "../sign/group.js";
 import type { Durability, ReceiptStore } from "../store/store.js";
 import type { Covered } from "./covered.js";
+import type { Descent } from "./descent.js";
 import type { AppendedEntry } from "./appended-entry.js";
 import type { EntryDraft } from "./draft.js";
 import { FlushQueue } from "./flush-queue.js";
@@ -23,6 +24,8 @@ export type AppendQueueOptions = {
   readonly seal: LogSeal | undefined;
   /** What the newest checkpoint covers. */
   readonly covered: Covered;
+  /** Told of what this log makes itself. */
+  readonly descent: Descent;
 };
 
 /** Entries that wait for no further company. */
@@ -42,7 +45,7 @@ export class AppendQueue {
 
   constructor(options: AppendQueueOptions) {
     this.#options = options;
-    const { store, durability, flushSize, size, seal, covered } = options;
+    const { store, durability, flushSize, size, seal, covered, descent } = options;
     this.#flushes = new FlushQueue({
       store,
       durability,
@@ -50,6 +53,7 @@ export class AppendQueue {
       size,
       seal,
       covered,
+      descent,
       settled: (count) => {
         this.#pending -= count;
       },

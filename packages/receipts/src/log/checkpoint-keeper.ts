@@ -33,7 +33,11 @@ export class CheckpointKeeper {
   }
 
   /** Signs a checkpoint of everything acknowledged, at once. */
-  async checkpoint(): Promise<string> {
+  checkpoint(): Promise<string> {
+    return this.#inTurn(() => this.#make());
+  }
+
+  async #make(): Promise<string> {
     const { covered } = this.#options;
     const { checkpoint, text } = await covered.retry(
       () => makeCheckpoint(this.#options, covered.known),
@@ -47,22 +51,34 @@ export class CheckpointKeeper {
 
   /** Proof of one entry against the newest checkpoint, made now if none covers it. */
   async prove(seq: number): Promise<string> {
-    if (this.#newest === undefined || this.#newest.size <= seq) await this.checkpoint();
+    const isIn = (): boolean => this.#newest !== undefined && this.#newest.size > seq;
+    // Of many that are asked for at once, the first one's checkpoint does for all.
+    if (!isIn()) await this.#inTurn(() => (isIn() ? undefined : this.#make()));
     return proveEntry(this.#options.store, seq, this.#newest?.text ?? "", this.#tiles);
   }
 
   /** No more checkpoints by time; the last one covers everything. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#underWay;
-    if (!this.#isCovered()) await this.checkpoint();
+    await this.#inTurn(() => this.#makeIfGrown());
   }
 
   #look(): void {
     if (this.#isCovered()) return;
-    this.#underWay = this.#underWay
-      .then(() => (this.#isCovered() ? undefined : this.checkpoint()))
-      .catch((error: unknown) => this.#options.onError?.(error));
+    this.#inTurn(() => this.#makeIfGrown()).catch((error: unknown) =>
+      this.#options.onError?.(error),
+    );
+  }
+
+  #makeIfGrown(): Promise<string> | undefined {
+    return this.#isCovered() ? undefined : this.#make();
+  }
+
+  /** One checkpoint after another: each is held against the one before. */
+  #inTurn<Result>(make: () => Result | Promise<Result>): Promise<Result> {
+    const made = this.#underWay.then(make);
+    this.#underWay = made.catch(() => undefined);
+    return made;
   }
 
   // More than this log's own entries may be covered: other gateways append too.

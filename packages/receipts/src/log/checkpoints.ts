@@ -5,13 +5,15 @@ import type { Checkpoint } from "../checkpoint/checkpoint.js";
 import { signCheckpoint } from "../checkpoint/sign-checkpoint.js";
 import { openCheckpoint } from "../checkpoint/verify-checkpoint.js";
 import { EMPTY_ROOT } from "../merkle/hash.js";
-import { rootFromNodes } from "../merkle/prove.js";
+import { proveConsistency, rootFromNodes } from "../merkle/prove.js";
 import { frontierRoot } from "../merkle/tree.js";
+import { verifyConsistency } from "../merkle/verify-proof.js";
 import { parseNote } from "../note/note.js";
 import type { MessageSigner } from "../note/sign-note.js";
 import { createNoteKey } from "../note/vkey.js";
 import type { ReceiptStore } from "../store/store.js";
 import { createTileNodeReader } from "../tiles/nodes.js";
+import type { Descent } from "./descent.js";
 import "./errors.js";
 import { assertSealed } from "./seal.js";
 import type { KnownHead, LogSeal } from "./seal.js";
@@ -72,6 +74,17 @@ async function isSigned(text: string, origin: string, key: Uint8Array): Promise<
   }
 }
 
+/** Refuses a tree that does not go on from an older one, which is no larger: the store's tiles must prove it. */
+export async function assertGrown(
+  store: ReceiptStore,
+  older: KnownHead,
+  newer: KnownHead,
+): Promise<void> {
+  const read = createTileNodeReader(newer.size, (tile) => store.readTile(tile));
+  const proof = await proveConsistency(older.size, newer.size, read);
+  if (!verifyConsistency(older, newer, proof)) throw inconsistent(older.size, "another root");
+}
+
 /** What a checkpoint is made of. */
 export type CheckpointSource = {
   readonly store: ReceiptStore;
@@ -79,18 +92,26 @@ export type CheckpointSource = {
   readonly signer: MessageSigner;
   /** Without it everything in the store is signed for. */
   readonly seal?: LogSeal | undefined;
+  /** Spares the proof that the log goes on from its last checkpoint where only this log appended since. */
+  readonly descent: Descent;
 };
 
-/** Signs and stores a checkpoint of everything acknowledged so far, and of nothing that somebody else put there. */
+/**
+ * Signs and stores a checkpoint of everything acknowledged so far, and of nothing that somebody else put there. Entries that
+ * others appended may stand in the place of some that were signed for and lost: size and seal do not tell.
+ */
 export async function makeCheckpoint(
-  { store, origin, signer, seal }: CheckpointSource,
+  { store, origin, signer, seal, descent }: CheckpointSource,
   known?: KnownHead,
 ): Promise<{ checkpoint: Checkpoint; text: string }> {
   const head = await store.head();
   if (head.size < (known?.size ?? 0)) throw lostEntries(known?.size ?? 0);
   if (seal !== undefined) assertSealed(seal, head, known);
   const checkpoint = { origin, size: head.size, root: frontierRoot(head) };
+  const line = descent.lineFrom(head);
+  if (known !== undefined && line.holds !== known) await assertGrown(store, known, checkpoint);
   const text = await signCheckpoint(checkpoint, signer);
   await store.writeCheckpoint(text, head.size);
+  line.holds = checkpoint;
   return { checkpoint, text };
 }

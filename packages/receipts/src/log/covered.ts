@@ -3,10 +3,13 @@ import type { KnownHead } from "./seal.js";
 /** What the newest checkpoint of a log covers, as far as is known here: that needs no seal. */
 export class Covered {
   #known: KnownHead | undefined;
-  readonly #read: () => Promise<KnownHead | undefined>;
+  readonly #read: (known?: KnownHead) => Promise<KnownHead | undefined>;
 
-  /** `read` reads the newest checkpoint of the store, which this log's key signed. */
-  constructor(known: KnownHead | undefined, read: () => Promise<KnownHead | undefined>) {
+  /** `read` reads the newest checkpoint of the store, which this log's key signed and which goes on from what was known. */
+  constructor(
+    known: KnownHead | undefined,
+    read: (known?: KnownHead) => Promise<KnownHead | undefined>,
+  ) {
     this.#known = known;
     this.#read = read;
   }
@@ -32,9 +35,10 @@ export class Covered {
       return await act();
     } catch (error) {
       if (!isUnsealed(error)) throw error;
-      const newest = await this.#read();
-      if (newest === undefined || newest.size <= (this.#known?.size ?? 0)) throw error;
-      this.#known = newest;
+      const known = this.#known;
+      const newest = await this.#read(known);
+      if (newest === undefined || newest.size <= (known?.size ?? 0)) throw error;
+      if (this.#known === known) this.#known = newest;
       return act();
     }
   }

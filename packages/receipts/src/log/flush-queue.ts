@@ -6,6 +6,7 @@ import type { Durability, ReceiptStore, StoreHead } from "../store/store.js";
 import { grow } from "./grow.js";
 import { lostEntries } from "./checkpoints.js";
 import type { Covered } from "./covered.js";
+import type { Descent } from "./descent.js";
 import type { PendingGroup } from "./pending-group.js";
 import { assertSealed, isUnsealed } from "./seal.js";
 import type { LogSeal } from "./seal.js";
@@ -22,6 +23,8 @@ export type FlushQueueOptions = {
   readonly seal: LogSeal | undefined;
   /** What needs no seal. */
   readonly covered: Covered;
+  /** Told of every tree that is made of a head. */
+  readonly descent: Descent;
   /** Told how many entries are in the log, or never will be. */
   settled(count: number): void;
   /** Told when there is nothing to flush any more. */
@@ -96,7 +99,7 @@ export class FlushQueue {
   }
 
   async #write(taken: readonly PendingGroup[]): Promise<void> {
-    const { store, durability, settled, seal, covered } = this.#options;
+    const { store, durability, settled, seal, covered, descent } = this.#options;
     let end = 0;
     let grown: StoreHead | undefined;
     const append = (): Promise<void> =>
@@ -106,6 +109,7 @@ export class FlushQueue {
         end = size;
         const batch = grow(head, signed, () => taken.flatMap((one) => one.kept), seal);
         grown = batch.frontier;
+        descent.grow(head, grown);
         return batch;
       }, durability);
     try {

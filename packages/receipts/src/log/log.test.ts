@@ -243,6 +243,22 @@ test("a checkpoint that covers what others appended too is not signed again and 
   await other.close();
 });
 
+test("a log that alone appends signs for its growth without reading tiles", async () => {
+  const store = memoryStore();
+  const readTile = vi.spyOn(store, "readTile");
+  const log = await logOver(store);
+  for (let round = 0; round < 5; round += 1) {
+    const appends = [0, 1, 2].map((number) => log.append(draftOf(3 * round + number)));
+    await Promise.all([log.checkpoint(), ...appends, log.checkpoint()]);
+    store.fail = true;
+    await expect(log.append(draftOf(99))).rejects.toThrow();
+    store.fail = false;
+  }
+  await log.close();
+  expect(store.checkpoints.at(-1)).toMatch(/^unit\.example\/log\n15\n/);
+  expect(readTile).not.toHaveBeenCalled();
+});
+
 test("options that make no sense are a TypeError", async () => {
   await expect(logOver(memoryStore(), { maxQueue: -1 })).rejects.toThrow(TypeError);
 });

@@ -6,8 +6,9 @@ import type { Durability, ReceiptStore } from "../store/store.js";
 import { AppendQueue } from "./append-queue.js";
 import type { AppendedEntry } from "./appended-entry.js";
 import { CheckpointKeeper } from "./checkpoint-keeper.js";
-import { assertConsistent } from "./checkpoints.js";
+import { assertConsistent, assertGrown } from "./checkpoints.js";
 import { Covered } from "./covered.js";
+import { Descent } from "./descent.js";
 import type { EntryDraft } from "./draft.js";
 import "./errors.js";
 import type { KnownHead, LogSeal } from "./seal.js";
@@ -75,9 +76,15 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   const flushSize = Math.max(1, countOption("flushSize", options.flushSize, 2_048));
   const interval = countOption("checkpointInterval", options.checkpointInterval, 1_000);
   const ownKey = seal === undefined ? undefined : checkpointSigner.publicKey;
-  const readCovered = (): Promise<KnownHead | undefined> => assertConsistent(store, origin, ownKey);
+  const readCovered = async (known?: KnownHead): Promise<KnownHead | undefined> => {
+    const newest = await assertConsistent(store, origin, ownKey);
+    if (newest === undefined || known === undefined || newest.size < known.size) return newest;
+    await assertGrown(store, known, newest);
+    return newest;
+  };
   const covered = new Covered(await readCovered(), readCovered);
   if (seal !== undefined) await assertTail(store, seal, covered.known);
+  const descent = new Descent();
   const queue = new AppendQueue({
     store,
     signer,
@@ -88,12 +95,14 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     size: (await store.head()).size,
     seal,
     covered,
+    descent,
   });
   const checkpoints = new CheckpointKeeper({
     store,
     origin,
     signer: checkpointSigner,
     seal,
+    descent,
     covered,
     size: () => queue.size,
     interval,
