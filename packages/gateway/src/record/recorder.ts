@@ -18,6 +18,8 @@ export type Recorder = {
    * room. Whoever goes on asking without waiting is refused at some point.
    */
   room?(): Promise<void> | undefined;
+  /** This gateway's name among those that write the same log; none where it is the only one. */
+  readonly writer?: string | undefined;
   /** Writes something harmless, to find out whether a store that failed is back. */
   probe?(): Promise<unknown>;
 };

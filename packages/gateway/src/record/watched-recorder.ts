@@ -34,6 +34,7 @@ export function createWatchedRecorder(recorder: Recorder): WatchedRecorder {
   };
   return {
     isReady: () => health.isReady(),
+    writer: recorder.writer,
     appendAll: (drafts) => {
       underWay += drafts.length;
       return recorder.appendAll(drafts).then(

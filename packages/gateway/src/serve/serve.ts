@@ -13,7 +13,7 @@ import { readConsoleFiles } from "../control/console-files.js";
 import type { ConsoleFiles } from "../control/console-files.js";
 import { openFleetStore } from "../fleet/fleet-store.js";
 import { Fleet } from "../fleet/fleet.js";
-import { createGatewayName } from "../fleet/gateway-name.js";
+import { createGatewayName, tagOf } from "../fleet/gateway-name.js";
 import { openRelay } from "./open-relay.js";
 import { createGateway, SILENT } from "../gateway.js";
 import type { Gateway } from "../gateway.js";
@@ -134,6 +134,7 @@ export async function startGateway(
       appendAll: (drafts) => receipts.log.appendAll(drafts),
       // Signing a checkpoint writes to the store, so it tells whether the store is back.
       probe: async () => void (await receipts.log.checkpoint()),
+      writer: fleet && tagOf(gatewayName),
     },
     ledger,
     ...(fleet === undefined ? {} : { stopElsewhere: (order) => fleet.stop(order) }),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Recorder } from "../record/recorder.js";
-import { isFreeId } from "./claimed-ids.js";
+import { claimId, isFreeId } from "./claimed-ids.js";
 
 const log = (): Recorder => ({ appendAll: async () => [] });
 const at = (receivedAt: number, sessionId = "s"): Parameters<typeof isFreeId>[2] => ({
@@ -25,4 +25,13 @@ test("ids are forgotten oldest first, and none of the second that is under way",
   expect(isFreeId(one, "4", at(10_900), 3)).toBe(false);
   expect(isFreeId(one, "4", at(11_000), 3)).toBe(true);
   expect(isFreeId(one, "2", at(10_000), 3)).toBe(false);
+});
+
+test("a gateway that writes a log alone leaves ids as they are; of several each adds its name", () => {
+  const mintId = (): string => "minted";
+  const shared = { ...log(), writer: "0a1b2c3d" };
+  expect(claimId(log(), "evt_1", at(10_000), mintId)).toBe("evt_1");
+  expect(claimId(shared, "evt_1", at(10_000), mintId)).toBe("evt_1~0a1b2c3d");
+  expect(claimId(shared, "evt_1", at(10_000), mintId)).toBe("minted");
+  expect(claimId(shared, "x".repeat(504), at(10_000), mintId)).toBe("minted");
 });

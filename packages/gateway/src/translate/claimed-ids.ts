@@ -1,3 +1,5 @@
+import { MAX_ENVELOPE_IDENTIFIER_LENGTH } from "@countersign/wire/dialects";
+import type { MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";
 
 /** Whose id it is, and when it came. */
@@ -11,6 +13,16 @@ export type Claim = {
 const MAX_REMEMBERED = 16_384;
 
 const logs = new WeakMap<Recorder, Map<string, number>>();
+
+/**
+ * The id under which something of an agent or a browser gets its receipt: its own, or a minted one where that would name two. Of
+ * gateways that write one log none knows what the others have seen, so each puts its name behind the ids.
+ */
+export function claimId(log: Recorder, id: string, claim: Claim, mintId: MintId): string {
+  const own = log.writer === undefined ? id : `${id}~${log.writer}`;
+  const isFree = own.length <= MAX_ENVELOPE_IDENTIFIER_LENGTH && isFreeId(log, own, claim);
+  return isFree ? own : mintId("event");
+}
 
 /**
  * Whether an id that an agent or a browser chose may name a receipt. A receipt has its second in it and no number: the

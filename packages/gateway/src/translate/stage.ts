@@ -11,7 +11,7 @@ import { createPassage } from "../pipeline/passage.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
-import { isFreeId } from "./claimed-ids.js";
+import { claimId } from "./claimed-ids.js";
 import { createEventIds } from "./event-ids.js";
 
 type BrowserMessage = NonNullable<InboundRequest["message"]>;
@@ -39,8 +39,9 @@ export const translate: Stage = {
 function withOwnId(request: InboundRequest, message: BrowserMessage): BrowserMessage {
   const { envelope } = message;
   const { event_id: id } = envelope;
-  if (id === undefined || isFreeId(request.recorder, id, request)) return message;
-  return { ...message, envelope: { ...envelope, event_id: request.mintId("event") } };
+  if (id === undefined) return message;
+  const own = claimId(request.recorder, id, request, request.mintId);
+  return own === id ? message : { ...message, envelope: { ...envelope, event_id: own } };
 }
 
 class Translator implements Step {
@@ -87,8 +88,9 @@ class Translator implements Step {
     this.#idOf ??= createEventIds(() => input.messages.map(({ id }) => id), mintId);
     const id = this.#idOf(claim.envelope.event_id);
     const { agent, sessionId, recorder } = this.#run;
-    const isFree = isFreeId(recorder, id, { agent, sessionId, receivedAt: passage.receivedAt });
-    const envelope = { ...claim.envelope, event_id: isFree ? id : mintId("event") };
+    const { receivedAt } = passage;
+    const own = claimId(recorder, id, { agent, sessionId, receivedAt }, mintId);
+    const envelope = { ...claim.envelope, event_id: own };
     passage.value = carryEnvelope(envelope);
     passage.claim = { ...claim, envelope };
     this.#next.push(passage);
