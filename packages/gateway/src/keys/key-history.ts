@@ -19,7 +19,12 @@ import { replaceFile } from "./replace-file.js";
 import { writeNewFile } from "./write-new-file.js";
 
 /** Where a key directory keeps the public side: who signed when, and the log's own key. */
-export const KEY_FILES = { history: "keys.jsonl", vkey: "log.vkey" } as const;
+export const KEY_FILES = {
+  history: "keys.jsonl",
+  vkey: "log.vkey",
+  /** A copy of the last checkpoint that was signed. */
+  checkpoint: "last-checkpoint",
+} as const;
 
 /** 10,000 lines of it. */
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;

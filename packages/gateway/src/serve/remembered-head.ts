@@ -13,9 +13,10 @@ import {
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { readRegularFile } from "../files/read-regular-file.js";
 import "../keys/errors.js";
+import { KEY_FILES } from "../keys/key-history.js";
 import { replaceFile } from "../keys/replace-file.js";
 
-const FILE = "last-checkpoint";
+const FILE = KEY_FILES.checkpoint;
 const MAX_NOTE_BYTES = 1024 * 1024;
 
 /** What is asked of a store here. */

@@ -21,6 +21,7 @@ import "../errors.js";
 import { exportStore } from "./export.js";
 import { withTemporaryDirectory } from "./interrupt.js";
 import { isStoreDirectory, withStore } from "./place.js";
+import { readRemembered, withGrowth } from "./remembered.js";
 import type { Place } from "./place.js";
 import { missing, readInput } from "./input.js";
 import type { Trust } from "./trust.js";
@@ -32,10 +33,11 @@ export type Companions = { readonly event?: string; readonly proof?: string };
 const LINES = ".jsonl";
 const EXPORT_MARKS = ["checkpoint", "tile", "receipts.jsonl"];
 
-/** Verifies an export directory, on all cores. */
+/** Verifies an export directory, on all cores; `older` is a checkpoint that its log must go on from. */
 export async function checkExport(
   directory: string,
   trust: Trust,
+  older?: string,
   more: Pick<DirectoryOptions, "repeats"> = {},
 ): Promise<Verification> {
   if (!EXPORT_MARKS.some((name) => isThere(join(directory, name)))) {
@@ -50,6 +52,7 @@ export async function checkExport(
     return await verifyExportDirectory(directory, {
       ...trust,
       ...more,
+      ...(older !== undefined && { older: await withGrowth(directory, older) }),
       onProgress: (done, total) => {
         progress ??= createProgress("verifying", total);
         progress.update(done);
@@ -62,15 +65,17 @@ export async function checkExport(
 
 /**
  * Verifies a live store as an auditor would: exported first, then from the files alone. What lies
- * behind the last checkpoint is verified too, and told apart.
+ * behind the last checkpoint is verified too, and told apart. The log must go on from an older checkpoint: the one that is given, or
+ * the one beside the keys.
  */
-export function checkStore(place: Place, trust: Trust): Promise<Verification> {
+export function checkStore(place: Place, trust: Trust, older?: string): Promise<Verification> {
   return withTemporaryDirectory("countersign-verify-", async (folder) => {
     const directory = join(folder, "export");
     const repeats = createFileRepeats();
+    const remembered = older ?? readRemembered(place);
     return withStore(place, async (store) => {
       const size = await exportStore(store, place, directory);
-      const covered = await checkExport(directory, trust, { repeats });
+      const covered = await checkExport(directory, trust, remembered, { repeats });
       // Broken, it failed above already.
       const keys = covered.checks.find(({ id }) => id === "key-history");
       const history =

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { EXIT } from "../../output/failure.js";
 import { printJson } from "../../output/print.js";
 import { checkExport, checkFile, checkStore, kindOf } from "./check.js";
+import { readInput } from "./input.js";
 import { addPlaceFlags, findPlace } from "./place.js";
 import type { PlaceFlags } from "./place.js";
 import { collectKey, collectLogKey, extendTrust, readTrust } from "./trust.js";
@@ -14,11 +15,13 @@ type Flags = PlaceFlags & {
   keyHistory?: string;
   event?: string;
   proof?: string;
+  older?: string;
   json?: boolean;
 };
 
 const EXAMPLE = `
 Takes an export directory, a file with one receipt or entry, receipts.jsonl alone, or, without an argument, the live store.
+A live store must go on from the checkpoint beside the gateway's keys, an export from one you kept (--older): a log that lost its end does not.
 Trust is a list you bring: --key for receipts, --log-key for the log. Without one, validity is told and trust is not.
 
 Exit code: 0 valid, 1 not valid or signed by somebody you did not name, 2 could not be checked.
@@ -26,6 +29,7 @@ Exit code: 0 valid, 1 not valid or signed by somebody you did not name, 2 could 
 Example:
   $ countersign receipts verify
   $ countersign receipts verify audit-2026-11 --log-key "$VKEY" --key ed25519:4f8d…
+  $ countersign receipts verify audit-2026-12 --older audit-2026-11/checkpoint
   $ countersign receipts verify audit-2026-11/receipts.jsonl --key ed25519:4f8d…
   $ countersign receipts verify receipt.json --event event.json
   $ countersign receipts verify entry.json --proof 1024.tlog-proof --log-key "$VKEY"
@@ -46,6 +50,7 @@ export function registerVerify(group: Command): void {
     )
     .option("--event <file>", "your own copy of the event, to compare the payload hash")
     .option("--proof <file>", "a .tlog-proof for the entry in the file")
+    .option("--older <file>", "a checkpoint you kept: the log must go on from it")
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(verify);
@@ -60,12 +65,13 @@ async function verify(what: string | undefined, flags: Flags): Promise<void> {
 
 async function check(what: string | undefined, flags: Flags): Promise<Verification> {
   const trust = readTrust(flags);
-  if (what === undefined) return checkStore(findPlace(flags), trust);
+  const older = flags.older === undefined ? undefined : await readInput(flags.older);
+  if (what === undefined) return checkStore(findPlace(flags), trust, older);
   switch (await kindOf(what)) {
     case "store":
-      return checkStore(findPlace({ ...flags, store: `sqlite:${what}` }), trust);
+      return checkStore(findPlace({ ...flags, store: `sqlite:${what}` }), trust, older);
     case "directory":
-      return checkExport(what, trust);
+      return checkExport(what, trust, older);
     case "file":
       return checkFile(what, flags, await extendTrust(trust, flags.keyHistory));
   }
