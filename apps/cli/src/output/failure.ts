@@ -37,7 +37,7 @@ function describeUsage({ code, message }: CommanderError): { code: string; messa
 const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
   [
     "ERR_STORE_LOCKED",
-    "a gateway has this store open: stop it, or name another with --store or receipts.store",
+    "a gateway has this store open: stop it, or name another store (receipts.store in the configuration; --store where a command has it)",
   ],
 ]);
 

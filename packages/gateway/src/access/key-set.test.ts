@@ -5,6 +5,7 @@ import { createIdentityKey, startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
 import { createAccess } from "./access.js";
 import type { Access } from "./access.js";
+import { createKeySet } from "./key-set.js";
 
 let identity: Identity;
 beforeEach(async () => {
@@ -107,4 +108,27 @@ test("a clock that jumps back does not stop the keys from being fetched", async 
   identity.answer(undefined);
   clock.advance(-86_400_000);
   expect(await outcome(access, await identity.token("a"))).toBe("accepted");
+});
+
+test("that an issuer is out of reach is told once, with the reason, and once that it is back", async () => {
+  const clock = createFakeClock(Date.now());
+  let bytes: Uint8Array | undefined;
+  const told: (string | undefined)[] = [];
+  const keyOf = createKeySet({
+    issuer: "https://issuer.example",
+    clock,
+    load: async () => bytes ?? Promise.reject(new TypeError("no answer")),
+    cacheMs: 1000,
+    cooldownMs: 1000,
+    staleMs: 1000,
+    onTurn: (failure) => told.push(failure?.message),
+  });
+  const ask = (): Promise<unknown> =>
+    keyOf({ alg: "EdDSA", kid: "x" }, { payload: "", signature: "" }).catch(() => undefined);
+  for (const answer of [undefined, undefined, `{"keys":[]}`, `{"keys":[]}`, "{"]) {
+    bytes = answer === undefined ? undefined : new TextEncoder().encode(answer);
+    await ask();
+    clock.advance(2000);
+  }
+  expect(told).toEqual(["no answer", undefined, expect.any(String)]);
 });

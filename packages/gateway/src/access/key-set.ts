@@ -20,6 +20,8 @@ export type KeySetOptions = {
   readonly cooldownMs: number;
   /** Milliseconds the last good set serves while a new one cannot be had. */
   readonly staleMs: number;
+  /** Told when a set cannot be had, and when one can again: once each. */
+  onTurn?(failure: Error | undefined): void;
 };
 
 const MAX_KEYS = 100;
@@ -38,14 +40,22 @@ export function createKeySet(options: KeySetOptions): KeyOf {
   let goodAt = 0;
   let triedAt = Number.NEGATIVE_INFINITY;
   let pending: Promise<void> | undefined;
+  let isFailing = false;
+  const tell = (failure: Error | undefined): void => {
+    if (isFailing === (failure !== undefined)) return;
+    isFailing = !isFailing;
+    options.onTurn?.(failure);
+  };
 
   const fetchKeys = async (): Promise<void> => {
     triedAt = clock.now();
     try {
       keys = readKeySet(await options.load());
       goodAt = clock.now();
-    } catch {
+      tell(undefined);
+    } catch (error) {
       // What is left of the last good set decides.
+      tell(error as Error);
     } finally {
       pending = undefined;
     }

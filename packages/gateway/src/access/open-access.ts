@@ -14,6 +14,15 @@ const COOLDOWN_MS = 30_000;
 const FILE_CACHE_MS = 5000;
 const FILE_COOLDOWN_MS = 1000;
 
+const OUT_OF_REACH =
+  "the keys of the issuer cannot be had; the last good ones serve for jwks_cache and jwks_max_stale, then nobody is let in";
+
+/** What `fetch` hides is why. */
+function reasonOf(failure: Error): string {
+  const { cause } = failure as { cause?: { code?: unknown } };
+  return cause?.code === undefined ? failure.message : `${failure.message}: ${String(cause.code)}`;
+}
+
 /** Makes what the configuration says about who may connect. */
 export function openAccess(config: AccessConfig, clock: Clock, journal: Journal): Access {
   const { modes } = config;
@@ -21,12 +30,12 @@ export function openAccess(config: AccessConfig, clock: Clock, journal: Journal)
   if (modes.every((mode) => mode === "none")) return OPEN_ACCESS;
   const authenticators = modes.flatMap((mode): Authenticator[] => {
     if (mode === "none") return [];
-    return mode === "jwt" ? issuersOf(config, clock) : keysOf(config, clock, journal);
+    return mode === "jwt" ? issuersOf(config, clock, journal) : keysOf(config, clock, journal);
   });
   return createAccess(authenticators, { allowAnonymous: modes.includes("none") });
 }
 
-function issuersOf({ issuers }: AccessConfig, clock: Clock): Authenticator[] {
+function issuersOf({ issuers }: AccessConfig, clock: Clock, journal: Journal): Authenticator[] {
   return issuers.map(({ jwks, cacheMs, staleMs, ...rest }) => {
     const isFile = typeof jwks === "string";
     const keyOf = createKeySet({
@@ -36,6 +45,14 @@ function issuersOf({ issuers }: AccessConfig, clock: Clock): Authenticator[] {
       cacheMs: isFile ? FILE_CACHE_MS : cacheMs,
       cooldownMs: isFile ? FILE_COOLDOWN_MS : COOLDOWN_MS,
       staleMs,
+      onTurn: (failure) => {
+        const facts = {
+          issuer: rest.issuer,
+          jwks: isFile ? jwks : `${jwks.origin}${jwks.pathname}`,
+        };
+        if (failure === undefined) journal.info(facts, "the keys of the issuer can be had again");
+        else journal.warn({ ...facts, reason: reasonOf(failure) }, OUT_OF_REACH);
+      },
     });
     return createJwtAuthenticator({ ...rest, keyOf, clock });
   });

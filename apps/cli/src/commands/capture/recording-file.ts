@@ -22,6 +22,9 @@ export type RecordingFile = {
   abandon(): void;
 };
 
+/** A recording holds conversations. */
+const OWNER_ONLY = 0o600;
+
 /**
  * Opens the file of a recording without touching what it holds: a capture that does not come about, because its port
  * is taken or its session refused, must not cost the recording that is there.
@@ -33,7 +36,7 @@ export function openRecordingFile(file: string, mayReplace: boolean): RecordingF
   if (known?.isFile() === true && !mayReplace) {
     throw new TypeError(`${file} is there already; --force replaces it, --out names another`);
   }
-  const descriptor = openSync(file, known === undefined ? "wx" : "a");
+  const descriptor = openSync(file, known === undefined ? "wx" : "a", OWNER_ONLY);
   const stream = new PassThrough();
   let writing: Promise<void> | undefined;
   const begin = (): void => {
