@@ -8,7 +8,7 @@ import type { Opened } from "./testing/opened.js";
 const MARKUP = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>'"&lt;{{1}}`;
 /** Turns what follows around, hides a letter, and is longer than any cell. */
 const UNSEEN = `\u202Egpj.exe\u2066\u200B\u00AD\u{E0041}`;
-const HOSTILE = `${MARKUP}${UNSEEN}javascript:alert(1)`.padEnd(1024, "W");
+const HOSTILE = `${MARKUP}${UNSEEN}javascript:alert(1)`.padEnd(1000, "W");
 const RUN = `run ${HOSTILE}`.slice(0, 256);
 
 /** The name of a rule has at most 64 characters. */
