@@ -111,7 +111,7 @@ export function testSeals(open: Open): void {
     await leave(open, "seal-key");
     const store = await open("seal-key");
     const checkpoint = (await store.readCheckpoint()) ?? "";
-    const other = checkpoint.replace(/[A-Za-z0-9](?=[A-Za-z0-9+/]{20}=*\n$)/u, (one) =>
+    const other = checkpoint.replace(/[A-Za-z0-9+/](?=[A-Za-z0-9+/]{20}=*\n$)/u, (one) =>
       one === "A" ? "B" : "A",
     );
     await store.writeCheckpoint(other, 3);
