@@ -21,9 +21,9 @@ import "../errors.js";
 import { exportStore } from "./export.js";
 import { withTemporaryDirectory } from "./interrupt.js";
 import { isStoreDirectory, withStore } from "./place.js";
-import { readRemembered, withGrowth } from "./remembered.js";
 import type { Place } from "./place.js";
 import { missing, readInput } from "./input.js";
+import { readRemembered, withGrowth } from "./remembered.js";
 import type { Trust } from "./trust.js";
 
 /** Files that go with a single receipt or entry. */

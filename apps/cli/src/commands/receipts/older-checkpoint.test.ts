@@ -1,4 +1,4 @@
-import { copyFile, cp, writeFile } from "node:fs/promises";
+import { copyFile, cp, rm, symlink, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSampleGateway } from "./testing/sample-gateway.js";
 import type { SampleGateway } from "./testing/sample-gateway.js";
@@ -47,4 +47,16 @@ test("what is no checkpoint of the log proves nothing", async () => {
   );
   expect(code).toBe(1);
   expect(out).toMatch(/FAILED +The log only grew/u);
+});
+
+test("an export whose files have no end is not read for ever", async () => {
+  await cp(gateway.path("second"), gateway.path("endless"), { recursive: true });
+  await rm(gateway.path("endless/checkpoint"));
+  await symlink("/dev/zero", gateway.path("endless/checkpoint"));
+  const { code } = await verify(
+    gateway.path("endless"),
+    "--older",
+    gateway.path("first/checkpoint"),
+  );
+  expect(code).not.toBe(0);
 });

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KEY_FILES } from "@countersign/gateway";
 import {
@@ -8,10 +7,14 @@ import {
   proveConsistency,
   tilePath,
 } from "@countersign/receipts";
+import { createDirectoryReader } from "@countersign/receipts/export";
 import type { DirectoryOptions } from "@countersign/receipts/verify-node";
 import { isThere } from "../../files/is-there.js";
 import { readText } from "../../files/read-file.js";
 import type { Place } from "./place.js";
+
+/** More than a checkpoint or a tile has: what an export holds is whoever's who made it. */
+const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
  * The checkpoint that the gateway keeps beside its keys, out of reach of whoever may write to the store: a log that lost its end
@@ -33,11 +36,17 @@ export async function withGrowth(
 
 /** Throws for anything that is not whole: the verifier then says that nothing leads from the one to the other. */
 async function proveGrowth(directory: string, older: string): Promise<readonly Uint8Array[]> {
+  const reader = createDirectoryReader(directory);
+  const read = async (path: string): Promise<Uint8Array> => {
+    const bytes = await reader.read(path, MAX_FILE_BYTES);
+    if (bytes === undefined) throw new TypeError(`${path} is missing`);
+    return bytes;
+  };
   const from = sizeOf(older);
-  const size = sizeOf(await readFile(join(directory, "checkpoint"), "utf8"));
+  const size = sizeOf(Buffer.from(await read("checkpoint")).toString("utf8"));
   if (from > size) return [];
-  const read = createTileNodeReader(size, (tile) => readFile(join(directory, tilePath(tile))));
-  return proveConsistency(from, size, read);
+  const nodes = createTileNodeReader(size, (tile) => read(tilePath(tile)));
+  return proveConsistency(from, size, nodes);
 }
 
 function sizeOf(checkpoint: string): number {
