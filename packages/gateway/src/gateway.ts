@@ -12,6 +12,7 @@ import type { Access } from "./access/access.js";
 import { createDoor } from "./access/door.js";
 import { createHeartbeats, HEARTBEAT_MS, MAX_UNREAD_BEATS } from "./clients/heartbeats.js";
 import { Feed } from "./control/feed.js";
+import { DEFAULT_LISTEN_LIMITS } from "./listen/limits.js";
 import type { ListenLimits } from "./listen/limits.js";
 import { createDataPlane } from "./listen/data-plane.js";
 import type { Readiness, TlsOptions } from "./listen/data-plane.js";
@@ -142,6 +143,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     refusals: createRefusalLog(recorder, clock),
     givesReceipts: options.receiptsToClients !== "never",
     limits: resolveLimits(options.limits),
+    runLimits: { ...DEFAULT_LISTEN_LIMITS, ...options.listenLimits },
     clock,
     mintId: createMint(clock),
     stopElsewhere: options.stopElsewhere,

@@ -129,6 +129,33 @@ const NUMBERS = {
     minimum: 1,
     maximum: 1_000_000,
   },
+  run_timeout: {
+    limit: "runMs",
+    description: "Seconds one run may take",
+    minimum: 1,
+    maximum: 7 * DAY,
+    scale: 1000,
+  },
+  run_silence: {
+    limit: "runSilenceMs",
+    description:
+      "Seconds an agent may go without an event while it sends keep-alive comments; at least its idle_timeout",
+    minimum: 1,
+    maximum: DAY,
+    scale: 1000,
+  },
+  run_events: {
+    limit: "runEvents",
+    description: "Events an agent may send in one run",
+    minimum: 1,
+    maximum: 1_000_000_000,
+  },
+  run_bytes: {
+    limit: "runBytes",
+    description: "Bytes an agent may send in one run",
+    minimum: 1024,
+    maximum: 1024 * 1_073_741_824,
+  },
 } as const satisfies Record<string, Bound>;
 
 function schemaOf({ limit, description, minimum, maximum, scale = 1 }: Bound): JsonSchema {

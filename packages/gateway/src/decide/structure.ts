@@ -3,6 +3,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRuleId, Violation } from "@countersign/wire/order";
 import type { OwnRuleId } from "../explain/own-rules.js";
+import { isRunLimit } from "../pipeline/run-limits.js";
 import type { Withheld } from "../withhold/register.js";
 
 /** Blocks that no policy can lift, because the stream itself would break or a withheld unit would return. */
@@ -25,6 +26,11 @@ export const ORDER_RULE = "gateway/order";
 /** A block of the gateway's own, outside any policy. */
 export function ownDenial(rule: OwnRuleId, reason: string, onBlock: OnBlock = "drop"): Denial {
   return { allow: false, rule, reason, reasonCode: "evaluation_failed", onBlock };
+}
+
+/** The rule under which something is refused that is no event. */
+export function ruleOfRefusal(code: string): OwnRuleId {
+  return isRunLimit(code) ? "gateway/run-limit" : "gateway/invalid";
 }
 
 /**

@@ -1,4 +1,4 @@
-import { assertWithin, CountersignError, createJsonSequence, parseJson } from "@countersign/core";
+import { CountersignError, createJsonSequence, parseJson } from "@countersign/core";
 import type { JsonObject, JsonSequence } from "@countersign/core";
 import { createProtoDecoder } from "@countersign/wire/proto";
 import type { ProtoDecoder } from "@countersign/wire/proto";
@@ -8,6 +8,7 @@ import { decodeTextFrame } from "@countersign/wire/websocket";
 import { createPassage } from "../pipeline/passage.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
+import { runLimitReached } from "../pipeline/run-limits.js";
 import type { Stage } from "../pipeline/stage.js";
 import "./errors.js";
 
@@ -79,7 +80,8 @@ class DecodeStep implements Step {
 
   #emit(value: JsonObject): void {
     this.#events += 1;
-    assertWithin("maxEvents", this.#events, this.#run.limits.maxEvents);
+    const { runEvents } = this.#run.runLimits;
+    if (this.#events > runEvents) throw runLimitReached("ERR_RUN_EVENTS", runEvents);
     const passage = createPassage(this.#receivedAt);
     passage.value = value;
     this.#next.push(passage);

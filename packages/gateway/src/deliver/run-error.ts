@@ -78,6 +78,10 @@ const FAILURES: Partial<Record<ErrorCode, Failure>> = {
   ERR_UPSTREAM_TIMEOUT: { code: "AGENT_TIMEOUT", message: "the agent took too long" },
   ERR_UPSTREAM_BROKEN: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
   ERR_PROTO_TRUNCATED: { code: "AGENT_STREAM_TRUNCATED", message: "the agent's stream broke off" },
+  ERR_RUN_SILENCE: { code: "AGENT_TIMEOUT", message: "the agent sent no event for too long" },
+  ERR_RUN_TIME: { code: "RUN_LIMIT", message: "the run took longer than a run may" },
+  ERR_RUN_EVENTS: { code: "RUN_LIMIT", message: "the run has more events than a run may" },
+  ERR_RUN_BYTES: { code: "RUN_LIMIT", message: "the run has more bytes than a run may" },
   ERR_LIMIT_EXCEEDED: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
   ERR_ID_TOO_LONG: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
 };

@@ -68,6 +68,12 @@ export const OWN_RULES = {
     remedy:
       "look the code up: `countersign policy explain CODE`; `countersign doctor URL` shows the agent's own",
   },
+  "gateway/run-limit": {
+    means:
+      "the run reached a limit: its time, its events, its bytes, or the time without an event; the reason names the code",
+    remedy:
+      "see why the agent does not finish; `limits.run_timeout`, `run_silence`, `run_events` and `run_bytes` in `countersign.yaml` set the limits",
+  },
   "gateway/operator-stop": {
     means: "an operator ended the run through the control plane; the reason names the admin token",
     remedy: "ask the operator; the person may ask again",

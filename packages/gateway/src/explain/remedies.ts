@@ -45,6 +45,11 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_INBOUND_BLOCKED:
     "look at the receipt (countersign policy explain RECEIPT): its rule says what would open this",
   ERR_LIMIT_EXCEEDED: "send less at once, or raise the limit under limits in countersign.yaml",
+  ERR_RUN_TIME: "see why the agent does not finish, or raise limits.run_timeout",
+  ERR_RUN_SILENCE:
+    "have the agent report its work as events (STEP_STARTED, ACTIVITY_SNAPSHOT), or raise limits.run_silence",
+  ERR_RUN_EVENTS: "have the agent send fewer, larger deltas, or raise limits.run_events",
+  ERR_RUN_BYTES: "have the agent send patches in place of snapshots, or raise limits.run_bytes",
   ERR_ID_TOO_LONG: "use shorter ids",
   ERR_LEDGER_FULL: "go on in a new thread",
   ERR_LEDGER_UNAVAILABLE:
@@ -97,6 +102,8 @@ const OF_LISTENERS = {
   ACCESS_EXPIRED: "get a fresh credential and connect again",
   BLOCKED_BY_POLICY: "look at the receipt that the error names: countersign policy explain RECEIPT",
   RECEIPTS_UNAVAILABLE: "look at the receipt store: nothing is delivered that is not signed for",
+  RUN_LIMIT:
+    "see why the agent sends so much, or raise run_timeout, run_events or run_bytes under limits in countersign.yaml",
   GATEWAY_LIMIT:
     "have the agent send less at once, or raise the limit under limits in countersign.yaml",
   GATEWAY_FAILURE:

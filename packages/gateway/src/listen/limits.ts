@@ -34,6 +34,14 @@ export type ListenLimits = {
   readonly reconnectTotalBytes: number;
   /** Streams of other gateways passed on to clients that came back here. */
   readonly relays: number;
+  /** Milliseconds one run may take. */
+  readonly runMs: number;
+  /** Milliseconds an agent may go without an event while it sends keep-alive comments. */
+  readonly runSilenceMs: number;
+  /** Events of one run. */
+  readonly runEvents: number;
+  /** Bytes an agent may send in one run. */
+  readonly runBytes: number;
 };
 
 const MEBIBYTE = 1024 * 1024;
@@ -63,4 +71,12 @@ export const DEFAULT_LISTEN_LIMITS: ListenLimits = Object.freeze({
   reconnectTotalBytes: 64 * MEBIBYTE,
   // As many as may wait for their clients at the gateway that has them.
   relays: 1000,
+  // Agents that research or write code work for hours; none of the field answers one request for a day.
+  runMs: 86_400_000,
+  // A tool that builds or searches takes minutes. An agent that says nothing of its work for half an hour is stuck.
+  runSilenceMs: 1_800_000,
+  // An answer of 100,000 words is some 150,000 events where each token is one.
+  runEvents: 1_000_000,
+  // A million events of 1 KB.
+  runBytes: 1024 * MEBIBYTE,
 });

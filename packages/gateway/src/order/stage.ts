@@ -54,6 +54,7 @@ class Orderer implements Step {
 
   push(passage: Passage): void {
     if (passage.event === undefined) return;
+    if (!passage.supplied) this.#run.progress.events += 1;
     if (passage.claim !== undefined) this.#isEnveloped = true;
     const events = this.#expander.push(passage.event);
     for (let index = 0; index < events.length; index += 1) {

@@ -5,6 +5,7 @@ import type { Signal } from "../signal.js";
 import { createPassage } from "./passage.js";
 import type { StreamEnd } from "./passage.js";
 import { Pipeline } from "./pipeline.js";
+import { runLimitReached, RunTimer } from "./run-limits.js";
 import type { Run } from "./run.js";
 import { createTurns } from "./turns.js";
 
@@ -14,6 +15,9 @@ const MAX_BACKLOG = 2048;
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 /** Bytes judged in one turn; small frames of a socket that came together share it. */
 const MAX_TURN_BYTES = 64 * 1024;
+
+/** What a connection may run into that stays open after its run. */
+const LATE: ReadonlySet<string> = new Set(["ERR_RUN_TIME", "ERR_RUN_SILENCE"]);
 
 /** One for all runs: they share an event loop. */
 const turns = createTurns();
@@ -33,8 +37,11 @@ class Drive {
   readonly #pipeline: Pipeline;
   readonly #stream: UpstreamStream;
   readonly #stopped: Signal;
+  readonly #timer: RunTimer;
   /** Bytes that were judged while something waited for its receipt. */
   #bytes = 0;
+  /** Bytes of the stream so far. */
+  #read = 0;
   #isInLine = false;
   #isOver = false;
 
@@ -43,15 +50,22 @@ class Drive {
     this.#pipeline = pipeline;
     this.#stream = stream;
     this.#stopped = stopped;
+    this.#timer = new RunTimer(run.runLimits, (error) => this.#end(this.#endFor(error)));
   }
 
   start(): void {
     this.#stopped.addEventListener("abort", this.#ask, { once: true });
     if (this.#stopped.aborted) this.#ask();
-    else this.#stream.pieces.whenReady(this.#ask);
+    else this.#listen();
+  }
+
+  #listen(): void {
+    this.#timer.listen();
+    this.#stream.pieces.whenReady(this.#ask);
   }
 
   readonly #ask = (): void => {
+    this.#timer.pause();
     if (this.#isInLine || this.#isOver) return;
     this.#isInLine = true;
     turns.ask(this.#work);
@@ -87,7 +101,8 @@ class Drive {
   /** Judges what has come, and stands in line for the rest. */
   #carry(): void {
     const { pieces } = this.#stream;
-    const { backlog, clock, hold } = this.#run;
+    const { backlog, clock, hold, progress } = this.#run;
+    const { events } = progress;
     const arrivedAt = performance.now();
     let bytes = 0;
     try {
@@ -105,8 +120,8 @@ class Drive {
         }
         const passage = createPassage(clock.now());
         passage.piece = piece;
+        bytes += this.#spend(piece);
         this.#pipeline.push(passage);
-        bytes += sizeOf(piece);
         if (this.#isComplete()) {
           this.#end({});
           return;
@@ -116,9 +131,19 @@ class Drive {
       // What came whole before bad bytes is still judged, signed for and delivered.
       this.#pipeline.flush(arrivedAt);
     }
+    if (progress.events > events) this.#timer.progress();
     this.#bytes = backlog.size === 0 ? 0 : this.#bytes + bytes;
-    if (hold?.until === undefined) pieces.whenReady(this.#ask);
+    if (hold?.until === undefined) this.#listen();
     else void hold.until.then(this.#ask);
+  }
+
+  /** Counts what came, comments included. */
+  #spend(piece: UpstreamPiece): number {
+    const { runBytes } = this.#run.runLimits;
+    const size = sizeOf(piece);
+    this.#read += size;
+    if (this.#read > runBytes) throw runLimitReached("ERR_RUN_BYTES", runBytes);
+    return size;
   }
 
   /** A socket stays open for the next run: only the stream itself can say that this one is over. */
@@ -130,6 +155,7 @@ class Drive {
   #end(end: StreamEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#timer.end();
     this.#stopped.removeEventListener("abort", this.#ask);
     this.#stream.pieces.close();
     this.#endPipeline(end);
@@ -151,7 +177,8 @@ class Drive {
     if (this.#stopped.aborted) return { failure: failureOfStop(this.#stopped) };
     const fromTransport = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
     // The run ended before its connection did: the person has the whole of it.
-    if (fromTransport && run.progress.isOver) return {};
+    const isLate = isCountersignError(error) && LATE.has(error.code);
+    if ((fromTransport || isLate) && run.progress.isOver) return {};
     const failure = failureOf(error);
     run.observer.failed(failure.code, error);
     run.cancel(failure.code);

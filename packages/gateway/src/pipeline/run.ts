@@ -14,6 +14,7 @@ import type { Backlog } from "./backlog.js";
 import type { Hold } from "./hold.js";
 import type { Observer } from "./observer.js";
 import type { Passage } from "./passage.js";
+import type { RunLimits } from "./run-limits.js";
 
 /**
  * What the client asked to be served in. `envelope` is the shape of the agent's own envelopes; `as-sent`
@@ -27,6 +28,8 @@ export type RunProgress = {
   isOver: boolean;
   /** The run that was asked for has had its terminal event. */
   isComplete: boolean;
+  /** Events of AG-UI that came; what was dropped as unknown is none. */
+  events: number;
 };
 
 /** Everything the stages share about one run. */
@@ -55,6 +58,7 @@ export type Run = {
   readonly sink: ClientSink;
   readonly observer: Observer;
   readonly limits: Limits;
+  readonly runLimits: RunLimits;
   readonly clock: Clock;
   readonly mintId: MintId;
   /**

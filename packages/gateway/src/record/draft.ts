@@ -5,10 +5,11 @@ import { NO_CAPABILITY } from "@countersign/receipts";
 import type { ReceiptEventType } from "@countersign/receipts";
 import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
 import type { ReceiptTransport } from "../clients/sink.js";
-import { ownDenial } from "../decide/structure.js";
+import { ownDenial, ruleOfRefusal } from "../decide/structure.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
+import { isRunLimit } from "../pipeline/run-limits.js";
 import type { Run } from "../pipeline/run.js";
 import { isShownId } from "./shown-id.js";
 
@@ -54,11 +55,14 @@ const UNREADABLE: EventFacts = {
   derived: "mutate",
 };
 
+const OVER_LIMIT: EventFacts = { ...UNREADABLE, customName: "run limit" };
+
 /** Something malformed leaves a trace too: its code, and nothing of what it was. */
 function refusalOf(run: Run, code: string, receivedAt: number): EntryDraft {
+  const isLimit = isRunLimit(code);
   const draft = entryOf({
-    facts: UNREADABLE,
-    decision: ownDenial("gateway/invalid", `invalid event: ${code}`),
+    facts: isLimit ? OVER_LIMIT : UNREADABLE,
+    decision: ownDenial(ruleOfRefusal(code), `${isLimit ? "run limit" : "invalid event"}: ${code}`),
     capabilityId: undefined,
     receivedAt,
     eventId: run.mintId("event"),

@@ -2,6 +2,7 @@ import type { DialectNote } from "@countersign/wire/dialects";
 import type { EnforceNote } from "@countersign/wire/enforce";
 import { feedItemOf } from "../control/feed-item.js";
 import { STOPPED } from "../deliver/run-error.js";
+import { ruleOfRefusal } from "../decide/structure.js";
 import type { Observer } from "../pipeline/observer.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -71,7 +72,7 @@ function ruleOf({ decision, receiptId }: Passage): { rule?: string; receipt?: st
 const MAX_RULES_NAMED = 8;
 
 function noteRules(handle: RunHandle, { decision, refused }: Passage): void {
-  if (refused !== undefined) addRule((handle.blockedBy ??= []), "gateway/invalid");
+  if (refused !== undefined) addRule((handle.blockedBy ??= []), ruleOfRefusal(refused));
   else if (decision?.allow === false) addRule((handle.blockedBy ??= []), decision.rule);
   else if (decision?.observed !== undefined) {
     const rules = (handle.notedBy ??= []);

@@ -11,6 +11,7 @@ import type { InboundRequest } from "../inbound/request.js";
 import { Backlog } from "../pipeline/backlog.js";
 import { Hold } from "../pipeline/hold.js";
 import { driveRun } from "../pipeline/drive.js";
+import type { RunLimits } from "../pipeline/run-limits.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
 import type { RunHandle } from "../sessions/session.js";
 import { ReceiptChain, showsHashedForm } from "../record/receipt-chain.js";
@@ -167,11 +168,12 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       recorder: around.recorder,
       receipts: receiptsFor(around, clientDialect, request.receipts),
       backlog: new Backlog(),
-      progress: { isOver: false, isComplete: false },
+      progress: { isOver: false, isComplete: false, events: 0 },
       withheld,
       sink,
       observer,
       limits: around.limits,
+      runLimits: runLimitsOf(around, upstream),
       clock: around.clock,
       mintId: around.mintId,
       reserve: reserverOf(capabilities),
@@ -245,6 +247,13 @@ function carry(
       lease?.close();
     }
   });
+}
+
+/** An agent that may be silent for longer may as well be without an event for as long. */
+function runLimitsOf({ runLimits }: Surroundings, { target }: Upstream): RunLimits {
+  const runSilenceMs = Math.max(runLimits.runSilenceMs, target.idleTimeoutMs);
+  const { runMs, runEvents, runBytes } = runLimits;
+  return { runMs, runSilenceMs, runEvents, runBytes };
 }
 
 /** Made here, so that it holds the controller and nothing of the request. */

@@ -5,6 +5,7 @@ import type { Heartbeats } from "../clients/heartbeats.js";
 import type { Feed } from "../control/feed.js";
 import type { OrderAnswer } from "../fleet/order.js";
 import type { StopOrder } from "../fleet/stop-order.js";
+import type { RunLimits } from "../pipeline/run-limits.js";
 import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";
 import type { Sessions } from "../sessions/sessions.js";
@@ -65,6 +66,7 @@ export type Surroundings = {
   /** Whether a client that asks for the receipts of what it is shown gets them. */
   readonly givesReceipts: boolean;
   readonly limits: Limits;
+  readonly runLimits: RunLimits;
   readonly clock: Clock;
   readonly mintId: MintId;
   /** Ends runs at other gateways on the same database, where there are some. */

@@ -1,4 +1,5 @@
 import type { Permit } from "@countersign/policy";
+import { ruleOfRefusal } from "../decide/structure.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Telemetry } from "./telemetry.js";
@@ -8,7 +9,7 @@ export function countPassage(telemetry: Telemetry, agent: string, passage: Passa
   const { decision, refused, facts } = passage;
   const kind = facts?.classification ?? "malformed";
   if (refused !== undefined || decision === undefined) {
-    telemetry.blocked.add("gateway/invalid", kind);
+    telemetry.blocked.add(ruleOfRefusal(refused ?? ""), kind);
   } else if (decision.allow) {
     telemetry.forwarded.add(agent, kind);
     countRules(telemetry, decision, kind);

@@ -28,7 +28,7 @@ export type InProcess = {
   /** Carries one run and returns what the person got, in order, with every decision on the way. */
   run(
     input: RunAgentInput,
-    pieces: readonly UpstreamPiece[],
+    pieces: Iterable<UpstreamPiece>,
     options?: InProcessOptions,
   ): Promise<{ delivered: AgUiEvent[]; passages: Passage[]; failures: string[] }>;
   close(): Promise<void>;
@@ -76,7 +76,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         counters: createRunCounters(),
         recorder,
         backlog: new Backlog(),
-        progress: { isOver: false, isComplete: false },
+        progress: { isOver: false, isComplete: false, events: 0 },
         withheld: around.threads.open(TARGET.name, input.threadId, "").withheld,
         sink: createMemorySink(delivered, onSend),
         observer: {
@@ -86,6 +86,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
           failed: (code) => void failures.push(code),
         },
         limits: around.limits,
+        runLimits: around.runLimits,
         clock: around.clock,
         mintId: around.mintId,
         cancel: () => {},
@@ -100,8 +101,9 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
 }
 
 /** Pieces that come one after another, each in a pass of its own. */
-function piecesOf(pieces: readonly UpstreamPiece[]): UpstreamPieces {
-  let next = 0;
+function piecesOf(pieces: Iterable<UpstreamPiece>): UpstreamPieces {
+  const iterator = pieces[Symbol.iterator]();
+  let isClosed = false;
   let hasCome = false;
   return {
     whenReady: (callback) =>
@@ -112,10 +114,11 @@ function piecesOf(pieces: readonly UpstreamPiece[]): UpstreamPieces {
     take: () => {
       if (!hasCome) return "nothing yet";
       hasCome = false;
-      return pieces[next++] ?? "over";
+      const next = isClosed ? undefined : iterator.next();
+      return next === undefined || next.done === true ? "over" : next.value;
     },
     close: () => {
-      next = pieces.length;
+      isClosed = true;
     },
   };
 }

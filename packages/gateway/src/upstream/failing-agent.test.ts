@@ -159,9 +159,9 @@ test("a limit that a stream goes over ends the run with its own code", async () 
     (request) => ({
       pieces: inRun(idsOf(request.body), [...text("a", "x"), ...text("b", "y")]).map(sseFrame),
     }),
-    { gateway: { limits: { maxEvents: 5 } } },
+    { gateway: { listenLimits: { runEvents: 5 } } },
   );
   const run = await runClient(`${fixture.url}/agents/support`);
-  expect(run.events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "GATEWAY_LIMIT" });
+  expect(run.events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "RUN_LIMIT" });
   expect(run.events).toHaveLength(6);
 });
