@@ -45,6 +45,10 @@ const agent = closed(
     transport: choice("How the agent is spoken to", ["post-sse", "get-sse", "websocket"]),
     frames: choice("How a WebSocket agent writes its frames", ["json", "data"]),
     dialect: choice("What the agent speaks", ["auto", "1.0", "0.0", "0.1.0", "envelope"]),
+    accept: choice("Which encoding the agent is asked for over HTTP; sse when left out", [
+      "sse",
+      "protobuf",
+    ]),
     headers: {
       type: "object",
       description: "Sent with every request; ${NAME} takes the value of an environment variable",

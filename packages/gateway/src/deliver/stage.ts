@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Denial } from "@countersign/policy";
-import { downgradeInput } from "@countersign/wire/dialects";
+import { completeInput, downgradeInput } from "@countersign/wire/dialects";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
@@ -83,7 +83,9 @@ function bodyOf(request: InboundRequest): object {
   }
   const input = assertInput(request);
   if (agentDialect === "0.0") return downgradeInput(input, "0.0.55").body;
-  return agentDialect === "0.1.0" ? downgradeInput(input, "0.1.0").body : input;
+  if (agentDialect === "0.1.0") return downgradeInput(input, "0.1.0").body;
+  // An agent of unknown version may be of the 0.0 line, whose frameworks fail without these members.
+  return agentDialect === "auto" ? completeInput(input) : input;
 }
 
 /** Delivers or withholds one event; a failure returned ends the run. */

@@ -13,7 +13,7 @@ export const AGENT_TRANSPORTS: Record<
 > = {
   "POST + SSE": { target: {}, answer: (events) => ({ pieces: events.map(sseFrame) }) },
   "POST + protobuf": {
-    target: {},
+    target: { accept: "protobuf" },
     answer: (events) => ({
       headers: { "content-type": "application/vnd.ag-ui.event+proto" },
       pieces: events.map((event) => encodeProto(event as AgUiEvent)),

@@ -71,6 +71,14 @@ test("an agent hears its own path and query, its host, the configured headers an
   expect(body).toBe('{"a":"ü"}');
 });
 
+test("an agent is asked for SSE alone, unless it is configured for protobuf", async () => {
+  const address = (at: number): string => `http://127.0.0.1:${at}/`;
+  expect((await heard(address)).headers.accept).toBe("text/event-stream");
+  expect((await heard(address, { accept: "protobuf" })).headers.accept).toBe(
+    "application/vnd.ag-ui.event+proto, text/event-stream;q=0.5",
+  );
+});
+
 test("an agent on GET is told the session in its query", async () => {
   const { line, body } = await heard((at) => `http://127.0.0.1:${at}/?x=1`, {
     transport: "get-sse",

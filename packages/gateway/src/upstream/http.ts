@@ -31,6 +31,15 @@ export type HttpPool = {
  */
 const FREE_SOCKET_MS = 4_000;
 
+/**
+ * What each setting of `accept` offers. The official encoders ignore `q` and answer protobuf wherever its name
+ * stands, some of them with empty frames, so SSE is offered alone unless the configuration asks for protobuf.
+ */
+const ACCEPT: Readonly<Record<NonNullable<UpstreamTarget["accept"]>, string>> = {
+  sse: SSE_MEDIA_TYPE,
+  protobuf: `${PROTO_MEDIA_TYPE}, ${SSE_MEDIA_TYPE};q=0.5`,
+};
+
 /** Makes the pool for a target. */
 export function createHttpPool(target: UpstreamTarget): HttpPool {
   const options = {
@@ -97,8 +106,7 @@ function headersOf(
   return {
     ...ownHeaders,
     ...target.headers,
-    // Explicit and without a wildcard: a producer may answer protobuf to anything that admits it.
-    accept: `${SSE_MEDIA_TYPE}, ${PROTO_MEDIA_TYPE};q=0.5`,
+    accept: ACCEPT[target.accept ?? "sse"],
     "accept-encoding": "identity",
     ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
     [SESSION_HEADER]: request.sessionId,

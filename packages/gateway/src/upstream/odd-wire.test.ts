@@ -528,7 +528,7 @@ test("an agent that answers with an error status or a redirect is a 502, and the
 test("the agent is asked with an explicit Accept, without compression, under its session", async () => {
   await through((ids) => frames(HI(ids)));
   const headers = fixture?.agentRequests[0]?.headers ?? {};
-  expect(headers["accept"]).toBe("text/event-stream, application/vnd.ag-ui.event+proto;q=0.5");
+  expect(headers["accept"]).toBe("text/event-stream");
   expect(headers["accept-encoding"]).toBe("identity");
   expect(headers["x-amzn-bedrock-agentcore-runtime-session-id"]).toMatch(/^sess_/u);
 });

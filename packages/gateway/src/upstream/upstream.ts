@@ -19,6 +19,8 @@ export type UpstreamTarget = {
   frames: FrameStyle;
   /** What the agent speaks; `auto` finds out from the stream. */
   dialect: Dialect | "auto";
+  /** Which encoding an HTTP agent is asked for; SSE when left out. */
+  accept?: "sse" | "protobuf";
   /** Whether the agent gets the client's own `Authorization`; never unless the configuration says so. */
   forwardAuthorization?: boolean;
   answerTimeoutMs: number;

@@ -22,7 +22,7 @@ export { ENVELOPE_NAME, UI_RENDER_HINT_NAME, VENDOR_KEY } from "./names.js";
 export { NOTE_MESSAGES } from "./note.js";
 export type { DialectNote, DialectRule } from "./note.js";
 export type { Dialect, MintId, MintKind, UpgradeOptions } from "./options.js";
-export { downgradeInput, upgradeInput } from "./request.js";
+export { completeInput, downgradeInput, upgradeInput } from "./request.js";
 export type { UpgradedInput } from "./request.js";
 export { DEFAULT_CALL_BUFFER_LIMITS } from "./superseded/call-buffer.js";
 export type { CallBufferLimits } from "./superseded/call-buffer.js";

@@ -141,13 +141,20 @@ test("an input without a closing user message cannot be asked of a 0.1.0 agent",
   }
 });
 
-test("an older agent gets the lists it requires", () => {
+test("an older agent gets every member it requires, and what the client said stays", () => {
   const input: RunAgentInput = { threadId: "t", runId: "r", messages: [] };
   expect(downgradeInput(input, "0.0.55").body).toEqual({
     ...input,
+    state: {},
     tools: [],
     context: [],
+    forwardedProps: {},
   } as JsonObject);
+  const said = { ...input, state: null, forwardedProps: { a: 1 } };
+  expect(downgradeInput(said, "0.0.59").body).toMatchObject({
+    state: null,
+    forwardedProps: { a: 1 },
+  });
 });
 
 test("what an older agent's schema does not have leaves its input with a note", () => {

@@ -64,6 +64,20 @@ function upgradeSupersededRequest(
   };
 }
 
+/**
+ * An input with every member that agents of the 0.0 line require and 1.0 leaves optional, as the official clients
+ * send them: empty, where the client said nothing.
+ */
+export function completeInput(input: RunAgentInput): RunAgentInput {
+  return {
+    state: {},
+    tools: [],
+    context: [],
+    forwardedProps: {},
+    ...input,
+  };
+}
+
 const DROPPED_BY_SUPERSEDED = [
   "threadId",
   "runId",
@@ -83,7 +97,7 @@ export function downgradeInput(
   const notes: DialectNote[] = [];
   const note = createNoteSink(notes, 0);
   if (target !== "0.1.0") {
-    return { body: downgradeLegacyInput(input, target, note), notes };
+    return { body: downgradeLegacyInput(completeInput(input), target, note), notes };
   }
   const last = input.messages.at(-1);
   // An older message than the last would be answered a second time.
