@@ -9,7 +9,7 @@ export type { IdKind, MintId } from "./store/ids.js";
 export { onNextFrame } from "./store/schedule.js";
 export type { Schedule } from "./store/schedule.js";
 export type { DialectReader, OrderCheck, ReadOptions } from "./stream/options.js";
-export type { NoteListener } from "./stream/road.js";
+export type { NoteListener, StreamNote } from "./stream/road.js";
 export { eventSource } from "./transport/event-source.js";
 export type { EventSourceLike, EventSourceOptions } from "./transport/event-source.js";
 export type { Refusal } from "./transport/refusal.js";

@@ -47,7 +47,7 @@ export type AgentStoreOptions = ReadOptions & {
   readonly stopGraceMs?: number;
   /** Sees every event that passed all checks. */
   readonly onEvent?: (event: AgUiEvent) => void;
-  /** Learns what was dropped as unknown. */
+  /** Receives what was dropped as unknown, and deviations of the agent that did not end the run. */
   readonly onNotes?: NoteListener;
   readonly clock?: ClientClock;
   readonly random?: () => number;

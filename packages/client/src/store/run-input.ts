@@ -23,10 +23,11 @@ export function buildInput(
     ...ids,
     protocolVersion: "1.0",
     messages: [...messages, ...added].filter(({ role }) => role !== "activity"),
+    // Agents of the 0.0 line require every member, and the official clients send all of them.
     state,
-    ...(tools === undefined ? {} : { tools: [...tools] }),
-    ...(context === undefined ? {} : { context: [...context] }),
-    ...(forwardedProps === undefined ? {} : { forwardedProps }),
+    tools: [...(tools ?? [])],
+    context: [...(context ?? [])],
+    forwardedProps: forwardedProps ?? {},
     ...(resume === undefined ? {} : { resume: [...resume] }),
   };
   return enforceInputCompactly(input as unknown as JsonValue).input;

@@ -8,9 +8,9 @@ const input = { threadId: "thread", runId: "run-1", messages: [] };
 const failed = { type: "RUN_ERROR", message: "m" };
 const [opened] = textOf("a", "x");
 
-/** Pushes all events; the last one may throw. */
+/** Pushes all events to a strict reader; the last one may throw. */
 function push(...events: unknown[]): ReturnType<typeof createLifecycle> {
-  const life = createLifecycle(input);
+  const life = createLifecycle(input, true);
   for (const event of events) life.push(event as AgUiEvent);
   return life;
 }
@@ -34,6 +34,21 @@ test.each([
       code: "ERR_CLIENT_ORDER",
       facts: { rule, eventNumber: events.length },
     }),
+  );
+});
+
+test("a finish under another run id ends the run with a note unless the reader is strict", () => {
+  const life = createLifecycle(input);
+  expect(life.push(started as AgUiEvent)).toBeUndefined();
+  expect(life.push({ ...finished, runId: "another" } as AgUiEvent)).toEqual({
+    kind: "finishedUnderAnotherId",
+    path: "/runId",
+  });
+  expect(life.over).toBe(true);
+  const other = createLifecycle(input);
+  other.push(started as AgUiEvent);
+  expect(() => other.push({ ...finished, threadId: "another" } as AgUiEvent)).toThrow(
+    expect.objectContaining({ facts: { rule: "run/finish-ids", eventNumber: 2 } }),
   );
 });
 

@@ -2,10 +2,13 @@ import { CountersignError } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import "../errors.js";
 
+/** A run finished under another run id than it started with: some frameworks finish with an id of their own. */
+export type FinishNote = { readonly kind: "finishedUnderAnotherId"; readonly path: "/runId" };
+
 /** Follows the runs of one stream, and refuses what would make one look other than it was. */
 export type Lifecycle = {
-  /** Throws `ERR_CLIENT_ORDER` on an event that no run can contain. */
-  push(event: AgUiEvent): void;
+  /** Throws `ERR_CLIENT_ORDER` on an event that no run can contain; returns what it only remarks upon. */
+  push(event: AgUiEvent): FinishNote | undefined;
   /** Whether the run that was asked for has ended. */
   readonly over: boolean;
   /** How many events came. */
@@ -14,12 +17,13 @@ export type Lifecycle = {
 
 /**
  * The rules about the life of a run, which decide what a person is told: a stream opens with a run, runs
- * do not overlap, nothing comes after the end, an end names its run and the thread is the one asked for.
+ * do not overlap, nothing comes after the end, and the thread is the one asked for. With `strict`, an end must
+ * also name the run that is open; otherwise it ends the open run under whatever run id it names.
  *
  * Whether messages and calls inside are in order is left to `@countersign/client/order`; without it,
  * what refers to nothing is ignored.
  */
-export function createLifecycle(input: RunAgentInput): Lifecycle {
+export function createLifecycle(input: RunAgentInput, strict = false): Lifecycle {
   let phase: "none" | "active" | "finished" | "failed" = "none";
   let runId: string | undefined;
   let events = 0;
@@ -49,10 +53,13 @@ export function createLifecycle(input: RunAgentInput): Lifecycle {
       else if (phase === "finished") refuse("run/after-finish");
       else if (phase === "failed") refuse("run/after-error");
       else if (type === "RUN_FINISHED") {
-        if (event.runId !== runId || event.threadId !== input.threadId) refuse("run/finish-ids");
+        const isOther = event.runId !== runId;
+        if ((isOther && strict) || event.threadId !== input.threadId) refuse("run/finish-ids");
         phase = "finished";
         over ||= runId === input.runId;
+        if (isOther) return { kind: "finishedUnderAnotherId", path: "/runId" };
       }
+      return undefined;
     },
     get over() {
       return over;

@@ -18,4 +18,6 @@ export type ReadOptions = {
   readonly dialect?: DialectReader;
   readonly order?: OrderCheck;
   readonly limits?: Partial<Limits>;
+  /** Fails a run whose finish names another run id than its start; otherwise `onNotes` receives a note. */
+  readonly strict?: boolean;
 };

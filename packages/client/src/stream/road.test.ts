@@ -23,7 +23,7 @@ async function read(
 test.each([
   ["run/first-event", textOf("a", "x")],
   ["run/nested-start", [started, started]],
-  ["run/finish-ids", [started, { ...finished, runId: "another" }]],
+  ["run/finish-ids", [started, { ...finished, threadId: "another" }]],
   ["run/thread-of-input", [{ ...started, threadId: "another" }]],
 ])("a stream that breaks %s cannot look finished", async (rule, events) => {
   const end = await read(events);

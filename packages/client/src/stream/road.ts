@@ -12,6 +12,7 @@ import { enforceEventCompactly } from "@countersign/wire/enforce/compact";
 import type { EnforceNote } from "@countersign/wire/enforce";
 import type { MintId } from "../store/ids.js";
 import { createLifecycle } from "./lifecycle.js";
+import type { FinishNote } from "./lifecycle.js";
 import type { ReadOptions } from "./options.js";
 
 /** The way of an event from its text to the view, the same stages as in the gateway. */
@@ -27,8 +28,11 @@ export type Road = {
   readonly events: number;
 };
 
-/** What was dropped on the way, for whoever wants to know. */
-export type NoteListener = (notes: readonly EnforceNote[]) => void;
+/** A deviation of the stream that did not end the run. */
+export type StreamNote = EnforceNote | FinishNote;
+
+/** Receives what was dropped from the stream, and other deviations that did not end the run. */
+export type NoteListener = (notes: readonly StreamNote[]) => void;
 
 /** Opens the road of one stream. */
 export function openRoad(
@@ -42,7 +46,7 @@ export function openRoad(
   const translate = options.dialect?.open(input, mintId);
   const judge = options.order?.(input);
   const expander = createChunkExpander({ maxLanes: limits.maxLanes });
-  const life = createLifecycle(input);
+  const life = createLifecycle(input, options.strict);
   let frames = 0;
 
   function check(value: JsonValue, out: AgUiEvent[]): void {
@@ -50,7 +54,8 @@ export function openRoad(
     if (notes.length > 0) onNotes?.(notes);
     if (event === undefined) return;
     for (const expanded of expander.push(event)) {
-      life.push(expanded);
+      const note = life.push(expanded);
+      if (note !== undefined) onNotes?.([note]);
       judge?.(expanded);
       out.push(expanded);
     }
