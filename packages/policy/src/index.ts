@@ -57,6 +57,8 @@ export type { PolicyLimits } from "./document/limits.js";
 export { hashDocument, loadPolicy, readPolicy } from "./document/load.js";
 export type { LoadedPolicy, LoadOptions, LoadResult, PolicyReader } from "./document/load.js";
 export type { OnBlock, PolicyDocument, PolicyMode, PolicyRules } from "./document/model.js";
+export { STREAM_RULES } from "./vocabulary/stream-rules.js";
+export type { StreamRuleId } from "./vocabulary/stream-rules.js";
 export { formatNote } from "./document/note.js";
 export type { PolicyNote, PolicyNoteCode } from "./document/note.js";
 export { createPolicyHolder } from "./holder/holder.js";

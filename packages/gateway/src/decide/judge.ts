@@ -26,7 +26,7 @@ export type Question = {
   readonly isPart?: boolean;
   /** Another event of a unit that is judged by one of them: it costs nothing, neither a count nor a token. */
   readonly isBeside?: boolean;
-  readonly violation?: ViolationFacts | undefined;
+  readonly violations?: readonly ViolationFacts[] | undefined;
   /** The arguments of a call in a message list, as they stand there. */
   readonly listedArguments?: string;
   /** A token that came with this very event. */
@@ -117,7 +117,7 @@ class Judge {
       transport,
       counters,
       capability: token,
-      violations: question.violation === undefined ? undefined : [question.violation],
+      violations: question.violations,
       content: question.content,
       variables: question.event === undefined ? { session } : { event: question.event, session },
     });

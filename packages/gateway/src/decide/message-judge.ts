@@ -1,7 +1,7 @@
 import { canonicalJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
-import type { Decision, Denial, EventFacts } from "@countersign/policy";
+import type { Decision, Denial, EventFacts, ViolationFacts } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall, ToolMessage } from "@countersign/wire";
 import { createPassage } from "../pipeline/passage.js";
 import type { Passage } from "../pipeline/passage.js";
@@ -28,6 +28,8 @@ export type SnapshotSurroundings = {
   /** Whether a call waits for its arguments, and so must not appear early. */
   isHeld(toolCallId: string): boolean;
   ownRule(event: AgUiEvent): Denial | undefined;
+  /** The rules about the stream that a listed message breaks. */
+  violations(messageId: string): readonly ViolationFacts[];
   /** Told of each part that was judged to its disadvantage, so that it gets a receipt of its own. */
   judged(passage: Passage): void;
 };
@@ -140,6 +142,16 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       return decision === undefined || settle(event, facts, { decision }, key);
     });
 
+  /** Who a listed message is attributed to is judged as if it had been streamed. */
+  const allowsOwner = (message: Message, key: UnitKey): boolean => {
+    const violations = around.violations(message.id);
+    if (violations.length === 0) return true;
+    const event = asStreamed(message);
+    const facts = factsOf(event);
+    const question = { facts, violations, event: event as unknown as JsonObject };
+    return settle(event, facts, run.judge({ ...question, isPart: true, isBeside: true }), key);
+  };
+
   const allowsAnswer = (message: ToolMessage): boolean => {
     const { id, toolCallId } = message;
     // An answer shows nothing before the call it answers is judged.
@@ -171,7 +183,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
         : message.role === "activity"
           ? allows(asStreamed(message), key)
           : allowsText(message, key);
-      return isAllowed && allowsWorn(wornBy(message), key);
+      return isAllowed && allowsOwner(message, key) && allowsWorn(wornBy(message), key);
     },
     allowsCall: (call) => {
       const { id } = call;

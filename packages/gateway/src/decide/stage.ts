@@ -91,7 +91,7 @@ class Decider implements Step, OwnRuleFacts {
     const { event } = passage;
     if (event === undefined || this.#over) return;
     if (passage.supplied) return this.#next.push(passage);
-    const broken = orderDenial(passage.violation);
+    const broken = orderDenial(passage.violations);
     if (broken !== undefined) {
       passage.decision = broken;
       return this.#pass(passage, undefined);
@@ -169,7 +169,9 @@ class Decider implements Step, OwnRuleFacts {
     const [start] = held;
     const key = callKey(toolCallId);
     // What is wrong with the start is wrong with the call.
-    if (start?.violation !== undefined) end.violation ??= start.violation;
+    if (start?.violations !== undefined) {
+      end.violations = [...start.violations, ...(end.violations ?? [])];
+    }
     this.#decide(end, { key, openKey: key, phase: "open" }, held);
     for (const passage of [...held, end]) {
       const { event } = passage;
@@ -189,7 +191,7 @@ class Decider implements Step, OwnRuleFacts {
   }
 
   #decide(passage: Passage, place: UnitPlace | undefined, held: readonly Passage[] = []): void {
-    const { event, facts, violation, claim } = passage;
+    const { event, facts, claim } = passage;
     if (event === undefined || facts === undefined) return;
     const { policy } = this.#run;
     const withheld = this.#whyWithheld(event);
@@ -207,7 +209,8 @@ class Decider implements Step, OwnRuleFacts {
     const { decision, capability } = this.#run.judge({
       facts,
       isContinuation: place?.phase === "continue" || place?.phase === "close",
-      violation,
+      // What is wrong with one message of a list is held against that message.
+      violations: passage.violations?.filter((one) => messageOf(one) === undefined),
       presented: claim?.capability,
       content: this.#content?.read(passage),
       event: event as unknown as JsonObject,
@@ -269,7 +272,7 @@ class Decider implements Step, OwnRuleFacts {
     if (policy.mode !== "observe" || !isRemark) this.#known.see(emitted);
   }
 
-  #messageJudge({ receivedAt }: Passage): MessageJudge {
+  #messageJudge({ receivedAt, violations }: Passage): MessageJudge {
     return createMessageJudge({
       run: this.#run,
       receivedAt,
@@ -280,8 +283,13 @@ class Decider implements Step, OwnRuleFacts {
       isHeld: (id) => this.#held.has(id),
       ownRule: (part) => ownRule(part, this),
       judged: (part) => this.#next.push(part),
+      violations: (messageId) => violations?.filter((one) => messageOf(one) === messageId) ?? [],
     });
   }
+}
+
+function messageOf(violation: object): string | undefined {
+  return "messageId" in violation ? (violation.messageId as string) : undefined;
 }
 
 /** A block after which the person hears nothing more of this run but its end. */

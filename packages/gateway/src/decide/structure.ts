@@ -1,8 +1,10 @@
+import { STREAM_RULES } from "@countersign/policy";
 import type { CompiledPolicy, Decision, Denial, OnBlock, Permit } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRuleId, Violation } from "@countersign/wire/order";
 import type { OwnRuleId } from "../explain/own-rules.js";
+import type { Passage, StreamViolation } from "../pipeline/passage.js";
 import { isRunLimit } from "../pipeline/run-limits.js";
 import type { Withheld } from "../withhold/register.js";
 
@@ -37,14 +39,19 @@ export function ruleOfRefusal(code: string): OwnRuleId {
  * The block for an event that breaks a rule the official client checks: it would throw, so the run ends.
  * What only the prose forbids is asked of the policy (`ag_ui_order`) instead.
  */
-export function orderDenial(violation: Violation | undefined): Denial | undefined {
-  if (violation?.severity !== "error") return undefined;
-  const { reference } = ORDER_RULES[violation.rule as OrderRuleId] ?? { reference: "V" };
-  if (reference.startsWith("E")) return undefined;
+export function orderDenial(violations: Passage["violations"]): Denial | undefined {
+  const broken = violations?.find(isOfOfficialClient);
+  if (broken === undefined) return undefined;
   return {
-    ...ownDenial(ORDER_RULE, `${violation.rule}: ${violation.message}`, "end"),
+    ...ownDenial(ORDER_RULE, `${broken.rule}: ${broken.message}`, "end"),
     reasonCode: "order_violation",
   };
+}
+
+function isOfOfficialClient(violation: Violation | StreamViolation): violation is Violation {
+  if (violation.severity !== "error" || Object.hasOwn(STREAM_RULES, violation.rule)) return false;
+  const { reference } = ORDER_RULES[violation.rule as OrderRuleId] ?? { reference: "V" };
+  return !reference.startsWith("E");
 }
 
 /** What an own rule needs to know beside the event. */

@@ -1,7 +1,7 @@
 import { createChunkExpander } from "@countersign/wire/chunks";
 import type { ChunkExpander } from "@countersign/wire/chunks";
 import { createRunAutomaton } from "@countersign/wire/order";
-import type { RunAutomaton, Violation } from "@countersign/wire/order";
+import type { RunAutomaton } from "@countersign/wire/order";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Failure } from "../deliver/run-error.js";
 import { assertInput } from "../inbound/request.js";
@@ -9,6 +9,7 @@ import { createPassage } from "../pipeline/passage.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
+import { Subagents } from "./subagents.js";
 
 /** The person is told this when the agent stops without saying how the run ended. */
 export const TRUNCATED: Failure = {
@@ -36,6 +37,7 @@ class Orderer implements Step {
   readonly #next: Step;
   readonly #expander: ChunkExpander;
   readonly #automaton: RunAutomaton;
+  readonly #subagents: Subagents;
   #isEnveloped: boolean;
   /** The run that the stream is in. */
   #current: string | undefined;
@@ -49,6 +51,7 @@ class Orderer implements Step {
       ...(run.agentReadsInput ? { input: run.input } : {}),
       limits: { maxOpenUnits },
     });
+    this.#subagents = new Subagents(run.agentReadsInput ? run.isSubagentOfThread : undefined);
     this.#isEnveloped = run.agentDialect === "chio";
   }
 
@@ -62,7 +65,9 @@ class Orderer implements Step {
       const violations = this.#automaton.push(event);
       const step = index === events.length - 1 ? passage : likeOf(passage);
       step.event = event;
-      if (violations.length > 0) step.violation = worstOf(violations);
+      const attributed = this.#subagents.check(event);
+      if (violations.length + attributed.length > 0)
+        step.violations = [...violations, ...attributed];
       this.#next.push(step);
       this.#follow(event);
     }
@@ -97,10 +102,6 @@ function likeOf({ receivedAt, claim, supplied }: Passage): Passage {
   passage.claim = claim;
   passage.supplied = supplied;
   return passage;
-}
-
-function worstOf(violations: readonly Violation[]): Violation | undefined {
-  return violations.find(({ severity }) => severity === "error") ?? violations[0];
 }
 
 /** Whether the client gets an agent's envelopes as envelopes. */

@@ -1,9 +1,16 @@
 import type { JsonObject } from "@countersign/core";
-import type { Decision, EventFacts } from "@countersign/policy";
+import type { Decision, EventFacts, StreamRuleId } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { EnvelopeClaim } from "@countersign/wire/dialects";
 import type { Violation } from "@countersign/wire/order";
 import type { UpstreamPiece } from "../upstream/upstream.js";
+
+/** A broken rule about a stream that needs more than its order; of a message list it may name one message. */
+export type StreamViolation = {
+  readonly rule: StreamRuleId;
+  readonly severity: "error";
+  readonly messageId?: string;
+};
 
 /**
  * One thing on its way from the agent to the person; each stage fills in what it finds out.
@@ -23,8 +30,8 @@ export type Passage = {
   supplied: boolean;
   /** After enforce: an event of AG-UI 1.0. This value is judged, hashed and sent. */
   event: AgUiEvent | undefined;
-  /** After order: the first rule it breaks, if any. */
-  violation: Violation | undefined;
+  /** After order: the rules it breaks, if any. */
+  violations: readonly (Violation | StreamViolation)[] | undefined;
   /** After classify. */
   facts: EventFacts | undefined;
   /** After decide. */
@@ -58,7 +65,7 @@ export function createPassage(receivedAt: number): Passage {
     claim: undefined,
     supplied: false,
     event: undefined,
-    violation: undefined,
+    violations: undefined,
     facts: undefined,
     decision: undefined,
     capabilityId: undefined,

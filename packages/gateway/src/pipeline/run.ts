@@ -43,6 +43,8 @@ export type Run = {
   readonly threadId: string;
   readonly runId: string;
   readonly input: RunAgentInput;
+  /** Whether a subagent is known from what was said and delivered on the thread before this run. */
+  readonly isSubagentOfThread: (subagentRunId: string) => boolean;
   /** The policy is pinned when the run starts: one run, one hash. */
   readonly policy: CompiledPolicy;
   /** Asks the policy, with the tokens and counters of this connection. */

@@ -8,6 +8,7 @@ import { admitRequest } from "../inbound/admit.js";
 import { bindApprovals } from "../inbound/approval.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
+import { subagentsOf } from "../order/subagents.js";
 import { Backlog } from "../pipeline/backlog.js";
 import { Hold } from "../pipeline/hold.js";
 import { driveRun } from "../pipeline/drive.js";
@@ -162,6 +163,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       threadId: input.threadId,
       runId: input.runId,
       input,
+      isSubagentOfThread: subagentsOf(input.messages, followed.state.messages),
       ...bindApprovals(policy, judge, followed.approvals, followed.state),
       beforeDelivery: followed.follow(clientDialect),
       counters: entered.counters,

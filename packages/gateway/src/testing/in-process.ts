@@ -7,6 +7,7 @@ import type { Passage } from "../pipeline/passage.js";
 import type { ClientDialect, Run } from "../pipeline/run.js";
 import { Backlog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
+import { subagentsOf } from "../order/subagents.js";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../sessions/counters.js";
 import type { Upstream, UpstreamPiece, UpstreamPieces } from "../upstream/upstream.js";
@@ -71,6 +72,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         threadId: input.threadId,
         runId: input.runId,
         input,
+        isSubagentOfThread: subagentsOf(input.messages),
         policy: compiled,
         judge,
         counters: createRunCounters(),

@@ -1,4 +1,5 @@
 import { ORDER_RULES } from "@countersign/wire/order";
+import { STREAM_RULES } from "../vocabulary/stream-rules.js";
 import type { JsonSchema } from "./json-schema.js";
 import { choice, closed, flag, list, text } from "./json-schema.js";
 import { BLOCK_HEADER, MAX_LIST } from "./shared.js";
@@ -106,7 +107,10 @@ export const AG_UI_ORDER: JsonSchema = closed(
     rules: closed(
       "One rule of the run automaton by its name; wins over the two defaults.",
       Object.fromEntries(
-        Object.keys(ORDER_RULES).map((rule) => [rule, { $ref: "#/$defs/default_action" }]),
+        Object.keys({ ...ORDER_RULES, ...STREAM_RULES }).map((rule) => [
+          rule,
+          { $ref: "#/$defs/default_action" },
+        ]),
       ),
     ),
   },

@@ -1,0 +1,12 @@
+/**
+ * Rules about a stream that its order alone does not show, because they need the thread's history or the person's
+ * state; a policy names them under `ag_ui_order.rules` beside those of the run automaton. All of them are errors.
+ */
+export const STREAM_RULES = {
+  "subagent/not-announced":
+    "an event, a listed message or an interrupt is attributed to a subagent that did not start in this run or thread",
+  "subagent/ended": "something new is attributed to a subagent that has ended in this run",
+} as const;
+
+/** The name of a rule about a stream. */
+export type StreamRuleId = keyof typeof STREAM_RULES;
