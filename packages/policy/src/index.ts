@@ -1,4 +1,4 @@
-export { classifyEnvelope, ENVELOPE_TABLE } from "./classify/envelope.js";
+export { classifyEnvelope } from "./classify/envelope.js";
 export { classifyEvent, INTERRUPT_COMPONENT } from "./classify/event.js";
 export type { Claim, ClassifyContext } from "./classify/context.js";
 export type {

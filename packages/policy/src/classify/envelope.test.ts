@@ -30,7 +30,7 @@ test.each([
       classification: "create",
       payload: { fields: ["order_id"] },
     },
-    { eventType: "lifecycle", classification: "create", derived: "display" },
+    { eventType: "lifecycle", classification: "create", derived: "create" },
   ],
   [
     { event_type: "form_action", classification: "submit" },
@@ -43,7 +43,7 @@ test.each([
   ],
   [{ event_type: 'custom("clipboard")' }, { eventType: "custom", customName: "clipboard" }],
   [{ event_type: "lifecycle", payload: { action: "Unmounted" } }, { classification: "destroy" }],
-  [{ event_type: "lifecycle", payload: { action: "explode" } }, { classification: "create" }],
+  [{ event_type: "lifecycle", payload: { action: "explode" } }, { classification: "destroy" }],
 ] as [JsonObject, object][])("%j is classified", (fields, expected) => {
   const facts = classifyEnvelope(envelope(fields), "outbound");
   expect(facts).toMatchObject(expected);

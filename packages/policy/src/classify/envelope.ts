@@ -1,41 +1,18 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { CountersignError } from "@countersign/core";
 import "../errors.js";
-import type { Classification } from "../vocabulary/classification.js";
-import { isAtLeastAsStrict, isClassification } from "../vocabulary/classification.js";
-import type { UiEventType } from "../vocabulary/event-type.js";
+import { isClassification } from "../vocabulary/classification.js";
 import { readEventType } from "../vocabulary/event-type.js";
 import type { Target } from "../vocabulary/target.js";
 import { applyClaim } from "./claim.js";
 import type { Aspect, Direction, EventFacts } from "./facts.js";
+import { payloadClass } from "./envelope-payload.js";
 import { NO_REFINEMENTS, refine } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
 
-/** The class each event type of the envelope has by itself; `lifecycle` says more in its payload. */
-export const ENVELOPE_TABLE: Readonly<Record<UiEventType, Classification>> = {
-  text_stream: "display",
-  state_update: "mutate",
-  navigation: "navigate",
-  lifecycle: "display",
-  form_action: "submit",
-  notification: "alert",
-  error: "display",
-  custom: "mutate",
-};
-
-const VERBS = new Map<string, Classification>([
-  ...["create", "created", "mount", "mounted", "open", "opened"].map(
-    (verb) => [verb, "create"] as const,
-  ),
-  ...["destroy", "destroyed", "unmount", "unmounted", "close", "closed"].map(
-    (verb) => [verb, "destroy"] as const,
-  ),
-  ...["update", "updated", "change", "changed"].map((verb) => [verb, "mutate"] as const),
-]);
-
 /**
  * What an event in Chio's envelope does. Its own `classification` is a claim: it may be stricter than
- * what `event_type` and the payload's verb say, never weaker.
+ * what `event_type`, `target` and `payload` say, never weaker.
  *
  * @throws ERR_POLICY_ENVELOPE when a field the decision rests on is missing or malformed
  */
@@ -51,7 +28,7 @@ export function classifyEnvelope(
   if (claimed !== undefined && !isClassification(claimed)) {
     throw invalid("classification", "must name a known class");
   }
-  const derived = deriveClass(type.eventType, own(envelope, "payload"));
+  const derived = payloadClass(type.eventType, target !== undefined, own(envelope, "payload"));
   const base: Aspect = {
     ...type,
     ...(target === undefined ? {} : { target }),
@@ -60,22 +37,20 @@ export function classifyEnvelope(
   };
   const aspect =
     type.customName === undefined ? base : refine(base, refinements.custom.find(type.customName));
-  const facts: EventFacts = { source: "ENVELOPE", direction, ...aspect };
+  const also = type.eventType === "state_update" ? stateAspects(base, direction, refinements) : [];
+  const facts: EventFacts = {
+    source: "ENVELOPE",
+    direction,
+    ...aspect,
+    ...(also.length === 0 ? {} : { also }),
+  };
   return claimed === undefined ? facts : applyClaim(facts, { classification: claimed });
 }
 
-function deriveClass(type: UiEventType, payload: JsonValue | undefined): Classification {
-  if (type !== "lifecycle") return ENVELOPE_TABLE[type];
-  if (payload === null || typeof payload !== "object" || Array.isArray(payload)) return "display";
-  // Clients differ in which one they read, so the strictest counts, in whatever order they stand.
-  let strictest: Classification = "display";
-  for (const key of ["action", "lifecycle", "event"]) {
-    const verb = own(payload, key);
-    if (typeof verb !== "string") continue;
-    const named = VERBS.get(verb.toLowerCase()) ?? "create";
-    if (isAtLeastAsStrict(named, strictest)) strictest = named;
-  }
-  return strictest;
+/** The envelope has no form for the paths of a change, so it counts as one of every path that a rule names. */
+function stateAspects(base: Aspect, direction: Direction, refinements: Refinements): Aspect[] {
+  const rules = direction === "outbound" ? refinements.state : refinements.inboundState;
+  return rules.map(({ refinement }) => refine(base, refinement));
 }
 
 function readTarget(value: JsonValue | undefined): Target | undefined {

@@ -3,6 +3,7 @@ import { isCountersignError } from "@countersign/core";
 import type { AgUiEvent, EventOf, EventType, Interrupt, RunFinishedEvent } from "@countersign/wire";
 import { ENVELOPE_NAME, UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
 import { asObject } from "../document/json-object.js";
+import { isAtLeastAsStrict } from "../vocabulary/classification.js";
 import type { Aspect, EventFacts, ToolCallFacts } from "./facts.js";
 import { applyClaim } from "./claim.js";
 import type { ClassifyContext } from "./context.js";
@@ -177,14 +178,20 @@ function customFacts(event: EventOf<"CUSTOM">, refinements: Refinements): EventF
   const refinement = refinements.custom.find(name);
   if (name === ENVELOPE_NAME && refinement === undefined) {
     const carried = carriedEnvelope(value, refinements);
-    if (carried !== undefined) return { ...carried, source: event.type };
+    if (carried !== undefined && isAtLeastAsStrict(carried.derived, "mutate")) {
+      return {
+        ...carried,
+        source: event.type,
+        also: [...(carried.also ?? []), customAspect(name)],
+      };
+    }
   }
   const base = name === UI_RENDER_HINT_NAME ? renderHint(value) : customAspect(name);
   return toFacts(event.type, [refine(base, refinement)]);
 }
 
 // A translator puts envelopes without a native form into this event. An agent can write one itself, and
-// gains nothing: it is judged by the same rules as the envelope it imitates.
+// gains nothing: it must be allowed as the envelope it imitates and as any other CUSTOM event.
 function carriedEnvelope(value: JsonValue, refinements: Refinements): EventFacts | undefined {
   const envelope = asObject(value);
   if (envelope === undefined) return undefined;
