@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { runClient } from "../testing/client.js";
 import { envelope } from "../testing/envelopes.js";
 import { idsOf, inRun } from "../testing/events.js";
-import { startFixture } from "../testing/fixture.js";
+import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
 import { sseEvents } from "../testing/transports.js";
 
@@ -87,12 +87,33 @@ test("envelopes are one text, however many carry it", async () => {
     () => ({ pieces: [first, second].map((one) => sseFrame(one ?? {})) }),
     {
       policy: POLICY,
-      target: { transport: "get-sse" },
+      target: { transport: "get-sse", dialect: "chio" },
     },
   );
   const body = await (await fetch(`${fixture.url}/ag-ui/stream?session=s`)).text();
   expect(sseEvents(body)).toEqual([first]);
   expect(blockedBy("ag_ui_content.images")).toBe(1);
+});
+
+test("no string of an envelope carries an image past the policy, whatever its type", async () => {
+  const policy = OPEN_POLICY + POLICY.slice(POLICY.indexOf("  ag_ui_content"));
+  for (const [type, payload] of [
+    ["error", { message: IMAGE }],
+    ["text_stream", { text: "fine", title: IMAGE }],
+    ["lifecycle", { action: "open", fields: [{ label: IMAGE }] }],
+    [{ custom: "vendor.card" }, { lines: ["fine", IMAGE] }],
+  ] as const) {
+    const evil = envelope("evt_1", { event_type: type, classification: "submit", payload });
+    fixture = await startFixture(() => ({ pieces: [sseFrame(evil)] }), {
+      policy,
+      target: { transport: "get-sse", dialect: "chio" },
+    });
+    const body = await (await fetch(`${fixture.url}/ag-ui/stream?session=s`)).text();
+    expect(sseEvents(body)).toEqual([]);
+    expect(blockedBy("ag_ui_content.images")).toBe(1);
+    await fixture.stop();
+    fixture = undefined;
+  }
 });
 
 test("a message at its longest passes, and one more character does not", async () => {

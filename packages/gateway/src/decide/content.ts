@@ -2,12 +2,8 @@ import type { JsonObject } from "@countersign/core";
 import { createContentReader } from "@countersign/policy";
 import type { ContentFinding, ContentReader, ContentSettings } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
-import { upgradeEnvelope } from "@countersign/wire/dialects";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
-
-/** Envelopes name no message: a client that reads them appends what comes, so all of them are one text. */
-const ENVELOPES = "\n";
 
 /** Reads the text of a run for what its policy asks, each message as one however it is cut. */
 export class ContentWatch {
@@ -23,12 +19,7 @@ export class ContentWatch {
 
   /** What an event brings that the policy asks for. */
   read({ event, claim }: Passage): ContentFinding | null {
-    if (claim === undefined) return this.#reader.read(event as unknown as JsonObject);
-    let found: ContentFinding | null = null;
-    for (const part of upgradeEnvelope(claim.envelope)) {
-      found ??= this.#reader.read({ ...part, messageId: ENVELOPES });
-    }
-    return found;
+    return this.#reader.read((claim?.envelope ?? event) as unknown as JsonObject);
   }
 
   /** Takes note of the messages in a list that leaves for the person: what they say there is what they say. */

@@ -121,7 +121,7 @@ test("a token on an envelope opens that envelope, and never travels on", async (
     }),
     {
       policy: policyWith(""),
-      target: { transport: "get-sse" },
+      target: { transport: "get-sse", dialect: "chio" },
       gateway: { clock, tokens: tokens.verifier },
     },
   );
@@ -152,7 +152,7 @@ test("an envelope whose token must be asked for waits for the answer, and all co
   );
   fixture = await startFixture(() => ({ pieces: [sent.map(sseFrame).join("")] }), {
     policy: policyWith(""),
-    target: { transport: "get-sse" },
+    target: { transport: "get-sse", dialect: "chio" },
     gateway: {
       clock,
       tokens: {

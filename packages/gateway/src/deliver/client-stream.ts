@@ -137,12 +137,9 @@ function createTranslation(run: Run): Translation {
   if (clientDialect === "1.0") return nativeOf;
   if (clientDialect === "envelope") return (event, passage) => envelopeOf(run, event, passage);
   if (clientDialect === "as-sent") {
-    let enveloped = run.agentDialect === "chio";
-    return (event, passage) => {
-      // The run around envelopes is ours; such a client never hears of it.
-      enveloped ||= passage?.claim !== undefined || passage?.supplied === true;
-      return enveloped ? envelopeOf(run, event, passage) : nativeOf(event, passage);
-    };
+    return run.agentDialect === "chio"
+      ? (event, passage) => envelopeOf(run, event, passage)
+      : nativeOf;
   }
   const downgrader = createDowngrader(clientDialect);
   return (event, passage) =>

@@ -7,7 +7,7 @@ import type { SeenEvent } from "../testing/client.js";
 import { envelope } from "../testing/envelopes.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
-import type { Fixture } from "../testing/fixture.js";
+import type { Fixture, FixtureOptions } from "../testing/fixture.js";
 import { faultsOf, pairUp } from "../testing/shown.js";
 import { openSigningLog } from "../testing/signing-log.js";
 import type { SigningLog } from "../testing/signing-log.js";
@@ -30,8 +30,12 @@ afterEach(async () => {
   fixture = undefined;
 });
 
-async function start(script: FakeScript, policy = OPEN_POLICY): Promise<Fixture> {
-  fixture = await startFixture(script, { policy, gateway: { recorder: log.log } });
+async function start(
+  script: FakeScript,
+  policy = OPEN_POLICY,
+  target: FixtureOptions["target"] = {},
+): Promise<Fixture> {
+  fixture = await startFixture(script, { policy, target, gateway: { recorder: log.log } });
   return fixture;
 }
 
@@ -134,6 +138,7 @@ test.each(["1.0", "envelope"])(
           ),
         }),
         OPEN_POLICY.replace("name: open", `name: open\nmode: ${mode}`),
+        { dialect: "chio" },
       );
       const events = await ask(around, { "countersign-dialect": dialect });
       expect(JSON.stringify(events)).not.toContain("forged");

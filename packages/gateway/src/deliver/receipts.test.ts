@@ -166,7 +166,9 @@ test.each(["0.0.55", "0.0.59", "0.1.0", "envelope"])(
 test.each(["1.0", "envelope"])(
   "of an agent's envelopes a client of %s gets none: other things are shown than were signed for",
   async (dialect) => {
-    const { url } = await start("each", () => ({ pieces: SAMPLES.map(sseFrame) }));
+    const { url } = await start("each", () => ({ pieces: SAMPLES.map(sseFrame) }), {
+      target: { dialect: "chio" },
+    });
     const answer = await post(url, { ...ASKED, "countersign-dialect": dialect });
     const events = await answer.text();
     expect(events).toContain("check your order");

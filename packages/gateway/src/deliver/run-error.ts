@@ -82,6 +82,10 @@ const FAILURES: Partial<Record<ErrorCode, Failure>> = {
   ERR_RUN_TIME: { code: "RUN_LIMIT", message: "the run took longer than a run may" },
   ERR_RUN_EVENTS: { code: "RUN_LIMIT", message: "the run has more events than a run may" },
   ERR_RUN_BYTES: { code: "RUN_LIMIT", message: "the run has more bytes than a run may" },
+  ERR_ENVELOPE_NOT_CONFIGURED: {
+    code: "AGENT_DIALECT_NOT_CONFIGURED",
+    message: "the agent sends event envelopes and is not configured with dialect: envelope",
+  },
   ERR_LIMIT_EXCEEDED: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
   ERR_ID_TOO_LONG: { code: "GATEWAY_LIMIT", message: "the agent's stream is over a limit" },
 };

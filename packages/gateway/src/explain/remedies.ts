@@ -51,6 +51,8 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_RUN_EVENTS: "have the agent send fewer, larger deltas, or raise limits.run_events",
   ERR_RUN_BYTES: "have the agent send patches in place of snapshots, or raise limits.run_bytes",
   ERR_ID_TOO_LONG: "use shorter ids",
+  ERR_ENVELOPE_NOT_CONFIGURED:
+    "set dialect: envelope for the agent in countersign.yaml, if it is meant to send envelopes",
   ERR_LEDGER_FULL: "go on in a new thread",
   ERR_LEDGER_UNAVAILABLE:
     "repeat the request; if it stays, look at the store that receipts.store names",
@@ -110,6 +112,8 @@ const OF_LISTENERS = {
     "look at the gateway's log, and at what was withheld in the run (countersign receipts list --run RUN --blocked)",
   AGENT_PROTOCOL_VIOLATION: "mend the agent: countersign doctor URL names the rule and the event",
   AGENT_MALFORMED_EVENT: "mend the agent: countersign doctor URL shows the event",
+  AGENT_DIALECT_NOT_CONFIGURED:
+    "set dialect: envelope for the agent in countersign.yaml, if it is meant to send envelopes",
   AGENT_UNREACHABLE:
     "see that the agent runs at the address in countersign.yaml (countersign doctor URL)",
   AGENT_REFUSED: "see why the agent says no (countersign doctor URL, and its own log)",

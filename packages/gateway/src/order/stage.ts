@@ -38,7 +38,7 @@ class Orderer implements Step {
   readonly #expander: ChunkExpander;
   readonly #automaton: RunAutomaton;
   readonly #subagents: Subagents;
-  #isEnveloped: boolean;
+  readonly #isEnveloped: boolean;
   /** The run that the stream is in. */
   #current: string | undefined;
 
@@ -58,7 +58,6 @@ class Orderer implements Step {
   push(passage: Passage): void {
     if (passage.event === undefined) return;
     if (!passage.supplied) this.#run.progress.events += 1;
-    if (passage.claim !== undefined) this.#isEnveloped = true;
     const events = this.#expander.push(passage.event);
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index] as AgUiEvent;

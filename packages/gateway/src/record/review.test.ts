@@ -19,11 +19,10 @@ async function runWith(
   options: Parameters<typeof createInProcess>[1] = {},
 ) {
   const gateway = createInProcess(policy, options);
-  const { delivered } = await gateway.run(
-    { ...IDS, messages: [] },
-    frames(events),
-    clientDialect === undefined ? {} : { clientDialect },
-  );
+  const { delivered } = await gateway.run({ ...IDS, messages: [] }, frames(events), {
+    agentDialect: events.some((event) => "event_id" in event) ? "chio" : "auto",
+    ...(clientDialect === undefined ? {} : { clientDialect }),
+  });
   await gateway.close();
   return { delivered, drafts: gateway.recorder.drafts };
 }

@@ -16,6 +16,7 @@ import type { MemoryRecorder } from "./fixture.js";
 
 /** What a test may choose for one run. */
 export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered"> & {
+  readonly agentDialect?: Run["agentDialect"];
   readonly clientDialect?: ClientDialect;
   /** Told what the observer is told of each group that was delivered. */
   readonly onGroup?: (passages: number, arrivedAt: number) => void;
@@ -47,7 +48,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
   return {
     recorder,
     run: async (input, pieces, chosen = {}) => {
-      const { clientDialect = "1.0", onGroup, onSend, ...hooks } = chosen;
+      const { clientDialect = "1.0", agentDialect = "auto", onGroup, onSend, ...hooks } = chosen;
       const delivered: AgUiEvent[] = [];
       const passages: Passage[] = [];
       const upstream: Upstream = {
@@ -65,7 +66,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
       const failures: string[] = [];
       const run: Run = {
         agent: TARGET.name,
-        agentDialect: "auto",
+        agentDialect,
         clientDialect,
         agentReadsInput: true,
         sessionId: "session-1",

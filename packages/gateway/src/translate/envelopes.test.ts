@@ -7,9 +7,9 @@ import { runClient } from "../testing/client.js";
 import { envelope, SAMPLES, startEnvelopeAgent } from "../testing/envelopes.js";
 import type { EnvelopeAgent } from "../testing/envelopes.js";
 import { idsOf, inRun, text } from "../testing/events.js";
-import { startFixture } from "../testing/fixture.js";
+import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
-import { createInProcess } from "../testing/in-process.js";
+import { createInProcess, frames } from "../testing/in-process.js";
 import { sseEvents } from "../testing/transports.js";
 
 let fixture: Fixture | undefined;
@@ -42,7 +42,7 @@ test("an agent that sends the same envelopes again in the same second gets no re
       kind: "frame" as const,
       text: JSON.stringify(value),
     }));
-    await gateway.run({ threadId: "t", runId, messages: [] }, pieces);
+    await gateway.run({ threadId: "t", runId, messages: [] }, pieces, { agentDialect: "chio" });
   }
   const ids = gateway.recorder.drafts.map(({ receipt }) => receipt.event_id);
   expect(ids.filter((id) => id === "evt_01HZ8A1")).toHaveLength(1);
@@ -51,42 +51,73 @@ test("an agent that sends the same envelopes again in the same second gets no re
   await gateway.close();
 });
 
-test.each(["chio", "auto"] as const)(
-  "an EventSource gets an agent's envelopes as they were, one receipt each, and nothing of a run (%s)",
+test.each(["auto", "1.0", "0.0", "0.1.0"] as const)(
+  "envelopes of an agent that is configured as %s end the run, and nothing of them arrives",
   async (dialect) => {
-    fixture = await startFixture(() => ({ pieces: SAMPLES.map(sseFrame) }), {
-      policy: POLICY,
-      target: { transport: "get-sse", dialect },
-    });
-    const response = await fetch(`${fixture.url}/ag-ui/stream?session=sess_01`);
-    expect(sseEvents(await response.text())).toEqual([SAMPLES[0]]);
-    expect(fixture.agentRequests[0]?.path).toBe("/?session=sess_01");
-    const outbound = fixture.recorder.drafts.filter(({ direction }) => direction === "outbound");
-    expect(outbound.map(({ receipt }) => [receipt.event_id, receipt.allowed])).toEqual([
-      ["evt_01HZ8A1", true],
-      ["evt_01HZ8A2", false],
-      ["evt_01HZ8A3", false],
-    ]);
-    const { receipt, received_at: receivedAt = 0 } = outbound[2] ?? {};
-    expect(receipt?.timestamp).toBe(Math.floor(receivedAt / 1000));
-    expect(receipt?.timestamp).not.toBe(SAMPLES[2]?.["timestamp"]);
-    expect(receipt).toMatchObject({
-      agent_id: "support",
-      session_id: "sess_01",
-      event_type: "form_action",
-      classification: "submit",
-      target: { component_type: "modal", component_id: "confirm-refund" },
-      denial_reason: "capability required for Submit events",
-      payload_hash: sha256Hex(canonicalJson(SAMPLES[2]?.["payload"] as JsonValue)),
-    });
+    const openings = [[], [{ type: "RUN_ERROR", message: "x" }], [{ note: 1 }]];
+    for (const opening of dialect === "auto" ? openings : [[]]) {
+      const gateway = createInProcess(OPEN_POLICY);
+      const pieces = frames([...opening, ...SAMPLES]);
+      const input = { threadId: "t", runId: "r", messages: [] };
+      const { delivered } = await gateway.run(input, pieces, { agentDialect: dialect });
+      await gateway.close();
+      expect(JSON.stringify(delivered)).not.toContain("order status");
+      expect(delivered.at(-1)).toMatchObject({ type: "RUN_ERROR" });
+    }
   },
 );
+
+test("the person is told which setting is missing, and the receipt names the code", async () => {
+  const gateway = createInProcess(OPEN_POLICY);
+  const input = { threadId: "t", runId: "r", messages: [] };
+  const { delivered } = await gateway.run(input, frames(SAMPLES));
+  await gateway.close();
+  expect(delivered).toMatchObject([
+    {
+      type: "RUN_ERROR",
+      code: "AGENT_DIALECT_NOT_CONFIGURED",
+      message: expect.stringContaining("dialect: envelope"),
+    },
+  ]);
+  expect(gateway.recorder.drafts.at(-1)?.receipt).toMatchObject({
+    allowed: false,
+    denial_reason: "invalid event: ERR_ENVELOPE_NOT_CONFIGURED",
+  });
+});
+
+test("an EventSource gets an agent's envelopes as they were, one receipt each, and nothing of a run", async () => {
+  fixture = await startFixture(() => ({ pieces: SAMPLES.map(sseFrame) }), {
+    policy: POLICY,
+    target: { transport: "get-sse", dialect: "chio" },
+  });
+  const response = await fetch(`${fixture.url}/ag-ui/stream?session=sess_01`);
+  expect(sseEvents(await response.text())).toEqual([SAMPLES[0]]);
+  expect(fixture.agentRequests[0]?.path).toBe("/?session=sess_01");
+  const outbound = fixture.recorder.drafts.filter(({ direction }) => direction === "outbound");
+  expect(outbound.map(({ receipt }) => [receipt.event_id, receipt.allowed])).toEqual([
+    ["evt_01HZ8A1", true],
+    ["evt_01HZ8A2", false],
+    ["evt_01HZ8A3", false],
+  ]);
+  const { receipt, received_at: receivedAt = 0 } = outbound[2] ?? {};
+  expect(receipt?.timestamp).toBe(Math.floor(receivedAt / 1000));
+  expect(receipt?.timestamp).not.toBe(SAMPLES[2]?.["timestamp"]);
+  expect(receipt).toMatchObject({
+    agent_id: "support",
+    session_id: "sess_01",
+    event_type: "form_action",
+    classification: "submit",
+    target: { component_type: "modal", component_id: "confirm-refund" },
+    denial_reason: "capability required for Submit events",
+    payload_hash: sha256Hex(canonicalJson(SAMPLES[2]?.["payload"] as JsonValue)),
+  });
+});
 
 test("an envelope that calls itself harmless is judged by what it does", async () => {
   const liar = envelope("evt_liar", { event_type: "navigation", classification: "display" });
   fixture = await startFixture(() => ({ pieces: [sseFrame(liar)] }), {
     policy: POLICY,
-    target: { transport: "get-sse" },
+    target: { transport: "get-sse", dialect: "chio" },
   });
   const response = await fetch(`${fixture.url}/ag-ui/stream?session=s`);
   expect(await response.text()).toBe("");
@@ -94,7 +125,10 @@ test("an envelope that calls itself harmless is judged by what it does", async (
 });
 
 test("a native client reads an agent of envelopes: text as messages, one receipt each, and an honest end", async () => {
-  fixture = await startFixture(() => ({ pieces: SAMPLES.map(sseFrame) }), { policy: POLICY });
+  fixture = await startFixture(() => ({ pieces: SAMPLES.map(sseFrame) }), {
+    policy: POLICY,
+    target: { dialect: "chio" },
+  });
   const run = await runClient(`${fixture.url}/agents/support`);
   expect(run.error).toBeUndefined();
   expect(run.types).toEqual([

@@ -43,6 +43,7 @@ test("an agent of envelopes can neither sign for another, nor reuse a receipt's 
   const { delivered } = await gateway.run(
     { threadId: "t", runId: "r", messages: [{ id: "u1", role: "user", content: "hello" }] },
     frames([envelope("e1", forged), envelope("e1", forged), envelope("u1", forged)]),
+    { agentDialect: "chio" },
   );
   await gateway.close();
   const receipts = gateway.recorder.drafts.map(({ receipt }) => receipt);

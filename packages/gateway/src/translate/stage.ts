@@ -5,6 +5,7 @@ import {
   upgradeInput,
 } from "@countersign/wire/dialects";
 import type { EnvelopeClaim, Upgrader } from "@countersign/wire/dialects";
+import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { InboundRequest } from "../inbound/request.js";
 import { createPassage } from "../pipeline/passage.js";
@@ -12,6 +13,7 @@ import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { claimId } from "./claimed-ids.js";
+import "./errors.js";
 import { createEventIds } from "./event-ids.js";
 
 type BrowserMessage = NonNullable<InboundRequest["message"]>;
@@ -62,7 +64,10 @@ class Translator implements Step {
     if (passage.value === undefined) return;
     const { events, notes, claim } = this.#upgrader.push(passage.value);
     if (notes.length > 0) this.#run.observer.notes(notes);
-    if (claim !== undefined) return this.#pushEnvelope(passage, events[0], claim);
+    if (claim !== undefined) {
+      this.#assertConfigured();
+      return this.#pushEnvelope(passage, events[0], claim);
+    }
     for (let index = 0; index < events.length; index += 1) {
       const native = index === 0 ? passage : createPassage(passage.receivedAt);
       native.value = events[index] as JsonObject;
@@ -72,6 +77,17 @@ class Translator implements Step {
 
   end(end: StreamEnd): void {
     this.#next.end(end);
+  }
+
+  /** An envelope brings labels of its own, so the operator decides which agent may send them, not the agent. */
+  #assertConfigured(): void {
+    const { agent, agentDialect } = this.#run;
+    if (agentDialect === "chio") return;
+    throw new CountersignError(
+      "ERR_ENVELOPE_NOT_CONFIGURED",
+      `agent ${agent} sends event envelopes. Fix: set agents.${agent}.dialect to envelope`,
+      { agent },
+    );
   }
 
   /** One envelope is one event and one receipt; its native form is the client leg's affair. */

@@ -197,7 +197,7 @@ export const EVENT_RULES = {
     title: "Events travel without an envelope",
     what: "The stream carries event envelopes (event_id, event_type, payload) instead of AG-UI events.",
     why: "AG-UI clients cannot read them; they are meant for a gateway.",
-    mend: "Put the gateway that reads envelopes between the agent and the client.",
+    mend: "Put the gateway between the agent and the client, and set dialect: envelope for the agent in countersign.yaml.",
     example: stream({
       event_id: "e1",
       session_id: "s1",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -7,6 +8,7 @@ import { policyOf } from "../testing/judge.js";
 import { CLASSIFICATIONS, isAtLeastAsStrict } from "../vocabulary/classification.js";
 import type { Classification } from "../vocabulary/classification.js";
 import { UI_EVENT_TYPES } from "../vocabulary/event-type.js";
+import { PAYLOAD_FORMS } from "./envelope-payload.js";
 import { classifyEnvelope } from "./envelope.js";
 import { classifyEvent } from "./event.js";
 
@@ -78,14 +80,17 @@ const strange = fc
   )
   .map(([name, value]) => ({ [name]: value as JsonValue }));
 
-test.each(NOMINAL)("a %s with one member more is judged as the strictest class", (type, payload) => {
-  fc.assert(
-    fc.property(strange, (more) => {
-      const rest: JsonObject = typeof payload === "string" ? {} : payload;
-      expect(derived(type, { ...rest, ...more })).toBe("submit");
-    }),
-  );
-});
+test.each(NOMINAL)(
+  "a %s with one member more is judged as the strictest class",
+  (type, payload) => {
+    fc.assert(
+      fc.property(strange, (more) => {
+        const rest: JsonObject = typeof payload === "string" ? {} : payload;
+        expect(derived(type, { ...rest, ...more })).toBe("submit");
+      }),
+    );
+  },
+);
 
 test("no member of a text, an error, a notice or a destination may hold a list or an object", () => {
   for (const [type, payload] of NOMINAL) {
@@ -142,10 +147,9 @@ test("a verb that is moved, nested, listed, renamed or spelled otherwise never g
   );
 });
 
-const type = fc.constantFrom<JsonValue>(
-  ...UI_EVENT_TYPES.filter((name) => name !== "custom"),
-  { custom: "clipboard" },
-);
+const type = fc.constantFrom<JsonValue>(...UI_EVENT_TYPES.filter((name) => name !== "custom"), {
+  custom: "clipboard",
+});
 const payload = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>,
   fc.constantFrom<JsonValue>(...NOMINAL.map(([, one]) => one), { fields: ["iban"] }),
@@ -217,4 +221,24 @@ test("a CUSTOM event that imitates an envelope is judged as both", () => {
       expect(all.some((one) => isAtLeastAsStrict(one, own))).toBe(true);
     }),
   );
+});
+
+test("docs/classification.md lists the members of every form", () => {
+  const file = new URL("../../../../docs/classification.md", import.meta.url);
+  const rows = readFileSync(file, "utf8").split("\n");
+  for (const [type, form] of Object.entries(PAYLOAD_FORMS)) {
+    const [, , classes, listed = "", otherwise] =
+      rows.find((row) => row.startsWith(`| ${type} |`))?.split("|") ?? [];
+    expect(classes?.trim()).toBe(form.classification);
+    expect(otherwise?.trim()).toBe(form.otherwise);
+    const names = [...listed.replaceAll(/\([^)]*\)/gu, "").matchAll(/`(\w+)`/gu)].map(
+      ([, one]) => one,
+    );
+    const ids = Object.keys(form.members).filter((one) => /id$/iu.test(one));
+    expect(names.toSorted()).toEqual(
+      Object.keys(form.members)
+        .filter((one) => !ids.includes(one))
+        .toSorted(),
+    );
+  }
 });

@@ -31,7 +31,18 @@ const VERB_MEMBERS: ReadonlySet<string> = new Set([
 /** Members with which a payload describes a component instead of naming a verb: that creates it. */
 const DESCRIPTION: ReadonlySet<string> = new Set([
   ...["fields", "title", "subtitle", "heading", "label", "description", "text", "message", "body"],
-  ...["content", "items", "options", "columns", "rows", "data", "props", "schema", "value", "values"],
+  ...[
+    "content",
+    "items",
+    "options",
+    "columns",
+    "rows",
+    "data",
+    "props",
+    "schema",
+    "value",
+    "values",
+  ],
   ...["defaults", "placeholder", "name", "id", "layout", "variant", "size", "prompt", "component"],
   ...["children", "steps", "sections"],
 ]);

@@ -89,7 +89,7 @@ test.each([
   ["text_stream display chat-window:main", "allow"],
   ["text_stream display chat-window:other", "unknown component id"],
   ["text_stream display chat-window", "unknown component id"],
-  ["lifecycle display modal:main", "unknown component id"],
+  ["text_stream display modal:main", "unknown component id"],
   ["lifecycle display", "allow"],
   ["form_action submit", "target component required"],
 ])("allow-list of ids: %s is %s", (event, expected) => {

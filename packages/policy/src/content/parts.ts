@@ -36,7 +36,8 @@ export function findInEvent<Found>(
 }
 
 /**
- * The first thing that `find` has to say about a text within a value, which stands at `pointer`.
+ * The first thing that `find` has to say about a text within a value, which stands at `pointer`. A name of a member
+ * that is more than a plain name counts as a text: pages show tables of names and values.
  *
  * Depth and size are bounded where a value is parsed; each text is looked at once.
  */
@@ -52,8 +53,10 @@ export function findInValue<Found>(
   if (typeof value !== "object" || value === null) return undefined;
   for (const key of Object.keys(value)) {
     const inner = (value as JsonObject)[key];
-    if (typeof inner !== "string" && typeof inner !== "object") continue;
-    const found = findInValue(inner, `${pointer}/${PLAIN_NAME.test(key) ? key : "*"}`, find);
+    const isPlain = PLAIN_NAME.test(key);
+    const place = isPlain ? `${pointer}/${key}` : `${pointer}/*`;
+    const found =
+      (isPlain ? undefined : findInValue(key, place, find)) ?? findInValue(inner, place, find);
     if (found !== undefined) return found;
   }
   return undefined;

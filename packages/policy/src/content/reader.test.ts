@@ -1,8 +1,10 @@
-import type { JsonObject } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { settingsOf } from "./testing/settings-of.js";
 import { CONTENT_PARTS } from "../vocabulary/content-part.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
+import { UI_EVENT_TYPES } from "../vocabulary/event-type.js";
 import { createContentReader } from "./reader.js";
 
 const SETTINGS = settingsOf({ maxCharacters: 1000 });
@@ -114,4 +116,56 @@ test("what is found is named by its offset in the message, however it is cut", (
   const found = IMAGE.split("").map((letter) => reader.read(text("m", letter)));
   expect(found.find((one) => one !== null)).toEqual(whole);
   expect(whole).toEqual({ kind: "images", offset: IMAGE.indexOf("https:") + "https".length });
+});
+
+const enveloped = (event_type: JsonValue, payload: JsonValue): JsonObject => ({
+  event_type,
+  classification: "display",
+  payload,
+});
+const wrapped = fc.array(
+  fc.constantFrom<(value: JsonValue) => JsonValue>(
+    (value) => ({ message: value }),
+    (value) => ({ text: "fine", title: value }),
+    (value) => ["fine", value],
+    (value) => ({ "a b": value }),
+    (value) => ({ [typeof value === "string" ? value : "x"]: value }),
+  ),
+  { maxLength: 4 },
+);
+
+test("every string of an envelope is read, whatever its type and wherever it stands", () => {
+  const types = fc.constantFrom<JsonValue>(...UI_EVENT_TYPES.filter((type) => type !== "custom"), {
+    custom: "x",
+  });
+  fc.assert(
+    fc.property(types, wrapped, (type, wraps) => {
+      const payload = wraps.reduce<JsonValue>((value, wrap) => wrap(value), IMAGE);
+      expect(createContentReader(SETTINGS).read(enveloped(type, payload))?.kind).toBe("images");
+    }),
+  );
+});
+
+test("the texts of envelopes are read as one message and each by itself", () => {
+  const appended = createContentReader(SETTINGS);
+  expect(appended.read(enveloped("text_stream", { text: "See ![x](htt" }))).toBeNull();
+  expect(appended.read(enveloped("text_stream", { delta: "ps://evil.example/" }))?.kind).toBe(
+    "images",
+  );
+  // To a client that shows each as a message of its own, the second is not code.
+  const alone = createContentReader(SETTINGS);
+  expect(alone.read(enveloped("text_stream", { text: "```\n" }))).toBeNull();
+  expect(alone.read(enveloped("text_stream", { text: IMAGE }))).toMatchObject({
+    kind: "images",
+    part: "/payload/text",
+  });
+});
+
+test("a name of a member is read where it is more than a plain name", () => {
+  const reader = createContentReader(settingsOf({ parts: new Set(["state"]) }));
+  expect(reader.read({ type: "STATE_SNAPSHOT", snapshot: { [IMAGE]: 1 } })).toMatchObject({
+    kind: "images",
+    part: "/snapshot/*",
+  });
+  expect(reader.read({ type: "STATE_SNAPSHOT", snapshot: { "Order no. 5": 1 } })).toBeNull();
 });

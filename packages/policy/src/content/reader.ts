@@ -1,7 +1,8 @@
 import { assertWithin, SmallMap } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentFinding } from "./finding.js";
-import { findInEvent } from "./parts.js";
+import { findInEvent, findInValue, memberOf } from "./parts.js";
+import { APPENDED_MEMBERS } from "../classify/envelope-payload.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
@@ -28,6 +29,8 @@ const DELTAS: ReadonlyMap<JsonValue, ContentPart> = new Map([
   ["REASONING_MESSAGE_CONTENT", "reasoning"],
   ["REASONING_MESSAGE_CHUNK", "reasoning"],
 ]);
+/** Envelopes name no message: a client that reads them appends their text to one. No message has this id. */
+const ENVELOPES = "\n";
 const FAILURES: ReadonlySet<JsonValue> = new Set(["RUN_ERROR", "SUBAGENT_ERROR"]);
 
 /**
@@ -57,7 +60,7 @@ class StreamReader implements ContentReader {
 
   read(event: JsonObject): ContentFinding | null {
     const { type } = event;
-    if (type === undefined) return null;
+    if (type === undefined) return this.#readEnvelope(event);
     const part = DELTAS.get(type);
     if (part !== undefined) return this.#readDelta(event, part);
     const { parts } = this.#settings;
@@ -68,6 +71,25 @@ class StreamReader implements ContentReader {
     }
     const text = findInEvent(event, parts, (one) => new TextScanner(this.#unbounded).push(one));
     return text === undefined ? null : { ...text.found, part: text.pointer };
+  }
+
+  /**
+   * Reads every string of an envelope's payload. The agent chooses the type, so no type leaves a string unread. A
+   * client may append texts to one message or show each by itself: they are read in both ways.
+   */
+  #readEnvelope(envelope: JsonObject): ContentFinding | null {
+    if (!Object.hasOwn(envelope, "event_type") || !this.#settings.parts.has("text")) return null;
+    const payload = memberOf(envelope, "payload");
+    const isText = memberOf(envelope, "event_type") === "text_stream";
+    let found: ContentFinding | null = null;
+    for (const text of isText ? appendedTexts(payload) : []) {
+      found ??= this.#scannerOf(ENVELOPES).push(text) ?? null;
+    }
+    if (found !== null) return found;
+    const alone = findInValue(payload, "/payload", (one) =>
+      new TextScanner(this.#settings).push(one),
+    );
+    return alone === undefined ? null : { ...alone.found, part: alone.pointer };
   }
 
   #readDelta({ delta, messageId }: JsonObject, part: ContentPart): ContentFinding | null {
@@ -89,6 +111,12 @@ class StreamReader implements ContentReader {
     if (said !== undefined) scanner.push(said);
     return scanner;
   }
+}
+
+/** The texts of a `text_stream` payload that a client appends to what it has. */
+function appendedTexts(payload: JsonValue | undefined): string[] {
+  const texts = [payload, ...APPENDED_MEMBERS.map((name) => memberOf(payload, name))];
+  return texts.filter((text) => typeof text === "string");
 }
 
 const unbounded = new WeakMap<ContentSettings, ContentSettings>();
