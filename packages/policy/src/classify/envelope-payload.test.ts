@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { NO_COUNTERS } from "../compile/facts.js";
 import { compileRefinements } from "./refinement.js";
@@ -184,7 +184,7 @@ test("no class that an agent claims allows what the policy blocks under another 
           isAtLeastAsStrict(classification, facts.derived),
         );
         // A claim may only take away.
-        if (allows({ ...base, classification })) expect(allows(base)).toBe(true);
+        expect(allows({ ...base, classification }) && !allows(base)).toBe(false);
       }
     }),
     { numRuns: 1000 },
@@ -234,10 +234,9 @@ test("docs/classification.md lists the members of every form", () => {
     const names = [...listed.replaceAll(/\([^)]*\)/gu, "").matchAll(/`(\w+)`/gu)].map(
       ([, one]) => one,
     );
-    const ids = Object.keys(form.members).filter((one) => /id$/iu.test(one));
     expect(names.toSorted()).toEqual(
       Object.keys(form.members)
-        .filter((one) => !ids.includes(one))
+        .filter((one) => !/id$/iu.test(one))
         .toSorted(),
     );
   }

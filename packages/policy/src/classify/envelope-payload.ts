@@ -99,9 +99,22 @@ export const PAYLOAD_FORMS: Readonly<Partial<Record<UiEventType, PayloadForm>>> 
 };
 
 const isRunVerb = isOneOf(
-  ...["start", "started", "finish", "finished", "complete", "completed", "progress", "heartbeat"],
-  ...["run_started", "run_finished", "step_started", "step_finished"],
-  ...["RUN_STARTED", "RUN_FINISHED", "STEP_STARTED", "STEP_FINISHED"],
+  "start",
+  "started",
+  "finish",
+  "finished",
+  "complete",
+  "completed",
+  "progress",
+  "heartbeat",
+  "run_started",
+  "run_finished",
+  "step_started",
+  "step_finished",
+  "RUN_STARTED",
+  "RUN_FINISHED",
+  "STEP_STARTED",
+  "STEP_FINISHED",
 );
 const RUN_VERBS = members(isRunVerb, "action", "lifecycle", "event", "type");
 const isInert: MemberCheck = (value) => typeof value === "string" && !hasVerb(value);

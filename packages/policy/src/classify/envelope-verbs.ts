@@ -21,30 +21,54 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
 ]);
 
 /** Words that switch a component on or off when a member has that name: `open: false` closes it. */
-const SWITCHES: ReadonlySet<string> = new Set(["visible", "visibility", "enabled", "disabled"]);
+const SWITCHES: ReadonlySet<string> = new Set(["visible", "visibility"]);
 
 /** Members whose value says what to do; one with another value than a known verb counts as the strictest. */
 const VERB_MEMBERS: ReadonlySet<string> = new Set([
-  ...["action", "lifecycle", "event", "op", "operation", "verb", "command", "cmd", "method"],
+  "action",
+  "lifecycle",
+  "event",
+  "op",
+  "operation",
+  "verb",
+  "command",
+  "cmd",
+  "method",
 ]);
 
 /** Members with which a payload describes a component instead of naming a verb: that creates it. */
 const DESCRIPTION: ReadonlySet<string> = new Set([
-  ...["fields", "title", "subtitle", "heading", "label", "description", "text", "message", "body"],
-  ...[
-    "content",
-    "items",
-    "options",
-    "columns",
-    "rows",
-    "data",
-    "props",
-    "schema",
-    "value",
-    "values",
-  ],
-  ...["defaults", "placeholder", "name", "id", "layout", "variant", "size", "prompt", "component"],
-  ...["children", "steps", "sections"],
+  "fields",
+  "title",
+  "subtitle",
+  "heading",
+  "label",
+  "description",
+  "text",
+  "message",
+  "body",
+  "content",
+  "items",
+  "options",
+  "columns",
+  "rows",
+  "data",
+  "props",
+  "schema",
+  "value",
+  "values",
+  "defaults",
+  "placeholder",
+  "name",
+  "id",
+  "layout",
+  "variant",
+  "size",
+  "prompt",
+  "component",
+  "children",
+  "steps",
+  "sections",
 ]);
 
 /** The strictest class of a `lifecycle` envelope: that of everything not known. */

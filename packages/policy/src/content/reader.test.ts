@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { settingsOf } from "./testing/settings-of.js";
 import { CONTENT_PARTS } from "../vocabulary/content-part.js";
