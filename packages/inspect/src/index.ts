@@ -13,7 +13,7 @@ export type { Capture, CaptureOptions } from "./capture/proxy.js";
 export { captureSession } from "./capture/session.js";
 export type { SessionCaptureOptions } from "./capture/session.js";
 export { examine } from "./doctor/doctor.js";
-export { defaultInput } from "./doctor/input.js";
+export { DEFAULT_MESSAGE, defaultInput } from "./doctor/input.js";
 export { examineRecording } from "./doctor/recording.js";
 export type { RecordingOptions } from "./doctor/recording.js";
 export { failing } from "./doctor/report.js";

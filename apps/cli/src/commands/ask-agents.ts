@@ -10,7 +10,7 @@ export type Asked = { readonly name: string; readonly ok: boolean; readonly says
 /** Milliseconds that one agent may take: somebody waits at a terminal. */
 const PATIENCE_MS = 15_000;
 
-/** Starts one run at each agent, as the doctor does: bounded, and with credentials for its own address only. */
+/** Sends each agent one request for a run and nothing else: bounded, and with credentials for its own address only. */
 export async function askAgents(agents: readonly Agent[]): Promise<Asked[]> {
   return Promise.all(agents.map(askAgent));
 }
@@ -30,6 +30,7 @@ async function askAgent({
     headers,
     input: defaultInput(),
     get: transport === "get-sse",
+    preflight: false,
     timeoutMs: PATIENCE_MS,
     severities: new Map(),
   });
@@ -43,8 +44,9 @@ async function askAgent({
     return { name, ok: true, says: "answers, and wants the credential of a user" };
   }
   const { status } = report.exchange ?? {};
-  const shown = status === undefined ? "" : ` (status ${status})`;
-  const wrong = first.message.replace(/\.$/u, "");
+  const detail = first.places[0]?.detail;
+  const shown = status === undefined || status === 200 ? "" : ` (status ${status})`;
+  const wrong = [first.message.replace(/\.$/u, ""), detail].filter(Boolean).join(": ");
   const more = `countersign doctor ${shownAddress(url)} says more`;
   return { name, ok: false, says: `${wrong}${shown}; ${more}` };
 }

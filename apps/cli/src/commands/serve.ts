@@ -4,6 +4,7 @@ import { CONSOLE_DIRECTORY } from "@countersign/console";
 import { CountersignError } from "@countersign/core";
 import { createJournal, loadConfig, startGateway } from "@countersign/gateway";
 import type { GatewayConfig, Journal, RunningGateway } from "@countersign/gateway";
+import { DEFAULT_MESSAGE } from "@countersign/inspect";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { readText } from "../files/read-file.js";
@@ -43,7 +44,10 @@ export function registerServe(program: Command): void {
       "--check",
       "look at configuration, policy and its tests, keys, store and ports without touching anything, and stop",
     )
-    .option("--ask", "with --check: also start one run at each agent, and see that it answers")
+    .option(
+      "--ask",
+      `with --check: also send each agent one request for a run ("${DEFAULT_MESSAGE}"), and see that it answers`,
+    )
     .option(
       "--while-running",
       "with --check: ports may be in use, by the gateway that this one shall replace",
@@ -158,6 +162,10 @@ async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
     url: shownAddress(url),
     transport,
   }));
+  if (flags.ask === true && flags.json !== true) {
+    const each = agents.length === 1 ? "1 agent" : `each of ${agents.length} agents`;
+    printLine(`Sending ${each} one request for a run: "${DEFAULT_MESSAGE}"`);
+  }
   const findings = await checkServe(config, flags);
   const ok = findings.every((finding) => finding.ok);
   if (!ok) process.exitCode = EXIT.negative;

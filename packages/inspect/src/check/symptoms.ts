@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import { isJsonObject, parseJson, writeJson } from "@countersign/core";
-import type { AgUiEvent, JsonPatch, RunAgentInput } from "@countersign/wire";
+import type { AgUiEvent, EventOf, JsonPatch, RunAgentInput } from "@countersign/wire";
 import { Activities, apply } from "./activities.js";
 import type { Findings } from "./findings.js";
 
@@ -10,6 +10,18 @@ const MAX_CALLS = 256;
 
 /** A trace of Python, JavaScript, Java or .NET; one is enough to know. */
 const TRACE = /Traceback \(most recent call last\)|\n\s+at \S+|\n\s+File "/;
+
+/** Characters quoted of the message of a run that failed before it showed anything. */
+const MAX_QUOTED = 200;
+
+/** Events that show nothing of an answer: a run that ends in an error after them alone never worked. */
+const BEFORE_AN_ANSWER: ReadonlySet<string> = new Set([
+  "RUN_STARTED",
+  "RUN_ERROR",
+  "STEP_STARTED",
+  "STEP_FINISHED",
+  "RAW",
+]);
 
 /** What is legal and still worth telling: the symptoms that users report. */
 export class Symptoms {
@@ -22,6 +34,8 @@ export class Symptoms {
   #snapshotSeen = false;
   #assistantMessages = 0;
   #runs = 0;
+  /** The current run has shown something of an answer. */
+  #hasAnswered = false;
   readonly #activities: Activities;
   #interrupts: readonly string[] = [];
   readonly #arguments = new Map<string, string | undefined>();
@@ -65,9 +79,11 @@ export class Symptoms {
 
   /** Looks at one event after chunk expansion. */
   push(event: AgUiEvent, eventNumber: number): void {
+    this.#hasAnswered ||= !BEFORE_AN_ANSWER.has(event.type);
     switch (event.type) {
       case "RUN_STARTED":
         this.#runs++;
+        this.#hasAnswered = false;
         this.#assistantMessages = 0;
         this.#arguments.clear();
         if (this.#runs > 1) this.#findings.report("run/several", { eventNumber });
@@ -113,7 +129,8 @@ export class Symptoms {
         }
         return;
       case "RUN_ERROR":
-        this.#findings.report("run/failed", { eventNumber });
+        if (this.#hasAnswered) this.#findings.report("run/failed", { eventNumber });
+        else this.#findings.report("run/failed-at-once", { eventNumber, detail: saidBy(event) });
         if (TRACE.test(event.message)) this.#findings.report("run/error-details", { eventNumber });
         return;
       default:
@@ -177,4 +194,11 @@ function isJsonObjectText(text: string): boolean {
 
 function isEmptyObject(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && writeJson(value) === "{}";
+}
+
+/** What an error says, in one bounded line: whoever checks an agent reads it first. */
+function saidBy({ code, message }: EventOf<"RUN_ERROR">): string {
+  const said = message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  const quoted = said.length > MAX_QUOTED ? `${said.slice(0, MAX_QUOTED)}…` : said;
+  return code === undefined ? `the agent says: ${quoted}` : `the agent says: ${quoted} (${code})`;
 }

@@ -87,7 +87,7 @@ async function send(
   session.reached = 2;
   if (first) {
     judgeSetup(phases.list, findings);
-    await preflight(url, session);
+    if (options.preflight !== false) await preflight(url, session);
   }
   const body = get ? undefined : JSON.stringify(session.input);
   const startMs = phases.now();

@@ -5,14 +5,17 @@ import type { RunAgentInput } from "@countersign/wire";
 import { enforceInput } from "@countersign/wire/enforce";
 import type { Findings } from "../check/findings.js";
 
-/** The input of a check, in the form every version accepts (0.0.x requires tools and context). */
-export function defaultInput(message = "Say hi in 5 words"): JsonValue {
+/** What a check asks the agent unless another message is given. */
+export const DEFAULT_MESSAGE = "Say hi in 5 words";
+
+/** The input of a check, in the form every framework accepts: 0.0.x requires all members, LangGraph ids that are UUIDs. */
+export function defaultInput(message = DEFAULT_MESSAGE): JsonValue {
   return {
-    threadId: `thread-${randomUUID()}`,
-    runId: `run-${randomUUID()}`,
+    threadId: randomUUID(),
+    runId: randomUUID(),
     protocolVersion: "1.0",
     state: {},
-    messages: [{ id: `message-${randomUUID()}`, role: "user", content: message }],
+    messages: [{ id: randomUUID(), role: "user", content: message }],
     tools: [],
     context: [],
     forwardedProps: {},

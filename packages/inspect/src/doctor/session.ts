@@ -28,6 +28,8 @@ export type DoctorOptions = {
   readonly get?: boolean;
   /** Asks for protobuf. */
   readonly proto?: boolean;
+  /** Whether to ask first, with OPTIONS, what a page of another origin may do; yes by default. */
+  readonly preflight?: boolean;
   /** The origin of a page that must be able to call the agent. */
   readonly origin?: string;
   /** Offers the bearer token in the WebSocket sub-protocol, as browsers must. */

@@ -125,6 +125,7 @@ test.each([
       pieces: [
         frames([
           { type: "RUN_STARTED", ...ids },
+          ...TEXT,
           { type: "RUN_ERROR", message: "no" },
           { type: "RUN_FINISHED", ...ids },
         ]),
@@ -149,6 +150,7 @@ test.each([
       pieces: [
         frames([
           { type: "RUN_STARTED", ...ids },
+          ...TEXT,
           { type: "RUN_ERROR", message: "Traceback (most recent call last):\n" },
         ]),
       ],

@@ -440,10 +440,19 @@ export const EVENT_RULES = {
     what: "The message of a RUN_ERROR holds a stack trace.",
     why: "Users see it; it tells attackers about paths, versions and code.",
     mend: "Send a short message and a code; keep the trace in the log.",
-    example: stream(RUN, {
+    example: stream(RUN, TEXT, DELTA, TEXT_END, {
       type: "RUN_ERROR",
       message: "Traceback (most recent call last):\n  File …",
     }),
+  },
+  "run/failed-at-once": {
+    layer: 3,
+    severity: "error",
+    title: "The agent answers",
+    what: "The agent ended the run with RUN_ERROR before it showed anything.",
+    why: "The stream is in order, but the agent did no work: a model that cannot be reached, a missing key, or a request it does not accept.",
+    mend: "Read what the error says, then the agent's log. A message about a missing or invalid field is about the request.",
+    example: stream(RUN, { type: "RUN_ERROR", message: "threadId: Invalid uuid", code: "400" }),
   },
   "run/failed": {
     layer: 3,
@@ -452,7 +461,11 @@ export const EVENT_RULES = {
     what: "The agent ended the run with RUN_ERROR.",
     why: "The stream is in order; the agent itself reports a failure.",
     mend: "Look at the code and message of the event, then at the agent's log.",
-    example: stream(RUN, { type: "RUN_ERROR", message: "the model is unavailable", code: "MODEL" }),
+    example: stream(RUN, TEXT, DELTA, TEXT_END, {
+      type: "RUN_ERROR",
+      message: "the model is unavailable",
+      code: "MODEL",
+    }),
   },
   "run/several": {
     layer: 3,

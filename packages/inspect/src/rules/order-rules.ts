@@ -32,7 +32,7 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   "run/after-error": {
     why: REFUSED,
     mend: "Stop sending after RUN_ERROR; start a new run if there is more.",
-    example: stream(RUN, { type: "RUN_ERROR", message: "no" }, FINISH),
+    example: stream(RUN, TEXT, TEXT_END, { type: "RUN_ERROR", message: "no" }, FINISH),
   },
   "run/after-finish": {
     why: REFUSED,
