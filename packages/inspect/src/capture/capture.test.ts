@@ -82,6 +82,43 @@ test("a capture passes the stream on byte for byte, and a replay of it gives the
   await replay.close();
 });
 
+test("a recording holds only the kinds of lines that AG-UI DevTools read, each with its members", async () => {
+  const agent = await startFakeAgent(() => ({ pieces: [BODY] }));
+  const { output, text } = sink();
+  const capture = await startCapture({ target: agent.url, output });
+  await post(capture.url);
+  await capture.close();
+  await agent.stop();
+  const lines = text()
+    .trimEnd()
+    .split("\n")
+    .map((line) => parseJson(line) as Record<string, unknown>);
+  const members: Record<string, readonly string[]> = {
+    header: ["schemaVersion", "tool", "capturedAt", "url", "transport", "redacted"],
+    request: ["connId", "tMs", "method", "url", "input"],
+    event: ["connId", "seq", "tMs", "event"],
+    keepalive: ["connId", "seq", "tMs", "comment"],
+  };
+  for (const line of lines) {
+    expect(Object.keys(line)).toEqual(
+      expect.arrayContaining([...(members[`${line["kind"]}`] ?? ["none"])]),
+    );
+  }
+  const numbers = lines.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+});
+
+test("a recording of AG-UI DevTools is read with its keep-alives", () => {
+  const line = { kind: "keepalive", connId: "conn-1", seq: 4, tMs: 12, comment: "ping" };
+  expect(decodeRecordingLine(line)).toEqual({
+    kind: "comment",
+    connId: "conn-1",
+    seq: 4,
+    tMs: 12,
+    text: "ping",
+  });
+});
+
 test("a recorded stream is judged as the live one, and faults are found by their event", async () => {
   const agent = await startFakeAgent(({ method }) =>
     method === "OPTIONS"

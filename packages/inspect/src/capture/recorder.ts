@@ -54,7 +54,14 @@ export class Recorder {
           ...(body === "" ? {} : { input: inputOf(body) }),
         }),
       response: (status, contentType) =>
-        this.#write({ kind: "response", connId, tMs: now(), status, contentType }),
+        this.#write({
+          kind: "response",
+          connId,
+          seq: ++this.#seq,
+          tMs: now(),
+          status,
+          contentType,
+        }),
       event: (text, fields = {}) =>
         this.#write({
           kind: "event",
@@ -66,11 +73,13 @@ export class Recorder {
         }),
       frame: (text) =>
         this.#write({ kind: "event", connId, seq: ++this.#seq, tMs: now(), ...frameMembers(text) }),
-      comment: (text) => this.#write({ kind: "comment", connId, tMs: now(), text }),
+      comment: (text) =>
+        this.#write({ kind: "comment", connId, seq: ++this.#seq, tMs: now(), text }),
       end: (reason, closeCode) =>
         this.#write({
           kind: "end",
           connId,
+          seq: ++this.#seq,
           tMs: now(),
           reason,
           ...(closeCode === undefined ? {} : { closeCode }),

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { parseJson, writeJson } from "@countersign/core";
+import { isJsonObject, parseJson, writeJson } from "@countersign/core";
 import { decodeTextFrame, textFrameStyle } from "@countersign/wire/websocket";
 
 /** The first line of a recording. */
@@ -28,6 +28,7 @@ export type RequestLine = {
 export type ResponseLine = {
   kind: "response";
   connId: string;
+  seq?: number;
   tMs: number;
   status: number;
   contentType: string;
@@ -49,18 +50,31 @@ export type EventLine = {
 };
 
 /** A comment: the heartbeat of a quiet server. */
-export type CommentLine = { kind: "comment"; connId: string; tMs: number; text: string };
+export type CommentLine = {
+  kind: "comment";
+  connId: string;
+  seq?: number;
+  tMs: number;
+  text: string;
+};
 
 /** How a connection ended. */
 export type EndLine = {
   kind: "end";
   connId: string;
+  seq?: number;
   tMs: number;
   reason: "complete" | "cut";
   closeCode?: number;
 };
 
-/** One line of an `.agui.jsonl` file. Kinds of later versions are passed over by readers. */
+/**
+ * One line of an `.agui.jsonl` file.
+ *
+ * AG-UI DevTools write four kinds and report any other as damage: `header`, `request`, `event` and `keepalive`. In the
+ * file a comment is therefore a `keepalive`, and so are the head and the end of an answer, which say what they are
+ * under `countersign`, a member that other readers pass over.
+ */
 export type RecordingLine =
   | HeaderLine
   | RequestLine
@@ -80,15 +94,55 @@ const KINDS: ReadonlySet<string> = new Set([
 
 /** Writes one line, with its line feed. */
 export function encodeRecordingLine(line: RecordingLine): string {
-  return `${writeJson(line as unknown as JsonObject)}\n`;
+  return `${writeJson(inTheFile(line) as JsonObject)}\n`;
+}
+
+/** A line in one of the four kinds that every reader knows. */
+function inTheFile(line: RecordingLine): object {
+  switch (line.kind) {
+    case "header":
+      return { ...line, url: line.url ?? "", transport: TRANSPORTS[line.transport] ?? "sse" };
+    case "comment": {
+      const { connId, seq = 0, tMs, text } = line;
+      return { kind: KEEPALIVE, connId, seq, tMs, comment: text };
+    }
+    case "response":
+    case "end": {
+      const { kind, connId, seq = 0, tMs, ...facts } = line;
+      return { kind: KEEPALIVE, connId, seq, tMs, comment: "", countersign: { kind, ...facts } };
+    }
+    default:
+      return line;
+  }
+}
+
+const KEEPALIVE = "keepalive";
+
+/** The name of a transport in the file; DevTools call protobuf `binary`. */
+const TRANSPORTS: Readonly<Record<string, string>> = {
+  sse: "sse",
+  websocket: "websocket",
+  proto: "binary",
+};
+
+/** What a `keepalive` line of the file stands for. */
+function ofKeepalive(value: JsonObject): JsonObject {
+  const { kind: _kind, comment, countersign, ...place } = value;
+  const own = isJsonObject(countersign) ? countersign : undefined;
+  if (own?.["kind"] === "response" || own?.["kind"] === "end") return { ...place, ...own };
+  return { ...place, kind: "comment", text: typeof comment === "string" ? comment : "" };
 }
 
 /** Reads one line; `undefined` when it is no line of a recording. Never throws on data. */
 export function decodeRecordingLine(value: JsonValue): RecordingLine | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
+  if (value["kind"] === KEEPALIVE) return decodeRecordingLine(ofKeepalive(value));
   const kind = value["kind"];
   if (typeof kind !== "string" || !KINDS.has(kind)) return undefined;
-  if (kind === "header") return value as unknown as HeaderLine;
+  if (kind === "header") {
+    const isProto = value["transport"] === TRANSPORTS["proto"];
+    return { ...value, ...(isProto ? { transport: "proto" } : {}) } as unknown as HeaderLine;
+  }
   const line = { ...value, connId: String(value["connId"] ?? ""), tMs: milliseconds(value["tMs"]) };
   if (kind === "event" && !Object.hasOwn(value, "event")) return undefined;
   return line as unknown as RecordingLine;

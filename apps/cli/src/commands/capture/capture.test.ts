@@ -39,9 +39,9 @@ test("a recording that is there is replaced only with --force", async () => {
   expect(lines.map((line) => (JSON.parse(line) as { kind: string }).kind)).toEqual([
     "header",
     "request",
-    "response",
+    "keepalive",
     "event",
-    "end",
+    "keepalive",
   ]);
 });
 
