@@ -12,7 +12,8 @@ const scene = createScene();
 
 /** A token in a session of a gateway, and a stream there that lives on it. */
 async function openChanging(pair: Pair, at: 0 | 1, session: string) {
-  const body = { agent: "support", session_id: session, scopes: ["ui:*:*"], expires_in: 3600 };
+  const grant = { agent: "support", session_id: session, scopes: ["ui:*:*"], expires_in: 3600 };
+  const body = { ...grant, allow_unowned_session: true };
   const issued = await control(pair, at, "/v1/capabilities", body);
   expect(issued.status).toBe(201);
   const { id, token } = (await issued.json()) as { id: string; token: string };
@@ -79,7 +80,10 @@ test("a token revoked at one process is dead at the other within a second, by AP
   missed.run.abort();
   pair.gateways[0] = await startIn(scene, pair.directories[0]);
   const { token } = missed;
-  await control(pair, 0, "/v1/sessions/missed/capabilities", { token });
+  await control(pair, 0, "/v1/sessions/missed/capabilities", {
+    token,
+    allow_unowned_session: true,
+  });
   let seen = 0;
   const after = openRun(pair.gateways[0].url, {
     path: "/agents/support?session=missed",

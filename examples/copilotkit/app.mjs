@@ -21,6 +21,8 @@ export async function startApp(port) {
   await gateway.control("/v1/capabilities", {
     agent: "support",
     session_id: session,
+    // Nobody signs in to this example, so no session has an owner. An app with logins names the principal.
+    allow_unowned_session: true,
     scopes: SCOPES,
     expires_in: 3600,
   });

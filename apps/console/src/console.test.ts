@@ -175,9 +175,13 @@ test.skipIf(hasNoBrowser)(
     await page.getByText("Name the agent").waitFor();
     const form = page.getByRole("region", { name: "Issue a token" });
     await form.getByLabel("Agent").fill("support");
-    await form.getByLabel(/Session/).fill("holder");
+    await form.getByLabel(/^Session/).fill("holder");
     await form.getByLabel(/Scopes/).fill("ui:mutate:*\nui:alert:toast");
     await form.getByRole("button", { name: "Issue" }).click();
+    await page.getByText("The session has no owner").waitFor();
+    await form.getByLabel(/without an owner/).check();
+    await form.getByRole("button", { name: "Issue" }).click();
+    await page.getByText("Valid for whoever uses the session").waitFor();
     const token = (await page.getByLabel("Token", { exact: true }).textContent()) ?? "";
     expect(token.split(".")).toHaveLength(3);
     await opened.talk("holder", "run-h");

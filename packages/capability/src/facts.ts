@@ -11,6 +11,7 @@ export type CapabilityStatus =
   | "malformed"
   | "wrong_session"
   | "wrong_agent"
+  | "wrong_principal"
   | "exhausted"
   | "rejected";
 
@@ -42,6 +43,11 @@ export type CapabilityFacts = {
 export type CapabilityContext = {
   readonly agent: string;
   readonly sessionId: string;
+  /**
+   * The principal that the connection acts for. Absent where the client showed no credential: then no token that
+   * names a principal is valid.
+   */
+  readonly principal?: string;
   /** The event in question, for Chio constraints that look into it; without it they deny. */
   readonly event?: { readonly id?: string; readonly payload?: JsonValue };
 };
@@ -59,6 +65,7 @@ export const STATUS_REASONS: Readonly<Record<Exclude<CapabilityStatus, "valid">,
   malformed: "capability verification failed: token is malformed",
   wrong_session: "capability verification failed: token is bound to another session",
   wrong_agent: "capability verification failed: token is bound to another agent",
+  wrong_principal: "capability verification failed: token is bound to another principal",
   exhausted: "capability has no events left",
   rejected: "capability verification failed: token was rejected",
 };

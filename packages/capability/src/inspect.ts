@@ -16,6 +16,8 @@ export type CapabilityDescription = {
   /** The agent; for Chio the subject's key. */
   readonly subject: string;
   readonly sessionId?: string;
+  /** The only principal it is valid for; absent where it names none. */
+  readonly principal?: string;
   readonly scopes: readonly string[];
   /** Seconds. */
   readonly notBefore: number;
@@ -52,6 +54,7 @@ function describeChain(token: string): CapabilityDescription {
     issuer: links[0].claims.iss,
     subject: claims.sub,
     ...(claims.sid === undefined ? {} : { sessionId: claims.sid }),
+    ...(claims.principal === undefined ? {} : { principal: claims.principal }),
     scopes: claims.scope,
     notBefore: claims.nbf,
     expiresAt: claims.exp,
@@ -68,12 +71,15 @@ function describeChio(token: JsonValue): CapabilityDescription {
   const usable = uiGrants(grants).filter((grant) => grantFault(grant) === undefined);
   const sessions = new Set(usable.map(({ binding }) => binding.get("session_id")));
   const [sessionId] = sessions;
+  const principals = new Set(usable.map(({ binding }) => binding.get("principal_id")));
+  const [principal] = principals;
   return {
     format: "chio",
     id,
     issuer,
     subject,
     ...(sessions.size === 1 && typeof sessionId === "string" ? { sessionId } : {}),
+    ...(principals.size === 1 && typeof principal === "string" ? { principal } : {}),
     scopes: [...new Set(usable.map(grantScope))].sort(),
     notBefore: Number(issuedAt),
     expiresAt: Number(expiresAt),

@@ -13,5 +13,8 @@ export const MAX_SCOPE_LENGTH = 256;
 /** Characters of an issuer's, an agent's or a session's name. */
 export const MAX_NAME_LENGTH = 256;
 
+/** Characters of a principal's name: it contains the name of an issuer and a subject. */
+export const MAX_PRINCIPAL_LENGTH = 2048;
+
 /** UTF-8 bytes of a Chio token as canonical JSON; its delegation chain makes it longer than ours. */
 export const MAX_CHIO_BYTES = 65_536;

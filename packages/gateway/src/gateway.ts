@@ -79,6 +79,8 @@ export type Gateway = {
   readonly relayPlane: Server | undefined;
   readonly surroundings: Surroundings;
   isReady(): boolean;
+  /** The principal that owns a session; `undefined` where nobody does. */
+  ownerOf(sessionId: string): Promise<string | undefined>;
   /** Whether a client is expected back to whom it was not yet told how its run ended. */
   isAwaited(): boolean;
   /** Is no longer ready, so that load balancers look elsewhere; what still comes is served. */
@@ -175,6 +177,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     relayPlane: relayPlane?.server,
     surroundings,
     isReady,
+    ownerOf: (sessionId) => door.owners.ownerOf(sessionId),
     isAwaited: () => door.lasting.isAwaited,
     leave: () => {
       drain.isLeaving = true;

@@ -2,6 +2,8 @@
 export type GrantDraft = {
   readonly agent: string;
   readonly session: string;
+  readonly principal: string;
+  readonly allowsUnowned: boolean;
   readonly scopes: string;
   readonly amount: string;
   /** Seconds of the unit that `amount` is in. */
@@ -14,6 +16,8 @@ export type GrantDraft = {
 export type Grant = {
   readonly agent: string;
   readonly session_id?: string;
+  readonly principal?: string;
+  readonly allow_unowned_session?: true;
   readonly scopes: readonly string[];
   readonly expires_in: number;
   readonly max_events?: number;
@@ -28,6 +32,7 @@ export function grantOf(draft: GrantDraft): { readonly body: Grant } | { readonl
   const scopes = draft.scopes.split(/[\s,]+/u).filter((scope) => scope !== "");
   const seconds = Number(draft.amount) * Number(draft.unit);
   const session = draft.session.trim();
+  const { principal } = draft;
   const events = draft.events.trim();
   if (agent === "") return { fault: "Name the agent that the token is for." };
   if (scopes.length === 0) return { fault: "Name at least one scope, such as ui:alert:toast." };
@@ -43,6 +48,8 @@ export function grantOf(draft: GrantDraft): { readonly body: Grant } | { readonl
       scopes,
       expires_in: seconds,
       ...(session === "" ? {} : { session_id: session, attach: draft.isAttached }),
+      ...(principal === "" ? {} : { principal }),
+      ...(draft.allowsUnowned ? { allow_unowned_session: true } : {}),
       ...(events === "" ? {} : { max_events: Number(events) }),
     },
   };

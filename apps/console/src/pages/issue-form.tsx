@@ -10,11 +10,19 @@ import { Time } from "../shown/time.js";
 import { grantOf } from "./grant.js";
 import type { GrantDraft } from "./grant.js";
 
-type Issued = { readonly token: string; readonly id: string; readonly expires_at: number };
+type Issued = {
+  readonly token: string;
+  readonly id: string;
+  readonly expires_at: number;
+  readonly principal?: string;
+  readonly session_owner?: string | null;
+};
 
 const EMPTY: GrantDraft = {
   agent: "",
   session: "",
+  principal: "",
+  allowsUnowned: false,
   scopes: "",
   amount: "10",
   unit: "60",
@@ -60,6 +68,11 @@ export function IssueForm(): ReactNode {
           title="Session (every session when empty)"
           value={draft.session}
           onChange={(session) => set({ session })}
+        />
+        <Field
+          title="Principal (the session's owner when empty)"
+          value={draft.principal}
+          onChange={(principal) => set({ principal })}
         />
         <label className="field">
           <span>Scopes, one on each line</span>
@@ -108,6 +121,14 @@ export function IssueForm(): ReactNode {
           />
           <span>Hand it to the session at once</span>
         </label>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={draft.allowsUnowned}
+            onChange={(event) => set({ allowsUnowned: event.target.checked })}
+          />
+          <span>Allow a session without an owner: whoever uses it first may use the token</span>
+        </label>
         {fault === undefined ? null : (
           <p className="notice bad" role="alert">
             {fault}
@@ -135,6 +156,17 @@ function Token({ issued }: { readonly issued: Issued }): ReactNode {
       <pre className="wrapped" tabIndex={0} aria-label="Token">
         {issued.token}
       </pre>
+      <p>
+        Valid for{" "}
+        {issued.principal === undefined ? (
+          "whoever uses the session"
+        ) : (
+          <>
+            <Text value={issued.principal} isWrapped /> only
+          </>
+        )}
+        .{issued.session_owner === null ? " Nobody owns the session yet." : ""}
+      </p>
       <p>
         Until <Time at={issued.expires_at * 1000} isFull />. Its id, to revoke it by:{" "}
         <code>

@@ -13,6 +13,8 @@ const DRAFT = {
   amount: "10",
   unit: "60",
   events: "",
+  principal: "",
+  allowsUnowned: false,
   isAttached: true,
 };
 

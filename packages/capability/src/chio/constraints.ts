@@ -10,6 +10,7 @@ export const GATEWAY_ARGUMENTS: ReadonlySet<string> = new Set([
   "agent_id",
   "event_classification",
   "session_id",
+  "principal_id",
   "target_component_type",
   "target_component_id",
 ]);

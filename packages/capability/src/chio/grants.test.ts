@@ -53,6 +53,24 @@ test.each<[string, JsonObject]>([
   expect(judge(granting(grant))).toMatchObject({ status: "rejected", reason: NOT_AUTHORIZED });
 });
 
+test("a grant that names a principal opens nothing for another, nor where there is none, and a payload cannot lend one", () => {
+  const alice = "jwt:https://login.example.org alice";
+  const grant = constrained(custom("principal_id", alice));
+  expect(onModal(judge(grant, { ...CONTEXT, principal: alice }))).toBeUndefined();
+  expect(judge(grant, { ...CONTEXT, principal: "key:bob" }).status).toBe("wrong_principal");
+  expect(judge(grant).status).toBe("wrong_principal");
+  expect(judge(grant, withPayload({ principal_id: alice })).status).toBe("wrong_principal");
+  const both = constrained(custom("principal_id", alice), custom("principal_id", "key:bob"));
+  expect(judge(both, { ...CONTEXT, principal: alice }).status).toBe("wrong_principal");
+});
+
+test("the name of a principal is no text that another constraint looks into", () => {
+  const alice = "jwt:https://login.example.org alice";
+  const to = { type: "domain_exact", value: "shop.example" };
+  const context = { ...withPayload({ url: "https://shop.example/" }), principal: alice };
+  expect(onModal(judge(constrained(to, custom("principal_id", alice)), context))).toBeUndefined();
+});
+
 test("wildcards for server and tool hold for every class", () => {
   const facts = judge(granting({ server_id: "*", tool_name: "*" }));
   expect(facts.scopes).toEqual(["ui:*:modal:confirm-refund"]);

@@ -17,6 +17,9 @@ const NEVER = new Set([
   "require_finding_recovery",
 ]);
 
+/** The `custom` constraint by which a grant names a principal. */
+const PRINCIPAL = "principal_id";
+
 /** The grants on server `ag-ui` that allow to invoke a class of events. */
 export function uiGrants(grants: readonly ChioGrant[]): UiGrant[] {
   return grants
@@ -44,14 +47,25 @@ export function fitsContext(grant: UiGrant, context: CapabilityContext): boolean
   const args = contextArguments(context);
   // The event has a session, so the grant must name it, and the same one.
   if (grant.binding.get("session_id") !== context.sessionId) return false;
+  if (!fitsPrincipal(grant, context)) return false;
   return grant.constraints.every((constraint) => {
     const [key] = customPair(constraint) ?? [];
+    if (key === PRINCIPAL) return true;
     if (key !== undefined && GATEWAY_ARGUMENTS.has(key)) {
       return isAboutAspect(key) || holds(constraint, args);
     }
     // Every other constraint looks into the payload; without one it is undecided.
     return context.event?.payload !== undefined && holds(constraint, args);
   });
+}
+
+/**
+ * Whether a grant names no principal, or this one. Compared here and not through the arguments: those are texts that
+ * every other constraint looks into, and the name of a principal may contain the address of its issuer.
+ */
+export function fitsPrincipal({ binding }: UiGrant, { principal }: CapabilityContext): boolean {
+  const named = binding.get(PRINCIPAL);
+  return named === undefined || named === principal;
 }
 
 /** Whether a grant that fits the context covers one aspect of the event. */
@@ -67,7 +81,9 @@ export function bindsAspect(
   const args: JsonObject = { ...contextArguments(context), event_classification: classification };
   if (target !== undefined) args["target_component_type"] = target.component_type;
   if (target?.component_id !== undefined) args["target_component_id"] = target.component_id;
-  return grant.constraints.every((constraint) => holds(constraint, args));
+  return grant.constraints.every(
+    (constraint) => customPair(constraint)?.[0] === PRINCIPAL || holds(constraint, args),
+  );
 }
 
 /** The scope string that covers at least what a grant covers. */

@@ -8,7 +8,14 @@ import { allowanceId } from "../verifier/spending.js";
 import type { ChioAgents } from "./agents.js";
 import { delegationFault } from "./delegation.js";
 import type { UiGrant } from "./grants.js";
-import { bindsAspect, fitsContext, grantFault, grantScope, uiGrants } from "./grants.js";
+import {
+  bindsAspect,
+  fitsContext,
+  fitsPrincipal,
+  grantFault,
+  grantScope,
+  uiGrants,
+} from "./grants.js";
 import { readLossless } from "./lossless.js";
 import type { ChioToken } from "./model.js";
 import { readChioToken } from "./read-model.js";
@@ -77,8 +84,9 @@ function admitGrants(
     const isElsewhere = usable.every(
       (grant) => grant.binding.get("session_id") !== context.sessionId,
     );
-    return usable.length > 0 && isElsewhere
-      ? refuse(id, "wrong_session")
+    if (usable.length > 0 && isElsewhere) return refuse(id, "wrong_session");
+    return usable.length > 0 && !usable.some((grant) => fitsPrincipal(grant, context))
+      ? refuse(id, "wrong_principal")
       : refuse(id, "rejected", NOT_AUTHORIZED);
   }
   return Object.freeze({

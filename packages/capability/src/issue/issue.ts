@@ -14,6 +14,8 @@ export type CapabilityGrant = {
   readonly agent: string;
   /** Absent: every session of the agent. */
   readonly sessionId?: string;
+  /** The only principal it is valid for. Absent: whichever principal uses the session. */
+  readonly principal?: string;
   readonly scopes: readonly string[];
   readonly notBefore: number;
   readonly expiresAt: number;
@@ -56,6 +58,7 @@ export function createCapabilityIssuer(options: {
           iss: issuer,
           sub: grant.agent,
           ...(grant.sessionId === undefined ? {} : { sid: grant.sessionId }),
+          ...(grant.principal === undefined ? {} : { principal: grant.principal }),
           scope: canonicalScopes(grant.scopes),
           nbf: grant.notBefore,
           exp: grant.expiresAt,

@@ -18,6 +18,8 @@ import { signCompact } from "./sign-compact.js";
 export type Narrowing = {
   readonly scopes?: readonly string[];
   readonly sessionId?: string;
+  /** The only principal it is valid for; a parent that names one keeps it. */
+  readonly principal?: string;
   readonly notBefore?: number;
   readonly expiresAt?: number;
   readonly maxEvents?: number;
@@ -59,17 +61,19 @@ export async function narrowCapability(
 
 function narrowed(
   above: CapabilityClaims,
-  { scopes, sessionId, notBefore, expiresAt, maxEvents, holder, id }: Narrowing,
+  { scopes, sessionId, principal, notBefore, expiresAt, maxEvents, holder, id }: Narrowing,
   key: Ed25519Key,
   parent: string,
 ): CapabilityClaims {
   const sid = sessionId ?? above.sid;
+  const named = principal ?? above.principal;
   const most = maxEvents ?? above.max_events;
   return {
     jti: `${above.jti}/${id ?? randomSegment(6)}`,
     iss: keyName(key.publicKey),
     sub: above.sub,
     ...(sid === undefined ? {} : { sid }),
+    ...(named === undefined ? {} : { principal: named }),
     scope: canonicalScopes(scopes ?? above.scope),
     nbf: notBefore ?? above.nbf,
     exp: expiresAt ?? above.exp,

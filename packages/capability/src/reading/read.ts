@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { CountersignError } from "@countersign/core";
+import { CountersignError, isWellFormed } from "@countersign/core";
 import "../errors.js";
-import { MAX_NAME_LENGTH } from "../limits.js";
+import { MAX_NAME_LENGTH, MAX_PRINCIPAL_LENGTH } from "../limits.js";
 
 /** The error of everything that cannot be read; it names the part and its form, never its content. */
 export function malformed(
@@ -65,6 +65,21 @@ export function isName(value: unknown): value is string {
     value.length <= MAX_NAME_LENGTH &&
     !UNSAFE_NAME.test(value)
   );
+}
+
+/**
+ * A principal as access control names it. It may end in a space, because a subject may; it is compared, so a reader
+ * must not change it.
+ */
+export function readPrincipal(what: string, value: unknown): string {
+  const isPrincipal =
+    typeof value === "string" &&
+    value !== "" &&
+    value.length <= MAX_PRINCIPAL_LENGTH &&
+    isWellFormed(value) &&
+    !/\p{Cc}/u.test(value);
+  if (!isPrincipal) throw malformed(what);
+  return value;
 }
 
 /** A whole number from `least` up. */

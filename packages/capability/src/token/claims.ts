@@ -1,6 +1,14 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { MAX_NARROWINGS, MAX_SCOPES } from "../limits.js";
-import { malformed, own, readClosed, readInteger, readList, readName } from "../reading/read.js";
+import {
+  malformed,
+  own,
+  readClosed,
+  readInteger,
+  readList,
+  readName,
+  readPrincipal,
+} from "../reading/read.js";
 import { parseScope } from "../scope/grammar.js";
 import type { Ed25519Jwk } from "../trust/public-key.js";
 import { readPublicKey } from "../trust/public-key.js";
@@ -15,6 +23,8 @@ export type CapabilityClaims = {
   readonly sub: string;
   /** The session; absent for every session of the agent. */
   readonly sid?: string;
+  /** The principal; absent for whichever principal uses the session. */
+  readonly principal?: string;
   readonly scope: readonly string[];
   /** Seconds; valid from here on … */
   readonly nbf: number;
@@ -28,7 +38,7 @@ export type CapabilityClaims = {
 };
 
 const REQUIRED = ["jti", "iss", "sub", "scope", "nbf", "exp"];
-const OPTIONAL = ["sid", "max_events", "cnf", "parent"];
+const OPTIONAL = ["sid", "principal", "max_events", "cnf", "parent"];
 
 const SEGMENT = "[A-Za-z0-9_.-]{1,64}";
 const ID = new RegExp(`^${SEGMENT}(?:/${SEGMENT}){0,${MAX_NARROWINGS}}$`);
@@ -51,6 +61,7 @@ export function readClaims(value: JsonValue): CapabilityClaims {
   const nbf = readInteger("claims.nbf", own(object, "nbf"), 0);
   const exp = readInteger("claims.exp", own(object, "exp"), nbf + 1);
   const sid = own(object, "sid");
+  const principal = own(object, "principal");
   const maxEvents = own(object, "max_events");
   const cnf = own(object, "cnf");
   const parent = own(object, "parent");
@@ -62,6 +73,7 @@ export function readClaims(value: JsonValue): CapabilityClaims {
     iss: readName("claims.iss", own(object, "iss")),
     sub: readName("claims.sub", own(object, "sub")),
     ...(sid === undefined ? {} : { sid: readName("claims.sid", sid) }),
+    ...(principal === undefined ? {} : { principal: readPrincipal("claims.principal", principal) }),
     scope: readScopes(own(object, "scope")),
     nbf,
     exp,

@@ -10,9 +10,10 @@ import { holderKey } from "./claims.js";
 export function widenedField(
   parent: CapabilityClaims,
   child: CapabilityClaims,
-): "sub" | "sid" | "scope" | "nbf" | "exp" | "max_events" | undefined {
+): "sub" | "sid" | "principal" | "scope" | "nbf" | "exp" | "max_events" | undefined {
   if (child.sub !== parent.sub) return "sub";
   if (parent.sid !== undefined && child.sid !== parent.sid) return "sid";
+  if (parent.principal !== undefined && child.principal !== parent.principal) return "principal";
   if (widenedScopes(parent.scope, child.scope).length > 0) return "scope";
   if (child.nbf < parent.nbf) return "nbf";
   if (child.exp > parent.exp) return "exp";

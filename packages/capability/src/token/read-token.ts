@@ -28,10 +28,11 @@ export function readToken(text: string, trust: TrustList): Reading {
   if (fault !== undefined) {
     return { refusal: refuse(id, "rejected", `capability verification failed: ${fault}`) };
   }
-  const { nbf, exp, sub, sid } = leaf.claims;
+  const { nbf, exp, sub, sid, principal: named } = leaf.claims;
   const facts = validFacts(links, leaf);
-  const elsewhere = refuse(id, "wrong_agent");
-  const otherwise = refuse(id, "wrong_session");
+  const wrongAgent = refuse(id, "wrong_agent");
+  const wrongSession = refuse(id, "wrong_session");
+  const wrongPrincipal = refuse(id, "wrong_principal");
   return {
     checks: links.map((link, index) => ({
       key: signerOf(links[index - 1]) ?? issuerKey,
@@ -44,9 +45,10 @@ export function readToken(text: string, trust: TrustList): Reading {
       notBefore: nbf,
       expiresAt: exp,
       allowances: allowancesOf(root.claims.iss, links),
-      admit({ agent, sessionId }: CapabilityContext): CapabilityFacts {
-        if (sub !== agent) return elsewhere;
-        return sid === undefined || sid === sessionId ? facts : otherwise;
+      admit({ agent, sessionId, principal }: CapabilityContext): CapabilityFacts {
+        if (sub !== agent) return wrongAgent;
+        if (sid !== undefined && sid !== sessionId) return wrongSession;
+        return named === undefined || named === principal ? facts : wrongPrincipal;
       },
     },
   };

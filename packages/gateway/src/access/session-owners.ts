@@ -75,7 +75,7 @@ export class SessionOwners {
       this.#remember(sessionId, principal, confirmedAt);
       return undefined;
     }
-    const thread = JSON.stringify(["", "session", sessionId]);
+    const thread = threadOf(sessionId);
     const row = { kind: "session", id: "", value: { owner: principal.id, at: now } } as const;
     // What everybody shares belongs to nobody.
     const claim: LedgerClaim =
@@ -93,6 +93,18 @@ export class SessionOwners {
         }
       },
     };
+  }
+
+  /**
+   * Who owns a session, as far as the ledger or this gateway knows; `undefined` where nobody does. Asking takes nothing:
+   * the session may have an owner a moment later.
+   */
+  async ownerOf(sessionId: string): Promise<string | undefined> {
+    const row = { kind: "session", id: "", value: {} } as const;
+    const question = { thread: threadOf(sessionId), row, isQuestion: true } as const;
+    const { known } = await this.#ledger.claim([question]);
+    const owner = known[0]?.["owner"];
+    return typeof owner === "string" ? owner : this.#owners.get(sessionId)?.owner;
   }
 
   /** Throws when this gateway knows that the session is another's. */
@@ -125,6 +137,11 @@ export class SessionOwners {
     own?.delete(sessionId);
     if (own?.size === 0) this.#owned.delete(owner);
   }
+}
+
+/** Where the ledger keeps the owner of a session. */
+function threadOf(sessionId: string): string {
+  return JSON.stringify(["", "session", sessionId]);
 }
 
 /** A clock that was set back makes nothing more recent. */

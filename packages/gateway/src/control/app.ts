@@ -50,10 +50,11 @@ export type ControlOptions = {
 /** Largest body of a request to the control plane. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-const STORE_CODES = /^ERR_(STORE|SIGN|LOG|REVOCATIONS|FLEET)_/u;
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG|LEDGER|REVOCATIONS|FLEET)_/u;
 
 /** What is not in the log yet is missing, not broken: clients that mirror it ask for whole tiles first. */
-function statusOf(code: string): 400 | 404 | 503 {
+function statusOf(code: string): 400 | 404 | 409 | 503 {
+  if (code === "ERR_CONTROL_SESSION_OWNER") return 409;
   if (code === "ERR_STORE_RANGE") return 404;
   return STORE_CODES.test(code) ? 503 : 400;
 }
@@ -121,8 +122,9 @@ export function createControlApp(options: ControlOptions): Hono {
   options.fleet?.signWith((operator, stopped) =>
     createOperatorActs(gateway.surroundings, operator).noteStopped(stopped),
   );
-  addSessionRoutes(app, all, acts);
-  addCapabilityRoutes(app, tokens, all, agents, clock, acts);
+  const ownerOf = (session: string): Promise<string | undefined> => gateway.ownerOf(session);
+  addSessionRoutes(app, all, acts, ownerOf);
+  addCapabilityRoutes(app, tokens, { ...all, agents, clock, acts, ownerOf });
   addFeedRoute(app, feed);
   addReceiptRoutes(app, receipts);
   addExplainRoute(app);

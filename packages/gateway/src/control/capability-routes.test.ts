@@ -5,7 +5,7 @@ import type { OpenTokens } from "../serve/open-tokens.js";
 import type { Sessions } from "../sessions/sessions.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 
-function routes(logIsDown = false) {
+function routes(logIsDown = false, owner: string | undefined = "key:alice") {
   const acts: object[] = [];
   const handed: string[] = [];
   const issued: unknown[] = [];
@@ -28,7 +28,13 @@ function routes(logIsDown = false) {
   };
   const agents = { names: ["support", "sales"] };
   const recording = { operator: "alice", record: note, note, noteStopped: async () => true };
-  addCapabilityRoutes(app, tokens, all, agents, { now: () => 0 } as never, recording);
+  addCapabilityRoutes(app, tokens, {
+    ...all,
+    agents,
+    clock: { now: () => 0 } as never,
+    acts: recording,
+    ownerOf: async () => owner,
+  });
   return { app, issued, revoked, acts, handed };
 }
 
@@ -43,12 +49,17 @@ test("a field that is not known signs nothing, so a mistyped session_id never op
   expect(issued).toEqual([]);
 });
 
-test("a token for one session is issued for that session", async () => {
+test("a token for one session is issued for that session and the principal that owns it", async () => {
   const { app, issued } = routes();
   const body = JSON.stringify({ ...asked, session_id: "s1", expires_in: 5 });
   const answer = await app.request("/v1/capabilities", { method: "POST", body });
   expect(answer.status).toBe(201);
-  expect(issued).toEqual([{ ...asked, sessionId: "s1", notBefore: 0, expiresAt: 5 }]);
+  const named = { sessionId: "s1", principal: "key:alice" };
+  expect(issued).toEqual([{ ...asked, ...named, notBefore: 0, expiresAt: 5 }]);
+  expect(await answer.json()).toMatchObject({
+    principal: "key:alice",
+    session_owner: "key:alice",
+  });
 });
 
 test("whoever issues, presents or revokes a capability is in the log; without a receipt nobody gets one", async () => {
@@ -56,11 +67,11 @@ test("whoever issues, presents or revokes a capability is in the log; without a 
   const post = (on: Hono, path: string, body: object): Response | Promise<Response> =>
     on.request(path, { method: "POST", body: JSON.stringify(body) });
   await post(app, "/v1/capabilities", { ...asked, session_id: "s1" });
-  await post(app, "/v1/capabilities", asked);
+  await post(app, "/v1/capabilities", { ...asked, allow_unowned_session: true });
   await post(app, "/v1/capabilities/revoke", { id: "cap_1" });
   const issue = { act: "capability-issue", capability: "cap_1", agent: "support" };
   expect(acts).toEqual([
-    { ...issue, session: "s1" },
+    { ...issue, session: "s1", principal: "key:alice" },
     issue,
     { act: "capability-revoke", capability: "cap_1" },
   ]);
@@ -95,6 +106,10 @@ test.each<[string, string, object]>([
   ["agent", ISSUE, { scopes: [] }],
   ["session_id", ISSUE, { ...asked, session_id: "s".repeat(257) }],
   ["session_id", ISSUE, { ...asked, session_id: "" }],
+  ["principal", ISSUE, { ...asked, session_id: "s1", principal: "anonymous" }],
+  ["principal", ISSUE, { ...asked, principal: "p".repeat(2049) }],
+  ["allow_unowned_session", ISSUE, { ...asked, allow_unowned_session: "yes" }],
+  ["allow_unowned_session", PRESENT, { token: "x", allow_unowned_session: 1 }],
   ["scopes", ISSUE, { ...asked, scopes: Array<string>(257).fill("ui:*:*") }],
   ["scopes", ISSUE, { ...asked, scopes: ["x".repeat(257)] }],
   ["scopes", ISSUE, { ...asked, scopes: [7] }],

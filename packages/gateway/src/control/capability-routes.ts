@@ -4,34 +4,51 @@ import { isCountersignError } from "@countersign/core";
 import type { AllSessions } from "./all-sessions.js";
 import type { Clock } from "../ports.js";
 import type { OpenTokens } from "../serve/open-tokens.js";
+import type { HandedToken } from "../sessions/session.js";
 import type { Agents } from "../upstream/targets.js";
 import { invalidField } from "./invalid-field.js";
 import type { OperatorActs } from "./operator-acts.js";
 import { BODY_LIMITS, readBody } from "./request-body.js";
+import { findOwner } from "./session-owner.js";
 
 /** Ten minutes: long enough for a dialog, short enough to forget. */
 const DEFAULT_SECONDS = 600;
 
-const ISSUE_FIELDS = ["agent", "session_id", "scopes", "expires_in", "max_events", "attach"];
+const ISSUE_FIELDS = [
+  "agent",
+  "session_id",
+  "principal",
+  "allow_unowned_session",
+  "scopes",
+  "expires_in",
+  "max_events",
+  "attach",
+];
+
+/** What the routes need of their gateway. */
+export type CapabilityRoutesOptions = Pick<AllSessions, "sessions" | "fleet"> & {
+  readonly agents: Pick<Agents, "names">;
+  readonly clock: Clock;
+  readonly acts: OperatorActs;
+  /** The principal that owns a session; `undefined` where nobody does. */
+  ownerOf(session: string): Promise<string | undefined>;
+};
 
 /** Issue and revoke capability tokens, and hand them to a session. */
 export function addCapabilityRoutes(
   app: Hono,
   tokens: OpenTokens,
-  { sessions, fleet }: Pick<AllSessions, "sessions" | "fleet">,
-  agents: Pick<Agents, "names">,
-  clock: Clock,
-  acts: OperatorActs,
+  { sessions, fleet, agents, clock, acts, ownerOf }: CapabilityRoutesOptions,
 ): void {
   /** Keeps a token for a session at every gateway; `partial` where one of them could not be told. */
   const hand = async (
     session: string,
-    token: string,
+    handed: HandedToken,
     expiresAt: number,
   ): Promise<{ partial?: true }> => {
-    sessions.addToken(session, token);
+    sessions.addToken(session, handed);
     try {
-      await fleet?.hand(session, token, expiresAt);
+      await fleet?.hand(session, handed, expiresAt);
       return {};
     } catch (error) {
       if (isCountersignError(error) && error.code.startsWith("ERR_FLEET_"))
@@ -44,19 +61,31 @@ export function addCapabilityRoutes(
     const now = Math.floor(clock.now() / 1000);
     const agent = body.text("agent", BODY_LIMITS.name);
     const sessionId = body.optionalText("session_id", BODY_LIMITS.name);
+    const allowsUnowned = body.optionalFlag("allow_unowned_session") === true;
+    const asked = body.optionalText("principal", BODY_LIMITS.principal);
     const maxEvents = body.optionalCount("max_events", BODY_LIMITS.events);
     const isAttached = (body.optionalFlag("attach") ?? true) && sessionId !== undefined;
     // Handed to a session, a token of another agent would only keep its own agent from being heard.
     if (isAttached && !agents.names.includes(agent)) {
       throw invalidField("agent", `one of ${agents.names.join(", ")}, unless attach is false`);
     }
-    const { token, claims } = await tokens.issue({
-      agent,
-      ...(sessionId === undefined ? {} : { sessionId }),
+    const grant = {
       scopes: body.texts("scopes", { count: BODY_LIMITS.scopes, length: BODY_LIMITS.scope }),
       notBefore: now,
       expiresAt: now + (body.optionalCount("expires_in", BODY_LIMITS.seconds) ?? DEFAULT_SECONDS),
       ...(maxEvents === undefined ? {} : { maxEvents }),
+    };
+    const { principal, owner } = await findOwner(ownerOf, {
+      session: sessionId,
+      principal: asked,
+      allowsUnowned,
+    });
+    const forPrincipal = principal === undefined ? {} : { principal };
+    const { token, claims } = await tokens.issue({
+      agent,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...forPrincipal,
+      ...grant,
     });
     // Before anybody has it: what no log knows of would be worth a submit all the same.
     await acts.record({
@@ -64,9 +93,20 @@ export function addCapabilityRoutes(
       capability: claims.jti,
       agent,
       ...(sessionId === undefined ? {} : { session: sessionId }),
+      ...forPrincipal,
     });
-    const told = isAttached ? await hand(sessionId, token, claims.exp) : {};
-    return context.json({ token, id: claims.jti, expires_at: claims.exp, ...told }, 201);
+    const told = isAttached ? await hand(sessionId, { token, ...forPrincipal }, claims.exp) : {};
+    return context.json(
+      {
+        token,
+        id: claims.jti,
+        expires_at: claims.exp,
+        ...forPrincipal,
+        ...(sessionId === undefined ? {} : { session_owner: owner ?? null }),
+        ...told,
+      },
+      201,
+    );
   });
   app.post("/v1/capabilities/revoke", async (context) => {
     const id = readBody(await context.req.text(), ["id"]).text("id", BODY_LIMITS.id);
@@ -75,13 +115,22 @@ export function addCapabilityRoutes(
     return context.json({ revoked: id });
   });
   app.post("/v1/sessions/:id/capabilities", async (context) => {
-    const body = readBody(await context.req.text(), ["token"]);
+    const body = readBody(await context.req.text(), ["token", "allow_unowned_session"]);
     const token = body.text("token", BODY_LIMITS.token);
+    const allowsUnowned = body.optionalFlag("allow_unowned_session") === true;
     // Only whether it can be read: whether it counts is asked anew for each event.
-    const { id, expiresAt } = describeCapability(token);
+    const { id, expiresAt, principal: named } = describeCapability(token);
     const session = context.req.param("id");
-    await acts.record({ act: "capability-attach", capability: id, session });
-    const told = await hand(session, token, expiresAt);
-    return context.json({ accepted: true, id, ...told }, 202);
+    const { principal, owner } = await findOwner(ownerOf, {
+      session,
+      principal: named,
+      allowsUnowned,
+    });
+    const forPrincipal = principal === undefined ? {} : { principal };
+    await acts.record({ act: "capability-attach", capability: id, session, ...forPrincipal });
+    // A token that names nobody is kept for who owns the session now, and not for who may own it later.
+    const told = await hand(session, { token, ...forPrincipal }, expiresAt);
+    const whose = { ...forPrincipal, session_owner: owner ?? null };
+    return context.json({ accepted: true, id, ...whose, ...told }, 202);
   });
 }

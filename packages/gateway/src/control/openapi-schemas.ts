@@ -35,6 +35,16 @@ const partial: Schema = {
   description: "Other gateways could not be asked for: only what this one has",
 };
 
+const unowned = {
+  ...flag,
+  description:
+    "true to allow a session that nobody owns yet, or with neither session nor principal every session",
+};
+const only = { ...text, description: "The only principal that it is valid for" };
+const sessionOwner = {
+  type: ["string", "null"],
+  description: "The principal that owns the session; null where nobody does",
+};
 const untold: Schema = {
   const: true,
   description: "Another gateway could not be told: the token counts for the session at this one",
@@ -126,6 +136,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     forwarded: count,
     blocked: count,
     capabilities: count,
+    "owner?": sessionOwner,
     runs: list(ref("Run")),
   }),
   Sessions: object({ sessions: list(ref("Session")), "cursor?": cursor, "partial?": partial }),
@@ -224,6 +235,12 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
         ...short(BODY_LIMITS.name),
         description: "Only this session; every session when left out",
       },
+      "principal?": {
+        ...short(BODY_LIMITS.principal),
+        description:
+          "Only this principal (jwt:ISSUER SUBJECT or key:NAME); the owner of the session when left out",
+      },
+      "allow_unowned_session?": unowned,
       scopes: {
         ...list({
           ...short(BODY_LIMITS.scope),
@@ -241,14 +258,21 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     token: text,
     id: text,
     expires_at: { type: "number" },
+    "principal?": only,
+    "session_owner?": sessionOwner,
     "partial?": untold,
   }),
   Revoke: object({ id: short(BODY_LIMITS.id) }),
   Revoked: object({ revoked: text }),
-  Presented: object({ token: short(BODY_LIMITS.token) }),
+  Presented: object({
+    token: short(BODY_LIMITS.token),
+    "allow_unowned_session?": unowned,
+  }),
   Accepted: object({
     accepted: { const: true },
     id: { type: ["string", "null"] },
+    "principal?": only,
+    session_owner: sessionOwner,
     "partial?": untold,
   }),
 };

@@ -72,9 +72,16 @@ test("every route of the server is described, and every described one answers as
         "/v1/capabilities",
         "/v1/capabilities",
         201,
-        json({ agent: "support", scopes: ["ui:*:*"] }),
+        json({ agent: "support", scopes: ["ui:*:*"], allow_unowned_session: true }),
       ],
       ["post", "/v1/capabilities", "/v1/capabilities", 400, json({ agent: "support" })],
+      [
+        "post",
+        "/v1/capabilities",
+        "/v1/capabilities",
+        409,
+        json({ agent: "support", session_id: "s9", scopes: ["ui:*:*"] }),
+      ],
       ["post", "/v1/capabilities", "/v1/capabilities", 413, json("x".repeat(300_000))],
       ["post", "/v1/capabilities/revoke", "/v1/capabilities/revoke", 200, json({ id: "cap-1" })],
       ["post", "/v1/capabilities/revoke", "/v1/capabilities/revoke", 400, json({})],
@@ -126,7 +133,7 @@ test("every route of the server is described, and every described one answers as
       "post",
       "/v1/capabilities",
       "/v1/capabilities",
-      json({ agent: "support", scopes: ["ui:*:*"] }),
+      json({ agent: "support", scopes: ["ui:*:*"], allow_unowned_session: true }),
     );
     const { token } = issued.body as { token: string };
     const place = "/v1/sessions/{id}/capabilities";
@@ -135,7 +142,7 @@ test("every route of the server is described, and every described one answers as
       "post",
       place,
       "/v1/sessions/s1/capabilities",
-      json({ token }),
+      json({ token, allow_unowned_session: true }),
     );
     expect(kept.status).toBe(202);
 

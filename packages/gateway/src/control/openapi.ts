@@ -75,7 +75,12 @@ const ROUTES: Readonly<Record<string, Route>> = {
       "Hand a token to a session, at every gateway that is alive; whether it counts is asked anew for each event",
     path: { id: "The session's id" },
     body: "Presented",
-    answers: { 202: json("Accepted", "Kept for the session"), 400: BAD, 413: refused("Too large") },
+    answers: {
+      202: json("Accepted", "Kept for the session"),
+      400: BAD,
+      409: refused("Nobody, or another principal, owns the session"),
+      413: refused("Too large"),
+    },
   },
   "post /v1/capabilities": {
     summary: "Issue a capability token",
@@ -83,6 +88,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answers: {
       201: json("Issued", "The token; it is not kept"),
       400: BAD,
+      409: refused("Nobody, or another principal, owns the session"),
       413: refused("Too large"),
     },
   },

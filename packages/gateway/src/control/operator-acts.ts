@@ -16,8 +16,14 @@ export type OperatorAct =
       readonly capability: string;
       readonly agent: string;
       readonly session?: string;
+      readonly principal?: string;
     }
-  | { readonly act: "capability-attach"; readonly capability: string; readonly session: string }
+  | {
+      readonly act: "capability-attach";
+      readonly capability: string;
+      readonly session: string;
+      readonly principal?: string;
+    }
   | { readonly act: "capability-revoke"; readonly capability: string };
 
 /** Signs for what operators do. */

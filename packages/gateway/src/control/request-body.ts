@@ -6,6 +6,8 @@ import { invalidField } from "./invalid-field.js";
 export const BODY_LIMITS = {
   /** Characters of an agent's or a session's name, as tokens have them. */
   name: 256,
+  /** Characters of a principal, as tokens have them. */
+  principal: 2048,
   /** Characters of the id of a capability. */
   id: 1024,
   /** Characters of a token, of Chio's too. */

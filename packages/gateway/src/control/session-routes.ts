@@ -15,7 +15,12 @@ const REASON = "an operator stopped it";
 const NO_OTHERS: Awaited<ReturnType<Fleet["stopFor"]>> = { answers: [], isPartial: false };
 
 /** Sessions, their runs, and the way to stop them, wherever they are. */
-export function addSessionRoutes(app: Hono, all: AllSessions, acts: OperatorActs): void {
+export function addSessionRoutes(
+  app: Hono,
+  all: AllSessions,
+  acts: OperatorActs,
+  ownerOf: (session: string) => Promise<string | undefined>,
+): void {
   app.get("/v1/sessions", async (context) => {
     const list = await listSessions(all);
     const { items, cursor } = cutPage(list.items, context.req.query());
@@ -26,10 +31,11 @@ export function addSessionRoutes(app: Hono, all: AllSessions, acts: OperatorActs
     });
   });
   app.get("/v1/sessions/:id", async (context) => {
-    const session = await findSession(all, context.req.param("id"));
+    const id = context.req.param("id");
+    const session = await findSession(all, id);
     return session === undefined
       ? problem(context, 404, "SESSION_UNKNOWN", "No session of that id is known")
-      : context.json(session);
+      : context.json({ ...session, owner: (await ownerOf(id)) ?? null });
   });
   app.get("/v1/runs", async (context) => {
     const { status } = context.req.query();

@@ -31,7 +31,8 @@ function beside(answers: readonly OrderAnswer[], isPartial: boolean) {
     },
   };
   const app = new Hono();
-  addSessionRoutes(app, { sessions, fleet: fleet as Fleet, gateway: "a" }, acts as OperatorActs);
+  const all = { sessions, fleet: fleet as Fleet, gateway: "a" };
+  addSessionRoutes(app, all, acts as OperatorActs, async () => undefined);
   const stop = async (path: string): Promise<unknown> =>
     (await app.request(path, { method: "POST" })).json();
   return { stop, asked, noted };

@@ -75,7 +75,9 @@ test("a token of the session opens what it names, and the receipt says which tok
   const url = await start([NOTIFY], policyWith("", CLASSIFY), { gateway });
   const without = await runClient(url, { headers: SESSION });
   expect(without.types).not.toContain("CUSTOM");
-  fixture?.gateway.surroundings.sessions.addToken("s", await tokens.issue(["ui:alert:toast"], 60));
+  fixture?.gateway.surroundings.sessions.addToken("s", {
+    token: await tokens.issue(["ui:alert:toast"], 60),
+  });
   const withToken = await runClient(url, { headers: SESSION, threadId: "t2" });
   expect(withToken.types).toContain("CUSTOM");
   const receipt = fixture?.recorder.drafts.findLast(
@@ -201,7 +203,7 @@ test.each(["expires", "is revoked"])("a token that %s closes what it opened", as
     { policy, gateway: { clock, tokens: tokens.verifier } },
   );
   const { sessions } = fixture.gateway.surroundings;
-  sessions.addToken("s", await tokens.issue(["ui:display:*"], 60));
+  sessions.addToken("s", { token: await tokens.issue(["ui:display:*"], 60) });
   const url = `${fixture.url}/agents/support?session=s`;
   const response = await post(url, { threadId: "t", runId: "r" });
   const body = response.text();

@@ -109,8 +109,8 @@ test("a token handed over is in no row, reaches every gateway that is alive, and
     await fleet.start(sessions, name, () => ({}));
   }
   const end = Date.now() / 1000 + 60;
-  await first.fleet.hand("s1", "a token", end);
-  expect(second.sessions.find("s1")?.tokens).toEqual(["a token"]);
+  await first.fleet.hand("s1", HANDED, end);
+  expect(second.sessions.find("s1")?.tokens).toEqual([HANDED]);
   const client = new Client({ connectionString: database.url });
   await client.connect();
   const { rows } = await client.query("SELECT body FROM countersign_orders WHERE log = 'tokens'");
@@ -119,13 +119,15 @@ test("a token handed over is in no row, reaches every gateway that is alive, and
   await client.end();
   // One with other keys does not answer, and is told of.
   await stranger.fleet.start(stranger.sessions, stranger.name, () => ({}));
-  await expect(first.fleet.hand("s1", "another", end)).rejects.toMatchObject({
+  await expect(first.fleet.hand("s1", { token: "another" }, end)).rejects.toMatchObject({
     code: "ERR_FLEET_SILENT",
   });
   expect(stranger.sessions.find("s1")).toBeUndefined();
-  expect(second.sessions.find("s1")?.tokens).toEqual(["a token", "another"]);
+  expect(second.sessions.find("s1")?.tokens).toEqual([HANDED, { token: "another" }]);
   for (const { fleet } of fleets) await fleet.close();
 }, 30_000);
+
+const HANDED = { token: "a token", principal: "key:alice" };
 
 /** Runs one gateway of a log, with the sessions it starts with. */
 async function startFleet(log: string, name: string, fill = 1) {
@@ -138,15 +140,15 @@ async function startFleet(log: string, name: string, fill = 1) {
 test("a gateway that starts later knows the tokens that were handed over and are still valid, sealed and in their order", async () => {
   const first = await startFleet("late", "a");
   const now = Math.floor(Date.now() / 1000);
-  await first.fleet.hand("s1", "one", now + 600);
-  await first.fleet.hand("s1", "two", now + 600);
-  await first.fleet.hand("s\u0000%2", "three", now + 600);
-  await first.fleet.hand("s1", "one", now + 600);
-  await first.fleet.hand("s3", "over", now - 600);
+  await first.fleet.hand("s1", { token: "one" }, now + 600);
+  await first.fleet.hand("s1", { token: "two" }, now + 600);
+  await first.fleet.hand("s\u0000%2", { token: "three" }, now + 600);
+  await first.fleet.hand("s1", { token: "one" }, now + 600);
+  await first.fleet.hand("s3", { token: "over" }, now - 600);
   await first.fleet.close();
   const second = await startFleet("late", "b");
-  expect(second.sessions.find("s1")?.tokens).toEqual(["two", "one"]);
-  expect(second.sessions.find("s\u0000%2")?.tokens).toEqual(["three"]);
+  expect(second.sessions.find("s1")?.tokens).toEqual([{ token: "two" }, { token: "one" }]);
+  expect(second.sessions.find("s\u0000%2")?.tokens).toEqual([{ token: "three" }]);
   expect(second.sessions.find("s3")).toBeUndefined();
   // Handed over then, and not used since.
   const { lastSeen = 0 } = second.sessions.find("s1") ?? {};
@@ -173,25 +175,32 @@ test("a gateway that starts later knows the tokens that were handed over and are
 test("a session that has all tokens that are kept for it stays where it is, another takes them in their order", async () => {
   const first = await startFleet("known", "a");
   const end = Date.now() / 1000 + 600;
-  for (const token of ["one", "two", "three"]) await first.fleet.hand("behind", token, end);
-  for (const token of ["one", "two"]) await first.fleet.hand("known", token, end);
+  for (const token of ["one", "two", "three"]) await first.fleet.hand("behind", { token }, end);
+  for (const token of ["one", "two"]) await first.fleet.hand("known", { token }, end);
   await first.fleet.close();
   // Its clock is behind that of the database, so that what is kept looks newer than what was used.
   const sessions = new Sessions({ now: () => 1 });
-  for (const token of ["one", "two"]) sessions.addToken("known", token);
-  for (const token of ["two", "three"]) sessions.addToken("behind", token);
+  for (const token of ["one", "two"]) sessions.addToken("known", { token });
+  for (const token of ["two", "three"]) sessions.addToken("behind", { token });
   sessions.open("used");
   const fleet = new Fleet(await open("b", "known"), SILENT, new Uint8Array(32).fill(1));
   await fleet.start(sessions, "b", () => ({}));
   expect(sessions.list().map(({ id }) => id)).toEqual(["behind", "used", "known"]);
-  expect(sessions.find("behind")?.tokens).toEqual(["one", "two", "three"]);
-  expect(sessions.find("known")).toMatchObject({ lastSeen: 1, tokens: ["one", "two"] });
+  expect(sessions.find("behind")?.tokens).toEqual([
+    { token: "one" },
+    { token: "two" },
+    { token: "three" },
+  ]);
+  expect(sessions.find("known")).toMatchObject({
+    lastSeen: 1,
+    tokens: [{ token: "one" }, { token: "two" }],
+  });
   await fleet.close();
 }, 30_000);
 
 test("no more than ten thousand tokens are kept, those that were handed over last", async () => {
   const first = await startFleet("many", "a");
-  await first.fleet.hand("young", "token", Date.now() / 1000 + 600);
+  await first.fleet.hand("young", { token: "token" }, Date.now() / 1000 + 600);
   const client = new Client({ connectionString: database.url });
   await client.connect();
   await client.query(
@@ -225,13 +234,17 @@ test("a gateway that heard nothing while a token was handed over knows it when i
   );
   await fleet.start(sessions, "b", () => ({}));
   isCut = true;
-  await expect(first.fleet.hand("s1", "one", Date.now() / 1000 + 600)).rejects.toMatchObject({
+  await expect(
+    first.fleet.hand("s1", { token: "one" }, Date.now() / 1000 + 600),
+  ).rejects.toMatchObject({
     code: "ERR_FLEET_SILENT",
   });
   await age(61_000);
   await store.sweep();
   isCut = false;
-  await expect.poll(() => sessions.find("s1")?.tokens, { timeout: 5000 }).toEqual(["one"]);
+  await expect
+    .poll(() => sessions.find("s1")?.tokens, { timeout: 5000 })
+    .toEqual([{ token: "one" }]);
   await fleet.close();
   await first.fleet.close();
 }, 30_000);

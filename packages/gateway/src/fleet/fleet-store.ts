@@ -4,7 +4,7 @@ import { openTables } from "../ledger/postgres/open-tables.js";
 import { decodeText, encodeText } from "../ledger/text.js";
 import "./errors.js";
 import { HANDED_SCHEMA, HANDED_SWEEP, keepHanded, readHanded } from "./handed-tokens.js";
-import type { HandedToken } from "./handed-tokens.js";
+import type { KeptToken } from "./handed-tokens.js";
 import type { FleetOrder, OrderAnswer } from "./order.js";
 
 /** A gateway as the others see it. */
@@ -181,7 +181,7 @@ export async function openFleetStore(options: FleetStoreOptions) {
       );
     },
     /** Keeps a token of a session for gateways that start later. */
-    keepToken: (handed: HandedToken): Promise<void> => keepHanded(database.query, name, handed),
+    keepToken: (kept: KeptToken): Promise<void> => keepHanded(database.query, name, kept),
     /** The tokens that are kept, sealed, the oldest first. */
     keptTokens: () => readHanded(database.query, name),
     /** Says that this gateway is gone. */

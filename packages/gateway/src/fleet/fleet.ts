@@ -5,6 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createTicketSeal } from "../access/ticket-seal.js";
 import type { TicketSeal } from "../access/ticket-seal.js";
 import type { Journal } from "../runs/surroundings.js";
+import { isSameToken } from "../sessions/session.js";
+import type { HandedToken } from "../sessions/session.js";
 import type { Sessions } from "../sessions/sessions.js";
 import "./errors.js";
 import { ORDER_PAGE } from "./fleet-store.js";
@@ -154,9 +156,9 @@ export class Fleet {
    *
    * @throws CountersignError `ERR_FLEET_SILENT` when one of them does not answer
    */
-  async hand(session: string, token: string, expiresAt: number): Promise<void> {
-    const sealed = this.#seal.seal({ session, token });
-    await this.#store.keepToken({ session, token, sealed, expiresAt });
+  async hand(session: string, handed: HandedToken, expiresAt: number): Promise<void> {
+    const sealed = this.#seal.seal({ session, ...handed });
+    await this.#store.keepToken({ session, handed, sealed, expiresAt });
     const { missing } = await this.#ask(randomUUID(), { kind: "hand", sealed }, () => false);
     if (missing > 0) throw silent(missing);
   }
@@ -205,17 +207,15 @@ export class Fleet {
   /** Takes over the tokens that were handed to sessions before this gateway was there, or while it heard nothing. */
   async #learn(sessions: Sessions): Promise<void> {
     const kept = (await this.#store.keptTokens()).flatMap(({ sealed, at }) => {
-      const { session, token } = this.#seal.open(sealed) ?? {};
-      return typeof session === "string" && typeof token === "string"
-        ? [{ session, token, at }]
-        : [];
+      const read = readHandedToken(this.#seal.open(sealed));
+      return read === undefined ? [] : [{ ...read, at }];
     });
     // A session that has them all is left where it is; of another all are taken, so that they are in their order.
-    const isNew = ({ session, token }: (typeof kept)[number]): boolean =>
-      sessions.find(session)?.tokens.includes(token) !== true;
+    const isNew = ({ session, handed }: (typeof kept)[number]): boolean =>
+      sessions.find(session)?.tokens.some((one) => isSameToken(one, handed)) !== true;
     const behind = new Set(kept.filter(isNew).map(({ session }) => session));
-    for (const { session, token, at } of kept) {
-      if (behind.has(session)) sessions.addToken(session, token, at);
+    for (const { session, handed, at } of kept) {
+      if (behind.has(session)) sessions.addToken(session, handed, at);
     }
   }
 
@@ -254,9 +254,9 @@ export class Fleet {
     }
     // Of a gateway that is newer than this one.
     if (order.kind !== "hand") return undefined;
-    const { session, token } = this.#seal.open(order.sealed) ?? {};
-    if (typeof session !== "string" || typeof token !== "string") return undefined;
-    sessions.addToken(session, token);
+    const read = readHandedToken(this.#seal.open(order.sealed));
+    if (read === undefined) return undefined;
+    sessions.addToken(read.session, read.handed);
     return [];
   }
 
@@ -273,6 +273,16 @@ export class Fleet {
     if (didAnswer) this.#journal.info({}, "other gateways are heard again");
     else this.#journal.warn({ code: "FLEET_SILENT" }, "other gateways are not heard");
   }
+}
+
+/** What was sealed when a token was handed over; `undefined` for anything else. */
+function readHandedToken(
+  opened: JsonObject | undefined,
+): { readonly session: string; readonly handed: HandedToken } | undefined {
+  const { session, token, principal } = opened ?? {};
+  if (typeof session !== "string" || typeof token !== "string") return undefined;
+  if (principal === undefined) return { session, handed: { token } };
+  return typeof principal === "string" ? { session, handed: { token, principal } } : undefined;
 }
 
 function silent(gateways: number): CountersignError<"ERR_FLEET_SILENT"> {

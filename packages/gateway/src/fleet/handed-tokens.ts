@@ -1,9 +1,10 @@
 import { sha256Hex } from "@countersign/core";
+import type { HandedToken } from "../sessions/session.js";
 
 /** A token that was handed to a session, sealed, and until when it counts (seconds). */
-export type HandedToken = {
+export type KeptToken = {
   readonly session: string;
-  readonly token: string;
+  readonly handed: HandedToken;
   readonly sealed: string;
   readonly expiresAt: number;
 };
@@ -47,10 +48,12 @@ type Row = { readonly name: string; readonly sealed: string; readonly handed_at:
 export async function keepHanded(
   query: Query,
   log: string,
-  { session, token, sealed, expiresAt }: HandedToken,
+  { session, handed: { token, principal }, sealed, expiresAt }: KeptToken,
 ): Promise<void> {
   const end = Math.min(Math.ceil(expiresAt), Number.MAX_SAFE_INTEGER);
-  const name = sha256Hex(JSON.stringify([session, token]));
+  const name = sha256Hex(
+    JSON.stringify(principal === undefined ? [session, token] : [session, token, principal]),
+  );
   await query(KEEP, [log, name, sealed, end]);
 }
 

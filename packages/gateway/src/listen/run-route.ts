@@ -45,6 +45,7 @@ export async function serveRun(
     const connection: ConnectionFacts = {
       upstream,
       sessionId: named ?? around.mintId("session"),
+      principal: grant.principal,
       connectionId: around.mintId("run"),
       transport: "sse",
     };

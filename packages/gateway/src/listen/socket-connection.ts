@@ -66,6 +66,7 @@ export function serveSocket(
   const connection: ConnectionFacts = {
     upstream,
     sessionId,
+    principal: held.principal,
     connectionId: around.mintId("run"),
     transport: "websocket",
   };

@@ -1,8 +1,10 @@
 import type { JsonValue } from "@countersign/core";
 import type { CapabilityFacts } from "@countersign/policy";
 import type { Capabilities, TokenSubject } from "../capabilities/capabilities.js";
+import { ANONYMOUS } from "../access/principal.js";
+import type { Principal } from "../access/principal.js";
 import type { Session } from "../sessions/session.js";
-import type { TokenVerifier } from "./surroundings.js";
+import type { TokenContext, TokenVerifier } from "./surroundings.js";
 
 /** Tokens remembered that have something to be given back; an agent may bring one with each event. */
 const MAX_RESERVED = 256;
@@ -10,27 +12,35 @@ const MAX_RESERVED = 256;
 /** The tokens of one run: those of its session, and what the agent's own answer brought. */
 export class RunCapabilities implements Capabilities {
   readonly #session: Session;
-  readonly #agent: string;
+  /** Where a token is presented, the same for every event of the run. */
+  readonly #context: TokenContext;
   readonly #tokens: TokenVerifier;
   #own: string | undefined;
   /** Tokens of which events were asked for. */
   #reserved: Set<JsonValue> | undefined;
 
-  constructor(session: Session, agent: string, tokens: TokenVerifier) {
+  constructor(
+    session: Session,
+    { agent, principal: { id } }: { readonly agent: string; readonly principal: Principal },
+    tokens: TokenVerifier,
+  ) {
     this.#session = session;
-    this.#agent = agent;
+    const sessionId = session.id;
+    // Anonymous is what everybody shares: it is never the principal that a token names.
+    this.#context =
+      id === ANONYMOUS.id ? { agent, sessionId } : { agent, sessionId, principal: id };
     this.#tokens = tokens;
   }
 
   session(subject?: TokenSubject): CapabilityFacts[] {
-    const { tokens } = this.#session;
-    const all = this.#own === undefined ? tokens : [this.#own, ...tokens];
     // Judged anew each time: a token may have expired or been revoked since the last event.
-    return all.toReversed().map((token) => this.presented(token, subject));
+    return this.#all()
+      .toReversed()
+      .map((token) => this.presented(token, subject));
   }
 
   presented(token: JsonValue, subject?: TokenSubject): CapabilityFacts {
-    const context = { agent: this.#agent, sessionId: this.#session.id };
+    const context = this.#context;
     return this.#tokens.evaluate(
       token,
       subject === undefined ? context : { ...context, event: subject },
@@ -50,11 +60,10 @@ export class RunCapabilities implements Capabilities {
     events: number,
     isPatient?: boolean,
   ): Promise<void> | undefined {
-    const { tokens } = this.#session;
     if (presented !== undefined) return this.#reserve(presented, events, isPatient);
-    if (this.#own === undefined && tokens.length === 0) return undefined;
+    if (this.#own === undefined && this.#session.tokens.length === 0) return undefined;
     let waits: Promise<void>[] | undefined;
-    for (const token of this.#own === undefined ? tokens : [this.#own, ...tokens]) {
+    for (const token of this.#all()) {
       const until = this.#reserve(token, events, isPatient);
       if (until !== undefined) (waits ??= []).push(until);
     }
@@ -68,13 +77,22 @@ export class RunCapabilities implements Capabilities {
   }
 
   #reserve(token: JsonValue, events: number, isPatient?: boolean): Promise<void> | undefined {
-    const context = { agent: this.#agent, sessionId: this.#session.id };
-    const until = this.#tokens.reserve?.(token, context, events, isPatient);
+    const until = this.#tokens.reserve?.(token, this.#context, events, isPatient);
     if (until === undefined) return undefined;
     this.#reserved ??= new Set();
     // What is not remembered here goes back when it has not been used for a while.
     if (this.#reserved.size < MAX_RESERVED) this.#reserved.add(token);
     return until;
+  }
+
+  /** The agent's own, then those handed to the session for whoever uses it or for this principal. */
+  #all(): string[] {
+    const { principal: ours } = this.#context;
+    const handed = this.#session.tokens.filter(
+      ({ principal }) => principal === undefined || principal === ours,
+    );
+    const tokens = handed.map(({ token }) => token);
+    return this.#own === undefined ? tokens : [this.#own, ...tokens];
   }
 
   /** Adds the token that came with the agent's answer. */

@@ -1,4 +1,5 @@
 import type { CompiledPolicy, EventFacts } from "@countersign/policy";
+import type { Principal } from "../access/principal.js";
 import type { SharedCaps } from "../decide/budget-gate.js";
 import type { ReceiptTransport } from "../clients/sink.js";
 import { inboundItemOf } from "../control/feed-item.js";
@@ -14,6 +15,8 @@ import type { Surroundings } from "./surroundings.js";
 export type ConnectionFacts = {
   readonly upstream: Upstream;
   readonly sessionId: string;
+  /** Who it acts for: a capability that names a principal is valid for that one only. */
+  readonly principal: Principal;
   readonly connectionId: string;
   readonly transport: ReceiptTransport;
 };
@@ -41,11 +44,11 @@ export type Connection = {
 
 /** Opens a connection's view of policy, tokens and counters. */
 export function openConnection(around: Surroundings, facts: ConnectionFacts): Connection {
-  const { upstream, sessionId, connectionId, transport } = facts;
+  const { upstream, sessionId, principal, connectionId, transport } = facts;
   const { name: agent, dialect: agentDialect } = upstream.target;
   const session = around.sessions.open(sessionId);
   const policy = around.policy();
-  const capabilities = new RunCapabilities(session, agent, around.tokens);
+  const capabilities = new RunCapabilities(session, { agent, principal }, around.tokens);
   const book = around.book(policy);
   const keys = { session: sessionId, agent, connection: `${sessionId}\n${connectionId}` };
   const caps = !book.isShared

@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
+import { ANONYMOUS } from "../access/principal.js";
 import { LightSignal } from "../signal.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
 import { startFixture } from "../testing/fixture.js";
@@ -30,6 +31,7 @@ test("a run that is open holds nothing of the bytes it was asked for with", asyn
       upstream,
       bytes,
       sessionId: "session",
+      principal: ANONYMOUS,
       connectionId: "connection",
       transport: "sse",
       gone: new LightSignal(),

@@ -37,8 +37,7 @@ export type RunRequest = {
   readonly upstream: Upstream;
   readonly bytes: Uint8Array | string;
   readonly sessionId: string;
-  /** Who asks; anonymous when left out. */
-  readonly principal?: Principal;
+  readonly principal: Principal;
   /** Asks whose session it is, in one go with what is asked about the thread. */
   readonly owning?: SessionQuestion | undefined;
   /** Let go when the run is over. */
@@ -92,7 +91,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
   let question: InboundRequest | undefined;
   let visit: ThreadVisit | undefined;
   let wasSent = false;
-  const principal = request.principal ?? ANONYMOUS;
+  const { principal } = request;
   const scope = request.threadOwner ?? sessionId;
   const enter = (input: RunAgentInput): void => {
     assertNewRun(session, input);

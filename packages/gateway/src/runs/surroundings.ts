@@ -16,11 +16,18 @@ import type { RefusalLog } from "../inbound/refusal-log.js";
 import type { Drain } from "./drain.js";
 import type { ThreadDesk } from "./thread-desk.js";
 
+/** Where a token is presented. `principal` is absent where the client showed no credential. */
+export type TokenContext = {
+  readonly agent: string;
+  readonly sessionId: string;
+  readonly principal?: string;
+};
+
 /** Looks at tokens; synchronous, because a decision never waits. */
 export type TokenVerifier = {
   evaluate(
     token: JsonValue,
-    context: { agent: string; sessionId: string; event?: TokenSubject },
+    context: TokenContext & { readonly event?: TokenSubject },
   ): CapabilityFacts;
   spend(facts: CapabilityFacts): void;
   /**
@@ -29,7 +36,7 @@ export type TokenVerifier = {
    */
   reserve?(
     token: JsonValue,
-    context: { agent: string; sessionId: string },
+    context: TokenContext,
     events: number,
     isPatient?: boolean,
   ): Promise<void> | undefined;

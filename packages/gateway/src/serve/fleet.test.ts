@@ -152,12 +152,13 @@ test("a person stops their own run through any gateway, and nobody else's", asyn
 test("a token handed to a session at one gateway counts at the other when that is answered, and at those that start later", async () => {
   const first = await start();
   const second = await start(first);
-  const body = { agent: "support", session_id: "s1", scopes: ["ui:*:*"] };
+  const grant = { agent: "support", session_id: "s1", scopes: ["ui:*:*"] };
+  const body = { ...grant, allow_unowned_session: true };
   const init = { method: "POST", body: JSON.stringify(body) };
   const issued = await first.control("/v1/capabilities", init);
   expect(issued.status).toBe(201);
   expect(await issued.json()).not.toHaveProperty("partial");
-  const tokensAt = ({ running }: Served): readonly string[] | undefined =>
+  const tokensAt = ({ running }: Served): readonly object[] | undefined =>
     running.gateway.surroundings.sessions.find("s1")?.tokens;
   expect(tokensAt(second)).toHaveLength(1);
   await second.running.close();

@@ -141,7 +141,12 @@ test("revoking a token takes effect on the next event of an open stream", async 
   try {
     const issued = await served.control("/v1/capabilities", {
       method: "POST",
-      body: JSON.stringify({ agent: "support", session_id: "s1", scopes: ["ui:*:*"] }),
+      body: JSON.stringify({
+        agent: "support",
+        session_id: "s1",
+        scopes: ["ui:*:*"],
+        allow_unowned_session: true,
+      }),
     });
     expect(issued.status).toBe(201);
     const { id } = (await issued.json()) as { id: string };

@@ -37,7 +37,8 @@ async function start(
 }
 
 async function issue(served: Served, maxEvents: number): Promise<string> {
-  const body = { agent: "support", scopes: ["ui:*:*"], max_events: maxEvents };
+  const grant = { agent: "support", scopes: ["ui:*:*"], max_events: maxEvents };
+  const body = { ...grant, allow_unowned_session: true };
   const answer = await served.control("/v1/capabilities", {
     method: "POST",
     body: JSON.stringify(body),
@@ -46,7 +47,7 @@ async function issue(served: Served, maxEvents: number): Promise<string> {
 }
 
 async function hand(served: Served, session: string, token: string): Promise<void> {
-  const init = { method: "POST", body: JSON.stringify({ token }) };
+  const init = { method: "POST", body: JSON.stringify({ token, allow_unowned_session: true }) };
   expect((await served.control(`/v1/sessions/${session}/capabilities`, init)).status).toBe(202);
 }
 
@@ -148,7 +149,10 @@ test("the only gateway of an embedded store knows after a restart what was opene
 test("who shows a token that is not theirs ties up none of its events", async () => {
   const served = await start();
   const body = { agent: "support", session_id: "mine", scopes: ["ui:*:*"], max_events: 3 };
-  const init = { method: "POST", body: JSON.stringify({ ...body, attach: false }) };
+  const init = {
+    method: "POST",
+    body: JSON.stringify({ ...body, attach: false, allow_unowned_session: true }),
+  };
   const issued = await (await served.control("/v1/capabilities", init)).json();
   const { token } = issued as { token: string };
   const { verifier } = served.running.tokens;

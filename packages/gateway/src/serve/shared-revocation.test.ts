@@ -39,11 +39,15 @@ async function start(beside?: Served, goesOn: () => boolean = () => false): Prom
   return served;
 }
 
+/** Everybody is anonymous here, so no session has an owner. */
+const unowned = (token: string): object => ({ token, allow_unowned_session: true });
+
 const post = (served: Served, path: string, body: object): Promise<Response> =>
   served.control(path, { method: "POST", body: JSON.stringify(body) });
 
 async function issue(served: Served): Promise<{ id: string; token: string }> {
-  const body = { agent: "support", session_id: "s1", scopes: ["ui:*:*"], attach: false };
+  const grant = { agent: "support", session_id: "s1", scopes: ["ui:*:*"], attach: false };
+  const body = { ...grant, allow_unowned_session: true };
   return (await (await post(served, "/v1/capabilities", body)).json()) as {
     id: string;
     token: string;
@@ -64,7 +68,7 @@ test("a token revoked at one gateway is dead on a stream that is open at another
   const second = await start(first, () => isGoingOn);
   const { id, token } = await issue(first);
   // Tokens handed to a session are known to one gateway; who asks which gateway gets it there.
-  expect((await post(second, "/v1/sessions/s1/capabilities", { token })).status).toBe(202);
+  expect((await post(second, "/v1/sessions/s1/capabilities", unowned(token))).status).toBe(202);
   const stream = await ask(second, "r1");
   const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
   let seen = "";
@@ -100,7 +104,7 @@ test("a token revoked at one gateway is dead on a stream that is open at another
   // A gateway that was not there when it happened knows it before its first request.
   const third = await start(first);
   expect(third.running.tokens.revocations.count).toBe(1);
-  await post(third, "/v1/sessions/s1/capabilities", { token });
+  await post(third, "/v1/sessions/s1/capabilities", unowned(token));
   expect(await (await ask(third, "r2")).text()).not.toContain("STATE_SNAPSHOT");
 }, 60_000);
 

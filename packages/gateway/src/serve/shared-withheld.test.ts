@@ -72,7 +72,8 @@ async function run(served: Served, session: string, threadId: string, runId: str
 
 /** From now on calls may be shown in the session. */
 async function allow(served: Served, session: string): Promise<void> {
-  const body = { agent: "support", session_id: session, scopes: ["ui:*:*"] };
+  const grant = { agent: "support", session_id: session, scopes: ["ui:*:*"] };
+  const body = { ...grant, allow_unowned_session: true };
   const init = { method: "POST", body: JSON.stringify(body) };
   expect((await served.control("/v1/capabilities", init)).status).toBe(201);
 }

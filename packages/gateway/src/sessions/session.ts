@@ -27,6 +27,13 @@ export type RunHandle = {
   stop(reason: string, failure?: Failure): void;
 };
 
+/** A token that was handed to a session. */
+export type HandedToken = {
+  readonly token: string;
+  /** The principal that owned the session then, and that alone may use it; absent: whoever uses the session. */
+  readonly principal?: string;
+};
+
 /** One person's session: the runs it has open and the tokens that arrived for it. */
 export type Session = {
   readonly id: string;
@@ -35,8 +42,13 @@ export type Session = {
   readonly runs: SmallMap<string, RunHandle>;
   readonly counters: RunCounters;
   /** Tokens presented for the session through the control API, newest last. */
-  readonly tokens: string[];
+  readonly tokens: HandedToken[];
 };
+
+/** Whether two are the same token for the same principal. */
+export function isSameToken(one: HandedToken, other: HandedToken): boolean {
+  return one.token === other.token && one.principal === other.principal;
+}
 
 /** Finished runs kept per session for the control plane to show. */
 export const MAX_RUNS_SHOWN = 20;

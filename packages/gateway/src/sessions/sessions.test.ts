@@ -4,7 +4,7 @@ import { Sessions } from "./sessions.js";
 test("a session in which nothing happened is forgotten, one with a token or a decision is kept", () => {
   const sessions = new Sessions({ now: () => 1 });
   sessions.open("refused");
-  sessions.addToken("granted", "token");
+  sessions.addToken("granted", { token: "token" });
   sessions.open("blocked").counters.blocked += 1;
   for (const id of ["refused", "granted", "blocked", "unknown"]) sessions.forgetEmpty(id);
   expect(sessions.list().map(({ id }) => id)).toEqual(["blocked", "granted"]);
@@ -12,8 +12,8 @@ test("a session in which nothing happened is forgotten, one with a token or a de
 
 test("a token that is handed over twice is kept once, as the newest", () => {
   const sessions = new Sessions({ now: () => 1 });
-  for (const token of ["a", "b", "a"]) sessions.addToken("s1", token);
-  expect(sessions.find("s1")?.tokens).toEqual(["b", "a"]);
+  for (const token of ["a", "b", "a"]) sessions.addToken("s1", { token });
+  expect(sessions.find("s1")?.tokens).toEqual([{ token: "b" }, { token: "a" }]);
 });
 
 test("a token from before a session was used last does not make it one used last, and another goes first", () => {
@@ -23,7 +23,7 @@ test("a token from before a session was used last does not make it one used last
     now += 10;
     sessions.open(id);
   }
-  sessions.addToken("a", "token", 5);
+  sessions.addToken("a", { token: "token" }, 5);
   expect(sessions.list().map(({ id, lastSeen }) => [id, lastSeen])).toEqual([
     ["b", 21],
     ["a", 11],

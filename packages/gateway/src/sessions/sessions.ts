@@ -1,8 +1,8 @@
 import { SmallMap } from "@countersign/core";
 import type { Clock } from "../ports.js";
 import { createRunCounters } from "./counters.js";
-import type { RunHandle, Session } from "./session.js";
-import { pruneRuns } from "./session.js";
+import type { HandedToken, RunHandle, Session } from "./session.js";
+import { isSameToken, pruneRuns } from "./session.js";
 
 /** Sessions kept at once; the one seen longest ago goes first, never one with a run open. */
 const MAX_SESSIONS = 10_000;
@@ -65,11 +65,11 @@ export class Sessions {
   }
 
   /** Keeps a token for the session's events; `at` is when it was handed over. */
-  addToken(id: string, token: string, at?: number): void {
+  addToken(id: string, handed: HandedToken, at?: number): void {
     const { tokens } = this.open(id, at);
-    const known = tokens.indexOf(token);
+    const known = tokens.findIndex((one) => isSameToken(one, handed));
     if (known !== -1) tokens.splice(known, 1);
-    tokens.push(token);
+    tokens.push(handed);
     if (tokens.length > MAX_TOKENS) tokens.shift();
   }
 

@@ -8,6 +8,7 @@ import type { ClientDialect, Run } from "../pipeline/run.js";
 import { Backlog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
 import { subagentsOf } from "../order/subagents.js";
+import { ANONYMOUS } from "../access/principal.js";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../sessions/counters.js";
 import type { Upstream, UpstreamPiece, UpstreamPieces } from "../upstream/upstream.js";
@@ -60,6 +61,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
       const { policy: compiled, judge } = openConnection(around, {
         upstream,
         sessionId: "session-1",
+        principal: ANONYMOUS,
         connectionId: "connection-1",
         transport: "sse",
       });

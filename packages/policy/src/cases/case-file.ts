@@ -56,6 +56,7 @@ const policyCase = closed(
         "malformed",
         "wrong_session",
         "wrong_agent",
+        "wrong_principal",
         "exhausted",
         "rejected",
       ]),

@@ -23,6 +23,10 @@ export const STATUS_REASONS = {
     "capability_wrong_agent",
     "capability verification failed: token is bound to another agent",
   ],
+  wrong_principal: [
+    "capability_wrong_principal",
+    "capability verification failed: token is bound to another principal",
+  ],
   exhausted: ["capability_exhausted", "capability has no events left"],
   rejected: ["capability_rejected", "capability verification failed: token was rejected"],
 } as const satisfies Record<Exclude<CapabilityStatus, "valid">, readonly [ReasonCode, string]>;

@@ -21,6 +21,7 @@ export type ReasonCode =
   | "capability_malformed"
   | "capability_wrong_session"
   | "capability_wrong_agent"
+  | "capability_wrong_principal"
   | "capability_exhausted"
   | "capability_rejected"
   | "scope_not_authorized"

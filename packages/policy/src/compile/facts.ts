@@ -14,6 +14,7 @@ export type CapabilityStatus =
   | "malformed"
   | "wrong_session"
   | "wrong_agent"
+  | "wrong_principal"
   | "exhausted"
   | "rejected";
 

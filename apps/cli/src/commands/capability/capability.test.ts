@@ -57,7 +57,9 @@ async function run(...args: string[]): Promise<{ code: number; out: string }> {
 }
 
 const issue = async (...args: string[]): Promise<string> => {
-  const { out } = await run("issue", "--key", path("issuer.pem"), "--agent", "support", ...args);
+  const words = args.includes("--principal") ? [] : ["--for-unowned-session"];
+  const flags = ["--key", path("issuer.pem"), "--agent", "support", ...words];
+  const { out } = await run("issue", ...flags, ...args);
   return out.trim().split("\n").at(-1) ?? "";
 };
 
@@ -79,6 +81,25 @@ test("inspect without an issuer describes and says that nothing was verified", a
   expect(code).toBe(0);
   expect(out).toContain("cap-7");
   expect(out).toContain("not verified");
+});
+
+test("a token names its principal, or is asked for in words; it is valid for nobody else", async () => {
+  const flags = ["--key", path("issuer.pem"), "--agent", "support", "--scope", "ui:display:*"];
+  for (const session of [[], ["--session", "s1"]]) {
+    await expect(run("issue", ...flags, ...session)).rejects.toMatchObject({
+      code: "ERR_CAPABILITY_NO_PRINCIPAL",
+      message: expect.stringContaining("Fix: "),
+    });
+  }
+  const token = await issue("--scope", "ui:display:*", "--principal", "key:alice");
+  const own = await run("inspect", token, "--issuer", path("issuer.pub"));
+  expect([own.code, own.out]).toEqual([0, expect.stringContaining("key:alice")]);
+  const other = ["--issuer", path("issuer.pub"), "--principal", "key:bob", "--json"];
+  const { code, out } = await run("inspect", token, ...other);
+  expect([code, JSON.parse(out)]).toEqual([
+    1,
+    expect.objectContaining({ status: "wrong_principal", principal: "key:alice" }),
+  ]);
 });
 
 test("inspect answers no with exit code 1 and the reason", async () => {
@@ -214,10 +235,13 @@ test("no output shows a private key, and a missing one is said to be missing", a
     `--key=${path("issuer.pem")}`,
     "--agent=a",
     "--scope=ui:display:*",
+    "--for-unowned-session",
     "--json",
   );
   expect(out).not.toContain(seed.slice(-32));
-  await expect(run("issue", "--agent", "a", "--scope", "ui:display:*")).rejects.toMatchObject({
+  await expect(
+    run("issue", "--agent", "a", "--scope", "ui:display:*", "--principal", "key:a"),
+  ).rejects.toMatchObject({
     code: "ERR_CAPABILITY_NO_KEY",
   });
 });

@@ -28,6 +28,7 @@ type Flags = {
   issuerName?: string;
   agent?: string;
   session?: string;
+  principal?: string;
   revocations?: string;
   json?: boolean;
 };
@@ -49,6 +50,7 @@ export function registerInspect(group: Command): void {
     )
     .option("-a, --agent <name>", "as presented by this agent; without it, by the one it names")
     .option("-s, --session <id>", "as presented in this session; without it, in the one it names")
+    .option("-p, --principal <name>", "as used by this principal; without it, by the one it names")
     .option("-r, --revocations <file>", "revocation file")
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
@@ -81,7 +83,9 @@ async function judge(token: JsonValue, flags: Flags): Promise<CapabilityFacts> {
     revocations: createRevocationList(readRevocations(flags.revocations)),
     clock: Date,
   });
+  const principal = flags.principal ?? description.principal;
   return verifier.evaluate(token, {
+    ...(principal === undefined ? {} : { principal }),
     agent: flags.agent ?? description.subject,
     sessionId: flags.session ?? description.sessionId ?? "",
   });

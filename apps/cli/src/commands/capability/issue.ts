@@ -1,6 +1,8 @@
 import { createCapabilityIssuer } from "@countersign/capability/issue";
+import { CountersignError } from "@countersign/core";
 import type { Command } from "commander";
 import { Option } from "commander";
+import "./errors.js";
 import {
   collect,
   nowInSeconds,
@@ -13,10 +15,13 @@ import { printIssued } from "./report.js";
 
 const EXAMPLE = `
 A scope is ui:<classification>:<component_type>[:<component_id>]; * stands for everything in its place.
+A token that names a principal is valid for nobody else, whoever uses the session. GET /v1/sessions/ID and the
+answer of POST /v1/capabilities name the owner of a session.
 The token is the last line, so that it can be piped.
 
 Example:
   $ countersign capability issue --key issuer.pem --agent support --session sess_01 \\
+      --principal 'jwt:https://login.example.org alice' \\
       --scope ui:submit:modal:confirm-refund --expires 15m --max-events 3
 `;
 
@@ -24,6 +29,8 @@ type Flags = {
   key?: string;
   agent: string;
   session?: string;
+  principal?: string;
+  forUnownedSession?: boolean;
   scope: string[];
   expires: number;
   starts?: number;
@@ -42,6 +49,11 @@ export function registerIssue(group: Command): void {
     .option("-k, --key <file>", "issuer's private key, PEM (or COUNTERSIGN_ISSUER_KEY)")
     .requiredOption("-a, --agent <name>", "the agent it is for")
     .option("-s, --session <id>", "the one session it is for; without it, every session")
+    .option(
+      "-p, --principal <name>",
+      "the one principal it is valid for: jwt:ISSUER SUBJECT or key:NAME",
+    )
+    .option("--for-unowned-session", "allow a token without --principal: whoever uses the session")
     .requiredOption("--scope <scope>", "what it allows; may be repeated", collect)
     .addOption(
       new Option("--expires <time>", "how long it lasts, like 90s, 15m, 8h, 7d")
@@ -59,6 +71,13 @@ export function registerIssue(group: Command): void {
 }
 
 async function issue(flags: Flags): Promise<void> {
+  if (flags.principal === undefined && flags.forUnownedSession !== true) {
+    throw new CountersignError(
+      "ERR_CAPABILITY_NO_PRINCIPAL",
+      "The token names no principal: whoever uses the session first could use it. Fix: name its user with --principal, or add --for-unowned-session.",
+      { option: "--principal" },
+    );
+  }
   const now = nowInSeconds();
   const notBefore = now + (flags.starts ?? 0);
   const issuer = createCapabilityIssuer({
@@ -71,6 +90,7 @@ async function issue(flags: Flags): Promise<void> {
     notBefore,
     expiresAt: notBefore + flags.expires,
     ...(flags.session === undefined ? {} : { sessionId: flags.session }),
+    ...(flags.principal === undefined ? {} : { principal: flags.principal }),
     ...(flags.maxEvents === undefined ? {} : { maxEvents: flags.maxEvents }),
     ...(flags.holder === undefined ? {} : { holder: flags.holder }),
     ...(flags.id === undefined ? {} : { id: flags.id }),

@@ -15,7 +15,8 @@ const EXAMPLE = `
 Works offline. What is not given stays as it is; nothing can be widened. The token is the last line.
 
 Example:
-  $ countersign capability issue --key issuer.pem --agent support --scope 'ui:*:*' --holder holder.pub | tail -1 > token
+  $ countersign capability issue --key issuer.pem --agent support --principal key:alice \\
+      --scope 'ui:*:*' --holder holder.pub | tail -1 > token
   $ countersign capability narrow - --key holder.pem --scope ui:display:chat-window --expires 5m < token
 `;
 
@@ -23,6 +24,7 @@ type Flags = {
   key?: string;
   scope?: string[];
   session?: string;
+  principal?: string;
   expires?: number;
   maxEvents?: number;
   holder?: Uint8Array;
@@ -39,6 +41,7 @@ export function registerNarrow(group: Command): void {
     .option("-k, --key <file>", "holder's private key, PEM (or COUNTERSIGN_HOLDER_KEY)")
     .option("--scope <scope>", "what stays allowed; may be repeated", collect)
     .option("-s, --session <id>", "the one session it is for")
+    .option("-p, --principal <name>", "the one principal it is valid for")
     .option("--expires <time>", "how long it lasts from now, like 90s, 15m, 8h", parseDuration)
     .option("--max-events <count>", "how many events it opens", parseCount)
     .option("--holder <key>", "public key that must narrow it further before use", readKeyOption)
@@ -54,6 +57,7 @@ async function narrow(argument: string, flags: Flags): Promise<void> {
   const issued = await narrowCapability(String(readTokenArgument(argument)), key, {
     ...(flags.scope === undefined ? {} : { scopes: flags.scope }),
     ...(flags.session === undefined ? {} : { sessionId: flags.session }),
+    ...(flags.principal === undefined ? {} : { principal: flags.principal }),
     ...(flags.expires === undefined ? {} : { expiresAt: now + flags.expires }),
     ...(flags.maxEvents === undefined ? {} : { maxEvents: flags.maxEvents }),
     ...(flags.holder === undefined ? {} : { holder: flags.holder }),

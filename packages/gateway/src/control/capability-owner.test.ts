@@ -1,0 +1,257 @@
+import { createCapabilityVerifier, createRevocationList, keyName } from "@countersign/capability";
+import { createCapabilityIssuer, narrowCapability } from "@countersign/capability/issue";
+import { generateKey } from "@countersign/core/sign";
+import fc from "fast-check";
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+import { ANONYMOUS } from "../access/principal.js";
+import { SessionOwners } from "../access/session-owners.js";
+import { createMemoryLedger } from "../ledger/memory-ledger.js";
+import { RunCapabilities } from "../runs/capabilities.js";
+import type { OpenTokens } from "../serve/open-tokens.js";
+import { Sessions } from "../sessions/sessions.js";
+import { addCapabilityRoutes } from "./capability-routes.js";
+
+const PRINCIPALS = ["key:alice", "jwt:https://login.example.org bob ", ANONYMOUS.id] as const;
+const SESSIONS = ["s1", "s2"] as const;
+const AGENTS = ["support", "sales"] as const;
+const KEEP_MS = 1000;
+
+/** What is known of a token that somebody got: what it may be used for at most. */
+type Known = {
+  readonly token: string;
+  readonly agent: string;
+  readonly session: string | undefined;
+  readonly principal: string | undefined;
+};
+
+/** Handed to a session: whom it may serve there, by what was known when it was handed over. */
+type Handed = { readonly token: string; readonly session: string; readonly only?: string };
+
+/** A gateway's own parts, put together without a network; a restart keeps the ledger only. */
+function createWorld() {
+  let now = 1_000_000;
+  const clock = { now: () => now, monotonic: () => now } as never;
+  const ledger = createMemoryLedger(clock);
+  const key = generateKey();
+  const holder = generateKey();
+  const issuer = createCapabilityIssuer({ key });
+  const verifier = createCapabilityVerifier({
+    issuers: [keyName(key.publicKey)],
+    revocations: createRevocationList(),
+    clock,
+  });
+  const acts = { operator: "o", record: async () => "r", note: async () => "r" } as never;
+  const start = (sessions = new Sessions(clock)) => {
+    const owners = new SessionOwners({ clock, ledger });
+    const app = new Hono();
+    app.onError((error, context) => context.text(error.message, 409));
+    const tokens = { issue: (grant) => issuer.issue(grant) } as Partial<OpenTokens> as OpenTokens;
+    addCapabilityRoutes(app, tokens, {
+      sessions,
+      fleet: undefined,
+      agents: { names: AGENTS },
+      clock,
+      acts,
+      ownerOf: (session) => owners.ownerOf(session),
+    });
+    return { sessions, owners, app };
+  };
+  return {
+    start,
+    issuer,
+    holder,
+    ledger,
+    seconds: () => Math.floor(now / 1000),
+    pass: (ms: number) => void (now += ms),
+    verifier: { ...verifier, evaluate: verifier.evaluate as never, spend: () => {} },
+  };
+}
+
+const principal = fc.constantFrom(...PRINCIPALS);
+const session = fc.constantFrom(...SESSIONS);
+const agent = fc.constantFrom(...AGENTS);
+const named = fc.option(fc.constantFrom(PRINCIPALS[0], PRINCIPALS[1]), { nil: undefined });
+const step = fc.oneof(
+  fc.record({ act: fc.constant("take" as const), session, principal }),
+  fc.record({ act: fc.constant("pass-on" as const) }),
+  fc.record({ act: fc.constant("restart" as const) }),
+  fc.record({
+    act: fc.constant("issue" as const),
+    session: fc.option(session, { nil: undefined }),
+    agent,
+    principal: named,
+    words: fc.boolean(),
+    attach: fc.boolean(),
+  }),
+  fc.record({
+    act: fc.constant("narrow" as const),
+    session: fc.option(session, { nil: undefined }),
+    agent,
+    principal: named,
+    then: named,
+  }),
+  fc.record({
+    act: fc.constant("attach" as const),
+    which: fc.nat(20),
+    session,
+    words: fc.boolean(),
+  }),
+);
+
+test("a capability opens nothing for another principal, and none is issued for a session without its owner unless asked for in words", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 5, maxLength: 25, size: "max" }),
+      async (steps) => {
+        const world = createWorld();
+        let gateway = world.start();
+        const known: Known[] = [];
+        let handed: Handed[] = [];
+        const owners = new Map<string, string>();
+        const post = (path: string, body: object): Promise<Response> =>
+          Promise.resolve(
+            gateway.app.request(path, { method: "POST", body: JSON.stringify(body) }),
+          );
+
+        for (const one of steps) {
+          switch (one.act) {
+            case "take": {
+              const owner = owners.get(one.session);
+              const isFree = owner === undefined || owner === one.principal;
+              const taking = gateway.owners.own(one.session, { id: one.principal });
+              if (isFree) await taking;
+              else await expect(taking).rejects.toMatchObject({ code: "ERR_ACCESS_SESSION" });
+              if (owner === undefined && one.principal !== ANONYMOUS.id)
+                owners.set(one.session, one.principal);
+              break;
+            }
+            case "pass-on":
+              // Nobody used the sessions for as long as owners are kept; the tokens handed to them are still there.
+              world.pass(KEEP_MS);
+              await world.ledger.forget(Number.MAX_SAFE_INTEGER);
+              owners.clear();
+              gateway = world.start(gateway.sessions);
+              break;
+            case "restart":
+              gateway = world.start();
+              handed = [];
+              break;
+            case "issue": {
+              const owner = one.session === undefined ? undefined : owners.get(one.session);
+              const isForeign =
+                owner !== undefined && one.principal !== undefined && owner !== one.principal;
+              const isOpen = one.session === undefined ? one.principal === undefined : !owner;
+              const answer = await post("/v1/capabilities", {
+                agent: one.agent,
+                scopes: ["ui:*:*"],
+                attach: one.attach,
+                ...(one.session === undefined ? {} : { session_id: one.session }),
+                ...(one.principal === undefined ? {} : { principal: one.principal }),
+                ...(one.words ? { allow_unowned_session: true } : {}),
+              });
+              expect(answer.status).toBe(isForeign || (isOpen && !one.words) ? 409 : 201);
+              if (answer.status !== 201) break;
+              const body = (await answer.json()) as Record<string, string | undefined>;
+              const only = one.principal ?? owner;
+              expect(body["principal"]).toBe(only);
+              if (one.session !== undefined) expect(body["session_owner"]).toBe(owner ?? null);
+              const token = body["token"] ?? "";
+              known.push({ token, agent: one.agent, session: one.session, principal: only });
+              if (one.attach && one.session !== undefined)
+                handed.push({
+                  token,
+                  session: one.session,
+                  ...(only === undefined ? {} : { only }),
+                });
+              break;
+            }
+            case "narrow": {
+              const issued = await world.issuer.issue({
+                agent: one.agent,
+                scopes: ["ui:*:*"],
+                notBefore: 0,
+                expiresAt: world.seconds() + 10_000,
+                holder: world.holder.publicKey,
+                ...(one.principal === undefined ? {} : { principal: one.principal }),
+                ...(one.session === undefined ? {} : { sessionId: one.session }),
+              });
+              const narrowing = one.then === undefined ? {} : { principal: one.then };
+              const narrowed = narrowCapability(issued.token, world.holder, narrowing);
+              if (one.principal !== undefined && (one.then ?? one.principal) !== one.principal) {
+                await expect(narrowed).rejects.toMatchObject({ facts: { field: "principal" } });
+                break;
+              }
+              const { token } = await narrowed;
+              const only = one.then ?? one.principal;
+              known.push({ token, agent: one.agent, session: one.session, principal: only });
+              break;
+            }
+            case "attach": {
+              const given = known[one.which % Math.max(known.length, 1)];
+              if (given === undefined) break;
+              const owner = owners.get(one.session);
+              const isForeign =
+                owner !== undefined && given.principal !== undefined && owner !== given.principal;
+              const answer = await post(`/v1/sessions/${one.session}/capabilities`, {
+                token: given.token,
+                ...(one.words ? { allow_unowned_session: true } : {}),
+              });
+              const isRefused = isForeign || (owner === undefined && !one.words);
+              expect(answer.status).toBe(isRefused ? 409 : 202);
+              if (isRefused) break;
+              const only = given.principal ?? owner;
+              handed.push({
+                token: given.token,
+                session: one.session,
+                ...(only === undefined ? {} : { only }),
+              });
+            }
+          }
+          expectOnlyTheirs(gateway.sessions, world.verifier, known, handed);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+}, 60_000);
+
+/** Every principal, behind every agent, in every session, with every token there is. */
+function expectOnlyTheirs(
+  sessions: Sessions,
+  verifier: ConstructorParameters<typeof RunCapabilities>[2],
+  known: readonly Known[],
+  handed: readonly Handed[],
+): void {
+  for (const who of PRINCIPALS) {
+    for (const place of SESSIONS) {
+      for (const behind of AGENTS) {
+        const run = new RunCapabilities(
+          sessions.open(place),
+          { agent: behind, principal: { id: who } },
+          verifier,
+        );
+        const mayUse = ({ principal: only, session: where, agent: whose }: Known): boolean =>
+          whose === behind &&
+          (where === undefined || where === place) &&
+          (only === undefined || (only === who && who !== ANONYMOUS.id));
+        for (const one of known) {
+          expect(run.presented(one.token).status === "valid").toBe(mayUse(one));
+        }
+        const opened = run.session().filter(({ status }) => status === "valid").length;
+        const allowed = new Set(
+          handed
+            .filter(({ session: where, only, token }) => {
+              const one = known.find((given) => given.token === token);
+              const isTheirs = only === undefined || only === who;
+              return where === place && isTheirs && one !== undefined && mayUse(one);
+            })
+            .map(({ token, only }) => JSON.stringify([token, only])),
+        );
+        expect(opened).toBeLessThanOrEqual(allowed.size);
+        // A session keeps the 16 tokens handed over last; below that none is lost either.
+        if (handed.length <= 16) expect(opened).toBe(allowed.size);
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { CountersignError } from "@countersign/core";
+import { ANONYMOUS } from "../access/principal.js";
+import "./errors.js";
+import { invalidField } from "./invalid-field.js";
+
+/** What an operator asks a capability to be for. */
+export type AskedOwner = {
+  readonly session: string | undefined;
+  /** The principal that the capability names, or shall name. */
+  readonly principal: string | undefined;
+  /** The operator's explicit word that a session without an owner is meant. */
+  readonly allowsUnowned: boolean;
+};
+
+/** Who a capability is for. */
+export type FoundOwner = {
+  /** The only principal that may use it; absent: whoever uses the session. */
+  readonly principal?: string;
+  /** Who owns the session; absent where nobody does, or no session is named. */
+  readonly owner?: string;
+};
+
+/**
+ * Finds the principal that a capability is for. A session belongs to the first principal that uses its id, so a
+ * capability for a session that nobody owns yet would be for whoever comes first; that has to be asked for in words.
+ * Where the session has an owner, the capability is for that owner, also after the session passes to another.
+ *
+ * @throws CountersignError `ERR_CONTROL_SESSION_OWNER`; what the ledger throws when it does not answer
+ */
+export async function findOwner(
+  ownerOf: (session: string) => Promise<string | undefined>,
+  { session, principal, allowsUnowned }: AskedOwner,
+): Promise<FoundOwner> {
+  if (principal === ANONYMOUS.id) {
+    throw invalidField(
+      "principal",
+      `a principal that shows a credential (jwt:… or key:…); ${ANONYMOUS.id} is everybody`,
+    );
+  }
+  const owner = session === undefined ? undefined : await ownerOf(session);
+  if (owner !== undefined && principal !== undefined && principal !== owner) {
+    throw refused(`The session belongs to ${owner}, not to ${principal}`, OWN_SESSION, owner);
+  }
+  const isOpen = session === undefined ? principal === undefined : owner === undefined;
+  if (isOpen && !allowsUnowned) {
+    throw session === undefined
+      ? refused("A capability without a session and a principal is for everybody", NAME_ONE)
+      : refused("The session has no owner: whoever uses it first would own it", WAIT);
+  }
+  const only = principal ?? owner;
+  return {
+    ...(only === undefined ? {} : { principal: only }),
+    ...(owner === undefined ? {} : { owner }),
+  };
+}
+
+const OWN_SESSION = "name a session of that principal, or leave principal out";
+const NAME_ONE = "name a principal, or send allow_unowned_session: true";
+const WAIT =
+  "ask again when its user has connected, or send allow_unowned_session: true, best together with principal";
+
+function refused(
+  what: string,
+  fix: string,
+  owner?: string,
+): CountersignError<"ERR_CONTROL_SESSION_OWNER"> {
+  return new CountersignError("ERR_CONTROL_SESSION_OWNER", `${what}. Fix: ${fix}.`, {
+    ...(owner === undefined ? {} : { owner }),
+  });
+}
