@@ -18,3 +18,4 @@ export { assertWithin, DEFAULT_LIMITS, resolveLimits } from "./limits/limits.js"
 export type { Limits } from "./limits/limits.js";
 export { assertPositiveInteger } from "./limits/text-limits.js";
 export { SmallMap } from "./tables/small-map.js";
+export { printableJson, printableText } from "./text/printable.js";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { isCountersignError } from "@countersign/core";
+import { isCountersignError, printableText } from "@countersign/core";
 import { CommanderError } from "commander";
 import pc from "picocolors";
-import { printable } from "../commands/receipts/printable.js";
+import { printJsonLine } from "./print.js";
 
 /** Exit codes every verb shares: 0 done, 1 a negative answer, 2 could not answer. */
 export const EXIT = { ok: 0, negative: 1, failed: 2 } as const;
@@ -13,16 +13,16 @@ export function reportFailure(error: unknown, json: boolean): number {
   if (error instanceof CommanderError) {
     // Commander has already printed its own message for people (help, version, a wrong option).
     if (error.exitCode === 0) return EXIT.ok;
-    if (json) process.stdout.write(`${JSON.stringify({ error: describeUsage(error) })}\n`);
+    if (json) printJsonLine({ error: describeUsage(error) });
     return EXIT.failed;
   }
   if (json) {
-    process.stdout.write(`${JSON.stringify({ error: describeFailure(error) })}\n`);
+    printJsonLine({ error: describeFailure(error) });
     return EXIT.failed;
   }
   const { code, message: text } = describeFailure(error);
   // Names in it may come from a file or a peer.
-  const message = text.split("\n").map(printable).join("\n");
+  const message = text.split("\n").map(printableText).join("\n");
   process.stderr.write(`${pc.red("error")} ${message}${code === undefined ? "" : ` (${code})`}\n`);
   return EXIT.failed;
 }

@@ -64,7 +64,6 @@ function refused(
   fix: string,
   owner?: string,
 ): CountersignError<"ERR_CONTROL_SESSION_OWNER"> {
-  return new CountersignError("ERR_CONTROL_SESSION_OWNER", `${what}. Fix: ${fix}.`, {
-    ...(owner === undefined ? {} : { owner }),
-  });
+  const facts = owner === undefined ? {} : { owner };
+  return new CountersignError("ERR_CONTROL_SESSION_OWNER", `${what}. Fix: ${fix}.`, facts);
 }

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createJournal } from "./journal.js";
 
@@ -92,9 +93,9 @@ test("a terminal obeys nothing that a client says: control characters, line ends
   const [line = ""] = lines;
   expect(line.endsWith("\n")).toBe(true);
   // Colour codes of our own stand around the level only.
-  const said = line.slice(line.indexOf("\\u001b]0;"), -1);
+  const said = line.slice(line.indexOf("\\u{1b}]0;"), -1);
   expect(said).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
-  expect(said).toContain("run=\\u001b]0;pwned\\u0007\\u000d\\u000a\\u007f\\u009b31m\\u202e");
+  expect(said).toContain("run=\\u{1b}]0;pwned\\u{7}\\u{d}\\u{a}\\u{7f}\\u{9b}31m\\u{202e}");
 });
 
 test("a record that cannot be read back is escaped as well", () => {
@@ -104,4 +105,36 @@ test("a record that cannot be read back is escaped as well", () => {
   createJournal({ destination }).info(deep, "\u009b2J");
   createJournal({ destination }).info({ run: "\ud800\u009b2J" }, "run ended");
   expect(lines.join("").replaceAll("\n", "")).not.toMatch(/[\u0080-\u009f]/u);
+});
+
+test("a JSON line has printable characters only, in every field and key, and says the same", () => {
+  const hostile = fc.constantFrom(
+    "\u007f\u0085\u009b",
+    "\u202e\u2066\u2028",
+    "\u{e0041}\ufe0f\u200b",
+  );
+  const text = fc.oneof(hostile, fc.string({ unit: "binary" }));
+  // A name of its own: those of a journal's own fields and of secrets are not what is asked about.
+  const facts = fc.dictionary(
+    text.map((name) => `x-${name}`),
+    fc.oneof(
+      text,
+      fc.dictionary(
+        text.map((name) => `y-${name}`),
+        text,
+      ),
+    ),
+  );
+  fc.assert(
+    fc.property(facts, text, (said, message) => {
+      const { lines, destination } = capture();
+      createJournal({ destination }).info(said, message);
+      const [line = ""] = lines;
+      expect(lines).toHaveLength(1);
+      expect(line).toMatch(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+\n$/u);
+      expect(line).not.toMatch(/\p{Default_Ignorable_Code_Point}/u);
+      expect(JSON.parse(line)).toMatchObject({ ...said, msg: message });
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -1,3 +1,4 @@
+import { printableJson } from "@countersign/core";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import type { Journal } from "../runs/surroundings.js";
@@ -63,10 +64,9 @@ export function createJournal(options: JournalOptions = {}): OpenJournal {
   const { level = "info", format = "auto", now = Date.now } = options;
   const target = options.destination ?? process.stdout;
   const output = createLogOutput(target);
-  const destination =
-    format === "auto" && target.isTTY === true
-      ? { write: (line: string): void => output.write(formatForPeople(line)) }
-      : output;
+  // Ids and names in a line come from clients and agents, and whoever reads the log may read it on a terminal.
+  const shown = format === "auto" && target.isTTY === true ? formatForPeople : printableJson;
+  const destination = { write: (line: string): void => output.write(shown(line)) };
   const logger: Logger = pino(
     {
       level,

@@ -1,4 +1,4 @@
-import { parseJson } from "@countersign/core";
+import { parseJson, printableText } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { styleText } from "node:util";
 
@@ -10,31 +10,17 @@ const KNOWN: ReadonlySet<string> = new Set(["level", "time", "msg", "name"]);
 /** One JSON line of the log as a line for people: time, level, message, facts. */
 export function formatForPeople(line: string): string {
   const record = readOwnLine(line);
-  if (record === undefined) return `${printable(line.trimEnd())}\n`;
+  if (record === undefined) return `${printableText(line.trimEnd())}\n`;
   const { level, time, msg } = record as { level?: unknown; time?: unknown; msg?: unknown };
   const facts = Object.entries(record)
     .filter(([name]) => !KNOWN.has(name))
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" ");
-  const text = printable(`${String(msg)}${facts === "" ? "" : ` ${facts}`}`);
+  const text = printableText(`${String(msg)}${facts === "" ? "" : ` ${facts}`}`);
   const word = String(level);
   const colour = Object.hasOwn(COLOURS, word) ? COLOURS[word as keyof typeof COLOURS] : "white";
   const shown = process.env["NO_COLOR"] === undefined ? styleText(colour, word) : word;
   return `${String(time).slice(11, 19)} ${shown} ${text}\n`;
-}
-
-/** Control characters, marks of writing direction and other invisible ones, separators of lines, half characters. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-
-/**
- * Text that moves no cursor, sets no title and starts no line: ids come from clients, and a terminal obeys what is
- * printed on it.
- */
-function printable(text: string): string {
-  return text.replaceAll(UNPRINTABLE, (character) => {
-    const code = (character.codePointAt(0) ?? 0).toString(16);
-    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
-  });
 }
 
 /** Reads back what pino wrote a moment ago. */

@@ -2,7 +2,7 @@ import { captureSession, REDACTION_GROUPS, startCapture } from "@countersign/ins
 import type { RecordingLine, RedactionGroup } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { printJson, printLine } from "../../output/print.js";
+import { printJson, printJsonLine, printLine } from "../../output/print.js";
 import { collectHeader, readAddress, readPort, readWebAddress } from "./arguments.js";
 import { openRecordingFile } from "./recording-file.js";
 
@@ -114,8 +114,7 @@ async function capture(flags: Flags): Promise<void> {
 }
 
 function announce(flags: Flags, url: string): void {
-  if (flags.json === true)
-    process.stdout.write(`${JSON.stringify({ url, target: flags.target })}\n`);
+  if (flags.json === true) printJsonLine({ url, target: flags.target });
   else printLine(`${url} passes everything on to ${flags.target ?? ""}; press Ctrl+C to stop`);
 }
 

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { LAYER_NAMES } from "@countersign/inspect";
 import type { DoctorReport, LayerStatus, Severity } from "@countersign/inspect";
 import pc from "picocolors";
-import { printable } from "../receipts/printable.js";
+import { printableText } from "@countersign/core";
 import { formatTable } from "../../output/table.js";
 
 const STATUS: Readonly<Record<LayerStatus["status"], string>> = {
@@ -113,5 +113,5 @@ function formatBytes({ bytes }: DoctorReport): string {
 
 /** Text of the agent's as one line that a terminal only shows. */
 function shown(text: string): string {
-  return printable(stripVTControlCharacters(text).replaceAll(/\s+/gu, " "));
+  return printableText(stripVTControlCharacters(text).replaceAll(/\s+/gu, " "));
 }

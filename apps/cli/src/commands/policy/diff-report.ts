@@ -2,7 +2,7 @@ import type { Effect, PolicyDiff } from "@countersign/policy/compare";
 import type { ReplayReport } from "@countersign/policy/cases";
 import pc from "picocolors";
 import { printLine } from "../../output/print.js";
-import { printable } from "../receipts/printable.js";
+import { printableText } from "@countersign/core";
 import { printPartial, printSamples } from "./replay-report.js";
 
 /** A policy as the first lines name it. */
@@ -36,9 +36,9 @@ export function printDiff(
   printLine(`${pc.dim("after ")} ${describe(after)}`);
   for (const { block, verdict: ofBlock, changes } of blocks) {
     printLine("");
-    printLine(`${painted(ofBlock)} ${pc.bold(printable(block))}`);
+    printLine(`${painted(ofBlock)} ${pc.bold(printableText(block))}`);
     for (const { setting, kind, effect, says } of changes) {
-      const what = `${printable(setting)} ${pc.dim(kind)}: ${printable(says)}`;
+      const what = `${printableText(setting)} ${pc.dim(kind)}: ${printableText(says)}`;
       printLine(`  ${painted(effect)} ${what}`);
     }
   }
@@ -59,7 +59,7 @@ function printRecorded(report: ReplayReport & { readonly unused: number }): void
 }
 
 function describe({ source, hash, mode }: Named): string {
-  return `${printable(source)}, ${mode}, hash ${hash.slice(0, 16)}…`;
+  return `${printableText(source)}, ${mode}, hash ${hash.slice(0, 16)}…`;
 }
 
 function painted(effect: Effect): string {

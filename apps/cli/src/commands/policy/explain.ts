@@ -1,4 +1,4 @@
-import { isJsonObject } from "@countersign/core";
+import { isJsonObject, printableText } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { explainRequest } from "@countersign/gateway";
 import type { RequestStep } from "@countersign/gateway";
@@ -11,7 +11,6 @@ import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
 import { addPlaceFlags } from "../receipts/place.js";
 import type { PlaceFlags } from "../receipts/place.js";
-import { printable } from "../receipts/printable.js";
 import { explainErrorCode, explainName, listRules } from "./explain-name.js";
 import type { Told } from "./explain-name.js";
 import { compilePolicyFile } from "./policy-file.js";
@@ -134,8 +133,8 @@ function readProblem(value: JsonValue): (Told & { code: string }) | undefined {
   if (typeof code !== "string" || type !== `urn:countersign:problem:${code}`) return undefined;
   return {
     code,
-    ...(typeof pointer === "string" ? { pointer: printable(pointer) } : {}),
-    ...(typeof remedy === "string" ? { remedy: printable(remedy) } : {}),
+    ...(typeof pointer === "string" ? { pointer: printableText(pointer) } : {}),
+    ...(typeof remedy === "string" ? { remedy: printableText(remedy) } : {}),
   };
 }
 

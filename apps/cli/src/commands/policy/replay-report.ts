@@ -3,7 +3,7 @@ import type { ReplayChange } from "@countersign/policy/cases";
 import pc from "picocolors";
 import { printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
-import { printable } from "../receipts/printable.js";
+import { printableText } from "@countersign/core";
 
 /** Prints samples of what would be decided otherwise, with the rule and, where a capture shows it, the path of the state. */
 export function printSamples(samples: readonly ReplayChange[]): void {
@@ -13,7 +13,7 @@ export function printSamples(samples: readonly ReplayChange[]): void {
     String(position),
     change,
     `${event.eventType} ${event.classification} ${formatTarget(event.target)}`,
-    path === undefined ? (rule ?? "-") : `${rule ?? ""} at ${printable(path)}`,
+    path === undefined ? (rule ?? "-") : `${rule ?? ""} at ${printableText(path)}`,
     `${before} → ${after}`,
   ]);
   printLine(formatTable(["at", "change", "event", "rule", "decision"], rows));

@@ -1,19 +1,19 @@
 import { OPERATOR_AGENT } from "@countersign/policy";
 import type { AgUiReceipt, LogEntry } from "@countersign/receipts";
 import pc from "picocolors";
-import { printable } from "./printable.js";
+import { printableText } from "@countersign/core";
 
 /** The event type as filters spell it. */
 export function typeOf(receipt: AgUiReceipt): string {
   const { event_type: type } = receipt;
-  return printable(typeof type === "string" ? type : `custom:${type.custom}`);
+  return printableText(typeof type === "string" ? type : `custom:${type.custom}`);
 }
 
 /** What the event was about, `type:id`. */
 export function targetOf(receipt: AgUiReceipt): string {
   const { target } = receipt;
   if (target === undefined) return "";
-  return printable([target.component_type, target.component_id].filter(Boolean).join(":"));
+  return printableText([target.component_type, target.component_id].filter(Boolean).join(":"));
 }
 
 /** Allowed or blocked, and why. */
@@ -28,9 +28,9 @@ export function verdictOf({ receipt }: LogEntry): string {
 
 /** Why something was blocked, or what would have blocked it; nothing where no rule spoke. */
 export function reasonOf({ receipt, rule, further_rules: further = [] }: LogEntry): string {
-  if (!receipt.allowed) return printable(receipt.denial_reason ?? "");
+  if (!receipt.allowed) return printableText(receipt.denial_reason ?? "");
   // Whoever observes looks for what enforcing would block: the entry names the rules.
-  const rules = [rule, ...further].filter((one) => one !== undefined).map(printable);
+  const rules = [rule, ...further].filter((one) => one !== undefined).map(printableText);
   return rule === undefined ? "" : pc.yellow(`noted by ${rules.join(", ")}`);
 }
 
@@ -60,7 +60,7 @@ export function describeEntry(entry: LogEntry): string {
   return rows
     .flatMap(([name, value]) => {
       if (value === undefined) return [];
-      const shown = name === "decision" ? value : printable(value);
+      const shown = name === "decision" ? value : printableText(value);
       return [`${pc.dim(name.padEnd(10))}  ${shown}`];
     })
     .join("\n");

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { LogEntry } from "@countersign/receipts";
 import { formatTable } from "../../output/table.js";
 import { decisionOf, reasonOf, targetOf, typeOf, verdictOf } from "./describe.js";
-import { printable } from "./printable.js";
+import { printableText } from "@countersign/core";
 
 /** Columns of a terminal from which on nothing is shortened. */
 const WIDE = 160;
@@ -56,9 +56,9 @@ function wideRow(entry: LogEntry): string[] {
   return [
     String(entry.seq),
     new Date(entry.received_at).toISOString(),
-    printable(receipt.session_id ?? ""),
-    printable(entry.run_id ?? ""),
-    printable(receipt.agent_id),
+    printableText(receipt.session_id ?? ""),
+    printableText(entry.run_id ?? ""),
+    printableText(receipt.agent_id),
     eventOf(entry),
     receipt.classification,
     targetOf(receipt),
@@ -71,9 +71,9 @@ function narrowRow(entry: LogEntry): string[] {
   return [
     String(entry.seq),
     new Date(entry.received_at).toISOString().slice(11, 19),
-    endOf(printable(receipt.session_id ?? ""), ID_ROOM),
-    endOf(printable(entry.run_id ?? ""), ID_ROOM),
-    startOf(printable(receipt.agent_id), AGENT_ROOM),
+    endOf(printableText(receipt.session_id ?? ""), ID_ROOM),
+    endOf(printableText(entry.run_id ?? ""), ID_ROOM),
+    startOf(printableText(receipt.agent_id), AGENT_ROOM),
     startOf(eventOf(entry), EVENT_ROOM),
     receipt.classification,
     verdictOf(entry),

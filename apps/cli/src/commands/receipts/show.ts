@@ -1,7 +1,8 @@
+import { printableJson } from "@countersign/core";
 import { decodeEntry } from "@countersign/receipts";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { plainJson, printLine } from "../../output/print.js";
+import { printLine } from "../../output/print.js";
 import { describeEntry } from "./describe.js";
 import { findEntry } from "./find.js";
 import { addPlaceFlags, findPlace, withStore } from "./place.js";
@@ -30,7 +31,7 @@ export function registerShow(group: Command): void {
       if (flags.json === true) {
         const text = new TextDecoder().decode(bytes);
         // The same value; only who looks at it instead of piping it must not be fooled.
-        process.stdout.write(`${process.stdout.isTTY ? plainJson(text) : text}\n`);
+        process.stdout.write(`${process.stdout.isTTY ? printableJson(text) : text}\n`);
         return;
       }
       printLine(describeEntry(decodeEntry(bytes)));

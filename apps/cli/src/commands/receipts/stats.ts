@@ -1,4 +1,4 @@
-import { CountersignError } from "@countersign/core";
+import { CountersignError, printableText } from "@countersign/core";
 import { ENTRY_COLUMNS } from "@countersign/receipts/log";
 import type { EntryColumn } from "@countersign/receipts/log";
 import type { Command } from "commander";
@@ -9,7 +9,6 @@ import { addFilterFlags, filterOf, readSpan } from "./filter.js";
 import type { FilterFlags } from "./filter.js";
 import { addPlaceFlags, findPlace, withStore } from "./place.js";
 import type { PlaceFlags } from "./place.js";
-import { printable } from "./printable.js";
 
 type Flags = PlaceFlags & FilterFlags & { by: string; bucket?: string; json?: boolean };
 
@@ -56,7 +55,7 @@ async function stats(flags: Flags): Promise<void> {
   const header = [...(bucket === undefined ? [] : ["from"]), ...by, "count"];
   const cells = rows.map(({ count, from, group }) => [
     ...(from === undefined ? [] : [new Date(from).toISOString()]),
-    ...group.map((value) => (value === null ? "-" : printable(String(value)))),
+    ...group.map((value) => (value === null ? "-" : printableText(String(value)))),
     String(count),
   ]);
   printLine(rows.length === 0 ? "no receipts match" : formatTable(header, cells));

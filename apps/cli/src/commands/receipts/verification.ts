@@ -1,7 +1,7 @@
 import type { SignerTrust, Verification } from "@countersign/receipts/verify";
 import pc from "picocolors";
 import { printLine } from "../../output/print.js";
-import { printable } from "./printable.js";
+import { printableText } from "@countersign/core";
 
 const MARKS = { held: pc.green("held   "), failed: pc.red("FAILED "), skipped: pc.dim("skipped") };
 const FLAGS = { receipt: "--key", log: "--log-key" } as const;
@@ -9,7 +9,9 @@ const FLAGS = { receipt: "--key", log: "--log-key" } as const;
 /** Prints the checklist, then trust apart from validity, then the verdict in one line. */
 export function printVerification(result: Verification): void {
   for (const { status, title, detail } of result.checks) {
-    printLine(`${MARKS[status]} ${title}${detail === "" ? "" : pc.dim(`  ${printable(detail)}`)}`);
+    printLine(
+      `${MARKS[status]} ${title}${detail === "" ? "" : pc.dim(`  ${printableText(detail)}`)}`,
+    );
   }
   for (const signer of result.signers) printLine(signerLine(signer));
   printLine(verdict(result));
@@ -19,7 +21,7 @@ function signerLine({ role, key, trusted }: SignerTrust): string {
   const mark = trusted === null ? "signer " : trusted ? pc.green("trusted") : pc.red("UNKNOWN");
   const answer =
     trusted === null ? `no ${FLAGS[role]} given` : trusted ? "on your list" : "NOT on your list";
-  return `${mark} ${role} key ${printable(key)}${pc.dim(`  ${answer}`)}`;
+  return `${mark} ${role} key ${printableText(key)}${pc.dim(`  ${answer}`)}`;
 }
 
 function verdict({ valid, signers, firstBrokenIndex }: Verification): string {

@@ -1,12 +1,11 @@
 import { createReadStream, statSync } from "node:fs";
-import { CountersignError, ownMember } from "@countersign/core";
+import { CountersignError, ownMember, printableText } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { readRecording, startReplay } from "@countersign/inspect";
 import type { OpenRecording } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { printLine } from "../../output/print.js";
-import { printable } from "../receipts/printable.js";
+import { printJsonLine, printLine } from "../../output/print.js";
 import { showSteps } from "./step.js";
 import { readPort } from "../capture/arguments.js";
 
@@ -56,12 +55,11 @@ async function replay(file: string, flags: Flags): Promise<void> {
     speed: flags.speed,
     echoIds: flags.echoIds === true,
     onServe: (connId) => {
-      if (flags.json !== true) printLine(`serving ${printable(connId)}`);
+      if (flags.json !== true) printLine(`serving ${printableText(connId)}`);
     },
   });
   const { url, webSocketUrl, connections } = running;
-  if (flags.json === true)
-    process.stdout.write(`${JSON.stringify({ url, webSocketUrl, connections })}\n`);
+  if (flags.json === true) printJsonLine({ url, webSocketUrl, connections });
   else
     printLine(
       `${connections.length} recorded connections at ${url} and ${webSocketUrl}; press Ctrl+C to stop`,

@@ -3,8 +3,8 @@ import { stripVTControlCharacters } from "node:util";
 import { readRecording, textOf } from "@countersign/inspect";
 import type { OpenRecording, RecordingLine } from "@countersign/inspect";
 import pc from "picocolors";
-import { printable } from "../receipts/printable.js";
-import { plainJson, printLine } from "../../output/print.js";
+import { printableText } from "@countersign/core";
+import { printJsonLine, printLine } from "../../output/print.js";
 
 const LONGEST = 400;
 
@@ -16,7 +16,7 @@ export async function showSteps(open: OpenRecording, json: boolean): Promise<voi
     : undefined;
   try {
     for await (const line of readRecording(open())) {
-      if (json) printLine(plainJson(JSON.stringify(line)));
+      if (json) printJsonLine(line);
       else printLine(formatStep(line));
       if (keys === undefined || line.kind !== "event") continue;
       const answer = await keys.question(pc.dim("Enter for the next event, q to stop "));
@@ -49,6 +49,6 @@ function formatStep(line: RecordingLine): string {
 
 /** Text of a recording must not move the cursor or change colours. */
 function shown(text: string): string {
-  const plain = printable(stripVTControlCharacters(text));
+  const plain = printableText(stripVTControlCharacters(text));
   return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST)}…`;
 }
