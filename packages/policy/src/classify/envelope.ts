@@ -7,7 +7,7 @@ import type { Target } from "../vocabulary/target.js";
 import { applyClaim } from "./claim.js";
 import type { Aspect, Direction, EventFacts } from "./facts.js";
 import { payloadClass } from "./envelope-payload.js";
-import { NO_REFINEMENTS, refine } from "./refinement.js";
+import { NO_REFINEMENTS, refine, refineNamed } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
 
 /**
@@ -36,7 +36,7 @@ export function classifyEnvelope(
     derived,
   };
   const aspect =
-    type.customName === undefined ? base : refine(base, refinements.custom.find(type.customName));
+    type.customName === undefined ? base : refineNamed(base, refinements.custom, type.customName);
   const also = type.eventType === "state_update" ? stateAspects(base, direction, refinements) : [];
   const facts: EventFacts = {
     source: "ENVELOPE",

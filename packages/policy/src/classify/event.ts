@@ -9,7 +9,7 @@ import { applyClaim } from "./claim.js";
 import type { ClassifyContext } from "./context.js";
 import { classifyEnvelope } from "./envelope.js";
 import type { Refinements } from "./refinement.js";
-import { NO_REFINEMENTS, refine, strictestFirst } from "./refinement.js";
+import { NO_REFINEMENTS, refineNamed, strictestFirst } from "./refinement.js";
 import { patchAspects, snapshotAspects } from "./state.js";
 import { CLASSIFICATION_TABLE } from "./table.js";
 import type { ClassificationRow } from "./table.js";
@@ -76,16 +76,17 @@ function deriveFacts(
     case "ACTIVITY_SNAPSHOT":
     case "ACTIVITY_DELTA":
       return toFacts(event.type, [
-        refine(
+        refineNamed(
           { ...rowAspect(row, refinements), target: { component_type: event.activityType } },
-          refinements.activities.find(event.activityType),
+          refinements.activities,
+          event.activityType,
         ),
       ]);
     case "CUSTOM":
       return customFacts(event, refinements);
     case "RAW":
       return toFacts(event.type, [
-        refine(customAspect(event.source ?? "raw"), refinements.raw.find(event.source ?? "")),
+        refineNamed(customAspect(event.source ?? "raw"), refinements.raw, event.source ?? ""),
       ]);
     default:
       return plainFacts(event.type, row, refinements);
@@ -159,7 +160,7 @@ export const INTERRUPT_COMPONENT = "interrupt";
 
 function interruptAspect(interrupt: Interrupt | undefined, refinements: Refinements): Aspect {
   const reason = interrupt?.reason ?? "";
-  return refine(
+  return refineNamed(
     {
       eventType: "form_action",
       target: {
@@ -169,14 +170,14 @@ function interruptAspect(interrupt: Interrupt | undefined, refinements: Refineme
       classification: "submit",
       derived: "submit",
     },
-    refinements.interrupts.find(reason),
+    refinements.interrupts,
+    reason,
   );
 }
 
 function customFacts(event: EventOf<"CUSTOM">, refinements: Refinements): EventFacts {
   const { name, value } = event;
-  const refinement = refinements.custom.find(name);
-  if (name === ENVELOPE_NAME && refinement === undefined) {
+  if (name === ENVELOPE_NAME && refinements.custom.find(name) === undefined) {
     const carried = carriedEnvelope(value, refinements);
     if (carried !== undefined && isAtLeastAsStrict(carried.derived, "mutate")) {
       return {
@@ -187,7 +188,7 @@ function customFacts(event: EventOf<"CUSTOM">, refinements: Refinements): EventF
     }
   }
   const base = name === UI_RENDER_HINT_NAME ? renderHint(value) : customAspect(name);
-  return toFacts(event.type, [refine(base, refinement)]);
+  return toFacts(event.type, [refineNamed(base, refinements.custom, name)]);
 }
 
 // A translator puts envelopes without a native form into this event. An agent can write one itself, and

@@ -3,6 +3,7 @@ import { isAtLeastAsStrict } from "../vocabulary/classification.js";
 import type { NamedEventType } from "../vocabulary/event-type.js";
 import type { Target } from "../vocabulary/target.js";
 import type { NameTable } from "../patterns/name-table.js";
+import { isPlainName } from "../patterns/look-alike.js";
 import { createNameTable } from "../patterns/name-table.js";
 import type { PointerGlob } from "../patterns/pointer-glob.js";
 import { splitPointer } from "../patterns/pointer-glob.js";
@@ -115,6 +116,22 @@ export function refine(base: Aspect, refinement: Refinement | undefined): Aspect
     classification,
     derived: classification,
   };
+}
+
+/**
+ * Lays what a policy says about a name over an aspect of the table.
+ *
+ * A name that no entry spells out is never gentler than the entry it looks like. One with characters beyond plain
+ * ASCII may look like any of them.
+ */
+export function refineNamed(base: Aspect, table: NameTable<Refinement>, name: string): Aspect {
+  const refined = refine(base, table.find(name));
+  if (table.size === 0 || table.names(name)) return refined;
+  const alike = isPlainName(name) ? [table.findAlike(name)] : table.values;
+  return alike.reduce((strictest: Aspect, refinement) => {
+    const raised = refine(base, refinement);
+    return isAtLeastAsStrict(strictest.classification, raised.classification) ? strictest : raised;
+  }, refined);
 }
 
 /** The strictest aspect first, the others behind it: what a receipt shows is the worst an event does. */

@@ -3,7 +3,7 @@ import { isCountersignError, parseJson } from "@countersign/core";
 import type { Message } from "@countersign/wire";
 import type { Aspect, ToolCallFacts } from "./facts.js";
 import type { ClassifyContext } from "./context.js";
-import { refine } from "./refinement.js";
+import { refineNamed } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
 
 /** The name of an event that belongs to a call whose start nobody saw. */
@@ -29,7 +29,7 @@ export function toolAspect(
         classification: "mutate",
         derived: "mutate",
       };
-  return name === undefined ? base : refine(base, refinements.tools.find(name));
+  return name === undefined ? base : refineNamed(base, refinements.tools, name);
 }
 
 /** What the tool rules need to know of the call an event belongs to. */

@@ -1,9 +1,12 @@
 import type { ComponentsBlock, NameLists, PolicyDocument, ToolsBlock } from "../document/model.js";
 import { canonicalJson } from "@countersign/core";
+import { compileLists } from "../compile/tool-rules.js";
+import { isGlob } from "../patterns/glob.js";
+import { isPlainName } from "../patterns/look-alike.js";
 import type { PolicyChange } from "./change.js";
 import type { Names } from "./compare-values.js";
 import { compareFlag, compareNames } from "./compare-values.js";
-import { coversGlob, coversPrefix } from "./covers.js";
+import { coversGlob, coversPrefix, coversSame } from "./covers.js";
 import { compareBlocks } from "./strength.js";
 
 /** Compares `ag_ui_components`. */
@@ -56,6 +59,8 @@ export function compareTools(before: PolicyDocument, after: PolicyDocument): Pol
     (old, now) => [
       ...compareLists("call", old.call, now.call),
       ...compareLists("declare", old.declare, now.declare),
+      ...compareSpelled("call", [old.call, guardedBy(old)], [now.call, guardedBy(now)]),
+      ...compareSpelled("declare", [old.declare, []], [now.declare, []]),
       ...compareFlag(
         "require_advertised",
         old.require_advertised === true,
@@ -86,6 +91,27 @@ function compareLists(
       coversGlob,
     ),
   ];
+}
+
+function guardedBy(block: ToolsBlock): string[] {
+  return Object.keys(block.arguments ?? {});
+}
+
+type SpelledLists = readonly [lists: NameLists | undefined, guarded: readonly string[]];
+
+/** Names that pass only because `allow` spells them out: to a wildcard or a default they may be another's look-alike. */
+function compareSpelled(
+  setting: string,
+  before: SpelledLists,
+  after: SpelledLists,
+): PolicyChange[] {
+  const needed = ([lists, guarded]: SpelledLists): string[] => {
+    const { allow = [], ...rest } = lists ?? {};
+    const mayOtherwise = compileLists({ ...rest, default: "allow" }, guarded);
+    return allow.filter((name) => !isGlob(name) && (!isPlainName(name) || !mayOtherwise(name)));
+  };
+  const name = `${setting}.allow look-alikes`;
+  return compareNames(name, needed(before), needed(after), "looser", coversSame);
 }
 
 function allowedBy(lists: NameLists | undefined): Names {

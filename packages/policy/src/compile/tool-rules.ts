@@ -1,7 +1,9 @@
 import type { JsonObject } from "@countersign/core";
 import type { EventFacts, ToolCallFacts } from "../classify/facts.js";
 import type { NameLists, PolicyDocument, ToolsBlock } from "../document/model.js";
+import { isPlainName } from "../patterns/look-alike.js";
 import { createNameTable } from "../patterns/name-table.js";
+import type { NameTable } from "../patterns/name-table.js";
 import { compileArgumentSchema } from "../tools/argument-schema.js";
 import type { ArgumentCheck } from "../tools/argument-schema.js";
 import type { Denial } from "./decision.js";
@@ -68,7 +70,7 @@ function createCallJudge(
   schemas: ReadonlyMap<string, ArgumentCheck>,
   make: ReturnType<typeof denials>,
 ): (event: EventFacts, call: ToolCallFacts) => Denial | undefined {
-  const mayCall = compileLists(block.call);
+  const mayCall = compileLists(block.call, Object.keys(block.arguments ?? {}));
   const notAllowed = make("tool_not_allowed", "tool may not be called");
   const notAdvertised = make("tool_not_advertised", "tool was not advertised by the client");
   const forged = make("tool_result_forged", "only the client can answer this tool");
@@ -96,13 +98,31 @@ function createCallJudge(
   };
 }
 
-function compileLists(lists: NameLists | undefined): (name: string) => boolean {
-  if (lists === undefined) return () => true;
-  const blocked = createNameTable((lists.block ?? []).map((name) => [name, true]));
-  const allowed = createNameTable((lists.allow ?? []).map((name) => [name, true]));
-  const open = lists.default === "allow";
+/**
+ * Which names may pass. `guarded` are those that pass only under a condition of their own.
+ *
+ * What looks like a blocked or guarded name, or has characters beyond plain ASCII so that it may look like any,
+ * passes only where `allow` spells it out: a wildcard or `default: allow` was written without that name in mind.
+ */
+export function compileLists(
+  lists: NameLists | undefined,
+  guarded: readonly string[] = [],
+): (name: string) => boolean {
+  const { allow = [], block = [], default: otherwise } = lists ?? { default: "allow" };
+  const tableOf = (names: readonly string[]): NameTable<true> =>
+    createNameTable(names.map((name) => [name, true]));
+  const [allowed, blocked, restricted] = [allow, block, [...block, ...guarded]].map(tableOf) as [
+    NameTable<true>,
+    NameTable<true>,
+    NameTable<true>,
+  ];
+  const open = otherwise === "allow";
   return (name) => {
     if (blocked.find(name) === true) return false;
-    return open || allowed.find(name) === true;
+    if (allowed.names(name)) return true;
+    if (!open && allowed.find(name) !== true) return false;
+    if (restricted.size === 0 && (lists === undefined || open)) return true;
+    if (restricted.names(name)) return true;
+    return isPlainName(name) && restricted.findAlike(name) !== true;
   };
 }

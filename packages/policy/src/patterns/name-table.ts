@@ -1,9 +1,16 @@
 import { isGlob, matchesGlob } from "./glob.js";
+import { foldName, setApart } from "./look-alike.js";
 
 /** Looks a name up in an ordered list of patterns; the first that matches wins. */
 export type NameTable<Value> = {
   readonly size: number;
+  /** What the entries say, in their order. */
+  readonly values: readonly Value[];
   find(name: string): Value | undefined;
+  /** Whether an entry without a wildcard is this very name. */
+  names(name: string): boolean;
+  /** The first entry whose pattern looks as if it matched. */
+  findAlike(name: string): Value | undefined;
 };
 
 /** An entry whose pattern has no wildcard costs one map look-up, however many there are. */
@@ -16,8 +23,16 @@ export function createNameTable<Value>(
     if (isGlob(pattern)) globs.push({ order, pattern, value });
     else if (!exact.has(pattern)) exact.set(pattern, { order, value });
   });
+  let alike: ReturnType<typeof createAlikeTable<Value>> | undefined;
   return {
     size: entries.length,
+    values: entries.map(([, value]) => value),
+    names: (name) => exact.has(name),
+    findAlike(name) {
+      if (entries.length === 0) return undefined;
+      alike ??= createAlikeTable(entries);
+      return alike(name);
+    },
     find(name) {
       const hit = exact.get(name);
       for (const glob of globs) {
@@ -26,5 +41,32 @@ export function createNameTable<Value>(
       }
       return hit?.value;
     },
+  };
+}
+
+/** Looks a name up by what it looks like; the first that matches wins. Where words are set apart does not count. */
+function createAlikeTable<Value>(
+  entries: readonly (readonly [pattern: string, value: Value])[],
+): (name: string) => Value | undefined {
+  // The events of one call come one after another, each with its name.
+  let last: { readonly name: string; readonly value: Value | undefined } | undefined;
+  const joined = (folded: string): string => folded.replaceAll("_", "");
+  const patterns = entries.map(([pattern, value]) => {
+    const folded = foldName(pattern);
+    return isGlob(pattern) ? { folded, isGlob: true, value } : { folded: joined(folded), value };
+  });
+  const look = (name: string): Value | undefined => {
+    const folded = foldName(name);
+    const apart = foldName(setApart(name));
+    const whole = joined(folded);
+    return patterns.find((entry) =>
+      entry.isGlob === true
+        ? matchesGlob(entry.folded, folded) || matchesGlob(entry.folded, apart)
+        : entry.folded === whole,
+    )?.value;
+  };
+  return (name) => {
+    if (last?.name !== name) last = { name, value: look(name) };
+    return last.value;
   };
 }

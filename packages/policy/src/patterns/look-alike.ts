@@ -1,0 +1,34 @@
+/** Marks on letters, and what a person cannot see: spaces, control and format characters, fillers. */
+const UNSEEN = /[\p{M}\p{Z}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
+const CAMEL = /(?<=[a-z0-9])(?=[A-Z])/gu;
+const SEPARATOR = /[-.:/\s]/gu;
+/** Plain characters that are drawn alike, each with the one that stands for it. */
+const ALIKE: readonly (readonly [RegExp, string])[] = [
+  [/[1i|!]/gu, "l"],
+  [/0/gu, "o"],
+  [/rn/gu, "m"],
+  [/vv/gu, "w"],
+];
+
+/** Whether a name has nothing but printable ASCII, of which every look-alike is known. */
+export function isPlainName(name: string): boolean {
+  return /^[ -~]*$/u.test(name);
+}
+
+/**
+ * What a name looks like: two names that a person or a lenient program takes for one have the same form. Letter
+ * case, width, marks, unseen characters and the kind of separator do not count, nor do `0` and `o`, `1`, `i` and `l`.
+ *
+ * Letters of other scripts are kept: no table of their look-alikes is ever complete, so names with them are never
+ * compared by this form alone (see {@link isPlainName}).
+ */
+export function foldName(name: string): string {
+  let folded = name.normalize("NFKD").replace(UNSEEN, "").replace(SEPARATOR, "_").toLowerCase();
+  for (const [alike, letter] of ALIKE) folded = folded.replace(alike, letter);
+  return folded;
+}
+
+/** The words of a name in capitals, as `deleteUser` has them, set apart as in `delete_User`. */
+export function setApart(name: string): string {
+  return name.replace(CAMEL, "_");
+}
