@@ -1,5 +1,5 @@
 import { Destination } from "./destination.js";
-import type { AddressKind } from "./destination.js";
+import type { AddressKind, AddressPlace } from "./destination.js";
 import type { ContentKind } from "./finding.js";
 import type { ContentSettings } from "./settings.js";
 
@@ -19,15 +19,21 @@ const BACKSLASH = codeOf("\\");
 const CLOSE = codeOf("]");
 
 type Use = "image" | "link" | "definition" | "autolink";
+const PLACES: Readonly<Record<Use, AddressPlace>> = {
+  image: "inline",
+  link: "inline",
+  definition: "definition",
+  autolink: "autolink",
+};
 type Outside = { readonly brackets: readonly boolean[]; readonly images: number };
 const NOTHING_OPEN: Outside = { brackets: [], images: 0 };
 type Reading = { readonly use: Use; readonly reader: Destination };
 
-/** Prose has `<xs:element>` and `[Note]: mind: this`: there other schemes do not count. */
+/** Prose has `<xs:element>` and `[Note]: mind:this`: there schemes that nobody knows do not count. */
 const BAD_LINKS: Readonly<Record<Exclude<Use, "image">, ReadonlySet<AddressKind>>> = {
-  link: new Set(["script", "foreign", "disguised"]),
-  definition: new Set(["script", "disguised"]),
-  autolink: new Set(["script"]),
+  link: new Set(["script", "program", "foreign", "disguised", "user"]),
+  definition: new Set(["script", "program", "disguised", "user"]),
+  autolink: new Set(["script", "program", "user"]),
 };
 
 /**
@@ -96,7 +102,7 @@ export class Addresses {
       case LESS:
         this.#isPlain = false;
         // Beside any other address: what was begun before may not be one.
-        this.#autolink = { use: "autolink", reader: new Destination(this.#settings) };
+        this.#autolink = this.#reading("autolink");
         return undefined;
       default:
         return undefined;
@@ -143,17 +149,24 @@ export class Addresses {
       if (isClosed && this.#isPlain) this.#openImages -= 1;
       if (this.#openImages > 0) this.#isPlain = false;
     }
-    this.#destination = { use, reader: new Destination(this.#settings) };
+    this.#destination = this.#reading(use);
+  }
+
+  #reading(use: Use): Reading {
+    return { use, reader: new Destination(this.#settings, PLACES[use]) };
   }
 
   #readBoth(character: string): ContentKind | undefined {
-    const inline = this.#destination?.reader.feed(character);
-    const auto = this.#autolink?.reader.feed(character);
-    const use = this.#destination?.use;
-    if (inline !== undefined) this.#destination = undefined;
-    if (auto !== undefined) this.#autolink = undefined;
-    const found = inline === undefined || use === undefined ? undefined : this.#judge(use, inline);
-    return found ?? (auto === undefined ? undefined : this.#judge("autolink", auto));
+    const inline = this.#read(this.#destination, character);
+    const auto = this.#read(this.#autolink, character);
+    if (this.#destination?.reader.isOver === true) this.#destination = undefined;
+    if (this.#autolink?.reader.isOver === true) this.#autolink = undefined;
+    return inline ?? auto;
+  }
+
+  #read(reading: Reading | undefined, character: string): ContentKind | undefined {
+    const kind = reading?.reader.feed(character);
+    return reading === undefined || kind === undefined ? undefined : this.#judge(reading.use, kind);
   }
 
   #judge(use: Use, kind: AddressKind): ContentKind | undefined {
@@ -161,7 +174,8 @@ export class Addresses {
     const { images, links } = this.#settings;
     if (use === "image") return images ? "images" : undefined;
     if (links && BAD_LINKS[use].has(kind)) return "links";
-    if (use !== "definition" || kind === "foreign") return undefined;
+    const isProgram = kind === "foreign" || kind === "program";
+    if (use !== "definition" || isProgram) return undefined;
     this.#sawOutsideDefinition = true;
     return this.#sawImage && images ? "images" : undefined;
   }

@@ -1,12 +1,13 @@
 const codeOf = (character: string): number => character.charCodeAt(0);
-const ENDS: ReadonlySet<number> = new Set(Array.from("/?# \t\n\r)>\"'<|]", codeOf));
+const ENDS: ReadonlySet<number> = new Set(Array.from("/?# \t\n\r", codeOf));
 const AT = codeOf("@");
 const AMPERSAND = codeOf("&");
-const [H, T, P, S] = ["h", "t", "p", "s"].map(codeOf);
+const BACKSLASH = codeOf("\\");
+const SEMICOLON = codeOf(";");
+const [H, T, P, S, W] = ["h", "t", "p", "s", "w"].map(codeOf);
 const COLON = codeOf(":");
 const SLASH = codeOf("/");
-/** What stands before an address that has no scheme: of Markdown, or of an attribute. */
-const BEFORE_ADDRESS: ReadonlySet<number> = new Set(Array.from("(<\"'=", codeOf));
+const DOT = codeOf(".");
 
 /** How much of `https:` has been read: the letters, and all of it. */
 const AFTER_HTTP = 4;
@@ -14,34 +15,132 @@ const AFTER_HTTPS = 5;
 const AFTER_COLON = 6;
 /** The first slash of an address that has no scheme. */
 const AFTER_SLASH = 7;
+/** As much of `www.`. */
+const AFTER_W = 8;
+const AFTER_WWW = 10;
+
+/** Names of character references for what the beginning of an address is written with. */
+const NAMES: ReadonlyMap<string, number> = new Map([
+  ["colon", COLON],
+  ["sol", SLASH],
+  ["bsol", BACKSLASH],
+  ["period", DOT],
+  ["commat", AT],
+]);
+const LONGEST_NAME = 6;
 
 /**
- * Finds web addresses with something before the host (`https://bank.example@evil.example/`), also where the
- * sign is written as an entity or behind a backslash, which a Markdown renderer turns back. A browser takes any
- * number of slashes, and a link has none of its own scheme (`[a](//bank.example@evil.example)`).
+ * Finds web addresses in text with something before the host (`https://bank.example@evil.example/`).
+ *
+ * Renderers make links of them, some of the text as it is written and some of the text as it reads once references
+ * and backslashes are decoded (`https&colon;//…`): both are looked at. A browser takes any number of slashes.
  */
 export class UserBeforeHost {
+  readonly #written = new BareAddress();
+  /** The decoded text, from where it differs until neither holds an address. */
+  #decoded: BareAddress | undefined;
+  /** The name or number of a reference that is open. */
+  #reference: string | undefined;
+  #isEscaped = false;
+
+  /** Whether such an address is certain with this code unit. */
+  feed(code: number): boolean {
+    if (this.#decoded === undefined) {
+      if (code !== AMPERSAND && code !== BACKSLASH) return this.#written.feed(code);
+      this.#decoded = this.#written.copy();
+    }
+    const isFound = this.#decode(code, this.#decoded);
+    const isPending = this.#reference !== undefined || this.#isEscaped;
+    if (!isPending && this.#decoded.isResting) this.#decoded = undefined;
+    return this.#written.feed(code) || isFound;
+  }
+
+  #decode(code: number, decoded: BareAddress): boolean {
+    if (this.#reference !== undefined) return this.#continueReference(code, decoded);
+    if (this.#isEscaped) {
+      this.#isEscaped = false;
+      // Before a letter it is no escape.
+      const isFound = isPunctuation(code) ? false : decoded.feed(BACKSLASH);
+      return decoded.feed(code) || isFound;
+    }
+    if (code === BACKSLASH) this.#isEscaped = true;
+    else if (code === AMPERSAND) this.#reference = "";
+    else return decoded.feed(code);
+    return false;
+  }
+
+  /** HTML decodes a number without its semicolon too, and any number of zeros before it. */
+  #continueReference(code: number, decoded: BareAddress): boolean {
+    const text = this.#reference ?? "";
+    const next = text + String.fromCharCode(code);
+    if (/^(?:#|#x[\da-f]*|#\d+)$/i.test(next)) {
+      this.#reference = next.replace(/^(#x?)0+(?=.)/i, "$1").slice(0, LONGEST_NAME + 4);
+      return false;
+    }
+    if (/^[a-z]+$/i.test(next) && next.length <= LONGEST_NAME) {
+      this.#reference = next;
+      return false;
+    }
+    this.#reference = undefined;
+    const character = decodedFrom(text, code === SEMICOLON);
+    let isFound = false;
+    if (character === undefined) {
+      isFound = decoded.feed(AMPERSAND);
+      for (const letter of text) isFound = decoded.feed(codeOf(letter)) || isFound;
+    } else {
+      isFound = decoded.feed(character);
+      if (code === SEMICOLON) return isFound;
+    }
+    return this.#decode(code, decoded) || isFound;
+  }
+}
+
+/** The character that a reference stands for, if it is one of those that matter. */
+function decodedFrom(reference: string, hasSemicolon: boolean): number | undefined {
+  const number = /^#(?:x([\da-f]+)|(\d+))$/i.exec(reference);
+  if (number === null) return hasSemicolon ? NAMES.get(reference) : undefined;
+  const [, hex, decimal] = number;
+  return hex === undefined ? Number.parseInt(decimal ?? "", 10) : Number.parseInt(hex, 16);
+}
+
+/** Follows one reading of a text. */
+class BareAddress {
   #read = 0;
   #before = 0;
   #isInside = false;
+  #isEmpty = true;
 
-  /** Whether such an address is certain with this code unit. */
+  copy(): BareAddress {
+    const copy = new BareAddress();
+    copy.#read = this.#read;
+    copy.#before = this.#before;
+    copy.#isInside = this.#isInside;
+    copy.#isEmpty = this.#isEmpty;
+    return copy;
+  }
+
+  get isResting(): boolean {
+    return this.#read === 0 && !this.#isInside;
+  }
+
+  /** Whether a name before the host is certain. Renderers differ in what ends an address: white space does to all. */
   feed(code: number): boolean {
     const before = this.#before;
     this.#before = code;
     const read = this.#read;
     this.#read = next(read, code, before);
     if (read === AFTER_COLON) {
-      this.#isInside = true;
+      this.#isInside = this.#isEmpty = true;
       // However many there are.
-      if (code === SLASH) {
+      if (code === SLASH || code === BACKSLASH) {
         this.#read = AFTER_COLON;
         return false;
       }
     }
     if (!this.#isInside) return false;
-    const isFound = code === AT || code === AMPERSAND;
+    const isFound = (code === AT && !this.#isEmpty) || code === AMPERSAND;
     if (isFound || ENDS.has(code)) this.#isInside = false;
+    this.#isEmpty = false;
     return isFound;
   }
 }
@@ -49,12 +148,31 @@ export class UserBeforeHost {
 function next(read: number, code: number, before: number): number {
   if (code === SLASH) {
     if (read === AFTER_SLASH) return AFTER_COLON;
-    return BEFORE_ADDRESS.has(before) ? AFTER_SLASH : 0;
+    return isBoundary(before) ? AFTER_SLASH : 0;
   }
   if (code === COLON) return read === AFTER_HTTP || read === AFTER_HTTPS ? AFTER_COLON : 0;
+  if (code === DOT) return read === AFTER_WWW ? AFTER_COLON : 0;
   const letter = code | 0x20;
   if (letter === T) return read === 1 || read === 2 ? read + 1 : 0;
   if (letter === P) return read === 3 ? AFTER_HTTP : 0;
   if (letter === S) return read === AFTER_HTTP ? AFTER_HTTPS : 0;
+  if (letter === W) {
+    if (read === AFTER_WWW) return AFTER_WWW;
+    return read >= AFTER_W ? read + 1 : AFTER_W;
+  }
   return letter === H ? 1 : 0;
+}
+
+/** What may stand before an address that has no scheme. */
+function isBoundary(before: number): boolean {
+  return before !== COLON && before !== SLASH && !isWordCharacter(before);
+}
+
+function isWordCharacter(code: number): boolean {
+  const letter = code | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+}
+
+function isPunctuation(code: number): boolean {
+  return code > 0x20 && code < 0x7f && (!isWordCharacter(code) || code === 0x5f);
 }

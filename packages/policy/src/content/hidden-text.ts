@@ -3,58 +3,174 @@
  * six tag characters; a hidden sentence has one per letter or more.
  */
 const LONGEST_INVISIBLE_RUN = 7;
+/** Invisible characters where no script has them, in one message: a message that is pasted together has a few. */
+const MOST_STRAY = 16;
+/** The same for all texts of a request, which may hold a long history. */
+const MOST_STRAY_OF_REQUEST = 4 * MOST_STRAY;
+/** Invisible characters where scripts have them (joiners, soft hyphens): so many, and one for every three that are seen. */
+const MOST_SINGLE = 16;
+const SEEN_PER_SINGLE = 3;
 
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-/** The high surrogate of U+E0000 to U+E03FF: tags and variation selectors. */
-const TAGS = 0xdb40;
+const JOINER = 0x200d;
+const TEXT_STYLE = 0xfe0e;
+const EMOJI_STYLE = 0xfe0f;
+const BLACK_FLAG = 0x1f3f4;
+const FIRST_TAG = 0xe0000;
+const LAST_TAG = 0xe007f;
+/** Flags of tag characters that are in use: England, Scotland and Wales. */
+const FLAGS: ReadonlySet<string> = new Set(["gbeng", "gbsct", "gbwls"]);
+const FLAG_LENGTH = 5;
 
 /** Finds characters that no person sees: controls, reversed text, and sentences in invisible characters. */
 export class HiddenText {
-  #run = 0;
-  #before = 0;
+  readonly #invisible = new InvisibleText();
 
-  /** Whether hidden text is certain with this code unit. */
-  feed(code: number): boolean {
-    const before = this.#before;
-    this.#before = code;
-    if (code < 0x20) {
-      this.#run = 0;
-      return code !== TAB && code !== LINE_FEED && code !== CARRIAGE_RETURN;
-    }
-    if (code < 0x7f) {
-      this.#run = 0;
-      return false;
-    }
-    if (code < 0xa0) return true;
+  /** Whether hidden text is certain with this code unit, which stands at this place of the message. */
+  feed(code: number, at: number): boolean {
+    if (code < 0x20 && code !== TAB && code !== LINE_FEED && code !== CARRIAGE_RETURN) return true;
+    if (code >= 0x7f && code < 0xa0) return true;
     // Overrides, which turn letters around. Embeddings and isolates stay: texts of two scripts are full of them.
     if (code === 0x202d || code === 0x202e) return true;
-    // Counted with its second half.
-    if (code === TAGS) return false;
-    this.#run = isInvisible(code, before) ? this.#run + 1 : 0;
-    return this.#run > LONGEST_INVISIBLE_RUN;
+    return this.#invisible.feed(code, at);
   }
 }
 
-function isInvisible(code: number, before: number): boolean {
-  if (code === 0xad || code === 0x34f || code === 0xfeff) return true;
-  if (code >= 0xfe00 && code <= 0xfe0f) return true;
-  if (code >= 0x200b && code <= 0x200f) return true;
-  if (code >= 0x2060 && code <= 0x206f) return true;
-  if (code >= 0x180b && code <= 0x180f) return true;
-  // U+E0000 to U+E01EF.
-  return before === TAGS && code >= 0xdc00 && code <= 0xddef;
+/**
+ * Counts invisible characters of a text: in a row, and in all, so that a sentence is found in small portions too.
+ *
+ * What scripts and emoji are written with does not count, or only by its share of the text: a joiner or a variation
+ * selector behind an emoji, one joiner, mark or soft hyphen between letters, the tags of a flag.
+ */
+class InvisibleText {
+  #high = 0;
+  #before = 0;
+  #run = 0;
+  #stray = 0;
+  #single = 0;
+  /** Code units so far that are no character which a person sees. */
+  #unseen = 0;
+  /** The letters of a flag that is open. */
+  #flag: string | undefined;
+
+  /** Invisible characters so far where no script has them. */
+  get stray(): number {
+    return this.#stray;
+  }
+
+  /** Whether there are too many with this code unit, which stands at this place of the text. */
+  feed(code: number, at: number): boolean {
+    if ((code & 0xfc00) === 0xd800) {
+      this.#high = code;
+      return false;
+    }
+    const isLow = (code & 0xfc00) === 0xdc00;
+    const point = isLow ? 0x10000 + ((this.#high & 0x3ff) << 10) + (code & 0x3ff) : code;
+    if (isInvisible(point)) {
+      this.#count(point);
+      this.#run += 1;
+      this.#unseen += isLow ? 2 : 1;
+    } else {
+      this.#run = 0;
+      if (isLow) this.#unseen += 1;
+    }
+    if (point < FIRST_TAG || point > LAST_TAG) this.#flag = point === BLACK_FLAG ? "" : undefined;
+    this.#before = point;
+    return (
+      this.#run > LONGEST_INVISIBLE_RUN ||
+      this.#stray > MOST_STRAY ||
+      this.#single > MOST_SINGLE + (at - this.#unseen) / SEEN_PER_SINGLE
+    );
+  }
+
+  #count(point: number): void {
+    if (point >= FIRST_TAG && point <= LAST_TAG) {
+      this.#stray += 1;
+      this.#addToFlag(point);
+      return;
+    }
+    const isFirst = this.#run === 0;
+    const isBehindSymbol = isFirst && this.#before >= 0x2000;
+    const isStyle = point === TEXT_STYLE || point === EMOJI_STYLE;
+    if ((isStyle || point === JOINER) && isBehindSymbol) return;
+    if (point === JOINER && this.#before === EMOJI_STYLE && this.#run === 1) return;
+    const isWriting =
+      isVariation(point) && !isStyle
+        ? isFirst && isForm(point) && isIdeographOrSign(this.#before)
+        : (isFirst && !isRetired(point)) || isDirection(point);
+    if (isWriting) this.#single += 1;
+    else this.#stray += 1;
+  }
+
+  #addToFlag(point: number): void {
+    if (this.#flag === undefined) return;
+    if (point === LAST_TAG) {
+      if (FLAGS.has(this.#flag)) this.#stray -= FLAG_LENGTH + 1;
+      this.#flag = undefined;
+    } else if (this.#flag.length < FLAG_LENGTH) {
+      this.#flag += String.fromCharCode(point - FIRST_TAG);
+    } else this.#flag = undefined;
+  }
 }
 
-/** Whether a whole text holds a sentence in invisible characters; what people paste may hold controls. */
-export function hasInvisibleSentence(text: string): boolean {
-  let run = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === TAGS) continue;
-    run = code >= 0xa0 && isInvisible(code, at === 0 ? 0 : text.charCodeAt(at - 1)) ? run + 1 : 0;
-    if (run > LONGEST_INVISIBLE_RUN) return true;
+/** Characters that Unicode lets renderers ignore, but for embeddings, which do something that a person sees. */
+export function isInvisible(point: number): boolean {
+  if (point < 0x2000) {
+    if (point === 0xad || point === 0x34f || point === 0x61c) return true;
+    if (point === 0x115f || point === 0x1160 || point === 0x17b4 || point === 0x17b5) return true;
+    return point >= 0x180b && point <= 0x180f;
   }
-  return false;
+  if (point >= 0x200b && point <= 0x200f) return true;
+  if (point >= 0x2060 && point <= 0x206f) return true;
+  if (point >= 0xfe00 && point <= 0xfe0f) return true;
+  if (point === 0x3164 || point === 0xfeff || point === 0xffa0) return true;
+  if (point >= 0xfff0 && point <= 0xfff8) return true;
+  if ((point >= 0x1bca0 && point <= 0x1bca3) || (point >= 0x1d173 && point <= 0x1d17a)) return true;
+  return point >= 0xe0000 && point <= 0xe0fff;
+}
+
+function isVariation(point: number): boolean {
+  return (point >= 0xfe00 && point <= 0xfe0f) || (point >= 0xe0100 && point <= 0xe01ef);
+}
+
+/** One of the first variations: no character has many. */
+function isForm(point: number): boolean {
+  return (point & 0xff) < 0x10;
+}
+
+function isIdeographOrSign(point: number): boolean {
+  if (point < 0x10000) return point >= 0x2000 && (point < 0xd800 || point >= 0xf900);
+  return point >= 0x20000 && point < 0x40000;
+}
+
+/** Marks and isolates, which stand beside each other where two scripts meet. */
+function isDirection(point: number): boolean {
+  return (
+    point === 0x200e || point === 0x200f || point === 0x61c || (point >= 0x2066 && point <= 0x2069)
+  );
+}
+
+/** Characters that nobody writes any more, or yet. */
+function isRetired(point: number): boolean {
+  return (
+    (point >= 0x206a && point <= 0x206f) || (point >= 0xfff0 && point <= 0xfff8) || point >= 0xe0000
+  );
+}
+
+/** Finds sentences in invisible characters in the texts of a request; what people paste may hold controls. */
+export class InvisibleSentences {
+  #stray = 0;
+
+  /** Whether this text holds one, or the texts so far do. */
+  isIn(text: string): boolean {
+    const invisible = new InvisibleText();
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (invisible.feed(code, at)) return true;
+    }
+    this.#stray += invisible.stray;
+    return this.#stray > MOST_STRAY_OF_REQUEST;
+  }
 }

@@ -10,6 +10,7 @@ import {
 } from "./attributes.js";
 import { isAlphanumeric, isForeignSpace, isLetter, isSpace } from "./characters.js";
 import { Destination } from "./destination.js";
+import type { AddressKind } from "./destination.js";
 import type { ContentSettings } from "./settings.js";
 import { StyleValue } from "./style-value.js";
 
@@ -31,6 +32,7 @@ const COLON = 0x3a;
 const UNDERSCORE = 0x5f;
 const DASH = 0x2d;
 const DOT = 0x2e;
+const HASH = 0x23;
 
 type Place =
   | "text"
@@ -195,6 +197,8 @@ export class Markup {
     const isName = isAlphanumeric(code) || code === DASH || code === COLON || code === UNDERSCORE;
     if (code === LESS) return this.#tear(isRaw);
     if (!isName && this.#isInvalid(isRaw)) return this.#abandon(code);
+    // rehype-raw takes them for a class and an id.
+    if (code === DOT || code === HASH) this.#changesAppearance = true;
     if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code).toLowerCase();
     return !this.#isInSpan && (TEXT_ELEMENTS.has(this.#name) || FOREIGN_ELEMENTS.has(this.#name));
   }
@@ -270,7 +274,7 @@ export class Markup {
     else if (!this.#isInSpan && ACTIVE_ELEMENTS.has(this.#name)) this.#isActive = true;
     else if (kind === "address") {
       if (this.#name === "script") this.#isActive = true;
-      this.#address = new Destination(this.#settings);
+      this.#address = new Destination(this.#settings, "attribute");
     } else if (kind === "style") {
       this.#style = new StyleValue();
       this.#changesAppearance = true;
@@ -317,23 +321,21 @@ export class Markup {
     if (this.#style?.feed(code) === true) this.#isActive = true;
     // Browsers drop control characters and ends of lines in an address.
     else if (this.#address !== undefined && code >= 0x20) {
-      this.#judgeAddress(String.fromCharCode(code));
+      this.#judgeAddress(this.#address.feed(String.fromCharCode(code)));
     }
     return isRaw && this.#isActive;
   }
 
   #endValue(isRaw: boolean): boolean {
-    this.#judgeAddress(")");
+    this.#judgeAddress(this.#address?.end());
     this.#address = this.#style = undefined;
     this.#attribute = "";
     this.#place = "attributes";
     return isRaw && this.#isActive;
   }
 
-  #judgeAddress(character: string): void {
-    const kind = this.#address?.feed(character);
+  #judgeAddress(kind: AddressKind | undefined): void {
     if (kind === undefined) return;
-    this.#address = undefined;
     const isLink = LINK_ELEMENTS.has(this.#name) && !this.#isTorn && this.#attribute !== "src";
     const isFine = kind === "own" || kind === "picture" || (isLink && kind === "outside");
     if (!isFine) this.#isActive = true;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentFinding } from "./finding.js";
-import { hasInvisibleSentence } from "./hidden-text.js";
+import { InvisibleSentences } from "./hidden-text.js";
 import { findInValue, memberOf } from "./parts.js";
 import type { ContentSettings } from "./settings.js";
 
@@ -16,11 +16,12 @@ export function readRequest(
     SPEAKERS.has(memberOf(message, "role") ?? null) ? (memberOf(message, "content") ?? null) : null,
   );
   if (hidden) {
+    const sentences = new InvisibleSentences();
     for (const [pointer, value] of [
       ...contents.map((content, index) => [`/messages/${index}/content`, content] as const),
       ...["context", "tools", "state"].map((key) => [`/${key}`, memberOf(input, key)] as const),
     ]) {
-      const text = findInValue(value, pointer, (one) => hasInvisibleSentence(one) || undefined);
+      const text = findInValue(value, pointer, (one) => sentences.isIn(one) || undefined);
       if (text !== undefined) return { kind: "hidden", part: text.pointer };
     }
   }

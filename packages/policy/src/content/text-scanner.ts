@@ -70,8 +70,9 @@ export class TextScanner {
     if (this.#words?.push(text) === true) found ??= { kind: "words", offset: start };
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (this.#passes(code)) continue;
-      if (this.#hidden?.feed(code) === true) found ??= { kind: "hidden", offset: start + at };
+      if (this.#passes(code, start + at)) continue;
+      if (this.#hidden?.feed(code, start + at) === true)
+        found ??= { kind: "hidden", offset: start + at };
       if (this.#isSkipped(code)) continue;
       if (code === DOT && this.#isWide(text, at)) this.#spans.beginAddress();
       const kind = this.#feed(code);
@@ -89,11 +90,11 @@ export class TextScanner {
   }
 
   /** Most of prose: nothing cares for it. */
-  #passes(code: number): boolean {
+  #passes(code: number, at: number): boolean {
     if (IS_PLAIN[code] !== true || !(this.#isResting || this.#isCodeLine)) return false;
     if (this.#wasBeyond) {
       // It ends a row of invisible characters.
-      this.#hidden?.feed(code);
+      this.#hidden?.feed(code, at);
       this.#wasBeyond = false;
     }
     // The letters of a scheme are plain.

@@ -6,7 +6,11 @@ type Element = DefaultTreeAdapterTypes.Element;
 
 const PAGE = "https://page.example/chat/";
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp)[;,]/i;
-const RUNS = /^(?:javascript|vbscript|livescript|data):/i;
+/** Schemes that run code, read files or start a program of the person's own. */
+const RUNS =
+  /^(?:javascript|vbscript|livescript|data|file|blob|filesystem|view-source|jar|intent|vscode|search-ms|ms-[a-z-]+):/i;
+/** Schemes of which a browser loads an image. */
+const LOADED = /^(?:https?|ftp|file|blob|filesystem|data):$/;
 const LOADING = new Set("applet base embed frame frameset iframe object portal".split(" "));
 /** Attributes that a browser does nothing about, in HTML. */
 const QUIET = new Set(
@@ -24,38 +28,49 @@ const RISKY = new Set(
  * What a browser would do with HTML that a renderer made of a text: why it is active, or `undefined`. Written apart
  * from the scanner, over the tree that a browser builds.
  */
-export function whyActive(html: string): string | undefined {
+export function whyActive(html: string, imageHost?: string): string | undefined {
+  if (!/=|<(?:script|style|dialog)|popover/i.test(html)) return undefined;
   // The page goes on behind it.
   for (const page of [html, `${html}</div><p class="x">`]) {
-    const why = search(parseFragment(page).childNodes, false, page !== html);
+    const place: Place = { isForeign: false, isPage: page !== html, imageHost };
+    const why = search(parseFragment(page).childNodes, place);
     if (why !== undefined) return why;
   }
   return undefined;
 }
 
-function search(nodes: readonly Node[], isForeign: boolean, isPage: boolean): string | undefined {
+type Place = {
+  /** In a drawing or a formula. */
+  readonly isForeign: boolean;
+  /** The page goes on behind the text. */
+  readonly isPage: boolean;
+  /** A host from which images may come. */
+  readonly imageHost: string | undefined;
+};
+
+function search(nodes: readonly Node[], place: Place): string | undefined {
   for (const node of nodes) {
     if (!("tagName" in node)) continue;
+    const isForeign = place.isForeign || node.tagName === "svg" || node.tagName === "math";
     const why =
-      ofElement(node, isForeign, isPage) ??
-      search(
-        "content" in node ? node.content.childNodes : node.childNodes,
-        isForeign || node.tagName === "svg" || node.tagName === "math",
-        isPage,
-      );
+      ofElement(node, place) ??
+      search("content" in node ? node.content.childNodes : node.childNodes, {
+        ...place,
+        isForeign,
+      });
     if (why !== undefined) return why;
   }
   return undefined;
 }
 
-function ofElement(element: Element, isForeign: boolean, isPage: boolean): string | undefined {
+function ofElement(element: Element, { isForeign, isPage, imageHost }: Place): string | undefined {
   const { tagName } = element;
   if (tagName === "script" || tagName === "style") {
     if (!isPage && holdsText(element)) return `${tagName} with text`;
   }
   for (const { name, value } of element.attrs) {
     // Renderers write these themselves.
-    if (isOwn(tagName, name)) continue;
+    if (isOwn(tagName, name, value)) continue;
     if ((/^on[a-z]+$/.test(name) || RISKY.has(name)) && value !== "") return `${tagName} ${name}`;
     if (LOADING.has(tagName) && value !== "") return `${tagName} ${name}`;
     if (isForeign && value !== "" && !(tagName === "a" && name === "href"))
@@ -66,7 +81,7 @@ function ofElement(element: Element, isForeign: boolean, isPage: boolean): strin
     )
       return "style that loads";
     if (name === "src" || name === "href" || name === "xlink:href") {
-      const why = ofAddress(tagName, name, value);
+      const why = ofAddress(tagName, name, value, imageHost);
       if (why !== undefined) return why;
     } else if (!isPage && !QUIET.has(name) && (value !== "" || tagName === "dialog")) {
       if (tagName !== "script" && tagName !== "style" && /^[a-z_:][\w.:-]*$/.test(name)) {
@@ -77,25 +92,39 @@ function ofElement(element: Element, isForeign: boolean, isPage: boolean): strin
   return undefined;
 }
 
-function isOwn(tagName: string, name: string): boolean {
+function isOwn(tagName: string, name: string, value: string): boolean {
   if (tagName === "code" && name === "class") return true;
+  if (/^(?:ul|ol)$/.test(tagName) && name === "class") return value === "contains-task-list";
+  if (/^t[hd]$/.test(tagName) && name === "style") return /^text-align:\s?[a-z]+$/.test(value);
   if (tagName === "input") return name === "type" || name === "disabled" || name === "checked";
   return (
     /^(?:data-footnote|aria-|id$|class$)/.test(name) && /^(?:a|section|h2|li|sup|p)$/.test(tagName)
   );
 }
 
-function ofAddress(tagName: string, name: string, value: string): string | undefined {
-  if (PICTURE.test(value.trim())) return undefined;
+function ofAddress(
+  tagName: string,
+  name: string,
+  value: string,
+  imageHost: string | undefined,
+): string | undefined {
   const url = URL.canParse(value, PAGE) ? new URL(value, PAGE) : undefined;
-  if (url === undefined) return undefined;
+  if (url === undefined || isEmpty(url) || PICTURE.test(url.href)) return undefined;
   if ((tagName === "a" || tagName === "area") && name !== "src") {
     if (RUNS.test(url.protocol)) return "link that runs";
     return /^https?:$/.test(url.protocol) && url.username !== "" ? "link with a user" : undefined;
   }
   if (tagName === "script") return "script src";
   if (name !== "src" && !/^(?:link|image|use|feimage|base)$/i.test(tagName)) return undefined;
-  return url.host === "page.example" ? undefined : `${tagName} of another host`;
+  // An address that is still growing is one of the host that it begins.
+  const isHost = tagName === "img" && imageHost?.startsWith(url.host) === true && url.host !== "";
+  const isKnown = url.host === "page.example" || isHost || !LOADED.test(url.protocol);
+  return isKnown ? undefined : `${tagName} of another host`;
+}
+
+/** A scheme that nothing follows yet opens nothing. */
+function isEmpty({ protocol, href }: URL): boolean {
+  return protocol === "data:" ? !href.includes(",") : /^[a-z-]+:\/*$/.test(href);
 }
 
 /** Text beside the tags with which a renderer closes what it opened, and beside a tag that is not whole yet. */

@@ -15,6 +15,7 @@ const pieces = joined(
     "<details>¦<!--¦-->¦<pre>¦</pre>¦<?¦<br>¦<textarea>¦<b title=\"¦<a title='¦<b <i¦<a\n¦<x ¦<T,¦<dialog open>",
     "<svg/onload=x>¦<iframe src=x>¦<input type=x>¦![a](//e.x)¦![a](/x)¦![¦](¦](https://e.x)¦]¦[a]¦[a]: //e.x",
     "[a]: /x '¦]:¦[^1]: ¦$¦$$¦|¦\n|-\n¦| a |\n|--|\n¦\\¦\\`¦&#96;¦_¦{¦=¦a¦text¦\"¦'¦>¦<¦onclick=x¦/¦(¦)¦=\"",
+    "<b.x>¦<p#x¦<script.x>¦<q&sol;",
     'https://e.x/¦www.e.x/¦<https://e.x/¦style="background:url(//e.x)">',
   ),
   14,
