@@ -70,14 +70,12 @@ test("tags behind a flag that is none count", () => {
 });
 
 test("invisible is what Unicode lets renderers ignore, but for embeddings and overrides", () => {
-  for (let point = 0x80; point <= 0x10ffff; point += 1) {
-    if (point >= 0x202a && point <= 0x202e) continue;
-    if (
-      /\p{Default_Ignorable_Code_Point}/u.test(String.fromCodePoint(point)) !== isInvisible(point)
-    ) {
-      expect(point.toString(16)).toBe("");
-    }
-  }
+  const differing = Array.from({ length: 0x110000 - 0x80 }, (_, at) => at + 0x80).filter(
+    (point) =>
+      (point < 0x202a || point > 0x202e) &&
+      /\p{Default_Ignorable_Code_Point}/u.test(String.fromCodePoint(point)) !== isInvisible(point),
+  );
+  expect(differing).toEqual([]);
 });
 
 test("in a request the texts count together", () => {
