@@ -64,3 +64,12 @@ export const FOREIGN_BUILTINS: ReadonlySet<string> = new Set([
   "cicd",
   "remote-desktop",
 ]);
+
+/**
+ * The name of a built-in policy in a reference. HushSpec writes it bare or behind `builtin:` or `hushspec:`; behind
+ * a prefix it can be nothing else, so that no file is looked for.
+ */
+export function builtinNameOf(reference: string): { name: string; isNamed: boolean } {
+  const name = /^(?:builtin|hushspec):(.*)$/s.exec(reference)?.[1];
+  return { name: name ?? reference, isNamed: name !== undefined };
+}

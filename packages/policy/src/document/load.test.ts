@@ -153,6 +153,32 @@ test.each(["default", "strict", "permissive", "panic"])("the built-in policy %s 
   expect(policy?.files).toEqual(["policy.yaml", `builtin:${name}`]);
 });
 
+test.each(
+  ["default", "strict", "permissive", "panic"].flatMap((name) => [
+    [`builtin:${name}`, name],
+    [`hushspec:${name}`, name],
+  ]),
+)("extends: %s is the built-in policy %s", (reference, name) => {
+  const header = 'hushspec: "0.1.0"\nextends: ';
+  const { policy } = readPolicy(`${header}"${reference}"\n`);
+  expect(policy?.files).toEqual(["policy.yaml", `builtin:${name}`]);
+  expect(policy?.document).toEqual(readPolicy(`${header}${name}\n`).policy?.document);
+});
+
+test.each(["builtin:relaxed", "hushspec:", "builtin:../a.yaml", "hushspec:ai-agent"])(
+  "extends: %s names no policy, and no file is looked for",
+  (reference) => {
+    const asked: string[] = [];
+    const { issues } = readPolicy(`hushspec: "0.1.0"\nextends: "${reference}"\n`, {
+      reader: (file) => {
+        asked.push(file);
+        return undefined;
+      },
+    });
+    expect([issues[0]?.code, asked]).toEqual(["extends", []]);
+  },
+);
+
 test("blocks of other guards are checked, kept and said to have no effect", () => {
   const text = 'hushspec: "0.1.0"\nrules:\n  ag_ui: {}\n  egress: { allow: ["*.example.com"] }\n';
   const policy = loadPolicy(text);

@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { canonicalJson, CountersignError, sha256Hex } from "@countersign/core";
 import "../errors.js";
 import { POLICY_SCHEMA } from "../schema/policy-schema.js";
-import { BUILTIN_POLICIES, FOREIGN_BUILTINS } from "./builtin.js";
+import { BUILTIN_POLICIES, builtinNameOf, FOREIGN_BUILTINS } from "./builtin.js";
 import type { FileDocument } from "./fragment.js";
 import { HUSHSPEC_VERSION, normaliseFile } from "./fragment.js";
 import type { PolicyIssue } from "./issue.js";
@@ -146,10 +146,15 @@ function findParent(
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(reference)) {
     return fail("only files and built-in policies can be extended, not addresses");
   }
-  const builtin = BUILTIN_POLICIES.get(reference);
-  if (builtin !== undefined) return { source: { file: `builtin:${reference}`, text: builtin } };
-  if (FOREIGN_BUILTINS.has(reference)) {
+  const { name, isNamed } = builtinNameOf(reference);
+  const builtin = BUILTIN_POLICIES.get(name);
+  if (builtin !== undefined) return { source: { file: `builtin:${name}`, text: builtin } };
+  if (FOREIGN_BUILTINS.has(name)) {
     return fail(`the built-in policy "${shown}" is not about AG-UI and is not shipped here`);
+  }
+  if (isNamed) {
+    const known = [...BUILTIN_POLICIES.keys()].join(", ");
+    return fail(`there is no built-in policy "${shown}"; there are ${known}`);
   }
   const from = files.at(-1) ?? "";
   const found = reader?.(reference, from);
