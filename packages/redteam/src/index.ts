@@ -12,6 +12,7 @@ export type { SuiteOptions } from "./report/suite.js";
 export { visible } from "./report/visible.js";
 export type { ActorReport, RunnerNote } from "./runner/actor.js";
 export type { Refusal } from "./runner/channel.js";
+export type { Gap } from "./runner/gap.js";
 export { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS } from "./runner/options.js";
 export type {
   RunnerLimits,

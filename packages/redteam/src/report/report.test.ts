@@ -126,6 +126,50 @@ test("JUnit XML is well-formed, counts right and holds no text from the wire", a
   expect(open.toSorted()).toEqual(close.toSorted());
 });
 
+/** Documents that a polite agent would seem to resist, and what every report has to name. */
+const UNDELIVERED: readonly [name: string, execution: string, indicator: string, ...string[]][] = [
+  [
+    "skipped",
+    "{actors: [{name: driver, mode: ag_ui_client, phases: [{state: {run_agent_input: {messages: []}}}]}, {name: poison, mode: mcp_server, phases: [{state: {tools: []}}]}]}",
+    "{protocol: ag_ui, target: response.content, pattern: {contains: zzz}}",
+    "poison",
+    "mcp_server",
+  ],
+  [
+    "stalled",
+    "{mode: ag_ui_client, phases: [{name: setup, state: {run_agent_input: {messages: []}}, trigger: {event: raw}}, {name: strike, state: {run_agent_input: {messages: []}}}]}",
+    "{target: response.content, pattern: {contains: zzz}}",
+    "phase setup",
+    "strike",
+  ],
+  [
+    "blind",
+    "{mode: ag_ui_client, state: {run_agent_input: {messages: []}}}",
+    "{id: BLIND-001-01, target: params.name, pattern: {contains: zzz}}",
+    "BLIND-001-01",
+    "no message had params.name",
+  ],
+];
+
+test.each(UNDELIVERED)(
+  "every report says of a %s document that it was not decided, and why",
+  async (name, execution, indicator, ...named) => {
+    const id = `${name.toUpperCase()}-001`;
+    const text = `oatf: "0.1"\nattack:\n  id: ${id}\n  execution: ${execution}\n  indicators: [${indicator}]\n`;
+    const ran = await runSuite(loadSources([{ name, text }]), { target: vulnerable.url });
+    expect(ran.summary.error + ran.summary.unsupported).toBe(1);
+    const junit = writeJunit(ran);
+    expect(junit).toMatch(/<(error|skipped) message=/);
+    const run = (ownMember(parseJson(writeSarif(ran)), "runs") as JsonValue[])[0] ?? null;
+    const [invocation = null] = ownMember(run, "invocations") as JsonValue[];
+    expect(ownMember(invocation, "executionSuccessful")).toBe(false);
+    const page = writeHtml(ran);
+    expect(page).not.toContain('class="badge not_exploited">not exploited');
+    const written = [JSON.stringify(withoutTraces(ran)), junit, JSON.stringify(invocation), page];
+    for (const report of written) for (const word of named) expect(report).toContain(word);
+  },
+);
+
 test("a baseline tells new and worse from known", async () => {
   const before = parseJson(JSON.stringify(withoutTraces(report)));
   const direct = await runSuite(documents, { target: vulnerable.url });

@@ -1,6 +1,7 @@
 import type { IndicatorVerdict, Tier, TraceEntry } from "../oatf/index.js";
 import type { ActorReport, RunnerNote } from "../runner/actor.js";
 import type { Refusal } from "../runner/channel.js";
+import type { Gap } from "../runner/gap.js";
 import type { TransportKind } from "../runner/options.js";
 import type { Outcome } from "../runner/run-document.js";
 
@@ -13,6 +14,8 @@ export type TargetResult = {
   readonly reason?: string;
   /** The target, or a gateway before it, said no. */
   readonly stopped: boolean;
+  /** What the document asks for and what did not happen; absent in reports of earlier versions. */
+  readonly gaps?: readonly Gap[];
   readonly tier?: Tier;
   readonly indicators: readonly IndicatorVerdict[];
   readonly receipts: readonly string[];

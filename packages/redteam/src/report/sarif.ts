@@ -27,15 +27,23 @@ export function writeSarif(report: SuiteReport): string {
     rules: report.entries.map(ruleOf),
   };
   const notifications = report.entries
-    .filter((entry) => decisiveResult(entry).outcome === "error")
-    .map((entry) => ({
-      level: "error",
-      message: { text: `${entry.id}: ${decisiveResult(entry).reason ?? "error"}` },
-    }));
+    .filter((entry) => ["error", "unsupported"].includes(decisiveResult(entry).outcome))
+    .map((entry) => {
+      const { outcome, reason } = decisiveResult(entry);
+      return {
+        level: "error",
+        descriptor: { id: outcome },
+        associatedRule: { id: entry.id, index: report.entries.indexOf(entry) },
+        message: { text: `${entry.id}: ${reason ?? outcome}` },
+      };
+    });
   const run = {
     tool: { driver },
     invocations: [
-      { executionSuccessful: report.complete, toolExecutionNotifications: notifications },
+      {
+        executionSuccessful: report.complete && notifications.length === 0,
+        toolExecutionNotifications: notifications,
+      },
     ],
     results: found.map((entry) => resultOf(entry, report)),
   };

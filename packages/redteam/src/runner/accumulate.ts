@@ -1,14 +1,28 @@
-import type { JsonObject } from "@countersign/core";
+import { parseJson, setMember } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../oatf/json/access.js";
+import { sortedText } from "../oatf/json/text.js";
+import {
+  ACCUMULATED_MESSAGE,
+  ACCUMULATED_REASONING,
+  ACCUMULATED_RESPONSE,
+  ACCUMULATED_TOOL_CALL,
+} from "../oatf/model/events.js";
 
 type Call = { id: string; name: string; arguments: string; result: string | null };
 type Text = { id: string; role: string; content: string; tool_calls: Call[] };
+type Thought = { id: string; content: string };
+
+/** An entry that puts pieces of a run together. */
+export type JoinedEntry = { readonly event: string; readonly content: JsonObject };
 
 /** Joins the pieces of one run. */
 export type Accumulator = {
   add(name: string, event: JsonObject): void;
   /** `{messages, reasoning}` in the order of first appearance; `undefined` when there was nothing to join. */
   content(): JsonObject | undefined;
+  /** The run as a whole, then each of its messages and calls, with the names that documents give their parts. */
+  entries(): JoinedEntry[];
 };
 
 const ANONYMOUS = "";
@@ -20,11 +34,18 @@ const ANONYMOUS = "";
 export function createAccumulator(): Accumulator {
   const messages = new Map<string, Text>();
   const calls = new Map<string, Call>();
-  const reasoning = new Map<string, { id: string; content: string }>();
+  const reasoning = new Map<string, Thought>();
+  // The fields of all events of a message or call, so that a joined entry says of it what they say.
+  const fields = new Map<Text | Call | Thought, JsonObject>();
   let lastMessage = ANONYMOUS;
   let lastCall = ANONYMOUS;
   let lastReasoning = ANONYMOUS;
 
+  const note = (unit: Text | Call | Thought, event: JsonObject): void => {
+    const known = fields.get(unit) ?? {};
+    for (const [key, value] of Object.entries(event)) setMember(known, key, value);
+    fields.set(unit, known);
+  };
   const messageOf = (id: string, role: string | undefined): Text => {
     let message = messages.get(id);
     if (message === undefined) {
@@ -35,7 +56,9 @@ export function createAccumulator(): Accumulator {
   };
   const addText = (event: JsonObject): void => {
     lastMessage = textMember(event, "messageId") ?? lastMessage;
-    messageOf(lastMessage, textMember(event, "role")).content += textMember(event, "delta") ?? "";
+    const message = messageOf(lastMessage, textMember(event, "role"));
+    message.content += textMember(event, "delta") ?? "";
+    note(message, event);
   };
   const addCall = (event: JsonObject): void => {
     lastCall = textMember(event, "toolCallId") ?? lastCall;
@@ -49,12 +72,18 @@ export function createAccumulator(): Accumulator {
       );
     }
     call.arguments += textMember(event, "delta") ?? "";
+    note(call, event);
   };
   const addReasoning = (event: JsonObject): void => {
     lastReasoning = textMember(event, "messageId") ?? lastReasoning;
     const thought = reasoning.get(lastReasoning) ?? { id: lastReasoning, content: "" };
     thought.content += textMember(event, "delta") ?? "";
     reasoning.set(lastReasoning, thought);
+    note(thought, event);
+  };
+  const content = (): JsonObject | undefined => {
+    if (messages.size === 0 && reasoning.size === 0) return undefined;
+    return { messages: [...messages.values()], reasoning: [...reasoning.values()] };
   };
   return {
     add(name, event) {
@@ -67,9 +96,53 @@ export function createAccumulator(): Accumulator {
         addReasoning(event);
       }
     },
-    content() {
-      if (messages.size === 0 && reasoning.size === 0) return undefined;
-      return { messages: [...messages.values()], reasoning: [...reasoning.values()] };
+    content,
+    entries() {
+      const joined = content();
+      if (joined === undefined) return [];
+      const said = [...messages.values()].filter((message) => message.content !== "");
+      const whole = said.map((message) => message.content).join("\n");
+      return [
+        { event: ACCUMULATED_RESPONSE, content: { ...joined, ...answerOf(whole) } },
+        ...said.map((message) => ({
+          event: ACCUMULATED_MESSAGE,
+          content: {
+            ...fields.get(message),
+            delta: message.content,
+            ...answerOf(message.content),
+          },
+        })),
+        ...[...reasoning.values()].map((thought) => ({
+          event: ACCUMULATED_REASONING,
+          content: { ...fields.get(thought), delta: thought.content, content: thought.content },
+        })),
+        ...[...calls.values()].flatMap((call) =>
+          argumentsOf(call.arguments).map((value) => ({
+            event: ACCUMULATED_TOOL_CALL,
+            content: {
+              ...fields.get(call),
+              name: call.name,
+              delta: call.arguments,
+              arguments: value,
+            },
+          })),
+        ),
+      ];
     },
   };
+}
+
+/** The names under which documents look for the answer. */
+function answerOf(text: string): JsonObject {
+  return text === "" ? {} : { response: { content: text }, content: text, body: text };
+}
+
+/** Arguments as a value, so that paths lead into it, and as the text they came in where string operators see another. */
+function argumentsOf(text: string): JsonValue[] {
+  try {
+    const value = parseJson(text);
+    return sortedText(value) === text ? [value] : [value, text];
+  } catch {
+    return [text];
+  }
 }

@@ -6,18 +6,23 @@ import {
   interpolateTemplate,
   interpolateValue,
 } from "../oatf/index.js";
+import { listMember, textMember } from "../oatf/json/access.js";
 import type { Action, Direction, NormalizedActor, NormalizedPhase } from "../oatf/index.js";
 import type { Channel, Refusal } from "./channel.js";
+import type { Gap } from "./gap.js";
 import type { RunnerLimits } from "./options.js";
 import { PhaseWatch } from "./phase-watch.js";
-import { callNamedBy, requestOf, withIds } from "./request.js";
-import { createRunStream } from "./run-stream.js";
+import { callNamedBy, requestExtrasOf, requestOf, withIds } from "./request.js";
+import { createRunStream, placeOf } from "./run-stream.js";
 import type { RunStream } from "./run-stream.js";
 import { connectionError } from "./stopwatch.js";
 import { followUpInput } from "./tool-calls.js";
 import { lengthOf } from "./trace-recorder.js";
 import type { TraceRecorder } from "./trace-recorder.js";
 import type { ActorVariables } from "./variables.js";
+
+/** What the AG-UI binding performs of a state. */
+const STATE_KEYS: ReadonlySet<string> = new Set(["run_agent_input", "tool_responses"]);
 
 /** Something the reader of a report should know. */
 export type RunnerNote = { readonly code: string; readonly message: string };
@@ -39,8 +44,12 @@ export type ActorSurroundings = {
   readonly channel: Channel;
   readonly limits: RunnerLimits;
   readonly strict: boolean;
+  /** The target answers harmless requests, so that a refusal is an answer. */
+  readonly refusalsCount: boolean;
   note(note: RunnerNote): void;
-  failed(error: CountersignError): void;
+  /** Takes what the document asks for and what did not happen. */
+  missed(gap: Gap): void;
+  failed(error: CountersignError, place: string): void;
   refused(refusal: Refusal): void;
 };
 
@@ -70,6 +79,7 @@ class ActorPerformance implements RunningActor {
   #entered = 0;
   #runs = 0;
   #followUps = 0;
+  readonly #answeredPhases = new Set<NormalizedPhase | undefined>();
   #lastRequest: JsonValue | undefined;
   #lastResponse: JsonValue | undefined;
 
@@ -113,11 +123,27 @@ class ActorPerformance implements RunningActor {
     if (this.#isDone || this.#open.size > 0) return;
     const trigger = this.#isLastPhase ? undefined : this.#phase?.trigger;
     if (trigger === undefined) this.#end("completed");
-    else if (trigger.after === undefined) this.#end("stalled");
+    else if (trigger.after === undefined) {
+      const { phases } = this.#actor;
+      const left = phases.slice(this.#index + 1).map(({ name }) => name);
+      this.#missed(
+        "cut_short",
+        `phase ${this.#index + 1} of ${phases.length} waits for ${trigger.event ?? "an event"}, which never came, so ${left.join(", ")} did not happen`,
+      );
+      this.#end("stalled");
+    }
+  }
+
+  #missed(kind: Gap["kind"], message: string): void {
+    this.#around.missed({ kind, message: `${this.#place}: ${message}` });
+  }
+
+  get #place(): string {
+    return placeOf({ actor: this.#actor.name, phase: this.#phase?.name ?? "" });
   }
 
   #fail(error: unknown): void {
-    this.#around.failed(isCountersignError(error) ? error : connectionError(error));
+    this.#around.failed(isCountersignError(error) ? error : connectionError(error), this.#place);
     this.#end("failed");
     for (const stream of this.#open) stream.stop();
   }
@@ -127,6 +153,12 @@ class ActorPerformance implements RunningActor {
     this.#isDone = true;
     this.#watch.stop();
     const { name, mode, phases } = this.#actor;
+    for (const phase of phases.slice(0, this.#entered)) {
+      const isAsked = this.#answeredPhases.has(phase);
+      if (isAsked || ownMember(phase.state, "tool_responses") === undefined) continue;
+      const message = `${placeOf({ actor: name, phase: phase.name })}: the agent asked for none of its tool_responses`;
+      this.#around.note({ code: "CS-010", message });
+    }
     const counts = { entered: this.#entered, total: phases.length };
     this.#finish({ name, mode, status, phases: counts, runs: this.#runs });
   }
@@ -138,9 +170,42 @@ class ActorPerformance implements RunningActor {
     this.#followUps = 0;
     this.#watch.enter(phase.trigger, () => this.#guard(() => {}));
     for (const action of phase.on_enter ?? []) this.#act(action);
-    if (phase.state === undefined) return;
-    const input = this.#interpolate(phase.state["run_agent_input"] ?? {});
-    this.#startRun(isJsonObject(input) ? input : { value: input });
+    if (phase.state !== undefined) this.#send(phase, phase.state);
+  }
+
+  /** Sends what the state of a phase holds; what the binding has no way to perform is told. */
+  #send(phase: NormalizedPhase, state: JsonObject): void {
+    for (const key of Object.keys(state)) {
+      if (STATE_KEYS.has(key) || key.startsWith("x-")) continue;
+      this.#missed("unsupported", `the AG-UI binding has no ${key.slice(0, 64)}, nothing sends it`);
+    }
+    const responses = ownMember(state, "tool_responses");
+    if (responses !== undefined && !(Array.isArray(responses) && responses.every(isJsonObject))) {
+      this.#missed("error", "tool_responses is no list of responses, so no tool call is answered");
+    }
+    const extras = requestExtrasOf(phase);
+    for (const problem of extras.problems) this.#missed("error", problem);
+    const written = ownMember(state, "run_agent_input");
+    if (!isJsonObject(written)) {
+      const problem = written === undefined ? "has no run_agent_input" : "is no mapping";
+      this.#missed("error", `the state ${problem}, so nothing was sent`);
+      return;
+    }
+    this.#startRun(
+      this.#payload(this.#withoutSynthesis(written)),
+      extras.body === undefined ? undefined : this.#fill(extras.body),
+    );
+  }
+
+  /** `synthesize` is reserved: what is written out is sent, and the key never is. */
+  #withoutSynthesis({ synthesize, ...input }: JsonObject): JsonObject {
+    if (synthesize === undefined) return input;
+    const message = "synthesize is reserved and has no effect; the written messages are sent";
+    this.#around.note({ code: "W-006", message });
+    if (!Array.isArray(input["messages"]) || input["messages"].length === 0) {
+      this.#missed("unsupported", "synthesize is not performed, and there are no written messages");
+    }
+    return input;
   }
 
   #act({ send, log }: Action): void {
@@ -149,13 +214,13 @@ class ActorPerformance implements RunningActor {
       const code = `log:${log.level ?? "info"}`;
       this.#around.note({ code, message: text.slice(0, 1000) });
     } else if (send !== undefined) {
-      const filled = this.#interpolate(send.params ?? {});
-      const params = isJsonObject(filled) ? filled : { value: filled };
-      if (send.method === "run_agent_input") this.#startRun(params);
+      const params = this.#payload(send.params ?? {});
+      if (send.method === "run_agent_input") this.#startRun(this.#withoutSynthesis(params));
       else this.#sendEvent(send.method, params);
     } else {
       const message = "an action of another binding was skipped";
       this.#around.note({ code: "CS-005", message });
+      this.#missed("unsupported", message);
     }
   }
 
@@ -169,26 +234,23 @@ class ActorPerformance implements RunningActor {
     } else {
       const message = `send ${method} has no way over this transport`;
       this.#around.note({ code: "CS-005", message });
+      this.#missed("unsupported", message);
     }
   }
 
   #inputOfPhase(): JsonObject {
     const state = computeEffectiveState(this.#actor.phases, this.#index)?.["run_agent_input"] ?? {};
-    const filled = this.#interpolate(state);
-    return isJsonObject(filled) ? filled : {};
+    return this.#withoutSynthesis(this.#payload(state));
   }
 
-  #startRun(input: JsonObject): void {
+  /** Starts a run; `written` is sent in place of the input. */
+  #startRun(input: JsonObject, written?: string): void {
     this.#runs += 1;
     const phase = this.#phase;
     const body = withIds(input, (key) =>
       this.#around.note({ code: "CS-002", message: `${key} generated` }),
     );
-    const text = ownMember(phase, "x-countersign-body");
-    const written =
-      typeof text === "string"
-        ? interpolateTemplate(text, this.#templateContext()).text
-        : undefined;
+    const { headers } = phase === undefined ? { headers: {} } : requestExtrasOf(phase);
     const stream = createRunStream(
       { actor: this.#actor.name, phase: phase?.name ?? "", input: body },
       this.#around,
@@ -202,24 +264,37 @@ class ActorPerformance implements RunningActor {
       computeEffectiveState(this.#actor.phases, this.#index)?.["tool_responses"],
     );
     this.#open.add(stream);
-    const request = requestOf(body, written, phase);
+    const request = requestOf(body, written, headers);
     this.#record("run_agent_input", body, written);
     stream.listen(this.#around.channel.start(request, stream));
   }
 
   #answerCalls(stream: RunStream): void {
     if (this.#isDone) return;
-    const { answers, unanswered } = stream.answerCalls((content) => this.#interpolate(content));
+    const { answers, unanswered, unwritten } = stream.answerCalls((content) => this.#fill(content));
+    for (const name of unwritten) {
+      const message = `the tool response for ${name.slice(0, 64)} has no written content`;
+      this.#around.note({ code: "W-006", message });
+      this.#missed("unsupported", message);
+    }
+    const offered = new Set(
+      listMember(stream.input, "tools").map((tool) => textMember(tool, "name")),
+    );
     for (const name of unanswered) {
       const message = `tool call ${name.slice(0, 64)} left unanswered`;
       this.#around.note({ code: "CS-007", message });
+      // The agent waits for the result of a tool that the client offers.
+      if (offered.has(name)) this.#missed("error", `${message}: no entry of tool_responses fits`);
     }
     if (answers.length === 0) return;
     this.#followUps += 1;
     if (this.#followUps > this.#around.limits.maxFollowUps) {
-      this.#around.note({ code: "CS-007", message: "too many tool calls in one phase" });
+      const message = "too many tool calls in one phase, the last ones were not answered";
+      this.#around.note({ code: "CS-007", message });
+      this.#missed("error", message);
       return;
     }
+    this.#answeredPhases.add(this.#phase);
     for (const { result } of answers) this.#record("tool_call_result", result);
     this.#startRun(followUpInput(stream.input, answers));
   }
@@ -245,10 +320,19 @@ class ActorPerformance implements RunningActor {
     this.#watch.observe(event, content);
   }
 
-  #interpolate(value: JsonValue): JsonValue {
+  #payload(value: JsonValue): JsonObject {
+    const filled = this.#fill(value);
+    return isJsonObject(filled) ? filled : { value: filled };
+  }
+
+  /** Fills the templates of something that is sent; one without a value leaves a hole in the attack. */
+  #fill<Value extends JsonValue>(value: Value): Value {
     const { value: filled, warnings } = interpolateValue(value, this.#templateContext());
-    for (const { code, message } of warnings) this.#around.note({ code, message });
-    return filled;
+    for (const { code, message } of warnings) {
+      this.#around.note({ code, message });
+      this.#missed("cut_short", `sent with a hole: ${message}`);
+    }
+    return filled as Value;
   }
 
   #templateContext() {

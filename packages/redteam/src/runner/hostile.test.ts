@@ -93,11 +93,14 @@ test("nobody there, an empty stream and a wrong path are errors", async () => {
   expect([nobody.outcome, nobody.reason?.includes("ECONNREFUSED")]).toEqual(["error", true]);
   expect(await runScripted(document, [[]])).toMatchObject({
     outcome: "error",
-    reason: "the target sent no event",
+    reason: "actor default, phase phase-1: the target sent no event",
   });
   const agent = await startFakeAgent(() => ({ status: 404, pieces: ["nothing here"] }));
   const lost = await runDocument(document, { target: agent.url, refusalsCount: true });
-  expect([lost.outcome, lost.reason]).toEqual(["error", "the target answered with status 404"]);
+  expect([lost.outcome, lost.reason]).toEqual([
+    "error",
+    "actor default, phase phase-1: the target answered with status 404",
+  ]);
   await agent.stop();
 });
 

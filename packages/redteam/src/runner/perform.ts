@@ -6,6 +6,7 @@ import { startActor } from "./actor.js";
 import type { ActorReport, RunnerNote } from "./actor.js";
 import type { Channel, ChannelOptions, Refusal } from "./channel.js";
 import "./errors.js";
+import type { Gap } from "./gap.js";
 import { createHttpChannel } from "./http-channel.js";
 import { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS, transportOf } from "./options.js";
 import type { RunnerOptions, TransportKind } from "./options.js";
@@ -30,6 +31,8 @@ export type Performance = {
   readonly refusals: readonly Refusal[];
   /** What broke: connections, limits on time, streams that cannot be read. */
   readonly failures: readonly { readonly code: string; readonly message: string }[];
+  /** What the document asks for and what did not happen, failures and actors that were skipped included. */
+  readonly gaps: readonly Gap[];
   /** Receipts that a gateway named in refusals, errors and notices. */
   readonly receipts: readonly string[];
   /** Rules and codes that were named when somebody said no. */
@@ -70,6 +73,7 @@ export async function performDocument(
       limits,
       variables: variables(actor.name),
       strict: options.strict === true,
+      refusalsCount: options.refusalsCount === true,
       channel: channelFor(settings, options),
     }),
   );
@@ -79,10 +83,15 @@ export async function performDocument(
     signal: options.signal,
     failed: told.failed,
   });
-  const { notes, refusals, failures } = told;
+  const { notes, refusals, failures, gaps } = told;
   for (const { mode, name } of actors) {
     if (mode === PERFORMED_MODE) continue;
-    notes.push({ code: "W-002", message: `actor ${name} was skipped: ${mode} is not performed` });
+    const message = `actor ${name} was skipped: ${mode} is not performed`;
+    notes.push({ code: "W-002", message });
+    told.missed({ kind: "unsupported", message });
+  }
+  if (recorder.truncated) {
+    told.missed({ kind: "error", message: "the trace reached a bound and is not whole" });
   }
   return {
     trace: recorder.entries,
@@ -91,6 +100,7 @@ export async function performDocument(
     notes,
     refusals,
     failures,
+    gaps,
     receipts: receiptsOf(recorder.entries, refusals),
     objections: objectionsOf(recorder.entries, refusals),
     transport: transportOf(options),
@@ -104,15 +114,24 @@ function createNotebook() {
   const notes: RunnerNote[] = [];
   const refusals: Refusal[] = [];
   const failures: { code: string; message: string }[] = [];
+  const gaps: Gap[] = [];
+  const missed = (gap: Gap): void => {
+    const isKnown = gaps.some(({ message }) => message === gap.message);
+    if (!isKnown && gaps.length < MOST_NOTES) gaps.push(gap);
+  };
   return {
     notes,
     refusals,
     failures,
+    gaps,
+    missed,
     note(note: RunnerNote): void {
       if (notes.length < MOST_NOTES) notes.push(note);
     },
-    failed({ code, message }: CountersignError): void {
+    failed({ code, message }: CountersignError, place?: string): void {
       failures.push({ code, message });
+      const where = place === undefined ? "" : `${place}: `;
+      missed({ kind: "error", message: `${where}${message} (${code})` });
     },
     refused(refusal: Refusal): void {
       refusals.push(refusal);

@@ -1,15 +1,15 @@
 import { CountersignError, isCountersignError, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../oatf/json/access.js";
-import { ACCUMULATED_RESPONSE } from "../oatf/index.js";
+import { ACCUMULATED_RESPONSE } from "../oatf/model/events.js";
 import { createAccumulator } from "./accumulate.js";
 import type { ActorSurroundings } from "./actor.js";
 import type { RunSink } from "./channel.js";
 import { createToolCallNames } from "./correlate.js";
 import "./errors.js";
-import { readRefusal } from "./refusal.js";
+import { isDeliberate, readRefusal } from "./refusal.js";
 import { createToolCalls } from "./tool-calls.js";
-import type { ToolAnswer } from "./tool-calls.js";
+import type { ToolCalls } from "./tool-calls.js";
 import { lengthOf, WIRE } from "./trace-recorder.js";
 
 /** The answer to one request, as its actor sees it. */
@@ -18,10 +18,7 @@ export type RunStream = RunSink & {
   /** Takes the way to stop listening. */
   listen(stop: () => void): void;
   stop(): void;
-  answerCalls(fill: (content: JsonValue) => JsonValue): {
-    answers: ToolAnswer[];
-    unanswered: string[];
-  };
+  answerCalls: (fill: (content: JsonValue) => JsonValue) => ReturnType<ToolCalls["answer"]>;
 };
 
 /** Whom a stream tells. */
@@ -45,10 +42,15 @@ export function createRunStream(
   responses: JsonValue | undefined,
 ): RunStream {
   const record = createRunRecord(place, around);
+  const missed = (message: string): void =>
+    around.missed({ kind: "error", message: `${placeOf(place)}: ${message}` });
   const names = createToolCallNames();
   const accumulator = createAccumulator();
   const calls = createToolCalls();
   let malformedInRow = 0;
+  let malformedFrames = 0;
+  let events = 0;
+  let isRefused = false;
   let isFinished = false;
   let isOver = false;
   let stopListening: () => void = () => {};
@@ -60,6 +62,7 @@ export function createRunStream(
   };
   const malformed = (json: string, code: string): void => {
     malformedInRow += 1;
+    malformedFrames += 1;
     record.onWire("malformed", {
       code,
       text: json.slice(0, SHOWN_OF_MALFORMED),
@@ -74,9 +77,20 @@ export function createRunStream(
     isOver = true;
     clearTimeout(linger);
     // A run that has ended is whole, however its connection was closed.
-    if (failure !== undefined && !isFinished) around.failed(failure);
-    const joined = around.strict ? undefined : accumulator.content();
-    if (joined !== undefined) record.event(ACCUMULATED_RESPONSE, joined, joined, lengthOf(joined));
+    if (failure !== undefined && !isFinished) around.failed(failure, placeOf(place));
+    else if (!isFinished && !isRefused) {
+      missed(
+        events === 0
+          ? "the target sent no event"
+          : "the stream ended without RUN_FINISHED or RUN_ERROR",
+      );
+    }
+    if (malformedFrames > 0) missed(`${malformedFrames} frames of the stream are no events`);
+    for (const { event, content } of around.strict ? [] : accumulator.entries()) {
+      // The first repeats the texts of the run, the rest what the first has paid for.
+      const cost = event === ACCUMULATED_RESPONSE ? lengthOf(content) : 0;
+      record.event(event, content, content, cost);
+    }
     listener.ended(stream);
   };
   const stream: RunStream = {
@@ -103,9 +117,13 @@ export function createRunStream(
         giveUp("trace", "the target sent more than the trace may hold");
         return;
       }
+      events += 1;
       accumulator.add(event, content);
       calls.add(event, content);
       if (TERMINAL.has(event)) isFinished = true;
+      if (event === "run_error" && !around.refusalsCount) {
+        missed("the run ended in RUN_ERROR, and nothing shows that the target answers anybody");
+      }
       if (isFinished) {
         clearTimeout(linger);
         linger = setTimeout(() => stream.stop(), LINGER[around.channel.kind]);
@@ -115,15 +133,23 @@ export function createRunStream(
     refused(status, body) {
       if (isOver) return;
       const refusal = readRefusal(status, body);
+      isRefused = true;
+      if (!isDeliberate(refusal)) missed(`the target answered with status ${status}`);
+      else if (!around.refusalsCount) {
+        missed(`the target refused (status ${status}), and nothing shows that it answers anybody`);
+      }
       record.onWire("http_response", { ...refusal });
       around.refused(refusal);
     },
     ended: end,
-    answerCalls(fill) {
-      return calls.answer(responses === undefined ? undefined : fill(responses));
-    },
+    answerCalls: (fill) => calls.answer(responses, fill),
   };
   return stream;
+}
+
+/** Where in a document something happened. */
+export function placeOf(place: { readonly actor: string; readonly phase: string }): string {
+  return `actor ${place.actor}, phase ${place.phase}`;
 }
 
 type ReadEvent =

@@ -49,13 +49,14 @@ test("a trace has every message with direction and actor, and joins the text of 
     "<something_new",
     "<run_finished",
     "<_accumulated_response",
+    "<_accumulated_message",
   ]);
   expect(ran.outcome).toBe("exploited");
   expect(new Set(ran.performance?.trace.map(({ actor }) => actor))).toEqual(new Set(["default"]));
   const strict = await runScripted(documentOf(HELLO, indicator), [streamOf(...text)], {
     strict: true,
   });
-  expect(strict.outcome).toBe("not_exploited");
+  expect(strict.outcome).toBe("error");
 });
 
 test("arguments and ends get the name of their call, interleaved and in chunks, and the raw event stays", async () => {

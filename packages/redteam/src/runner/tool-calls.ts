@@ -13,8 +13,14 @@ export type ToolAnswer = { readonly result: JsonObject; readonly call: JsonObjec
 /** The tool calls of one run that wait for the client. */
 export type ToolCalls = {
   add(name: string, event: JsonObject): void;
-  /** Answers by the dispatch list, first match wins; calls that nothing answers are named. */
-  answer(responses: JsonValue | undefined): { answers: ToolAnswer[]; unanswered: string[] };
+  /**
+   * Answers by the dispatch list, first match wins; calls that nothing answers are named, and so are those whose
+   * answer nobody wrote (`synthesize` alone), which get the default. `fill` fills the templates of an answer.
+   */
+  answer(
+    responses: JsonValue | undefined,
+    fill: (content: JsonValue) => JsonValue,
+  ): { answers: ToolAnswer[]; unanswered: string[]; unwritten: string[] };
 };
 
 /** Remembers calls from their start on, forgets those that the agent answers or that wait for a person. */
@@ -43,25 +49,33 @@ export function createToolCalls(): ToolCalls {
       else if (name === "tool_call_args" && pending.has(id)) extend(id, event, false);
       else if (name === "tool_call_end" && pending.has(id)) extend(id, event, true);
     },
-    answer(responses) {
+    answer(responses, fill) {
       const answers: ToolAnswer[] = [];
       const unanswered: string[] = [];
+      const unwritten: string[] = [];
       for (const [id, call] of pending) {
         if (!call.ended) continue;
-        const content = contentFor(responses, call.start);
-        if (content === undefined) unanswered.push(call.name);
-        else answers.push({ result: resultOf(id, content), call: callOf(id, call) });
+        const entry = responses === undefined ? DEFAULT : entryFor(responses, call.start);
+        if (entry === null) {
+          unanswered.push(call.name);
+          continue;
+        }
+        if (entry.content === undefined) unwritten.push(call.name);
+        const content = fill(entry.content ?? "");
+        answers.push({ result: resultOf(id, content), call: callOf(id, call) });
       }
       pending.clear();
-      return { answers, unanswered };
+      return { answers, unanswered, unwritten };
     },
   };
 }
 
-function contentFor(responses: JsonValue | undefined, start: JsonObject): JsonValue | undefined {
-  if (responses === undefined) return "";
+/** The answer when a document has no list: an empty success. */
+const DEFAULT: ResponseEntry = { content: "" };
+
+function entryFor(responses: JsonValue, start: JsonObject): ResponseEntry | null {
   const entries = Array.isArray(responses) ? responses.filter(isJsonObject) : [];
-  return selectResponse(entries as ResponseEntry[], start)?.content;
+  return selectResponse(entries as ResponseEntry[], start);
 }
 
 function resultOf(toolCallId: string, content: JsonValue): JsonObject {

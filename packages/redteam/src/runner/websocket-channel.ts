@@ -22,18 +22,26 @@ export function createWebSocketChannel(options: ChannelOptions): Channel {
       perMessageDeflate: false,
       handshakeTimeout: options.timeouts.connect,
     });
-    opened.on("message", (data, isBinary) => receive(data.toString(), isBinary));
+    // A socket that another one has replaced has nothing more to say.
+    const ifCurrent = (act: () => void): void => {
+      if (socket === opened) act();
+    };
+    opened.on("message", (data, isBinary) => ifCurrent(() => receive(data.toString(), isBinary)));
     opened.on("unexpected-response", (request, response) => {
       const { statusCode = 0 } = response;
-      current?.sink.refused(statusCode, "");
       request.destroy();
-      current?.end();
+      ifCurrent(() => {
+        current?.sink.refused(statusCode, "");
+        current?.end();
+      });
     });
-    opened.on("error", (error) => current?.end(connectionError(error)));
-    opened.on("close", () => {
-      if (socket === opened) socket = undefined;
-      current?.end();
-    });
+    opened.on("error", (error) => ifCurrent(() => current?.end(connectionError(error))));
+    opened.on("close", () =>
+      ifCurrent(() => {
+        socket = undefined;
+        current?.end();
+      }),
+    );
     return opened;
   };
   const receive = (text: string, isBinary: boolean): void => {
@@ -76,11 +84,15 @@ export function createWebSocketChannel(options: ChannelOptions): Channel {
         stopwatch.expect("firstByte");
         socket?.send(run.body);
       };
-      if (socket?.readyState === WebSocket.OPEN) ready();
+      const isOpen = socket?.readyState === WebSocket.OPEN;
+      // Headers travel with the opening request only.
+      if (isOpen && Object.keys(run.headers).length === 0) ready();
       else {
         stopwatch.expect("connect");
+        const replaced = socket;
         socket = connect(run);
         socket.once("open", ready);
+        replaced?.terminate();
       }
       return () => end();
     },

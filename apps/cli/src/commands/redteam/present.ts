@@ -18,6 +18,8 @@ function paint(word: string, width = 0): string {
 }
 
 const WIDTH = "unsupported".length;
+/** Room for the actor, phase or indicator that kept a document from being judged. */
+const LONGEST_DETAILS = 400;
 
 /** One line for one document. */
 export function printEntry(entry: ReportEntry): void {
@@ -33,7 +35,10 @@ export function printEntry(entry: ReportEntry): void {
     ...(result.receipts.length === 0 ? [] : [`receipt ${result.receipts.join(", ")}`]),
     ...(result.distribution === undefined ? [] : [describe(result.distribution)]),
   ];
-  const rest = details.length === 0 ? "" : pc.dim(`  ${visible(details.join("; ")).slice(0, 200)}`);
+  const rest =
+    details.length === 0
+      ? ""
+      : pc.dim(`  ${visible(details.join("; ")).slice(0, LONGEST_DETAILS)}`);
   const title = visible(entry.title).slice(0, 80);
   printLine(
     `${words}  ${visible(entry.id).padEnd(9)} ${entry.severity.padEnd(8)}  ${title}${rest}`,

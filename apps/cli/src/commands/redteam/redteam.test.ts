@@ -69,6 +69,41 @@ test("the exit code says clean, exploited, error or partial", async () => {
   expect((await run("run", file, "--demo", "hardened")).code).toBe(3);
 });
 
+test("what was not delivered or could not be seen is named, and never exits clean", async () => {
+  const text = (execution: string, target: string): string =>
+    `oatf: "0.1"\nattack:\n  id: TEST-002\n  execution: ${execution}\n  indicators: [{protocol: ag_ui, target: ${target}, pattern: {contains: zzz}}]\n`;
+  const input = "state: {run_agent_input: {messages: [{id: m, role: user, content: Hi}]}}";
+  const client = `{name: page, mode: ag_ui_client, phases: [{${input}}]}`;
+  const cases: [execution: string, target: string, ...named: string[]][] = [
+    [
+      `{actors: [${client}, {name: poison, mode: a2a_server, phases: [{state: {}}]}]}`,
+      "response.content",
+      "unsupported",
+      "poison",
+      "a2a_server",
+    ],
+    [
+      `{mode: ag_ui_client, phases: [{name: setup, ${input}, trigger: {event: raw}}, {name: strike, ${input}}]}`,
+      "response.content",
+      "error",
+      "phase setup",
+      "strike",
+    ],
+    [`{mode: ag_ui_client, ${input}}`, "params.text", "error", "TEST-002-01", "params.text"],
+  ];
+  for (const [execution, target, ...named] of cases) {
+    const file = write("undelivered.yaml", text(execution, target));
+    const ran = await run("run", file, "--demo", "hardened");
+    expect(ran.code).toBe(2);
+    for (const word of named) expect(ran.out).toContain(word);
+  }
+  const control = write(
+    "delivered.yaml",
+    text(`{mode: ag_ui_client, ${input}}`, "response.content"),
+  );
+  expect((await run("run", control, "--demo", "hardened")).code).toBe(0);
+});
+
 test("reports are written beside each other and traces only where they are asked for", async () => {
   const files = ["a.xml", "a.sarif", "a.html"].map((name) => join(folder, name));
   const [junit = "", sarif = "", html = ""] = files;

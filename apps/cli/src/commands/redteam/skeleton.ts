@@ -39,9 +39,8 @@ attack:
             - content: { content: "no such tool" }
         extractors: # values for later templates: {{call_id}}
           - { name: call_id, source: response, type: json_path, selector: "$.toolCallId" }
-        trigger: # what ends the phase
+        trigger: # what ends the phase; without this result nothing was delivered, and the outcome is an error
           event: tool_call_result
-          after: 10s
       - name: watch # no state of its own: goes on listening
         on_enter:
           - log: { message: "the client answered {{call_id}}" }

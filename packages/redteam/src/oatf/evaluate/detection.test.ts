@@ -103,6 +103,7 @@ test("every value goes to the model as text, and the highest score decides", () 
   expect(semantic.asked[0]).toEqual({
     text: '{"content":"hello"}',
     intent: "leak",
+    threshold: 0.7,
     intent_class: "data_exfiltration",
   });
 });

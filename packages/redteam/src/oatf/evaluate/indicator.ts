@@ -2,7 +2,7 @@ import type { JsonValue } from "@countersign/core";
 import type { CelEvaluator } from "../cel/evaluator.js";
 import { isDeeperThan } from "../json/depth.js";
 import { MAX_MESSAGE_DEPTH } from "../limits.js";
-import { ACCUMULATED_RESPONSE } from "../model/events.js";
+import { isJoined, isJoinedInto } from "../model/events.js";
 import { knownProtocols } from "../model/modes.js";
 import type { NormalizedIndicator } from "../model/normalized.js";
 import type { EvaluationError } from "./evaluation-error.js";
@@ -76,6 +76,7 @@ export function evaluateIndicator(
     return detect(content);
   };
   let eligible = 0;
+  let lookedAt = 0;
   let failures = 0;
   let firstFailure: EvaluationError | undefined;
   for (const entry of trace) {
@@ -90,14 +91,16 @@ export function evaluateIndicator(
         ...(detail.path === undefined ? {} : { path: detail.path }),
       };
       const evidence = describeMatch(entry, detail, options.evidence) + failureNote(failures);
-      const isAccumulated = entry.event === ACCUMULATED_RESPONSE;
       return verdict("matched", evidence, {
         match,
-        ...(isAccumulated ? { source: "accumulated", diagnostics: ["CS-006"] } : {}),
+        ...(isJoined(entry.event) ? { source: "accumulated", diagnostics: ["CS-006"] } : {}),
       });
     }
     // Without its evaluator the indicator has no other answer on any message.
     if (outcome.result === "skipped") return verdict("skipped", outcome.reason);
+    if (outcome.result === "not_matched" && outcome.absent !== true && !isOwnRequest(entry)) {
+      lookedAt += 1;
+    }
     if (outcome.result === "error" && counts(indicator, entry)) {
       failures += 1;
       firstFailure ??= outcome.error;
@@ -107,7 +110,23 @@ export function evaluateIndicator(
     const evidence = `${firstFailure.kind}: ${firstFailure.message}${failureNote(failures)}`;
     return verdict("error", evidence, { error: firstFailure });
   }
-  return verdict("not_matched", eligible === 0 ? "no eligible messages" : `${eligible} messages`);
+  const absence = lookedAt > 0 ? "" : `, no message had ${describeTarget(indicator)}`;
+  const evidence = eligible === 0 ? "no eligible messages" : `${eligible} messages`;
+  return verdict("not_matched", evidence + absence, { looked_at: lookedAt });
+}
+
+/** The path an indicator looks at, as reports name it. */
+export function describeTarget(indicator: NormalizedIndicator): string {
+  const { surface, pattern, semantic, expression } = indicator;
+  const where = surface === undefined ? "" : ` in ${surface}`;
+  if (expression !== undefined) return `what its expression reads${where}`;
+  const target = pattern?.target ?? semantic?.target ?? indicator.target;
+  return target === "" ? `content${where}` : `${target}${where}`;
+}
+
+/** What the document itself says: looking at it shows nothing of the agent. */
+function isOwnRequest({ direction, event }: TraceEntry): boolean {
+  return direction === "request" && event === "run_agent_input";
 }
 
 function failureNote(failures: number): string {
@@ -116,14 +135,17 @@ function failureNote(failures: number): string {
 
 function isEligible(indicator: NormalizedIndicator, entry: TraceEntry): boolean {
   if (entry.protocol !== indicator.protocol) return false;
-  if (indicator.surface !== undefined && entry.event !== indicator.surface) return false;
+  const { surface } = indicator;
+  if (surface !== undefined && entry.event !== surface && !isJoinedInto(entry.event, surface)) {
+    return false;
+  }
   if (indicator.actor !== undefined && entry.actor !== indicator.actor) return false;
   return indicator.direction === undefined || entry.direction === indicator.direction;
 }
 
-/** The joined text of a run is no protocol traffic: an expression written for events may fail on it. */
+/** What the runner joined is not protocol traffic: an expression written for events may fail on it. */
 function counts(indicator: NormalizedIndicator, entry: TraceEntry): boolean {
-  return entry.event !== ACCUMULATED_RESPONSE || indicator.expression === undefined;
+  return !isJoined(entry.event) || indicator.expression === undefined;
 }
 
 type Detector = (content: JsonValue) => Outcome;

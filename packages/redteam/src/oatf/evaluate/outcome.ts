@@ -13,9 +13,12 @@ export type MatchDetail = {
 /** The answer of one detection on one message. */
 export type Outcome =
   | { readonly result: "matched"; readonly detail: MatchDetail }
-  | { readonly result: "not_matched" }
+  /** `absent`: the target leads nowhere in this message. */
+  | { readonly result: "not_matched"; readonly absent?: true }
   | { readonly result: "error"; readonly error: EvaluationError }
   | { readonly result: "skipped"; readonly reason: string };
 
-/** The answer when nothing was found. */
+/** The answer when what was looked at does not match. */
 export const NOT_MATCHED: Outcome = Object.freeze({ result: "not_matched" });
+/** The answer when there was nothing to look at. */
+export const ABSENT: Outcome = Object.freeze({ result: "not_matched", absent: true });

@@ -8,7 +8,7 @@ import { compileWildcardPath } from "../primitives/path.js";
 import { requireRegex } from "../regex/compile.js";
 import { EvaluationFailure } from "./evaluation-error.js";
 import type { Outcome } from "./outcome.js";
-import { NOT_MATCHED } from "./outcome.js";
+import { ABSENT, NOT_MATCHED } from "./outcome.js";
 
 /**
  * Looks for a value that satisfies a pattern. `exists` as the only operator asks whether the target leads
@@ -31,7 +31,9 @@ export function compilePattern(pattern: Pattern, target = ""): (message: JsonVal
   if (presence.alone) {
     return (message) => {
       const [first] = resolve(message);
-      if (presence.exists !== (first !== undefined)) return NOT_MATCHED;
+      if (presence.exists !== (first !== undefined)) {
+        return first === undefined ? ABSENT : NOT_MATCHED;
+      }
       return { result: "matched", detail: first === undefined ? {} : { path: first.path } };
     };
   }
@@ -39,7 +41,9 @@ export function compilePattern(pattern: Pattern, target = ""): (message: JsonVal
   const holds = compileCondition(condition);
   return (message) => {
     try {
-      for (const { path, value } of resolve(message)) {
+      const nodes = resolve(message);
+      if (nodes.length === 0) return ABSENT;
+      for (const { path, value } of nodes) {
         if (holds(value)) {
           return { result: "matched", detail: { path, text: matchedText(condition, value) } };
         }
@@ -50,6 +54,14 @@ export function compilePattern(pattern: Pattern, target = ""): (message: JsonVal
       throw error;
     }
   };
+}
+
+/** Whether no value at all can satisfy a pattern: it asks for absence and for a value at once. */
+export function isUnsatisfiable(pattern: Pattern): boolean {
+  const condition = conditionOf(pattern);
+  if (condition === undefined) return true;
+  const presence = presenceOf(condition);
+  return presence.exists === false && !presence.alone;
 }
 
 function matchedText(condition: JsonValue, value: JsonValue): string {

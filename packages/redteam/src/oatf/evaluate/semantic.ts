@@ -3,7 +3,7 @@ import { plainText } from "../json/text.js";
 import type { Semantic } from "../model/document.js";
 import { resolveWildcardNodes } from "../primitives/path.js";
 import type { MatchDetail, Outcome } from "./outcome.js";
-import { NOT_MATCHED } from "./outcome.js";
+import { ABSENT, NOT_MATCHED } from "./outcome.js";
 
 /** The score from which a text counts, when the document names none. */
 export const DEFAULT_THRESHOLD = 0.7;
@@ -13,6 +13,8 @@ export type SemanticInput = {
   readonly text: string;
   readonly intent: string;
   readonly intent_class?: string;
+  /** The score from which the text counts as a match. */
+  readonly threshold: number;
   readonly examples?: Semantic["examples"];
 };
 
@@ -42,7 +44,7 @@ export function evaluateSemantic(
       message,
     )) {
       const text = plainText(value);
-      const score = options.semantic.evaluate(inputOf(semantic, text));
+      const score = options.semantic.evaluate(semanticInput(semantic, text));
       if (!(score >= 0 && score <= 1)) throw new RangeError("the score is not between 0 and 1");
       if (best === undefined || score > best.score) best = { path, text, score };
     }
@@ -50,17 +52,18 @@ export function evaluateSemantic(
     const message = error instanceof RangeError ? error.message : "the semantic evaluator failed";
     return { result: "error", error: { kind: "semantic_error", message } };
   }
-  if (best === undefined || best.score < (semantic.threshold ?? DEFAULT_THRESHOLD)) {
-    return NOT_MATCHED;
-  }
+  if (best === undefined) return ABSENT;
+  if (best.score < (semantic.threshold ?? DEFAULT_THRESHOLD)) return NOT_MATCHED;
   return { result: "matched", detail: best };
 }
 
-function inputOf(semantic: Semantic, text: string): SemanticInput {
+/** What an evaluator is asked about one text. */
+export function semanticInput(semantic: Semantic, text: string): SemanticInput {
   return {
     text,
     intent: semantic.intent,
     ...(semantic.intent_class === undefined ? {} : { intent_class: semantic.intent_class }),
+    threshold: semantic.threshold ?? DEFAULT_THRESHOLD,
     ...(semantic.examples === undefined ? {} : { examples: semantic.examples }),
   };
 }

@@ -16,6 +16,8 @@ export type IndicatorVerdict = {
   readonly source?: string;
   /** Where it matched. */
   readonly match?: { readonly seq: number; readonly event: string; readonly path?: string };
+  /** Messages, other than the document's own requests, on which there was something to look at. */
+  readonly looked_at?: number;
   readonly error?: EvaluationError;
   /** Codes of warnings that belong to this answer. */
   readonly diagnostics?: readonly string[];

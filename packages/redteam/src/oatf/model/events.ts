@@ -2,6 +2,33 @@ import { EVENT_TYPES } from "@countersign/wire";
 
 /** The entry that joins the deltas of a run into whole texts; not protocol traffic. */
 export const ACCUMULATED_RESPONSE = "_accumulated_response";
+/** One text message of a run, its deltas joined. */
+export const ACCUMULATED_MESSAGE = "_accumulated_message";
+/** One reasoning message of a run, its deltas joined. */
+export const ACCUMULATED_REASONING = "_accumulated_reasoning";
+/** One tool call of a run, its arguments joined and parsed. */
+export const ACCUMULATED_TOOL_CALL = "_accumulated_tool_call";
+
+/** The events whose pieces each joined entry puts together. */
+const JOINED: ReadonlyMap<string, RegExp | undefined> = new Map([
+  [ACCUMULATED_RESPONSE, undefined],
+  [ACCUMULATED_MESSAGE, /^text_message_(start|content|end|chunk)$/],
+  [
+    ACCUMULATED_REASONING,
+    /^(reasoning_message_(start|content|end|chunk)|thinking_text_message_(start|content|end))$/,
+  ],
+  [ACCUMULATED_TOOL_CALL, /^tool_call_(start|args|end|chunk)$/],
+]);
+
+/** Whether an entry of a trace was joined by the runner; such entries are not protocol traffic. */
+export function isJoined(event: string): boolean {
+  return JOINED.has(event);
+}
+
+/** Whether a joined entry puts together events of this name, so that indicators for them see it as well. */
+export function isJoinedInto(joined: string, event: string): boolean {
+  return JOINED.get(joined)?.test(event) === true;
+}
 
 const AG_UI = [
   "run_agent_input",
@@ -73,7 +100,7 @@ const EVENTS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ]);
 
 const SURFACES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ["ag_ui", new Set([...AG_UI, ACCUMULATED_RESPONSE])],
+  ["ag_ui", new Set([...AG_UI, ...JOINED.keys()])],
   ["mcp", new Set([...MCP_BOTH, ...MCP_REQUESTS, ...MCP_FROM_CLIENT, ...MCP_FROM_SERVER])],
   ["a2a", new Set([...A2A, ...A2A_TO_CLIENT])],
 ]);

@@ -2,9 +2,21 @@ import { isJsonObject } from "@countersign/core";
 import { PATTERN } from "./condition-shape.js";
 import { EXECUTION } from "./execution-shape.js";
 import type { Shape } from "./shape.js";
-import { closedObject, INTEGER, listOf, mapOf, NUMBER, optional, required, TEXT } from "./shape.js";
+import {
+  closedObject,
+  INTEGER,
+  listOf,
+  mapOf,
+  NUMBER,
+  optional,
+  required,
+  TEXT,
+  textMatching,
+} from "./shape.js";
 
 const TEXTS = listOf(TEXT);
+const NAME = textMatching("a string that is not empty", /[^]/);
+const SOME_TEXTS = listOf(TEXT, { nonEmpty: true });
 
 /** A null where a V-rule speaks about absence is left to that rule. */
 function absentIsFine(shape: Shape): Shape {
@@ -24,7 +36,7 @@ const CLASSIFICATION = closedObject({
   mappings: optional(
     listOf(
       closedObject({
-        framework: required(TEXT),
+        framework: required(NAME),
         id: required(TEXT),
         name: optional(TEXT),
         url: optional(TEXT),
@@ -41,7 +53,10 @@ const REFERENCE = closedObject({
   description: optional(TEXT),
 });
 
-const EXAMPLE_LISTS = closedObject({ positive: optional(TEXTS), negative: optional(TEXTS) });
+const EXAMPLE_LISTS = closedObject({
+  positive: optional(SOME_TEXTS),
+  negative: optional(SOME_TEXTS),
+});
 const EXAMPLES: Shape = (value, path, report) => {
   EXAMPLE_LISTS(value, path, report);
   if (

@@ -125,6 +125,21 @@ test.each([
     "attack.indicators[0].semantic.examples",
   ],
   [
+    "no positive example",
+    withIndicators("[{target: a, semantic: {intent: i, examples: {positive: [], negative: [b]}}}]"),
+    "attack.indicators[0].semantic.examples.positive",
+  ],
+  [
+    "no negative example",
+    withIndicators("[{target: a, semantic: {intent: i, examples: {negative: []}}}]"),
+    "attack.indicators[0].semantic.examples.negative",
+  ],
+  [
+    "a mapping to no framework",
+    changed("severity: high", 'classification: {mappings: [{framework: "", id: i}]}'),
+    "attack.classification.mappings[0].framework",
+  ],
+  [
     "an infinite number",
     withExecution("{mode: ag_ui_client, state: {a: .inf}}"),
     "attack.execution.state.a",

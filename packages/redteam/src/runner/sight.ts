@@ -1,0 +1,69 @@
+import { canBeTrue } from "../oatf/cel/can-be-true.js";
+import { describeTarget } from "../oatf/evaluate/indicator.js";
+import { isUnsatisfiable } from "../oatf/evaluate/pattern.js";
+import { canHold, EACH, visibleMessages } from "../oatf/model/message-paths.js";
+import { isKnownSurface, modernSurface } from "../oatf/model/events.js";
+import type { IndicatorVerdict, NormalizedIndicator } from "../oatf/index.js";
+import type { Gap } from "./gap.js";
+
+/**
+ * Why the answer of an indicator that did not match says nothing about the agent; `undefined` when it does.
+ *
+ * An indicator had something to look at when its target resolved on a message of the agent. Where it resolved on
+ * none, the agent's silence still counts if an AG-UI message that the indicator looks at can have the target: an
+ * agent that never calls a tool has no arguments to show. A path that no such message can have never matches.
+ */
+export function blindSpotOf(
+  indicator: NormalizedIndicator,
+  verdict: IndicatorVerdict,
+  options: { readonly joined: boolean },
+): Gap | undefined {
+  const blind = (kind: Gap["kind"], why: string): Gap => ({
+    kind,
+    message: `indicator ${indicator.id}: ${why}`,
+  });
+  const { result, evidence = "no evidence", looked_at: lookedAt = 0 } = verdict;
+  if (result === "matched") return undefined;
+  if (result === "skipped") return blind("unsupported", evidence);
+  if (result === "error") return blind("error", evidence);
+  const { pattern, expression, surface } = indicator;
+  if (pattern !== undefined && isUnsatisfiable(pattern)) {
+    return blind("error", "its pattern asks for a value that is absent, which never holds");
+  }
+  const missing = `no message had ${describeTarget(indicator)}`;
+  if (surface !== undefined && isKnownSurface("ag_ui", surface) !== true) {
+    // Event types newer than the table are usable as soon as an agent sends them.
+    if (lookedAt > 0) return undefined;
+    const modern = modernSurface(surface);
+    const hint = modern === undefined ? "" : `; today it is ${modern}`;
+    return blind("error", `${missing}, and AG-UI has no such event${hint}`);
+  }
+  if (expression === undefined && lookedAt > 0) return undefined;
+  const messages = visibleMessages({ ...indicator, joined: options.joined });
+  const canMatch = messages.some((shapes) =>
+    expression === undefined
+      ? canHold(shapes, pathSteps(targetOf(indicator)))
+      : canBeTrue(expression.cel, {
+          canHold: (path) => canHold(shapes, path),
+          variables: new Map(
+            Object.entries(expression.variables ?? {}).map(([name, path]) => [
+              name,
+              pathSteps(path),
+            ]),
+          ),
+        }),
+  );
+  if (canMatch) return undefined;
+  return blind("error", `${missing}, and no message that it looks at can have it`);
+}
+
+function targetOf({ pattern, semantic, target }: NormalizedIndicator): string {
+  return pattern?.target ?? semantic?.target ?? target;
+}
+
+function pathSteps(path: string): string[] {
+  if (path === "") return [];
+  return path
+    .split(".")
+    .flatMap((step) => (step.endsWith("[*]") ? [step.slice(0, -3), EACH] : [step]));
+}
