@@ -60,7 +60,7 @@ export class ClientStream {
   #addShown(event: AgUiEvent, passage: Passage | undefined, before: RunPhase): void {
     const { receipts } = this.#run;
     if (receipts === undefined || passage === undefined) {
-      this.#add(event, passage?.text);
+      this.#add(event, sentText(event, passage));
       return;
     }
     const receipt = receipts.take(passage);
@@ -69,7 +69,7 @@ export class ClientStream {
     if (receipt !== undefined && isEnd && before === "active") {
       this.#add(receiptEvent(RECEIPT_AHEAD_NAME, receipt), undefined);
     }
-    this.#add(event, passage.text);
+    this.#add(event, sentText(event, passage));
     if (receipt !== undefined && !isEnd) this.#add(receiptEvent(RECEIPT_NAME, receipt), undefined);
   }
 
@@ -180,4 +180,13 @@ function eventTypeOf(event: AgUiEvent, passage: Passage | undefined): EnvelopeEv
   return facts.eventType === "custom"
     ? { custom: facts.customName ?? "custom" }
     : (facts.eventType as EnvelopeEventType);
+}
+
+/**
+ * The text to send in place of writing the event again: the canonical text that was hashed, which is at hand. It sorts
+ * members, so an event with values of the application is written again, with their members in the agent's order.
+ */
+function sentText(event: AgUiEvent, passage: Passage | undefined): string | undefined {
+  for (const member of Object.values(event)) if (typeof member === "object") return undefined;
+  return passage?.text;
 }
