@@ -1,6 +1,7 @@
 export { classifyEnvelope } from "./classify/envelope.js";
 export { classifyEvent, INTERRUPT_COMPONENT } from "./classify/event.js";
-export type { Claim, ClassifyContext } from "./classify/context.js";
+export { ClientState } from "./classify/client-state.js";
+export type { Claim, ClassifyContext, ClientView, HeldActivity } from "./classify/context.js";
 export type {
   Aspect,
   Direction,
@@ -12,6 +13,7 @@ export { classifyInput } from "./classify/input.js";
 export type { InputContext } from "./classify/input.js";
 export { DEFAULT_CHAT } from "./classify/refinement.js";
 export type { Refinements } from "./classify/refinement.js";
+export { splitPointer } from "./patterns/pointer-glob.js";
 export { stoppedPath } from "./classify/stopped-path.js";
 export { CLASSIFICATION_TABLE, INPUT_TABLE } from "./classify/table.js";
 export type { ClassificationRow, InputPart } from "./classify/table.js";

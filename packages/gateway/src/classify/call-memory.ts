@@ -1,8 +1,10 @@
 import { assertWithin } from "@countersign/core";
-import type { ClassifyContext } from "@countersign/policy";
+import type { ClassifyContext, ClientState } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Run } from "../pipeline/run.js";
 import { clientToolsOf } from "./client-tools.js";
+
+type CallMemoryFacts = Pick<Run, "input" | "client" | "policy" | "limits">;
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
@@ -15,6 +17,7 @@ const NONE: ReadonlyMap<string, string> = new Map();
 export class CallMemory implements ClassifyContext {
   readonly refinements: NonNullable<ClassifyContext["refinements"]>;
   readonly clientTools: ReadonlySet<string>;
+  readonly client: ClientState;
   // Made with the first call: most runs have none.
   #names: Map<string, string> | undefined;
   #arguments: Map<string, string> | undefined;
@@ -22,7 +25,8 @@ export class CallMemory implements ClassifyContext {
   readonly #maxHeldBytes: number;
   #held = 0;
 
-  constructor({ input, policy, limits }: Pick<Run, "input" | "policy" | "limits">) {
+  constructor({ input, client, policy, limits }: CallMemoryFacts) {
+    this.client = client;
     this.refinements = policy.refinements;
     this.clientTools = clientToolsOf(input);
     this.#maxHeldBytes = limits.maxHeldBytes;

@@ -41,6 +41,7 @@ class Classifier implements Step {
     if (passage.supplied) return void this.#next.push(passage);
     const calls = this.#calls;
     calls.see(event);
+    passage.clientVersion = calls.client.version;
     passage.facts =
       claim === undefined
         ? classifyEvent(event, calls)

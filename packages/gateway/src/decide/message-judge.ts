@@ -23,6 +23,8 @@ export type SnapshotSurroundings = {
   readonly known: Known;
   readonly register: WithheldRegister;
   readonly clientTools: ReadonlySet<string>;
+  /** Whether the list itself would be blocked, were the policy enforced: then it leaves nothing out. */
+  readonly isObserved: boolean;
   /** The name of a call that was streamed. */
   toolName(toolCallId: string): string | undefined;
   /** Whether a call waits for its arguments, and so must not appear early. */
@@ -85,6 +87,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     return classifyEvent(event, {
       refinements: run.policy.refinements,
       clientTools,
+      client: run.client,
       toolNames: new Map(id === undefined || name === undefined ? [] : [[id, name]]),
       ...(call === undefined
         ? {}
@@ -174,6 +177,11 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       // A field that a framework loses on the way is put back without a word.
       if (!saysTheSame(message, original)) blame(message, asStreamed(message));
       return original;
+    },
+    missed: (message) => {
+      if (around.isObserved) return;
+      // Frameworks keep instructions out of lists, and lose nothing that the person said.
+      if (message.role === "user" || message.role === "tool") blame(message, asStreamed(message));
     },
     allowsMessage: (message) => {
       const isTool = message.role === "tool";

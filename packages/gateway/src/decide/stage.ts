@@ -1,4 +1,5 @@
 import type { JsonObject } from "@countersign/core";
+import { classifyEvent } from "@countersign/policy";
 import type { CompiledPolicy, Denial } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import { clientToolsOf } from "../classify/client-tools.js";
@@ -49,6 +50,15 @@ export const decide: Stage = {
   },
 };
 
+/** Events that are judged by what the client has. */
+const CHANGES_CLIENT: ReadonlySet<AgUiEvent["type"]> = new Set([
+  "STATE_SNAPSHOT",
+  "STATE_DELTA",
+  "MESSAGES_SNAPSHOT",
+  "ACTIVITY_SNAPSHOT",
+  "ACTIVITY_DELTA",
+]);
+
 class Decider implements Step, OwnRuleFacts {
   readonly #run: Run;
   readonly #next: Step;
@@ -98,6 +108,7 @@ class Decider implements Step, OwnRuleFacts {
     }
     if (this.#repels(passage, event)) return undefined;
     this.#notice(event);
+    this.#classifyAgain(passage, event);
     const place = unitPlaceOf(event);
     if (this.#mustHold(passage, event, place)) return undefined;
     if (event.type === "TOOL_CALL_END" && this.#held.has(event.toolCallId)) {
@@ -147,6 +158,16 @@ class Decider implements Step, OwnRuleFacts {
       this.#giveUp();
       this.#units.clear();
     }
+  }
+
+  /** What was kept at the gate was classified before the events in front of it were delivered. */
+  #classifyAgain(passage: Passage, event: AgUiEvent): void {
+    const { client, policy } = this.#run;
+    if (passage.clientVersion === client.version || !CHANGES_CLIENT.has(event.type)) return;
+    if (passage.claim !== undefined) return;
+    const { refinements } = policy;
+    passage.facts = classifyEvent(event, { refinements, clientTools: this.clientTools, client });
+    passage.clientVersion = client.version;
   }
 
   /** A call whose arguments the policy looks at shows nothing before they are whole. */
@@ -249,7 +270,8 @@ class Decider implements Step, OwnRuleFacts {
 
   /** Takes out of an allowed event what must not leave with it. */
   #prepare(passage: Passage, event: AgUiEvent): void {
-    const emitted = emittedForm(event, this.#register, () => this.#messageJudge(passage));
+    const sent = this.#run.input.messages;
+    const emitted = emittedForm(event, this.#register, sent, () => this.#messageJudge(passage));
     // Observing changes nothing on the wire, where what would have been taken out is on record. But nobody ever
     // speaks in the gateway's place: an application asks for a password when it says 401.
     const { policy } = this.#run;
@@ -269,16 +291,19 @@ class Decider implements Step, OwnRuleFacts {
     // Known is what enforcing would have shown, so that a remark is followed by the same remarks.
     const { decision } = passage;
     const isRemark = decision?.allow === true && decision.observed !== undefined;
-    if (policy.mode !== "observe" || !isRemark) this.#known.see(emitted);
+    if (policy.mode === "observe" && isRemark) return;
+    this.#known.see(emitted);
+    this.#run.client.see(emitted);
   }
 
-  #messageJudge({ receivedAt, violations }: Passage): MessageJudge {
+  #messageJudge({ receivedAt, violations, decision }: Passage): MessageJudge {
     return createMessageJudge({
       run: this.#run,
       receivedAt,
       known: this.#known,
       register: this.#register,
       clientTools: this.clientTools,
+      isObserved: decision?.allow === true && decision.observed !== undefined,
       toolName: (id) => this.#toolNames?.get(id),
       isHeld: (id) => this.#held.has(id),
       ownRule: (part) => ownRule(part, this),

@@ -3,6 +3,7 @@ import type { CompiledPolicy, Decision, Denial, OnBlock, Permit } from "@counter
 import type { AgUiEvent } from "@countersign/wire";
 import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRuleId, Violation } from "@countersign/wire/order";
+import { namesPrototype } from "./prototype-names.js";
 import type { OwnRuleId } from "../explain/own-rules.js";
 import type { Passage, StreamViolation } from "../pipeline/passage.js";
 import { isRunLimit } from "../pipeline/run-limits.js";
@@ -77,6 +78,9 @@ export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefin
     if (name === undefined || !facts.clientTools.has(name)) return undefined;
     if (facts.policy.document.rules.ag_ui_tools?.allow_agent_results === true) return undefined;
     return ownDenial("gateway/result", "only the client can answer this tool", onBlock);
+  }
+  if (namesPrototype(event)) {
+    return ownDenial("gateway/prototype", "a member reaches for a prototype", onBlock);
   }
   if (event.type === "RAW" && facts.hasWithheld()) {
     return ownDenial("gateway/raw", "a raw event may repeat what is withheld", onBlock);

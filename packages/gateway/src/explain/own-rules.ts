@@ -15,8 +15,13 @@ export const OWN_RULES = {
   },
   "gateway/rewritten": {
     means:
-      "a message list or a result changes what the person or the application said or answered; the original stays",
-    remedy: "have the agent repeat messages as it got them, under their ids",
+      "a message list or a result changes or leaves out what the person or the application said or answered; the original stays",
+    remedy: "have the agent repeat messages as it got them, all of them, under their ids",
+  },
+  "gateway/prototype": {
+    means:
+      "a state, an activity or a custom event has a member `__proto__`, or `prototype` within `constructor`: merging it could change every object of the page",
+    remedy: "have the agent use other names for these members; as values the words pass",
   },
   "gateway/known-call": {
     means:

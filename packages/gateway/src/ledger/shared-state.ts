@@ -46,6 +46,19 @@ export function sharedStateOf(states: readonly JsonValue[]): SharedState {
 }
 
 /**
+ * What a client has of the shared state when its run begins: what it sent. One that sends nothing has nothing, unless
+ * an earlier run left it with something: then it is unknown what it has.
+ */
+export function heldState(
+  sent: JsonValue | undefined,
+  { digests }: SharedState,
+): JsonValue | undefined {
+  const isEmpty = sent === undefined || sent === null || Object.keys(sent).length === 0;
+  if (!isEmpty) return sent;
+  return digests.length === 0 ? (sent ?? {}) : undefined;
+}
+
+/**
  * The keys at the top of a request's state under which it says something that its client was not left with;
  * undefined where it cannot be told apart, so that all of it counts as new.
  *

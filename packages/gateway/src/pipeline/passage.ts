@@ -34,6 +34,8 @@ export type Passage = {
   violations: readonly (Violation | StreamViolation)[] | undefined;
   /** After classify. */
   facts: EventFacts | undefined;
+  /** After classify: what the client had then (`ClientState.version`). */
+  clientVersion: number;
   /** After decide. */
   decision: Decision | undefined;
   /** After decide: the token that was considered. */
@@ -67,6 +69,7 @@ export function createPassage(receivedAt: number): Passage {
     event: undefined,
     violations: undefined,
     facts: undefined,
+    clientVersion: 0,
     decision: undefined,
     capabilityId: undefined,
     emitted: undefined,

@@ -1,5 +1,5 @@
 import type { Limits } from "@countersign/core";
-import type { CompiledPolicy } from "@countersign/policy";
+import type { ClientState, CompiledPolicy } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import type { Dialect, DowngradeTarget } from "@countersign/wire/dialects";
 import type { ClientSink } from "../clients/sink.js";
@@ -45,6 +45,8 @@ export type Run = {
   readonly input: RunAgentInput;
   /** Whether a subagent is known from what was said and delivered on the thread before this run. */
   readonly isSubagentOfThread: (subagentRunId: string) => boolean;
+  /** The shared state and the activities that the client has; the decision tells it what is delivered. */
+  readonly client: ClientState;
   /** The policy is pinned when the run starts: one run, one hash. */
   readonly policy: CompiledPolicy;
   /** Asks the policy, with the tokens and counters of this connection. */

@@ -1,10 +1,12 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
+import { ClientState } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 import type { SessionQuestion } from "../access/session-owners.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
 import { admitRequest } from "../inbound/admit.js";
+import { heldState } from "../ledger/shared-state.js";
 import { bindApprovals } from "../inbound/approval.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
@@ -163,6 +165,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       runId: input.runId,
       input,
       isSubagentOfThread: subagentsOf(input.messages, followed.state.messages),
+      client: new ClientState(heldState(input.state, followed.state.shared), input.messages),
       ...bindApprovals(policy, judge, followed.approvals, followed.state),
       beforeDelivery: followed.follow(clientDialect),
       counters: entered.counters,

@@ -9,6 +9,7 @@ import { Backlog } from "../pipeline/backlog.js";
 import { driveRun } from "../pipeline/drive.js";
 import { subagentsOf } from "../order/subagents.js";
 import { ANONYMOUS } from "../access/principal.js";
+import { ClientState } from "@countersign/policy";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../sessions/counters.js";
 import type { Upstream, UpstreamPiece, UpstreamPieces } from "../upstream/upstream.js";
@@ -76,6 +77,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         runId: input.runId,
         input,
         isSubagentOfThread: subagentsOf(input.messages),
+        client: new ClientState(input.state ?? {}, input.messages),
         policy: compiled,
         judge,
         counters: createRunCounters(),

@@ -1,12 +1,13 @@
 import type { JsonObject } from "@countersign/core";
 import type {
   AgUiEvent,
+  Message,
   RunErrorEvent,
   RunFinishedEvent,
   RunStartedEvent,
 } from "@countersign/wire";
 import { VENDOR_KEY } from "@countersign/wire/dialects";
-import { filterMessages } from "./messages.js";
+import { filterMessages, putBack } from "./messages.js";
 import type { MessageJudge } from "./messages.js";
 import type { WithheldRegister } from "./register.js";
 import { callKey, messageKey, subagentKey } from "./unit.js";
@@ -15,16 +16,21 @@ import { callKey, messageKey, subagentKey } from "./unit.js";
  * The form in which an allowed event leaves: without the framework's raw event, without anything
  * that is withheld, and without what only the gateway may say. The very same object when there is nothing to take out, `undefined` when nothing
  * would be left of what it asks.
+ *
+ * @param sent the messages of the request
  */
 export function emittedForm(
   event: AgUiEvent,
   register: WithheldRegister,
+  sent: readonly Message[],
   judge: () => MessageJudge,
 ): AgUiEvent | undefined {
   const bare = withoutRawEvent(event);
   switch (bare.type) {
     case "MESSAGES_SNAPSHOT": {
-      const messages = filterMessages(bare.messages, register, judge());
+      const listed = judge();
+      const allowed = filterMessages(bare.messages, register, listed);
+      const messages = putBack(allowed, sent, register, listed);
       return messages === bare.messages ? bare : { ...bare, messages: [...messages] };
     }
     case "RUN_STARTED":

@@ -9,6 +9,8 @@ export type MessageJudge = {
    * message, as the person has it; the very same object when nothing was changed.
    */
   restore(message: Message): Message | undefined;
+  /** Told of a message of the request, which no agent could have written, that a list leaves out. */
+  missed(message: Message): void;
   /** Whether a message itself may be shown. */
   allowsMessage(message: Message): boolean;
   /** Whether a tool call inside an assistant message may be shown. */
@@ -49,6 +51,57 @@ export function filterMessages(
   if (!changed) return messages;
   // An id may stand twice in a list; what was withheld further down goes further up too.
   return kept.filter((message) => restored.has(message) || !isWithheld(message, register));
+}
+
+/**
+ * Puts back what a list leaves out of the words of the person and of the application, and of the answers of the client:
+ * a client drops what a list does not name. An answer comes with the message that asked for it.
+ *
+ * @param sent the messages of the request, in their order
+ * @returns the very same array when nothing is missing
+ */
+export function putBack(
+  list: readonly Message[],
+  sent: readonly Message[],
+  register: WithheldRegister,
+  judge: Pick<MessageJudge, "missed">,
+): readonly Message[] {
+  const listed = new Set(list.map(({ id }) => id));
+  const lost = sent.filter(
+    (message) =>
+      !listed.has(message.id) && isOfClient(message) && !isOfWithheldCall(message, register),
+  );
+  if (lost.length === 0) return list;
+  const kept = new Set<Message>(lost);
+  const answered = new Set(lost.map((one) => (one.role === "tool" ? one.toolCallId : undefined)));
+  for (const message of sent) {
+    if (message.role !== "assistant" || listed.has(message.id)) continue;
+    const asks = message.toolCalls?.some(({ id }) => answered.has(id)) === true;
+    if (asks && !isWithheld(message, register)) kept.add(message);
+  }
+  for (const message of lost) judge.missed(message);
+  // Each comes behind the message that it stood behind.
+  const behind = new Map<string, Message[]>();
+  let place = "";
+  for (const message of sent) {
+    if (listed.has(message.id)) place = `m${message.id}`;
+    else if (kept.has(message)) {
+      const there = behind.get(place);
+      if (there === undefined) behind.set(place, [message]);
+      else there.push(message);
+    }
+  }
+  const whole = [...(behind.get("") ?? [])];
+  for (const message of list) {
+    whole.push(message, ...(behind.get(`m${message.id}`) ?? []));
+    behind.delete(`m${message.id}`);
+  }
+  return whole;
+}
+
+/** What only the person, their application or their client can have said. */
+function isOfClient({ role }: Message): boolean {
+  return role === "user" || role === "system" || role === "developer" || role === "tool";
 }
 
 function filterMessage(

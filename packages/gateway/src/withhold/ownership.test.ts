@@ -1,4 +1,5 @@
 import type { AgUiEvent, Message, RunAgentInput } from "@countersign/wire";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { officialVerdict } from "../../../wire/src/testing/official-pipeline.js";
 import type { Passage } from "../pipeline/passage.js";
@@ -203,12 +204,40 @@ test("a result of the agent's own cannot move to a call that only the client ans
     { type: "TOOL_CALL_RESULT", messageId: "x", toolCallId: "d", content: "1" },
   ];
   const moved = await through([...streamed, snapshot([own({ toolCallId: "c" })])]);
-  expect(listOf(moved.delivered)).toEqual([]);
+  expect(listOf(moved.delivered)).toEqual(HISTORY);
   expect([...moved.blocked]).toEqual(["gateway/rewritten"]);
   const changed = await through([...streamed, snapshot([own({ content: SECRET })])], { policy });
-  expect(listOf(changed.delivered)).toEqual([]);
+  expect(listOf(changed.delivered)).toEqual(HISTORY);
   const same = await through([...streamed, snapshot([own({})])], { policy });
-  expect(listOf(same.delivered)).toHaveLength(1);
+  expect(listOf(same.delivered)).toHaveLength(5);
+});
+
+test("what the person said and answered does not vanish by a message list, in whatever part it is left out", async () => {
+  const later: Message = { id: "u2", role: "user", content: "and 6" };
+  const messages = [...HISTORY, later];
+  const other = { id: "a9", role: "assistant", content: "new" };
+  const rest = fc.subarray([...messages, other], { minLength: 0 });
+  await fc.assert(
+    fc.asyncProperty(rest, async (left) => {
+      const { delivered, blocked } = await through([snapshot(left)], { messages });
+      const shown = listOf(delivered);
+      const ids = shown.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      const kept = messages.filter(({ id }) => left.some((one) => one.id === id) || id !== "a1");
+      const expected = kept.map((one) => one.id);
+      // An answer comes with its question.
+      if (!left.some(({ id }) => id === "t1") && !expected.includes("a1")) {
+        expected.splice(2, 0, "a1");
+      }
+      expect(ids.filter((id) => id !== "a9")).toEqual(expected);
+      expect(ids.includes("a9")).toBe(left.includes(other as never));
+      const isLost = ["u1", "u2", "t1"].some((id) => !left.some((one) => one.id === id));
+      expect([...blocked]).toEqual(isLost ? ["gateway/rewritten"] : []);
+      const own = messages.filter(({ id }) => ids.includes(id));
+      expect(shown.filter(({ id }) => id !== "a9")).toEqual(own);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test("the result of a held call does not show in a message list before the call is judged", async () => {

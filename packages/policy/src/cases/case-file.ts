@@ -1,4 +1,4 @@
-import type { JsonObject } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import type { PolicyIssue } from "../document/issue.js";
 import { DEFAULT_POLICY_LIMITS } from "../document/limits.js";
 import { readYaml } from "../document/read-yaml.js";
@@ -24,6 +24,7 @@ export type PolicyCase = {
   transport?: Transport;
   direction?: "outbound" | "inbound";
   client_tools?: string[];
+  client_state?: JsonValue;
   tool?: { name: string; arguments?: string };
   session?: JsonObject;
   message?: JsonObject;
@@ -68,6 +69,7 @@ const policyCase = closed(
       "inbound",
     ]),
     client_tools: list("Tools the client advertised.", text("A name."), 1000),
+    client_state: { description: "The shared state the client has; absent means an empty one." },
     tool: closed(
       "The call an event belongs to.",
       {

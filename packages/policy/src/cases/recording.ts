@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
+import type { AgUiEvent, Message } from "@countersign/wire";
+import { ClientState } from "../classify/client-state.js";
 import type { EventFacts } from "../classify/facts.js";
 import type { Refinements } from "../classify/refinement.js";
 import { asObject } from "../document/json-object.js";
@@ -36,6 +38,7 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
   const calls = collectCalls(lines);
   const subjects: RecordedSubject[] = [];
   const skipped: { position: number; problem: string }[] = [];
+  let client = new ClientState({});
   lines.forEach((line, index) => {
     const position = index + 1;
     const object = asObject(line);
@@ -47,11 +50,37 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
       return;
     }
     const value = unwrap(line);
-    const { subject, problem } = readSubject(value, { ...calls, refinements });
-    if (subject === undefined) skipped.push({ position, problem });
-    else subjects.push({ ...subject, position, transport: transportOf(object), isPartial: false });
+    const { subject, problem } = readSubject(value, { ...calls, refinements, client });
+    if (subject === undefined) return void skipped.push({ position, problem });
+    const facts = asOfNow(subject.facts);
+    const transport = transportOf(object);
+    subjects.push({ ...subject, facts, position, transport, isPartial: false });
+    // A capture holds what was delivered.
+    if (facts.source === "RUN_AGENT_INPUT") client = clientOf(subject.value);
+    else if (facts.source !== "ENVELOPE") client.see(subject.value as unknown as AgUiEvent);
   });
   return { subjects, skipped };
+}
+
+/** What a client has that sends this request. */
+function clientOf({ state, messages }: JsonObject): ClientState {
+  return new ClientState(state ?? {}, (messages ?? []) as unknown as Message[]);
+}
+
+/** What changes is found out before the next event changes more. */
+function asOfNow(facts: EventFacts): EventFacts {
+  if (facts.changes === undefined) return facts;
+  let found: JsonValue | undefined;
+  try {
+    found = facts.changes();
+  } catch {
+    // It stays without an answer.
+  }
+  const changes = (): JsonValue => {
+    if (found === undefined) throw new TypeError("what changes is unknown");
+    return found;
+  };
+  return { ...facts, changes };
 }
 
 type Calls = {

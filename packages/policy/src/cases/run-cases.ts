@@ -1,3 +1,4 @@
+import { ClientState } from "../classify/client-state.js";
 import type { CompiledPolicy } from "../compile/compile.js";
 import type { Decision, Denial } from "../compile/decision.js";
 import type { CapabilityFacts, DecisionFacts } from "../compile/facts.js";
@@ -65,6 +66,7 @@ function readCaseSubject(policy: CompiledPolicy, entry: PolicyCase) {
     refinements: policy.refinements,
     ...(entry.direction === undefined ? {} : { direction: entry.direction }),
     ...(entry.client_tools === undefined ? {} : { clientTools: new Set(entry.client_tools) }),
+    ...(entry.client_state === undefined ? {} : { client: new ClientState(entry.client_state) }),
     ...(tool === undefined ? {} : { toolNames: new Map([[id, tool.name]]) }),
     ...(tool?.arguments === undefined ? {} : { toolArguments: new Map([[id, tool.arguments]]) }),
   });

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { isCountersignError } from "@countersign/core";
 import { enforceEvent, enforceInput } from "@countersign/wire/enforce";
+import { ClientState } from "../classify/client-state.js";
+import type { ClientView } from "../classify/context.js";
 import { classifyEnvelope } from "../classify/envelope.js";
 import { classifyEvent } from "../classify/event.js";
 import type { Direction, EventFacts } from "../classify/facts.js";
@@ -18,6 +20,8 @@ export type SubjectContext = {
   readonly clientTools?: ReadonlySet<string>;
   readonly toolNames?: ReadonlyMap<string, string>;
   readonly toolArguments?: ReadonlyMap<string, string>;
+  /** What the client has; on a new thread, nothing. */
+  readonly client?: ClientView;
 };
 
 /** A subject, or the sentence that says why there is none. */
@@ -44,7 +48,13 @@ export function readSubject(value: JsonValue, context: SubjectContext): SubjectR
       if (event === undefined)
         return { problem: `unknown event type ${object["type"].slice(0, 64)}` };
       return {
-        subject: { facts: classifyEvent(event, context), value: event as unknown as JsonObject },
+        subject: {
+          facts: classifyEvent(event, {
+            ...context,
+            client: context.client ?? new ClientState({}),
+          }),
+          value: event as unknown as JsonObject,
+        },
       };
     }
     if (object["messages"] !== undefined || object["threadId"] !== undefined) {

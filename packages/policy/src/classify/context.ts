@@ -1,3 +1,5 @@
+import type { JsonValue } from "@countersign/core";
+import type { MessagesSnapshotEvent } from "@countersign/wire";
 import type { Classification } from "../vocabulary/classification.js";
 import type { Target } from "../vocabulary/target.js";
 import type { Refinements } from "./refinement.js";
@@ -12,9 +14,24 @@ export type ClassifyContext = {
   readonly toolNames?: ReadonlyMap<string, string>;
   /** The whole text of a call's arguments, once it is complete. */
   readonly toolArguments?: ReadonlyMap<string, string>;
+  /** The state and the activities the client has; absent, nothing is known of its state. */
+  readonly client?: ClientView;
   /** A class and a target that arrived with the event. */
   readonly claim?: Claim;
 };
+
+/** What a client has, as far as an event can take it away. */
+export type ClientView = {
+  /** The shared state; undefined where it is unknown. */
+  readonly state: JsonValue | undefined;
+  /** An activity on the screen; its content is undefined where it is unknown. */
+  activity(messageId: string): HeldActivity | undefined;
+  /** Types of the activities that a message list takes away. */
+  droppedBy(event: MessagesSnapshotEvent): readonly string[];
+};
+
+/** An activity on the screen. */
+export type HeldActivity = { readonly type: string; readonly content: JsonValue | undefined };
 
 /** What an event says about itself. */
 export type Claim = { readonly classification?: Classification; readonly target?: Target };

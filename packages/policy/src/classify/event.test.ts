@@ -5,6 +5,7 @@ import { EVENT_TABLE } from "@countersign/wire";
 import { compilePolicy } from "../compile/compile.js";
 import { loadPolicy } from "../document/load.js";
 import type { EventFacts } from "./facts.js";
+import { ClientState } from "./client-state.js";
 import { classifyEvent } from "./event.js";
 import { compileRefinements } from "./refinement.js";
 import type { ClassificationRow } from "./table.js";
@@ -189,7 +190,8 @@ test.each<[AgUiEvent, string[]]>([
     ["state_update submit cart", "state_update display"],
   ],
 ])("state is judged by every path it touches: %j", (event, expected) => {
-  const facts = classifyEvent(event, { refinements: refinements(STATE) });
+  const client = new ClientState({});
+  const facts = classifyEvent(event, { refinements: refinements(STATE), client });
   const aspects = [facts, ...(facts.also ?? [])].map((aspect) => brief(aspect as EventFacts));
   expect(aspects[0]).toBe(expected[0]);
   expect(aspects.toSorted()).toEqual(expected.toSorted());

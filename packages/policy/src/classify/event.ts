@@ -9,6 +9,7 @@ import { applyClaim } from "./claim.js";
 import type { ClassifyContext } from "./context.js";
 import { classifyEnvelope } from "./envelope.js";
 import type { Refinements } from "./refinement.js";
+import { patchChanges, snapshotChanges } from "./changes.js";
 import { NO_REFINEMENTS, refineNamed, strictestFirst } from "./refinement.js";
 import { patchAspects, snapshotAspects } from "./state.js";
 import { CLASSIFICATION_TABLE } from "./table.js";
@@ -52,7 +53,7 @@ function deriveFacts(
       );
     case "MESSAGES_SNAPSHOT":
       return withCalls(
-        plainFacts(event.type, row, refinements),
+        messagesFacts(event, row, context, refinements),
         toolCallsOfMessages(event.messages, context),
       );
     case "TOOL_CALL_START":
@@ -63,25 +64,25 @@ function deriveFacts(
     case "TOOL_CALL_END":
     case "TOOL_CALL_RESULT":
       return toolFacts(event.type, event.toolCallId, undefined, context, refinements);
-    case "STATE_SNAPSHOT":
-      return toFacts(
-        event.type,
-        snapshotAspects(rowAspect(row, refinements), event.snapshot, refinements.state),
-      );
+    case "STATE_SNAPSHOT": {
+      const before = context.client?.state;
+      const base = rowAspect(row, refinements);
+      return {
+        ...toFacts(event.type, snapshotAspects(base, before, event.snapshot, refinements.state)),
+        changes: () => snapshotChanges(before, event.snapshot),
+      };
+    }
     case "STATE_DELTA":
-      return toFacts(
-        event.type,
-        patchAspects(rowAspect(row, refinements), event.delta, refinements.state),
-      );
+      return {
+        ...toFacts(
+          event.type,
+          patchAspects(rowAspect(row, refinements), event.delta, refinements.state),
+        ),
+        changes: () => patchChanges(context.client?.state, event.delta),
+      };
     case "ACTIVITY_SNAPSHOT":
     case "ACTIVITY_DELTA":
-      return toFacts(event.type, [
-        refineNamed(
-          { ...rowAspect(row, refinements), target: { component_type: event.activityType } },
-          refinements.activities,
-          event.activityType,
-        ),
-      ]);
+      return activityFacts(event, row, context, refinements);
     case "CUSTOM":
       return customFacts(event, refinements);
     case "RAW":
@@ -128,6 +129,65 @@ function toFacts(type: EventType, aspects: readonly [Aspect, ...Aspect[]]): Even
 
 function withCalls(facts: EventFacts, toolCalls: readonly ToolCallFacts[]): EventFacts {
   return toolCalls.length === 0 ? facts : { ...facts, toolCalls };
+}
+
+/** A message list takes activities off the screen by leaving them out. */
+function messagesFacts(
+  event: EventOf<"MESSAGES_SNAPSHOT">,
+  row: ClassificationRow,
+  { client }: ClassifyContext,
+  refinements: Refinements,
+): EventFacts {
+  const dropped = new Set(client?.droppedBy(event) ?? []);
+  if (dropped.size === 0) return plainFacts(event.type, row, refinements);
+  const gone = [...dropped].map((type) => removedActivity(type, refinements));
+  return toFacts(event.type, strictestFirst([rowAspect(row, refinements), ...gone]));
+}
+
+/** What is put in the place of an activity of another type takes that one away. */
+function activityFacts(
+  event: EventOf<"ACTIVITY_SNAPSHOT"> | EventOf<"ACTIVITY_DELTA">,
+  row: ClassificationRow,
+  { client }: ClassifyContext,
+  refinements: Refinements,
+): EventFacts {
+  const { activityType } = event;
+  const held = client?.activity(event.messageId);
+  const own = refineNamed(
+    { ...rowAspect(row, refinements), target: { component_type: activityType } },
+    refinements.activities,
+    activityType,
+  );
+  const takesAway = held !== undefined && held.type !== activityType && !isOnlyNew(event);
+  return {
+    ...toFacts(
+      event.type,
+      takesAway ? strictestFirst([own, removedActivity(held.type, refinements)]) : [own],
+    ),
+    changes: () => {
+      const before = held === undefined ? {} : held.content;
+      if (event.type === "ACTIVITY_DELTA") return patchChanges(before, event.patch);
+      return held !== undefined && isOnlyNew(event) ? [] : snapshotChanges(before, event.content);
+    },
+  };
+}
+
+/** An activity with `replace: false` is shown where there is none yet, and has no effect elsewhere. */
+function isOnlyNew(event: EventOf<"ACTIVITY_SNAPSHOT"> | EventOf<"ACTIVITY_DELTA">): boolean {
+  return event.type === "ACTIVITY_SNAPSHOT" && event.replace === false;
+}
+
+function removedActivity(type: string, refinements: Refinements): Aspect {
+  return refineNamed(
+    {
+      eventType: "lifecycle",
+      target: { component_type: type },
+      classification: "destroy",
+      derived: "destroy",
+    },
+    refinements.activities,
+    type,
+  );
 }
 
 function toolFacts(

@@ -43,6 +43,13 @@ export type EventFacts = Aspect & {
   /** Further things the same event does; all of them must be allowed. */
   readonly also?: readonly Aspect[];
   readonly toolCalls?: readonly ToolCallFacts[];
+  /**
+   * Of a state or an activity: the operations as they were sent, and every path that they add, remove or replace.
+   * Made when a condition reads it, before the event takes effect.
+   *
+   * @throws Error when it cannot be told
+   */
+  readonly changes?: () => JsonValue;
   /** Tools a client offers with its request. */
   readonly declaredTools?: readonly string[];
 };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunAgentInput } from "@countersign/wire";
+import { ClientState } from "./client-state.js";
 import { classifyEvent } from "./event.js";
 import { classifyInput } from "./input.js";
 import { compileRefinements } from "./refinement.js";
@@ -56,7 +57,10 @@ test("a path of the state can be opened in one direction alone", () => {
     ],
   });
   const told = (snapshot: object): string =>
-    classifyEvent({ type: "STATE_SNAPSHOT", snapshot } as never, { refinements }).classification;
+    classifyEvent({ type: "STATE_SNAPSHOT", snapshot } as never, {
+      refinements,
+      client: new ClientState({}),
+    }).classification;
   expect(classes({ state: { ui: 1 } }, { refinements })).toEqual(["display", "display"]);
   expect(classes({ state: { cart: 1 } }, { refinements })).toContain("mutate");
   expect(told({ cart: 1 })).toBe("display");

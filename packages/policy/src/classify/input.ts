@@ -38,7 +38,7 @@ export function classifyInput(input: RunAgentInput, context: InputContext = {}):
   const written = context.stateEchoed === true ? undefined : writtenState(input.state, context);
   if (written !== undefined && !isEmpty(written)) {
     const base = partAspect("state", refinements);
-    aspects.push(...snapshotAspects(base, written, refinements.inboundState));
+    aspects.push(...snapshotAspects(base, {}, written, refinements.inboundState));
   }
   const [first, ...rest] = strictestFirst(aspects as [Aspect, ...Aspect[]]);
   const declared = (input.tools ?? []).map((tool) => tool.name);

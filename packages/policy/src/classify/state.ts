@@ -1,12 +1,11 @@
 import type { JsonValue } from "@countersign/core";
 import type { JsonPatch } from "@countersign/wire";
-import { splitPointer, touches } from "../patterns/pointer-glob.js";
+import { splitPointer } from "../patterns/pointer-glob.js";
+import { isChildless, MAX_CHANGES, visitDifferences } from "./difference.js";
 import type { Aspect } from "./facts.js";
 import { refine, strictestFirst } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
-
-/** How many nodes of a snapshot are looked at one by one; a larger one counts as touching every path. */
-export const MAX_SNAPSHOT_NODES = 10_000;
+import { RuleWalk } from "./rule-walk.js";
 
 /** What a patch does: the table's row for paths no rule names, and each rule one of its paths touches. */
 export function patchAspects(
@@ -15,77 +14,79 @@ export function patchAspects(
   state: Refinements["state"],
 ): [Aspect, ...Aspect[]] {
   if (state.length === 0 || patch.length === 0) return [base];
-  const hit = new Set<number>();
-  let unnamed = false;
+  const walk = new RuleWalk(state);
   for (const operation of patch) {
-    for (const pointer of "from" in operation
-      ? [operation.path, operation.from]
-      : [operation.path]) {
-      const path = splitPointer(pointer);
-      if (!collect(path, true, state, hit)) unnamed = true;
-      if (operation.op !== "replace" && operation.op !== "test") collectShifted(path, state, hit);
-      const other = asReadByClients(path);
-      if (other !== undefined) collect(other, true, state, hit);
-    }
+    if (walk.isDone) break;
+    touchPointer(walk, operation.path, operation.op);
+    if ("from" in operation) touchPointer(walk, operation.from, operation.op);
   }
-  return toAspects(base, state, hit, unnamed);
+  return toAspects(base, state, walk);
 }
 
-/** What a whole state does: every rule that names one of its paths. */
+/**
+ * What a whole state does: every rule that names a path which it adds, removes or replaces. Above `MAX_CHANGES` of
+ * them it counts as touching all.
+ *
+ * @param before the state it takes the place of; where that is unknown, it is judged like a patch of the root
+ */
 export function snapshotAspects(
   base: Aspect,
-  snapshot: JsonValue,
+  before: JsonValue | undefined,
+  after: JsonValue,
   state: Refinements["state"],
 ): [Aspect, ...Aspect[]] {
   if (state.length === 0) return [base];
-  const hit = new Set<number>();
-  let unnamed = false;
-  let nodes = 0;
-  const stack: { path: readonly string[]; value: JsonValue }[] = [{ path: [], value: snapshot }];
-  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
-    nodes += 1;
-    if (nodes > MAX_SNAPSHOT_NODES) {
-      state.forEach((_, index) => hit.add(index));
-      unnamed = true;
-      break;
-    }
-    const { path, value } = item;
-    const named = collect(path, false, state, hit);
-    if (value !== null && typeof value === "object" && Object.keys(value).length > 0) {
-      for (const [key, child] of Object.entries(value)) {
-        stack.push({ path: [...path, key], value: child });
-      }
-    } else if (!named) {
-      unnamed = true;
-    }
+  if (before === undefined) return patchAspects(base, [REPLACE_ROOT], state);
+  const walk = new RuleWalk(state);
+  let changes = 0;
+  visitDifferences(before, after, {
+    enter: (segment) => walk.enter(segment),
+    leave: () => walk.leave(),
+    changed(_op, _value, isLeaf) {
+      changes += 1;
+      if (changes > MAX_CHANGES) walk.touchAll();
+      else if (!walk.touch() && isLeaf) walk.unnamed = true;
+      return !walk.isDone;
+    },
+  });
+  // A state that is sent again as it is changes nothing. An empty one may take away what a client never told.
+  if (changes === 0 && !isChildless(after)) {
+    return [{ ...base, classification: "display", derived: "display" }];
   }
-  return toAspects(base, state, hit, unnamed);
+  return toAspects(base, state, walk);
 }
+
+const REPLACE_ROOT: JsonPatch[number] = { op: "replace", path: "", value: null };
 
 // The first rule that names a path decides it; rules that name something below it count as well.
-function collect(
-  path: readonly string[],
-  below: boolean,
-  state: Refinements["state"],
-  hit: Set<number>,
-): boolean {
-  let named = false;
-  state.forEach(({ glob }, index) => {
-    if (!named && touches(glob, path, false)) {
-      named = true;
-      hit.add(index);
-    } else if (below && touches(glob, path, true)) {
-      hit.add(index);
-    }
+function touchPointer(walk: RuleWalk, pointer: string, op: JsonPatch[number]["op"]): void {
+  const path = splitPointer(pointer);
+  walk.restart();
+  path.forEach((segment, at) => {
+    // What enters or leaves a list moves its neighbours: a rule for `/links/0` is touched by what is put
+    // before it, and by what is appended to an empty list.
+    const isShift = at === path.length - 1 && op !== "replace" && op !== "test";
+    if (isShift && POSITION.test(segment)) walk.touchMembers();
+    walk.enter(segment);
   });
-  return named;
+  if (!walk.touch()) walk.unnamed = true;
+  walk.touchBelow();
+  const other = asReadByClients(path);
+  if (other === undefined) return;
+  walk.restart();
+  for (const segment of other) walk.enter(segment);
+  walk.touch();
+  walk.touchBelow();
 }
 
-const DIGITS = /^[0-9]+$/;
+const POSITION = /^(?:-|[0-9]*)$/;
+const DIGITS = /^[0-9]*$/;
 
-// The official client's patch library takes `00` and `4294967296` for the place 0 of a list: RFC 6901 §4
-// forbids both, but what it reads is what the person gets.
-function asReadByClients(path: readonly string[]): readonly string[] | undefined {
+/**
+ * A path as the official client's patch library reads it, where that differs: it takes `00`, `4294967296` and an empty
+ * name for the place 0 of a list. RFC 6901 §4 forbids them, but what it reads is what the person gets.
+ */
+export function asReadByClients(path: readonly string[]): readonly string[] | undefined {
   let differs = false;
   const read = path.map((segment) => {
     if (!DIGITS.test(segment)) return segment;
@@ -96,27 +97,10 @@ function asReadByClients(path: readonly string[]): readonly string[] | undefined
   return differs ? read : undefined;
 }
 
-const POSITION = /^(?:-|[0-9]+)$/;
-
-// What enters or leaves a list moves its neighbours: a rule for `/links/0` is touched by what is put
-// before it, and by what is appended to an empty list.
-function collectShifted(
-  path: readonly string[],
-  state: Refinements["state"],
-  hit: Set<number>,
-): void {
-  if (!POSITION.test(path.at(-1) ?? "")) return;
-  const list = path.slice(0, -1);
-  state.forEach(({ glob }, index) => {
-    if (!touches(glob, list, false) && touches(glob, list, true)) hit.add(index);
-  });
-}
-
 function toAspects(
   base: Aspect,
   state: Refinements["state"],
-  hit: ReadonlySet<number>,
-  unnamed: boolean,
+  { hit, unnamed }: RuleWalk,
 ): [Aspect, ...Aspect[]] {
   const aspects: Aspect[] = unnamed ? [base] : [];
   for (const index of hit) aspects.push(refine(base, state[index]?.refinement));

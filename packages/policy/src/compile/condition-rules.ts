@@ -74,11 +74,22 @@ const DERIVED: Overlay<EventFacts> = new Map<string, (event: EventFacts) => Json
   ],
 ]);
 
+// A state and an activity are changed by patches and by whole values; a condition sees both the same way.
+const DERIVED_WITH_CHANGES: Overlay<EventFacts> = new Map([
+  ...DERIVED,
+  ["delta", ({ changes }: EventFacts) => changes?.() ?? []],
+]);
+
 const NOTHING: JsonObject = {};
 
 const SOURCES: Readonly<Record<ConditionVariable, (facts: DecisionFacts) => CelInput | undefined>> =
   {
-    event: ({ event, variables }) => layered(variables?.event ?? NOTHING, DERIVED, event),
+    event: ({ event, variables }) =>
+      layered(
+        variables?.event ?? NOTHING,
+        event.changes === undefined ? DERIVED : DERIVED_WITH_CHANGES,
+        event,
+      ),
     message: ({ variables }) => view(variables?.message),
     session: ({ variables }) => view(variables?.session),
     capability: ({ capability }) =>

@@ -61,13 +61,21 @@ function sameOrNew(known: Message, incoming: Message): Message {
 
 /** Which messages stay although the snapshot leaves them out. */
 function survivorRule(event: MessagesSnapshotEvent): (message: Message) => boolean {
-  const owned = declaredActivityTypes(event.metadata);
-  const hasActivity = event.messages.some((message) => message.role === "activity");
+  const keepsActivity = activitySurvival(event);
   const hasReasoning = event.messages.some((message) => message.role === "reasoning");
   return (message) => {
     if (message.role === "reasoning") return !hasReasoning;
-    if (message.role !== "activity" || owned === "all") return false;
-    return owned === "undeclared" ? !hasActivity : !owned.includes(message.activityType);
+    return message.role === "activity" && keepsActivity(message.activityType);
+  };
+}
+
+/** Which types of activities stay on the screen although a message list leaves them out. */
+export function activitySurvival(event: MessagesSnapshotEvent): (activityType: string) => boolean {
+  const owned = declaredActivityTypes(event.metadata);
+  const hasActivity = event.messages.some((message) => message.role === "activity");
+  return (type) => {
+    if (owned === "all") return false;
+    return owned === "undeclared" ? !hasActivity : !owned.includes(type);
   };
 }
 

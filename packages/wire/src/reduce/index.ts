@@ -1,5 +1,6 @@
+export { activitySurvival } from "./apply-documents.js";
 export type { ReduceErrorCode } from "./errors.js";
-export { applyJsonPatch, DEFAULT_PATCH_LIMITS } from "./json-patch.js";
+export { applyJsonPatch, DEFAULT_PATCH_LIMITS, PatchedDocument } from "./json-patch.js";
 export { measureJson } from "./json-structure.js";
 export type { PatchLimits, PatchRefusal, PatchResult } from "./json-patch.js";
 export type { ReduceLimits } from "./limits.js";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { JsonPatch } from "../model/patch.js";
 import { Random } from "../testing/random.js";
 import { randomObject, randomPatch } from "../testing/stream-values.js";
-import { applyJsonPatch, DEFAULT_PATCH_LIMITS } from "./json-patch.js";
+import { applyJsonPatch, DEFAULT_PATCH_LIMITS, PatchedDocument } from "./json-patch.js";
 import { measureJson } from "./json-structure.js";
 
 function patched(document: JsonValue, ...patch: JsonPatch): JsonValue | string {
@@ -194,7 +194,7 @@ test.each<[string, JsonPatch]>([
   [
     "a long list shared, and so copied before each change",
     [
-      { op: "copy", from: "/small", path: "/x" },
+      { op: "copy", from: "/big", path: "/x" },
       { op: "replace", path: "/big/0", value: 1 },
     ],
   ],
@@ -238,4 +238,43 @@ test("the size that is carried along equals the size measured anew", () => {
     }
   }
   expect(wrong).toEqual([]);
+});
+
+test("a document that follows patches in place is what applying each of them anew would give", () => {
+  let refused = 0;
+  for (let seed = 0; seed < 2000; seed++) {
+    const random = new Random(seed);
+    let expected: JsonValue = randomObject(random, 3);
+    const handedIn: JsonValue[] = [expected];
+    const before = [JSON.stringify(expected)];
+    const followed = new PatchedDocument(expected);
+    for (let round = 0; round < 6; round++) {
+      const patch = randomPatch(random, expected as JsonObject);
+      before.push(JSON.stringify(patch));
+      handedIn.push(patch as unknown as JsonValue);
+      const result = applyJsonPatch(expected, patch);
+      const wouldBe = followed.refusalOf(patch);
+      expect(followed.value, `seed ${seed}`).toEqual(expected);
+      const reason = followed.apply(patch);
+      expect(reason).toBe(result.applied ? undefined : result.reason);
+      expect(wouldBe).toBe(reason);
+      if (result.applied) expected = result.document;
+      else refused++;
+      expect(followed.value, `seed ${seed}`).toEqual(expected);
+    }
+    expect(handedIn.map((value) => JSON.stringify(value))).toEqual(before);
+  }
+  expect(refused).toBeGreaterThan(100);
+});
+
+test("a document copies a large container once, however many patches reach it", () => {
+  const large = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, at]));
+  const followed = new PatchedDocument(large);
+  expect(followed.apply([{ op: "replace", path: "/k0", value: 1 }])).toBeUndefined();
+  const copy = followed.value;
+  expect(copy).not.toBe(large);
+  expect(followed.apply([{ op: "copy", path: "/k1", from: "/k0" }])).toBeUndefined();
+  expect(followed.apply([{ op: "remove", path: "/k0" }])).toBeUndefined();
+  expect(followed.value).toBe(copy);
+  expect(large["k0"]).toBe(0);
 });

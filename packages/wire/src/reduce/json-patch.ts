@@ -12,6 +12,8 @@ export type PatchLimits = {
   maxSize: number;
   /** Containers inside containers. Default 64. */
   maxDepth: number;
+  /** Values read and copied for one patch, eight characters as one. Default: as many as `maxSize`. */
+  maxWork?: number;
 };
 
 /** Why a patch does not apply. */
@@ -60,6 +62,37 @@ export function applyJsonPatch(
   return { applied: true, document: run.root, size: run.size };
 }
 
+/**
+ * A document that follows one patch after the other.
+ *
+ * Patches alter it in place: a container is copied when the first of them reaches it, and not again. So a patch
+ * of fifty bytes costs no copy of a large document. Values that were handed in are never altered.
+ */
+export class PatchedDocument {
+  readonly #run: PatchRun;
+
+  /** @throws ERR_PATCH_TOO_LARGE when the document is beyond a bound itself */
+  constructor(document: JsonValue, limits: PatchLimits = DEFAULT_PATCH_LIMITS) {
+    this.#run = new PatchRun(document, limits, undefined);
+    if (this.#run.size > limits.maxSize) throw this.#run.tooLarge("maxSize", limits.maxSize);
+  }
+
+  /** The document as it is now; the next patch may alter it. */
+  get value(): JsonValue {
+    return this.#run.root;
+  }
+
+  /** Applies a patch whole or not at all, as `applyJsonPatch` does; says why it does not apply. */
+  apply(patch: JsonPatch): PatchRefusal | undefined {
+    return this.#run.applyAll(patch, true);
+  }
+
+  /** Why a patch would not apply; the document stays as it is. */
+  refusalOf(patch: JsonPatch): PatchRefusal | undefined {
+    return this.#run.applyAll(patch, false);
+  }
+}
+
 type Container = JsonObject | JsonValue[];
 
 class PatchRun {
@@ -67,8 +100,10 @@ class PatchRun {
   size: number;
   operation = 0;
   readonly #limits: PatchLimits;
-  /** Containers made by this patch and held in one place only: these are altered, others copied. */
-  #fresh = new Set<Container>();
+  /** Containers made here and held in one place only: these are altered, others copied. */
+  readonly #fresh = new WeakSet<Container>();
+  /** What takes back the changes of the patch at hand, where a patch that fails must leave nothing. */
+  #undo: (() => void)[] | undefined;
   #work = 0;
 
   constructor(document: JsonValue, limits: PatchLimits, knownSize: number | undefined) {
@@ -87,6 +122,35 @@ class PatchRun {
       allowed,
       operation: this.operation,
     });
+  }
+
+  /** Applies a whole patch, or takes back what was applied of it. */
+  applyAll(patch: JsonPatch, isKept: boolean): PatchRefusal | undefined {
+    const { root, size } = this;
+    const undo: (() => void)[] = [];
+    this.#undo = undo;
+    this.#work = 0;
+    this.operation = 0;
+    let isWhole = false;
+    try {
+      if (patch.length > this.#limits.maxOperations) {
+        throw this.tooLarge("maxOperations", this.#limits.maxOperations);
+      }
+      for (const operation of patch) {
+        const reason = this.apply(operation);
+        if (reason !== undefined) return reason;
+        this.operation++;
+      }
+      isWhole = isKept;
+      return undefined;
+    } finally {
+      if (!isWhole) {
+        for (const takeBack of undo.toReversed()) takeBack();
+        this.root = root;
+        this.size = size;
+      }
+      this.#undo = undefined;
+    }
   }
 
   apply(operation: JsonPatchOperation): PatchRefusal | undefined {
@@ -116,7 +180,7 @@ class PatchRun {
     if (value === undefined) return "missing";
     if (op === "copy") {
       // From here on the value is in two places: nothing inside may be altered without a copy.
-      this.#fresh = new Set();
+      this.#share(value);
       return this.#add(path, value);
     }
     if (from.length <= path.length && from.every((token, index) => token === path[index])) {
@@ -141,9 +205,10 @@ class PatchRun {
       if (index === undefined || index > parent.length) return "bad-index";
       this.#spend(parent.length - index);
       parent.splice(index, 0, value);
+      this.#undo?.push(() => parent.splice(index, 1));
     } else {
       if (Object.hasOwn(parent, last)) this.#shrink(parent[last], last.length);
-      parent[last] = value;
+      this.#set(parent, last, value);
       this.size += last.length;
     }
     return this.#grow(value, path.length);
@@ -157,8 +222,11 @@ class PatchRun {
     const previous = memberOf(parent, last);
     if (previous === undefined) return "missing";
     this.#shrink(previous, 0);
-    if (Array.isArray(parent)) parent[Number(last)] = value;
-    else parent[last] = value;
+    if (Array.isArray(parent)) {
+      const index = Number(last);
+      parent[index] = value;
+      this.#undo?.push(() => (parent[index] = previous));
+    } else this.#set(parent, last, value);
     return this.#grow(value, path.length);
   }
 
@@ -171,13 +239,33 @@ class PatchRun {
     if (previous === undefined) return "missing";
     if (Array.isArray(parent)) {
       this.#spend(parent.length - Number(last));
-      parent.splice(Number(last), 1);
+      const index = Number(last);
+      parent.splice(index, 1);
+      this.#undo?.push(() => parent.splice(index, 0, previous));
       this.#shrink(previous, 0);
     } else {
       delete parent[last];
+      this.#undo?.push(() => (parent[last] = previous));
       this.#shrink(previous, last.length);
     }
     return undefined;
+  }
+
+  #set(parent: JsonObject, key: string, value: JsonValue): void {
+    if (this.#undo !== undefined) {
+      const previous = Object.hasOwn(parent, key) ? parent[key] : undefined;
+      this.#undo.push(() => {
+        if (previous === undefined) delete parent[key];
+        else parent[key] = previous;
+      });
+    }
+    parent[key] = value;
+  }
+
+  #share(value: JsonValue): void {
+    if (!isContainer(value)) return;
+    this.#fresh.delete(value);
+    for (const part of Object.values(value)) this.#share(part);
   }
 
   #setRoot(value: JsonValue): undefined {
@@ -230,7 +318,8 @@ class PatchRun {
   /** A short patch may not buy unbounded copying: eight characters of document cost one unit. */
   #spend(work: number): void {
     this.#work += work;
-    if (this.#work > this.#limits.maxSize) throw this.tooLarge("maxWork", this.#limits.maxSize);
+    const { maxWork = this.#limits.maxSize } = this.#limits;
+    if (this.#work > maxWork) throw this.tooLarge("maxWork", maxWork);
   }
 }
 

@@ -1,0 +1,58 @@
+import type { JsonValue } from "@countersign/core";
+import type { JsonPatch } from "@countersign/wire";
+import { applyJsonPatch } from "@countersign/wire/reduce";
+import { splitPointer } from "../patterns/pointer-glob.js";
+import { CLIENT_PATCH_LIMITS } from "./client-state.js";
+import { changedPaths, MAX_CHANGES } from "./difference.js";
+import { asReadByClients } from "./state.js";
+
+/**
+ * What conditions see of a whole value that takes the place of another: every path that it adds, removes or replaces.
+ *
+ * @throws Error when the value before is unknown, or there are too many
+ */
+export function snapshotChanges(before: JsonValue | undefined, after: JsonValue): JsonValue {
+  if (before === undefined) throw new TypeError("the client's value is unknown");
+  return changedPaths(before, after);
+}
+
+/** A condition may copy no more than this of a state to look at a patch of fifty bytes. */
+const LIMITS = { ...CLIENT_PATCH_LIMITS, maxWork: 128 * 1024 };
+
+/**
+ * What conditions see of a patch: its operations as they were sent, then every path that they add, remove or replace.
+ * Whatever a snapshot of the result would show is among them.
+ *
+ * A patch that does not apply changes nothing; it is shown with the paths below its values.
+ *
+ * @throws Error when the value before is unknown, or clients may read the patch in another way
+ */
+export function patchChanges(before: JsonValue | undefined, patch: JsonPatch): JsonValue {
+  if (before === undefined) throw new TypeError("the client's value is unknown");
+  const sent = patch as JsonValue[];
+  const result = applyJsonPatch(before, patch, LIMITS, 0);
+  if (result.applied) return [...sent, ...changedPaths(before, result.document)];
+  if (!isReadAlike(patch)) throw new TypeError("the patch does not apply");
+  let room = MAX_CHANGES;
+  return sent.concat(
+    patch.flatMap((operation) => {
+      if (!("value" in operation)) return [];
+      const below = changedPaths({}, { "": operation.value }).slice(1);
+      room -= below.length;
+      if (room < 0) throw new RangeError("too many changes");
+      return below.map((change) => ({
+        ...change,
+        path: `${operation.path}${String(change["path"]).slice(1)}`,
+      }));
+    }),
+  );
+}
+
+// Where our patches are stricter than those of the official client: places of a list that RFC 6901 does not know, and
+// transfers (docs/wire/differences.md, P1 to P3).
+function isReadAlike(patch: JsonPatch): boolean {
+  return patch.every(
+    (operation) =>
+      !("from" in operation) && asReadByClients(splitPointer(operation.path)) === undefined,
+  );
+}

@@ -1,0 +1,130 @@
+import type { JsonValue } from "@countersign/core";
+import type { AgUiEvent, EventOf, JsonPatch, Message } from "@countersign/wire";
+import { activitySurvival, DEFAULT_PATCH_LIMITS, PatchedDocument } from "@countersign/wire/reduce";
+import type { PatchLimits } from "@countersign/wire/reduce";
+import type { ClientView, HeldActivity } from "./context.js";
+
+/** Bounds of a state that is followed: sixteen times what a client may send back by default. Beyond, it is unknown. */
+export const CLIENT_PATCH_LIMITS: PatchLimits = {
+  ...DEFAULT_PATCH_LIMITS,
+  maxSize: 4 * 1024 * 1024,
+  maxWork: 1024 * 1024,
+};
+/** Activities whose content is followed; of more only the types are known. */
+const MAX_CONTENTS = 256;
+
+type Activity = { type: string; content: PatchedDocument | undefined };
+
+/**
+ * The shared state and the activities that a client has: what it sent with its request, and what was delivered since.
+ *
+ * A value is unknown from where it cannot be followed: beyond a bound, or after a patch that does not apply here and
+ * may apply there. The next snapshot makes it known again.
+ */
+export class ClientState implements ClientView {
+  /** Counts what was seen: a classification of another version may be out of date. */
+  version = 0;
+  #state: PatchedDocument | undefined;
+  readonly #activities = new Map<string, Activity>();
+  #contents = 0;
+
+  /** @param state what the client has of the shared state; undefined where that is unknown */
+  constructor(state: JsonValue | undefined, messages: readonly Message[] = []) {
+    this.#state = state === undefined ? undefined : followed(state);
+    for (const message of messages) this.#addMessage(message);
+  }
+
+  get state(): JsonValue | undefined {
+    return this.#state?.value;
+  }
+
+  activity(messageId: string): HeldActivity | undefined {
+    const known = this.#activities.get(messageId);
+    return known && { type: known.type, content: known.content?.value };
+  }
+
+  droppedBy(event: EventOf<"MESSAGES_SNAPSHOT">): readonly string[] {
+    if (this.#activities.size === 0) return [];
+    return this.#missingFrom(event).map(([, { type }]) => type);
+  }
+
+  /** Takes note of an event that is delivered. */
+  see(event: AgUiEvent): void {
+    switch (event.type) {
+      case "STATE_SNAPSHOT":
+        this.#state = followed(event.snapshot);
+        break;
+      case "STATE_DELTA":
+        if (!applies(this.#state, event.delta)) this.#state = undefined;
+        break;
+      case "ACTIVITY_SNAPSHOT": {
+        const known = this.#activities.get(event.messageId);
+        if (known !== undefined && event.replace === false) return;
+        this.#put(event.messageId, event.activityType, event.content);
+        break;
+      }
+      case "ACTIVITY_DELTA": {
+        const known = this.#activities.get(event.messageId);
+        if (known === undefined) return;
+        if (!applies(known.content, event.patch)) this.#forgetContent(known);
+        known.type = event.activityType;
+        break;
+      }
+      case "MESSAGES_SNAPSHOT":
+        for (const [id, activity] of this.#missingFrom(event)) {
+          this.#forgetContent(activity);
+          this.#activities.delete(id);
+        }
+        for (const message of event.messages) this.#addMessage(message);
+        break;
+      case "RUN_STARTED":
+        for (const message of event.input?.messages ?? []) {
+          if (!this.#activities.has(message.id)) this.#addMessage(message);
+        }
+        break;
+      default:
+        return;
+    }
+    this.version += 1;
+  }
+
+  #missingFrom(event: EventOf<"MESSAGES_SNAPSHOT">): [string, Activity][] {
+    const listed = new Set(event.messages.map(({ id }) => id));
+    const survives = activitySurvival(event);
+    return [...this.#activities].filter(([id, { type }]) => !listed.has(id) && !survives(type));
+  }
+
+  #addMessage(message: Message): void {
+    if (message.role === "activity") this.#put(message.id, message.activityType, message.content);
+  }
+
+  #put(id: string, type: string, content: JsonValue): void {
+    const known = this.#activities.get(id);
+    if (known !== undefined) this.#forgetContent(known);
+    const isFollowed = this.#contents < MAX_CONTENTS;
+    const document = isFollowed ? followed(content) : undefined;
+    if (document !== undefined) this.#contents += 1;
+    this.#activities.set(id, { type, content: document });
+  }
+
+  #forgetContent(activity: Activity): void {
+    if (activity.content !== undefined) this.#contents -= 1;
+    activity.content = undefined;
+  }
+}
+
+function followed(value: JsonValue): PatchedDocument | undefined {
+  try {
+    return new PatchedDocument(value, CLIENT_PATCH_LIMITS);
+  } catch {
+    return undefined;
+  }
+}
+
+function applies(document: PatchedDocument | undefined, patch: JsonPatch): boolean {
+  try {
+    return document !== undefined && document.apply(patch) === undefined;
+  } catch {
+    return false;
+  }
+}

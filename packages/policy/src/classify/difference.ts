@@ -1,0 +1,140 @@
+import { isJsonObject } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { toPointer } from "./stopped-path.js";
+
+/** What happens to one path. */
+export type ChangeOp = "add" | "remove" | "replace";
+
+/** Is told of each path that differs, with the path taken step by step. */
+export type DifferenceVisitor = {
+  enter(segment: string | number): void;
+  leave(): void;
+  /**
+   * The value at the current path is added, removed or replaced; containers come before their members.
+   *
+   * @param value the new value, or of a removal the old one
+   * @param isLeaf one of the two has no members, so that no path below speaks for it
+   * @returns false to hear no more
+   */
+  changed(op: ChangeOp, value: JsonValue, isLeaf: boolean): boolean;
+};
+
+/**
+ * Visits every path at which two values differ, also those below a value that comes or goes.
+ *
+ * Lists are compared place by place. The cost is linear in both values; parts that are the same object cost nothing.
+ */
+export function visitDifferences(
+  before: JsonValue,
+  after: JsonValue,
+  visitor: DifferenceVisitor,
+): void {
+  compare(before, after, visitor);
+}
+
+function compare(before: JsonValue, after: JsonValue, visitor: DifferenceVisitor): boolean {
+  if (before === after) return true;
+  if (Array.isArray(before) && Array.isArray(after)) return compareLists(before, after, visitor);
+  if (isJsonObject(before) && isJsonObject(after)) return compareObjects(before, after, visitor);
+  const isLeaf = isChildless(before) || isChildless(after);
+  if (!visitor.changed("replace", after, isLeaf)) return false;
+  return visitBelow("remove", before, visitor) && visitBelow("add", after, visitor);
+}
+
+function compareLists(
+  before: readonly JsonValue[],
+  after: readonly JsonValue[],
+  visitor: DifferenceVisitor,
+): boolean {
+  const shared = Math.min(before.length, after.length);
+  for (let at = 0; at < shared; at++) {
+    visitor.enter(at);
+    if (!compare(before[at] as JsonValue, after[at] as JsonValue, visitor)) return false;
+    visitor.leave();
+  }
+  const [op, longer] =
+    before.length > shared ? ["remove" as const, before] : ["add" as const, after];
+  for (let at = shared; at < longer.length; at++) {
+    if (!visitWhole(op, at, longer[at] as JsonValue, visitor)) return false;
+  }
+  return true;
+}
+
+function compareObjects(
+  before: JsonObject,
+  after: JsonObject,
+  visitor: DifferenceVisitor,
+): boolean {
+  for (const key of Object.keys(before)) {
+    const old = before[key] as JsonValue;
+    if (!Object.hasOwn(after, key)) {
+      if (!visitWhole("remove", key, old, visitor)) return false;
+      continue;
+    }
+    visitor.enter(key);
+    if (!compare(old, after[key] as JsonValue, visitor)) return false;
+    visitor.leave();
+  }
+  for (const key of Object.keys(after)) {
+    if (Object.hasOwn(before, key)) continue;
+    if (!visitWhole("add", key, after[key] as JsonValue, visitor)) return false;
+  }
+  return true;
+}
+
+function visitWhole(
+  op: ChangeOp,
+  segment: string | number,
+  value: JsonValue,
+  visitor: DifferenceVisitor,
+): boolean {
+  visitor.enter(segment);
+  if (!visitor.changed(op, value, isChildless(value))) return false;
+  if (!visitBelow(op, value, visitor)) return false;
+  visitor.leave();
+  return true;
+}
+
+function visitBelow(op: ChangeOp, value: JsonValue, visitor: DifferenceVisitor): boolean {
+  if (value === null || typeof value !== "object") return true;
+  if (Array.isArray(value)) {
+    return value.every((item, at) => visitWhole(op, at, item, visitor));
+  }
+  return Object.keys(value).every((key) => visitWhole(op, key, value[key] as JsonValue, visitor));
+}
+
+/** Whether a value is a scalar or an empty container. */
+export function isChildless(value: JsonValue): boolean {
+  if (value === null || typeof value !== "object") return true;
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
+}
+
+/** How many changed paths are looked at one by one. */
+export const MAX_CHANGES = 10_000;
+/** Characters of all their pointers: a long name has a place in each pointer below it. */
+const MAX_POINTER_CHARACTERS = 1024 * 1024;
+
+/**
+ * Every path at which two values differ, as operations of a patch; an old value is not told.
+ *
+ * @throws RangeError when there are too many to be looked at
+ */
+export function changedPaths(before: JsonValue, after: JsonValue): JsonObject[] {
+  const changes: JsonObject[] = [];
+  const pointers = [""];
+  let characters = 0;
+  visitDifferences(before, after, {
+    enter: (segment) => void pointers.push(`${pointers.at(-1) ?? ""}${toPointer([`${segment}`])}`),
+    leave: () => void pointers.pop(),
+    changed(op, value) {
+      const path = pointers.at(-1) ?? "";
+      characters += path.length;
+      if (changes.length >= MAX_CHANGES || characters > MAX_POINTER_CHARACTERS) {
+        throw new RangeError("too many changes");
+      }
+      changes.push(op === "remove" ? { op, path } : { op, path, value });
+      return true;
+    },
+  });
+  return changes;
+}
