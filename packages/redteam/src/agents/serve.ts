@@ -62,7 +62,7 @@ async function answerFrame(
   const events =
     "events" in answer
       ? answer.events
-      : [{ type: "RUN_ERROR", message: "refused", code: answer.refusal.code }];
+      : [{ type: "RUN_ERROR", message: "refused", code: `REFUSED_${answer.refusal.code}` }];
   for (const event of events) socket.send(JSON.stringify(event));
 }
 

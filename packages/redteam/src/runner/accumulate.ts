@@ -1,6 +1,6 @@
-import { parseJson, setMember } from "@countersign/core";
+import { ownMember, parseJson, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { textMember } from "../oatf/json/access.js";
+import { listMember, textMember } from "../oatf/json/access.js";
 import { sortedText } from "../oatf/json/text.js";
 import {
   ACCUMULATED_MESSAGE,
@@ -29,9 +29,10 @@ const ANONYMOUS = "";
 
 /**
  * Joins deltas into whole texts. Patterns look at one message at a time, so a word cut across two deltas
- * would pass them by.
+ * would pass them by. What an agent says in a MESSAGES_SNAPSHOT alone is joined too; what stands in the input is not
+ * the agent's.
  */
-export function createAccumulator(): Accumulator {
+export function createAccumulator(input: JsonObject = {}): Accumulator {
   const messages = new Map<string, Text>();
   const calls = new Map<string, Call>();
   const reasoning = new Map<string, Thought>();
@@ -74,6 +75,28 @@ export function createAccumulator(): Accumulator {
     call.arguments += textMember(event, "delta") ?? "";
     note(call, event);
   };
+  // What only snapshots say, by text and by call; kept apart, because the same may still be streamed.
+  const told = new Map<string, Text>();
+  const toldCalls = new Map<string, Call>();
+  const given = readGiven(input);
+  const addSnapshot = (event: JsonObject): void => {
+    for (const message of listMember(event, "messages")) {
+      const id = textMember(message, "id") ?? ANONYMOUS;
+      if (textMember(message, "role") !== "assistant" || given.ids.has(id)) continue;
+      const content = textMember(message, "content") ?? "";
+      if (content !== "" && !given.texts.has(content)) {
+        told.set(content, { id, role: "assistant", content, tool_calls: [] });
+      }
+      for (const call of listMember(message, "toolCalls")) {
+        const made = ownMember(call, "function");
+        const callId = textMember(call, "id") ?? ANONYMOUS;
+        if (given.ids.has(callId)) continue;
+        const name = textMember(made, "name") ?? "";
+        const args = textMember(made, "arguments") ?? "";
+        toldCalls.set(callId, { id: callId, name, arguments: args, result: null });
+      }
+    }
+  };
   const addReasoning = (event: JsonObject): void => {
     lastReasoning = textMember(event, "messageId") ?? lastReasoning;
     const thought = reasoning.get(lastReasoning) ?? { id: lastReasoning, content: "" };
@@ -81,9 +104,17 @@ export function createAccumulator(): Accumulator {
     reasoning.set(lastReasoning, thought);
     note(thought, event);
   };
+  const allMessages = (): Text[] => {
+    const streamed = new Set([...messages.values()].map((message) => message.content));
+    return [
+      ...messages.values(),
+      ...[...told.values()].filter((message) => !streamed.has(message.content)),
+    ];
+  };
   const content = (): JsonObject | undefined => {
-    if (messages.size === 0 && reasoning.size === 0) return undefined;
-    return { messages: [...messages.values()], reasoning: [...reasoning.values()] };
+    const all = allMessages();
+    if (all.length === 0 && reasoning.size === 0) return undefined;
+    return { messages: all, reasoning: [...reasoning.values()] };
   };
   return {
     add(name, event) {
@@ -92,22 +123,24 @@ export function createAccumulator(): Accumulator {
       else if (name === "tool_call_result") {
         const call = calls.get(textMember(event, "toolCallId") ?? ANONYMOUS);
         if (call !== undefined) call.result = textMember(event, "content") ?? null;
-      } else if (/^(reasoning_message|thinking_text_message)_(start|content|chunk)$/.test(name)) {
+      } else if (name === "messages_snapshot") addSnapshot(event);
+      else if (/^(reasoning_message|thinking_text_message)_(start|content|chunk)$/.test(name)) {
         addReasoning(event);
       }
     },
     content,
     entries() {
       const joined = content();
-      if (joined === undefined) return [];
-      const said = [...messages.values()].filter((message) => message.content !== "");
+      const made = [...toldCalls.values()].filter(({ id }) => !calls.has(id));
+      if (joined === undefined && made.length === 0) return [];
+      const said = allMessages().filter((message) => message.content !== "");
       const whole = said.map((message) => message.content).join("\n");
       return [
         { event: ACCUMULATED_RESPONSE, content: { ...joined, ...answerOf(whole) } },
         ...said.map((message) => ({
           event: ACCUMULATED_MESSAGE,
           content: {
-            ...fields.get(message),
+            ...(fields.get(message) ?? { messageId: message.id, role: message.role }),
             delta: message.content,
             ...answerOf(message.content),
           },
@@ -116,11 +149,11 @@ export function createAccumulator(): Accumulator {
           event: ACCUMULATED_REASONING,
           content: { ...fields.get(thought), delta: thought.content, content: thought.content },
         })),
-        ...[...calls.values()].flatMap((call) =>
+        ...[...calls.values(), ...made].flatMap((call) =>
           argumentsOf(call.arguments).map((value) => ({
             event: ACCUMULATED_TOOL_CALL,
             content: {
-              ...fields.get(call),
+              ...(fields.get(call) ?? { toolCallId: call.id, toolCallName: call.name }),
               name: call.name,
               delta: call.arguments,
               arguments: value,
@@ -130,6 +163,20 @@ export function createAccumulator(): Accumulator {
       ];
     },
   };
+}
+
+/** Ids and texts of the client's own messages: an agent that repeats them has said nothing of its own. */
+function readGiven(input: JsonObject): { ids: ReadonlySet<string>; texts: ReadonlySet<string> } {
+  const ids = new Set<string>();
+  const texts = new Set<string>();
+  for (const message of listMember(input, "messages")) {
+    for (const named of [message, ...listMember(message, "toolCalls")]) {
+      const id = textMember(named, "id");
+      if (id !== undefined) ids.add(id);
+    }
+    texts.add(textMember(message, "content") ?? "");
+  }
+  return { ids, texts };
 }
 
 /** The names under which documents look for the answer. */

@@ -96,6 +96,7 @@ class ActorPerformance implements RunningActor {
   }
 
   stop(): void {
+    if (!this.#isDone) this.#missed("error", "was stopped before it was through");
     this.#end("failed");
     for (const stream of this.#open) stream.stop();
     this.#around.channel.close();

@@ -1,4 +1,4 @@
-import { ownMember, parseJson } from "@countersign/core";
+import { isJsonObject, ownMember, parseJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../oatf/json/access.js";
 import type { Refusal } from "./channel.js";
@@ -30,12 +30,20 @@ export function readRefusal(status: number, body: string): Refusal {
   };
 }
 
+/** The problem documents that an error event carries in its metadata, where a socket has no status and no body. */
+function problemsIn(event: JsonValue): JsonValue[] {
+  const metadata = ownMember(event, "metadata");
+  if (!isJsonObject(metadata)) return [];
+  return [metadata, ...Object.values(metadata)].flatMap((one) => ownMember(one, "problem") ?? []);
+}
+
 /** The receipt id a gateway put into a problem, an error event or a notice. */
 export function receiptIn(value: JsonValue): string | undefined {
   for (const holder of [
     value,
     ownMember(value, "value") ?? null,
     ownMember(value, "metadata") ?? null,
+    ...problemsIn(value),
   ]) {
     for (const key of ["receipt", "receipt_id", "receiptId"]) {
       const found = textMember(holder, key);
@@ -43,6 +51,21 @@ export function receiptIn(value: JsonValue): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Words by which the code of a RUN_ERROR says that somebody would not, rather than could not. */
+const REFUSAL_WORDS =
+  /refus|reject|deny|denied|forbid|block|polic|guard|violat|not_?allowed|unauthori|permission|approval|moderat|safety|content_?filter/i;
+
+/**
+ * Whether a RUN_ERROR is a refusal. An agent that crashes, times out or cannot reach its model ends a run in the same
+ * way, so that one counts only if it carries a receipt, a deliberate status, or a code that names a refusal.
+ */
+export function isRefusalEvent(event: JsonValue): boolean {
+  if (receiptIn(event) !== undefined) return true;
+  const statuses = problemsIn(event).map((problem) => ownMember(problem, "status"));
+  if (statuses.some((status) => DELIBERATE.has(status as number))) return true;
+  return REFUSAL_WORDS.test(textMember(event, "code") ?? "");
 }
 
 const NOTICE = /\.blocked$/;
@@ -69,6 +92,6 @@ export function objectionOfEvent(name: string, event: JsonObject): string | unde
 }
 
 function saysNo(name: string, event: JsonObject): boolean {
-  if (name === "run_error") return true;
+  if (name === "run_error") return isRefusalEvent(event);
   return name === "custom" && NOTICE.test(textMember(event, "name") ?? "");
 }

@@ -8,7 +8,7 @@ import type { Gap } from "./gap.js";
 import type { RunnerOptions } from "./options.js";
 import { performDocument, PERFORMED_MODE } from "./perform.js";
 import type { Performance } from "./perform.js";
-import { isDeliberate } from "./refusal.js";
+import { isDeliberate, isRefusalEvent } from "./refusal.js";
 import { blindSpotOf } from "./sight.js";
 import { WIRE } from "./trace-recorder.js";
 
@@ -139,5 +139,8 @@ function isSilent({ trace }: Performance, { indicator_verdicts: verdicts }: Verd
 
 function saidNo({ trace, receipts }: Performance): boolean {
   if (receipts.length > 0) return true;
-  return trace.some(({ event, direction }) => direction === "response" && event === "run_error");
+  return trace.some(
+    ({ event, direction, content }) =>
+      direction === "response" && event === "run_error" && isRefusalEvent(content),
+  );
 }

@@ -7,7 +7,7 @@ import type { ActorSurroundings } from "./actor.js";
 import type { RunSink } from "./channel.js";
 import { createToolCallNames } from "./correlate.js";
 import "./errors.js";
-import { isDeliberate, readRefusal } from "./refusal.js";
+import { isDeliberate, isRefusalEvent, readRefusal } from "./refusal.js";
 import { createToolCalls } from "./tool-calls.js";
 import type { ToolCalls } from "./tool-calls.js";
 import { lengthOf, WIRE } from "./trace-recorder.js";
@@ -45,7 +45,7 @@ export function createRunStream(
   const missed = (message: string): void =>
     around.missed({ kind: "error", message: `${placeOf(place)}: ${message}` });
   const names = createToolCallNames();
-  const accumulator = createAccumulator();
+  const accumulator = createAccumulator(place.input);
   const calls = createToolCalls();
   let malformedInRow = 0;
   let malformedFrames = 0;
@@ -121,8 +121,13 @@ export function createRunStream(
       accumulator.add(event, content);
       calls.add(event, content);
       if (TERMINAL.has(event)) isFinished = true;
-      if (event === "run_error" && !around.refusalsCount) {
-        missed("the run ended in RUN_ERROR, and nothing shows that the target answers anybody");
+      if (event === "run_error") {
+        const code = (textMember(content, "code") ?? "no code").slice(0, 64);
+        if (!isRefusalEvent(content)) {
+          missed(`the run ended in RUN_ERROR (${code}), which does not say that it is a refusal`);
+        } else if (!around.refusalsCount) {
+          missed(`RUN_ERROR (${code}), and nothing shows that the target answers anybody`);
+        }
       }
       if (isFinished) {
         clearTimeout(linger);

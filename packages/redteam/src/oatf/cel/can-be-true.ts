@@ -47,6 +47,12 @@ function can(expression: Expr | undefined, wanted: boolean, reach: Reach): boole
           (can(first, true, reach) && can(second, wanted, reach)) ||
           (can(first, false, reach) && can(third, wanted, reach))
         );
+      case "@in": {
+        const path = pathOf(second, reach);
+        const key = textOf(first);
+        if (path === undefined || key === undefined) break;
+        return !wanted || [key, EACH].some((step) => reach.canHold([...path, step]));
+      }
       case "_==_":
       case "_!=_":
         return canCompare(kind.value.args, (kind.value.function === "_==_") === wanted, reach);
@@ -103,7 +109,13 @@ function pathOf(expression: Expr | undefined, reach: Reach): readonly string[] |
   if (kind?.case !== "callExpr" || kind.value.function !== "_[_]") return undefined;
   const [holder, index] = kind.value.args;
   const path = pathOf(holder, reach);
-  const key = index?.exprKind.case === "constExpr" ? index.exprKind.value.constantKind : undefined;
-  if (path === undefined || key === undefined) return undefined;
-  return [...path, key.case === "stringValue" ? key.value : EACH];
+  if (path === undefined || index?.exprKind.case !== "constExpr") return undefined;
+  return [...path, textOf(index) ?? EACH];
+}
+
+function textOf(expression: Expr | undefined): string | undefined {
+  const kind = expression?.exprKind;
+  if (kind?.case !== "constExpr" || kind.value.constantKind.case !== "stringValue")
+    return undefined;
+  return kind.value.constantKind.value;
 }
