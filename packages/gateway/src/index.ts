@@ -20,6 +20,8 @@ export { assertRegularFile, readRegularFile } from "./files/read-regular-file.js
 export { gatewaysAlive } from "./fleet/gateways-alive.js";
 export { createGateway } from "./gateway.js";
 export type { Gateway, GatewayOptions } from "./gateway.js";
+export { MISSING_PARTS } from "./serve/accept-missing.js";
+export type { AcceptedMissing } from "./serve/accept-missing.js";
 export { assertOwnLogIn } from "./serve/own-log.js";
 export { assertNewestHistory, shareHistory } from "./serve/stored-history.js";
 export { findExposedKeys } from "./keys/exposed-keys.js";

@@ -11,7 +11,7 @@ import {
   readRevocationFile,
   readTls,
 } from "@countersign/gateway";
-import type { GatewayConfig } from "@countersign/gateway";
+import type { AcceptedMissing, GatewayConfig } from "@countersign/gateway";
 import type { CompiledPolicy } from "@countersign/policy";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
@@ -34,6 +34,8 @@ export type CheckOptions = {
   readonly ask?: boolean;
   /** The gateway that this one shall replace still runs, and has the ports. */
   readonly whileRunning?: boolean;
+  /** What may be missing beside the log. */
+  readonly acceptMissing?: AcceptedMissing;
 };
 
 /** Looks at everything a start would need, without making, writing or locking anything. */
@@ -49,7 +51,7 @@ export async function checkServe(
     await look("policy", () => checkPolicy(config.policyFile)),
     ...(await checkCases(config.policyFile)),
     await look("keys", () => checkKeys(config.keyDirectory)),
-    await look("store", () => checkStore(config)),
+    await look("store", () => checkStore(config, options)),
     await look("revocations", () => checkRevocations(config)),
     await look("access", () => checkAccess(config)),
     await look("tls", () => checkTls(config.listen.tls)),
@@ -152,20 +154,24 @@ function checkRevocations({ revocationFile: file, receipts }: GatewayConfig): st
   return `${file}, ${readRevocationFile(file).length} revocations`;
 }
 
-async function checkStore({ receipts, keyDirectory }: GatewayConfig): Promise<string> {
+async function checkStore(
+  { receipts, keyDirectory }: GatewayConfig,
+  { acceptMissing }: CheckOptions,
+): Promise<string> {
+  const acceptsMissing = acceptMissing?.has("checkpoint") === true;
   const { store: address, origin } = receipts;
   if (!address.startsWith(EMBEDDED)) {
     return checkPostgres(address, origin, keyDirectory);
   }
   const directory = address.slice(EMBEDDED.length);
   if (assertPlace(directory)) {
-    await assertOwnLogIn(keyDirectory, origin, undefined);
+    await assertOwnLogIn(keyDirectory, origin, undefined, acceptsMissing);
     return `${directory} will be made at the first start`;
   }
   assertFolder(directory);
   const store = await openSqliteStore({ directory, readOnly: true });
   try {
-    await assertOwnLogIn(keyDirectory, origin, store);
+    await assertOwnLogIn(keyDirectory, origin, store, acceptsMissing);
     return `${directory}, ${(await store.head()).size} entries`;
   } finally {
     await store.close();
@@ -176,14 +182,14 @@ async function checkPostgres(url: string, log: string, keys: string): Promise<st
   try {
     const store = await openPostgresStore({ url, log, readOnly: true, connections: 1 });
     try {
-      await assertOwnLogIn(keys, log, store);
+      await assertOwnLogIn(keys, log, store, true);
       return `PostgreSQL answers, ${(await store.head()).size} entries`;
     } finally {
       await store.close();
     }
   } catch (error) {
     if (isCountersignError(error, "ERR_STORE_ABSENT")) {
-      await assertOwnLogIn(keys, log, undefined);
+      await assertOwnLogIn(keys, log, undefined, true);
       return "PostgreSQL answers; the log will be made at the first start";
     }
     throw error;

@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { CONSOLE_DIRECTORY } from "@countersign/console";
 import { CountersignError } from "@countersign/core";
-import { createJournal, loadConfig, startGateway } from "@countersign/gateway";
-import type { GatewayConfig, Journal, RunningGateway } from "@countersign/gateway";
+import { createJournal, loadConfig, MISSING_PARTS, startGateway } from "@countersign/gateway";
+import type { AcceptedMissing, GatewayConfig, Journal, RunningGateway } from "@countersign/gateway";
 import { DEFAULT_MESSAGE } from "@countersign/inspect";
+import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { readText } from "../files/read-file.js";
@@ -21,6 +22,7 @@ type ServeFlags = {
   check?: boolean;
   ask?: boolean;
   whileRunning?: boolean;
+  acceptMissing?: AcceptedMissing;
   json?: boolean;
 };
 
@@ -52,9 +54,21 @@ export function registerServe(program: Command): void {
       "--while-running",
       "with --check: ports may be in use, by the gateway that this one shall replace",
     )
+    .addOption(
+      new Option(
+        "--accept-missing <part>",
+        "start once although this part is missing beside a log with entries: checkpoint or ledger (repeatable)",
+      ).argParser(collectMissing),
+    )
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(serve);
+}
+
+function collectMissing(text: string, before: AcceptedMissing = new Set()): AcceptedMissing {
+  const part = MISSING_PARTS.find((name) => name === text);
+  if (part === undefined) throw new InvalidArgumentError(`Name ${MISSING_PARTS.join(" or ")}.`);
+  return new Set([...before, part]);
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
@@ -83,6 +97,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   const running = await startGateway(config, {
     journal,
     consoleDirectory: CONSOLE_DIRECTORY,
+    ...(flags.acceptMissing === undefined ? {} : { acceptedMissing: flags.acceptMissing }),
   });
   const leave = listenToStops();
   greet(running, config, journal);

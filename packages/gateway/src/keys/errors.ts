@@ -10,6 +10,8 @@ declare module "@countersign/core" {
     ERR_KEYS_UNWRITABLE: { file: string };
     /** The store does not hold what this gateway signed for last. */
     ERR_KEYS_LOG_CHANGED: { size: number; file: string };
+    /** The log has entries, and the checkpoint that is kept beside the keys is missing. */
+    ERR_KEYS_CHECKPOINT_MISSING: { file: string };
     /** The log in the store is signed by other keys. */
     ERR_KEYS_OTHER_LOG: { origin: string; directory: string };
   }

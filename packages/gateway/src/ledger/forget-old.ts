@@ -6,6 +6,12 @@ const SECOND_LOOK_MS = DAY_MS;
 /** Where the look is kept; a thread's own key is a JSON array. */
 const LOOKS = "looks";
 
+/** Whether a gateway ever opened this ledger to the end of its start. */
+export async function wasUsed(ledger: ThreadLedger): Promise<boolean> {
+  const { rows } = await ledger.claim([], LOOKS);
+  return rows.some(({ kind }) => kind === "look");
+}
+
 /**
  * Forgets the threads that nobody had written to for `keepMs` at the last look, with their run ids, if that look was
  * a day ago or more, and then looks again.

@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { CountersignError } from "@countersign/core";
 import { BUDGETS } from "../capabilities/budgets/ledger-budgets.js";
 import type { GatewayConfig } from "../config/config.js";
-import { forgetOld } from "../ledger/forget-old.js";
+import "../ledger/errors.js";
+import { forgetOld, wasUsed } from "../ledger/forget-old.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import { openPostgresLedger } from "../ledger/postgres/open-postgres-ledger.js";
 import { keepRecentThreads } from "../ledger/recent-threads.js";
@@ -10,8 +12,20 @@ import type { Clock } from "../ports.js";
 
 const HOUR_MS = 3_600_000;
 
+/** What is known of the log that the ledger belongs to. */
+export type LedgerExpectation = {
+  /** Entries of the log. */
+  readonly entries: number;
+  /** The operator said that the ledger may be missing. */
+  readonly acceptsMissing: boolean;
+};
+
 /** Opens the ledger beside the receipts: in their directory, or in their database. */
-export async function openLedger(config: GatewayConfig, clock: Clock): Promise<ThreadLedger> {
+export async function openLedger(
+  config: GatewayConfig,
+  clock: Clock,
+  { entries, acceptsMissing }: LedgerExpectation,
+): Promise<ThreadLedger> {
   const { store, origin } = config.receipts;
   const ledger = store.startsWith("sqlite:")
     ? // The lock of the receipts' directory keeps other processes away from it.
@@ -19,6 +33,14 @@ export async function openLedger(config: GatewayConfig, clock: Clock): Promise<T
         await openSqliteLedger({ directory: join(store.slice("sqlite:".length), "ledger"), clock }),
       )
     : await openPostgresLedger({ url: store, name: origin, clock });
+  try {
+    await assertUsed(ledger, { entries, acceptsMissing });
+    // Before the first entry of the log: a log with entries beside a ledger without a look has lost its ledger.
+    await forgetOld(ledger, clock.now(), config.threads.keepMs);
+  } catch (error) {
+    await ledger.close();
+    throw error;
+  }
   const keepThenForget = async (): Promise<void> => {
     // Capabilities may be spent longer than threads are remembered; each row of theirs has an end of its own.
     await ledger.write(BUDGETS, []);
@@ -38,4 +60,18 @@ export async function openLedger(config: GatewayConfig, clock: Clock): Promise<T
       await ledger.close();
     },
   };
+}
+
+/** Refuses a ledger that was never used beside a log that was: what was withheld or approved would be forgotten. */
+async function assertUsed(
+  ledger: ThreadLedger,
+  { entries, acceptsMissing }: LedgerExpectation,
+): Promise<void> {
+  if (entries === 0 || acceptsMissing || (await wasUsed(ledger))) return;
+  throw new CountersignError(
+    "ERR_LEDGER_MISSING",
+    `the log has ${entries} entries, but the ledger beside it is missing or new: the gateway would forget the owners of sessions, delivered messages, blocked content and approvals. ` +
+      "Fix: restore the ledger (the folder ledger of the store, or the tables countersign_* of the database), or start once with --accept-missing ledger.",
+    { entries },
+  );
 }

@@ -15,8 +15,11 @@ import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchCheckpoints } from "../telemetry/watched-checkpoints.js";
 import { watchStore } from "../telemetry/watched-store.js";
+import { NOTHING_MISSING } from "./accept-missing.js";
+import type { AcceptedMissing } from "./accept-missing.js";
 import { assertOwnLog } from "./own-log.js";
-import { rememberCheckpoints } from "./remembered-head.js";
+import type { LogOwner } from "./own-log.js";
+import { isRemembered, rememberCheckpoints, rememberEmpty } from "./remembered-head.js";
 import { assertNewestHistory, shareHistory } from "./stored-history.js";
 
 /** The log receipts are appended to, and the store that answers questions about it. */
@@ -34,9 +37,12 @@ export async function openReceipts(
   config: GatewayConfig,
   telemetry: Telemetry = createTelemetry(),
   journal: Journal = SILENT,
+  acceptedMissing: AcceptedMissing = NOTHING_MISSING,
 ): Promise<OpenReceipts> {
   const { store: address, origin, durability, sign } = config.receipts;
   const directory = config.keyDirectory;
+  // A gateway that joins others on a database brings their keys, and has no checkpoint of its own yet.
+  const acceptsMissing = acceptedMissing.has("checkpoint") || !address.startsWith("sqlite:");
   // Keys that are there are read before the store is locked, and made only for a log that may be signed with them.
   await findKey(directory, "receipts");
   const known = await findKey(directory, "checkpoint");
@@ -52,12 +58,13 @@ export async function openReceipts(
       await watched.close();
     },
   };
-  const { key, checkpointKey } = await openOwnKeys(directory, origin, known, store).catch(
-    async (error: unknown) => {
-      await store.close();
-      throw error;
-    },
-  );
+  const { key, checkpointKey } = await openOwnKeys(
+    { directory, origin, key: known, acceptsMissing },
+    store,
+  ).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const logKey = await writeLogKey(config.keyDirectory, origin, checkpointKey);
   const signer = await createSigningPool(key);
   const log = await openLog({
@@ -74,6 +81,16 @@ export async function openReceipts(
     await store.close();
     throw error;
   });
+  if (!isRemembered(directory)) {
+    journal.warn(
+      { code: "CHECKPOINT_MISSING" },
+      "no checkpoint was kept; the log is signed for anew",
+    );
+    await log.checkpoint().catch(async (error: unknown) => {
+      await log.close();
+      throw error;
+    });
+  }
   if (config.receipts.scrubRate > 0) {
     scrub = startScrub({
       store,
@@ -93,16 +110,16 @@ export async function openReceipts(
 
 /** The keys of a log, once it is known to be theirs; a start that is refused leaves none behind. */
 async function openOwnKeys(
-  directory: string,
-  origin: string,
-  known: Ed25519Key | undefined,
+  owner: LogOwner,
   store: ReceiptStore,
 ): Promise<{ key: Ed25519Key; checkpointKey: Ed25519Key }> {
-  await assertOwnLog({ directory, origin, key: known }, store);
+  const { directory, origin, key: known } = owner;
+  await assertOwnLog(owner, store);
   await assertNewestHistory(directory, store);
   const key = await openKey(directory, "receipts");
   const checkpointKey = known ?? (await openKey(directory, "checkpoint"));
-  if (known === undefined) await assertOwnLog({ directory, origin, key: checkpointKey }, store);
+  if (known === undefined) await assertOwnLog({ ...owner, key: checkpointKey }, store);
+  await rememberEmpty({ directory, origin, key: checkpointKey }, store);
   const { size } = await store.head();
   await openKeyHistory(directory, key, { firstEntry: size, now: Date.now() });
   await shareHistory(directory, store);

@@ -25,12 +25,14 @@ export type LogOwner = {
   readonly origin: string;
   /** The key of checkpoints; `undefined` when a start would make one. */
   readonly key: Ed25519Key | undefined;
+  /** A log that was begun may lack its kept checkpoint: it is shared, or the operator said so. */
+  readonly acceptsMissing: boolean;
 };
 
 /** Refuses a store that lost what these keys signed for, or whose log other keys sign. */
 export async function assertOwnLog(owner: LogOwner, store: Holding): Promise<void> {
   const { directory, origin, key } = owner;
-  if (key !== undefined) await assertRemembered(directory, origin, key, store);
+  if (key !== undefined) await assertRemembered({ ...owner, key }, store);
   const text = await store.readCheckpoint();
   // Entries without a checkpoint are somebody's who was killed early, and not of keys that are yet to be made.
   const isOwn =
@@ -50,10 +52,11 @@ export async function assertOwnLogIn(
   directory: string,
   origin: string,
   store: Holding | undefined,
+  acceptsMissing: boolean,
 ): Promise<void> {
   const file = join(directory, "checkpoint.pem");
   const key = existsSync(file) ? await readKey(file) : undefined;
-  await assertOwnLog({ directory, origin, key }, store ?? NOTHING);
+  await assertOwnLog({ directory, origin, key, acceptsMissing }, store ?? NOTHING);
 }
 
 async function isSignedBy(

@@ -22,7 +22,7 @@ test("a policy, what it extends and a revocation that are written between the fi
     "agents: { a: { url: http://127.0.0.1:9/ } }\ncapabilities: { revocations: revoked.jsonl }\n",
     { file: join(folder, "countersign.yaml"), environment: {} },
   );
-  const ledger = await openLedger(config, SYSTEM_CLOCK);
+  const ledger = await openLedger(config, SYSTEM_CLOCK, { entries: 0, acceptsMissing: false });
   const tokens = await openTokens(config, SYSTEM_CLOCK, SILENT, ledger);
   const policies = ["policy.yaml", "other.yaml"].map((name) => openPolicy(join(folder, name)));
   write("revoked.jsonl", '{"capability_id":"cap-1","revoked_at":1}\n');

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CountersignError, equalBytes, isCountersignError } from "@countersign/core";
+import { createSigner } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
 import {
@@ -9,6 +10,7 @@ import {
   EMPTY_ROOT,
   openCheckpoint,
   rootFromNodes,
+  signCheckpoint,
 } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { readRegularFile } from "../files/read-regular-file.js";
@@ -20,7 +22,16 @@ const FILE = KEY_FILES.checkpoint;
 const MAX_NOTE_BYTES = 1024 * 1024;
 
 /** What is asked of a store here. */
-type Holding = Pick<ReceiptStore, "head" | "readTile">;
+type Holding = Pick<ReceiptStore, "head" | "readTile" | "readCheckpoint">;
+
+/** Whose log it is, and what is known of its checkpoint. */
+export type Remembering = {
+  readonly directory: string;
+  readonly origin: string;
+  readonly key: Ed25519Key;
+  /** A log that was begun may lack its kept checkpoint: it is shared, or the operator said so. */
+  readonly acceptsMissing: boolean;
+};
 
 /**
  * Refuses a store that does not hold what this gateway signed for last.
@@ -29,13 +40,19 @@ type Holding = Pick<ReceiptStore, "head" | "readTile">;
  * the entries it covers. The copy beside the keys is out of their reach.
  */
 export async function assertRemembered(
-  directory: string,
-  origin: string,
-  key: Ed25519Key,
+  { directory, origin, key, acceptsMissing }: Remembering,
   store: Holding,
 ): Promise<void> {
   const file = join(directory, FILE);
-  if (!existsSync(file)) return;
+  if (!existsSync(file)) {
+    if (acceptsMissing || !(await isBegun(store))) return;
+    throw new CountersignError(
+      "ERR_KEYS_CHECKPOINT_MISSING",
+      `${file} is missing, but the log ${origin} has entries: without it the gateway cannot tell whether the log lost its end. ` +
+        "Fix: restore the file, or verify the log (countersign receipts verify --older CHECKPOINT) and start once with --accept-missing checkpoint.",
+      { file },
+    );
+  }
   const text = readRegularFile(file, MAX_NOTE_BYTES).toString("utf8");
   const keys = [createNoteKey(origin, key.publicKey)];
   const { size, root } = await openCheckpoint(text, keys, verifyEd25519).catch((error: unknown) => {
@@ -54,6 +71,30 @@ export async function assertRemembered(
       { size, file },
     );
   }
+}
+
+/** Whether anything was ever appended to or signed for in a log. */
+async function isBegun(store: Holding): Promise<boolean> {
+  return (await store.head()).size > 0 || (await store.readCheckpoint()) !== undefined;
+}
+
+/**
+ * Keeps a checkpoint of the empty log before its first entry. A log with entries and no kept checkpoint has therefore lost
+ * it, at whatever moment the gateway was killed.
+ */
+export async function rememberEmpty(
+  { directory, origin, key }: Omit<Remembering, "acceptsMissing">,
+  store: Holding,
+): Promise<void> {
+  const file = join(directory, FILE);
+  if (existsSync(file) || (await isBegun(store))) return;
+  const empty = { origin, size: 0, root: EMPTY_ROOT };
+  await replaceFile(file, await signCheckpoint(empty, createSigner(key)));
+}
+
+/** Whether a checkpoint is kept beside the keys. */
+export function isRemembered(directory: string): boolean {
+  return existsSync(join(directory, FILE));
 }
 
 /**

@@ -28,6 +28,8 @@ import { createTelemetry } from "../telemetry/telemetry.js";
 import { createTracer } from "../telemetry/tracer.js";
 import type { Tracer } from "../telemetry/tracer.js";
 import { VERSION } from "../version.js";
+import { NOTHING_MISSING } from "./accept-missing.js";
+import type { AcceptedMissing } from "./accept-missing.js";
 import { drainGateway } from "./drain.js";
 import type { DrainResult } from "./drain.js";
 import { metricSourcesOf } from "./metric-sources.js";
@@ -69,6 +71,8 @@ export type ServeOptions = {
   readonly journal?: Journal;
   /** The folder of the built web console; without it there is none. */
   readonly consoleDirectory?: string;
+  /** What may be missing beside the log at this start; nothing when left out. */
+  readonly acceptedMissing?: AcceptedMissing;
 };
 
 /** Opens everything the configuration names and binds both listeners. */
@@ -86,8 +90,12 @@ export async function startGateway(
   const admin = await openAdminToken(config.keyDirectory);
   // One that is broken is told before anything is locked; a new one is made only for a log that is ours.
   const issuer = await findKey(config.keyDirectory, "issuer");
-  const receipts = await openReceipts(config, telemetry, journal);
-  const ledger = await openLedger(config, SYSTEM_CLOCK).catch(async (error: unknown) => {
+  const { acceptedMissing = NOTHING_MISSING } = options;
+  const receipts = await openReceipts(config, telemetry, journal, acceptedMissing);
+  const { size: entries } = await receipts.store.head();
+  const acceptsMissing = acceptedMissing.has("ledger");
+  const expected = { entries, acceptsMissing };
+  const ledger = await openLedger(config, SYSTEM_CLOCK, expected).catch(async (error: unknown) => {
     await receipts.log.close();
     throw error;
   });

@@ -50,3 +50,4 @@ export async function verifyExportDirectory(
     verifyBundles: (plan) => verifyBundlesOnThreads(script, path, plan, threads),
   });
 }
+export { verificationOfDamage, verifyStored } from "./stored.js";

@@ -22,7 +22,8 @@ export type CheckId =
   | "upper-tiles"
   | "tree-root"
   | "receipts-file"
-  | "beyond-checkpoint";
+  | "beyond-checkpoint"
+  | "store-whole";
 
 const TITLES: Readonly<Record<CheckId, string>> = {
   "receipt-format": "The receipt has every member in a known spelling",
@@ -45,6 +46,7 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "tree-root": "The entries hash to the signed root",
   "receipts-file": "receipts.jsonl holds the receipts of the entries",
   "beyond-checkpoint": "Entries not yet covered by a checkpoint are whole",
+  "store-whole": "The live store holds its log, tiles and positions whole",
 };
 
 /** One line of the checklist. */

@@ -1,17 +1,20 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { canonicalJson, CountersignError, parseJson } from "@countersign/core";
+import { canonicalJson, CountersignError, isCountersignError, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { parseKeyHistory } from "@countersign/receipts";
+import { createDirectoryReader } from "@countersign/receipts/export";
 import { readBeyond } from "@countersign/receipts/log";
 import { verifyEntry, verifyProof, verifyReceipt } from "@countersign/receipts/verify";
 import type { Verification } from "@countersign/receipts/verify";
 import {
   createFileRepeats,
+  verificationOfDamage,
   verifyBeyond,
   verifyExportDirectory,
   verifyReceiptLines,
+  verifyStored,
 } from "@countersign/receipts/verify-node";
 import type { DirectoryOptions } from "@countersign/receipts/verify-node";
 import { isThere } from "../../files/is-there.js";
@@ -31,6 +34,8 @@ export type Companions = { readonly event?: string; readonly proof?: string };
 
 /** How a file ends that holds a receipt on each line. */
 const LINES = ".jsonl";
+/** More than a bundle of entries has. */
+const MAX_TILE = 256 * 1024 * 1024;
 const EXPORT_MARKS = ["checkpoint", "tile", "receipts.jsonl"];
 
 /** Verifies an export directory, on all cores; `older` is a checkpoint that its log must go on from. */
@@ -73,9 +78,11 @@ export function checkStore(place: Place, trust: Trust, older?: string): Promise<
     const directory = join(folder, "export");
     const repeats = createFileRepeats();
     const remembered = older ?? readRemembered(place);
+    const { read } = createDirectoryReader(directory);
     return withStore(place, async (store) => {
       const size = await exportStore(store, place, directory);
-      const covered = await checkExport(directory, trust, remembered, { repeats });
+      const exported = await checkExport(directory, trust, remembered, { repeats });
+      const covered = await verifyStored(exported, size, store, (path) => read(path, MAX_TILE));
       // Broken, it failed above already.
       const keys = covered.checks.find(({ id }) => id === "key-history");
       const history =
@@ -87,8 +94,33 @@ export function checkStore(place: Place, trust: Trust, older?: string): Promise<
         ...(history && { history }),
         repeats,
       });
-    }).finally(() => repeats.close());
+    })
+      .catch((error: unknown) => {
+        const damage = verificationOfDamage(
+          remembered === undefined ? error : withoutLog(error, place),
+        );
+        if (damage === undefined) throw error;
+        return damage;
+      })
+      .finally(() => repeats.close());
   });
+}
+
+/** Codes that say that there is no log, or none that was signed for yet. */
+const NO_LOG: ReadonlySet<string> = new Set([
+  "ERR_CLI_NO_STORE",
+  "ERR_CLI_NO_CHECKPOINT",
+  "ERR_STORE_ABSENT",
+]);
+
+/** Beside a checkpoint that was kept, a log that is not there is one that was lost. */
+function withoutLog(error: unknown, { origin }: Place): unknown {
+  if (!isCountersignError(error) || !NO_LOG.has(error.code)) return error;
+  return new CountersignError(
+    "ERR_LOG_INCONSISTENT",
+    `the store does not hold the log ${origin} that the kept checkpoint signs for`,
+    { size: 0, reason: error.code },
+  );
 }
 
 /** Verifies a file of receipts, or one receipt or entry with its proof and the auditor's own copy of the event. */

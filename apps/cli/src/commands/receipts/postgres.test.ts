@@ -95,3 +95,40 @@ async function inDatabase(sql: string): Promise<void> {
   await client.query(sql);
   await client.end();
 }
+
+test.each([
+  ["an entry", "UPDATE countersign_entries SET body = set_byte(body, 40, 1) WHERE seq = 7"],
+  [
+    "a leaf",
+    "UPDATE countersign_entries SET leaf = set_byte(leaf, 3, get_byte(leaf, 3) # 1) WHERE seq = 7",
+  ],
+  [
+    "what an entry is found by",
+    "UPDATE countersign_entries SET receipt_id = 'agui-other' WHERE seq = 7",
+  ],
+  ["a hash above", "UPDATE countersign_hashes SET hash = set_byte(hash, 0, get_byte(hash, 0) # 1)"],
+  ["an entry that is gone", "DELETE FROM countersign_entries WHERE seq = 7"],
+  ["hashes that are gone", "DELETE FROM countersign_hashes"],
+  ["the checkpoint", "UPDATE countersign_logs SET checkpoint = replace(checkpoint, 'log', 'lag')"],
+])(
+  "a database in which %s was changed is not valid, and is again when it is undone",
+  async (_what, change) => {
+    const client = new Client({ connectionString: server.url });
+    await client.connect();
+    const tables = ["countersign_logs", "countersign_entries", "countersign_hashes"];
+    try {
+      for (const table of tables)
+        await client.query(`CREATE TABLE kept_${table} AS TABLE ${table}`);
+      expect((await client.query(change)).rowCount).toBeGreaterThan(0);
+      expect((await gateway.run("receipts", "verify")).code).toBe(1);
+    } finally {
+      for (const table of tables) {
+        await client.query(`DELETE FROM ${table}`);
+        await client.query(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE kept_${table}`);
+        await client.query(`DROP TABLE kept_${table}`);
+      }
+      await client.end();
+    }
+    expect((await gateway.run("receipts", "verify")).code).toBe(0);
+  },
+);

@@ -1,0 +1,93 @@
+import { equalBytes, isCountersignError } from "@countersign/core";
+import type { ReceiptStore } from "../store/store.js";
+import { tilesForGrowth } from "../tiles/layout.js";
+import { tilePath, TILE_WIDTH } from "../tiles/path.js";
+import { conclude, failed, held } from "../verify/result.js";
+import type { Verification } from "../verify/result.js";
+
+const ID = "store-whole";
+
+/** Codes that say that nobody could look; any other says something about the bytes. */
+const UNSEEN: ReadonlySet<string> = new Set([
+  "ERR_STORE_ABSENT",
+  "ERR_STORE_CLOSED",
+  "ERR_STORE_LOCKED",
+]);
+/** Failures of the system by which a file of the store is not there, or is something else. */
+const NOT_A_FILE: ReadonlySet<string> = new Set([
+  "ENOENT",
+  "EISDIR",
+  "ENOTDIR",
+  "ELOOP",
+  "ENXIO",
+  "EFTYPE",
+]);
+
+/**
+ * The answer about a store that could not be read because of what it holds; `undefined` when the error says that nobody could
+ * look (no rights, a database that does not answer, a store that is not there).
+ */
+export function verificationOfDamage(error: unknown): Verification | undefined {
+  if (!isDamage(error)) return undefined;
+  const seq = isCountersignError(error, "ERR_STORE_CORRUPT") ? error.facts.seq : undefined;
+  const code = isCountersignError(error) ? error.code : undefined;
+  // What nobody foresaw is told by its name alone: its message may say what was read.
+  const name = error instanceof Error ? error.name : "unknown";
+  const detail = isCountersignError(error)
+    ? error.message
+    : `reading failed: ${nameOf(error) ?? name}`;
+  return conclude([failed(ID, detail, seq, code)], []);
+}
+
+/**
+ * Adds what a live store keeps beside its entries to a verification of them: every tile must be the one that the entries
+ * hash to (`exported` reads those), and an entry must be found in a database by what it says.
+ */
+export async function verifyStored(
+  covered: Verification,
+  size: number,
+  store: ReceiptStore,
+  exported: (path: string) => Promise<Uint8Array | undefined>,
+): Promise<Verification> {
+  const { checks, signers } = covered;
+  let tiles = 0;
+  for (const tile of tilesForGrowth(0, size)) {
+    const path = tilePath(tile);
+    const first =
+      tile.level === "entries" || tile.level === 0 ? tile.index * TILE_WIDTH : undefined;
+    const [stored, own] = await Promise.all([store.readTile(tile), exported(path)]);
+    if (own === undefined || !equalBytes(stored, own)) {
+      return conclude(
+        [...checks, failed(ID, `${path} is not what the entries hash to`, first)],
+        signers,
+      );
+    }
+    if (tile.level === "entries" && store.findMisfiled !== undefined) {
+      const misfiled = await store.findMisfiled(
+        tile.index * TILE_WIDTH,
+        tile.index * TILE_WIDTH + tile.width,
+      );
+      if (misfiled !== undefined) {
+        const detail = "the entry is found by something else than it says";
+        return conclude([...checks, failed(ID, detail, misfiled)], signers);
+      }
+    }
+    tiles += 1;
+  }
+  return conclude([...checks, held(ID, `${tiles} tiles and bundles`)], signers);
+}
+
+function isDamage(error: unknown): boolean {
+  if (isCountersignError(error)) {
+    if (isCountersignError(error, "ERR_STORE_READ")) return NOT_A_FILE.has(error.facts.cause);
+    return !UNSEEN.has(error.code) && !error.code.startsWith("ERR_CLI_");
+  }
+  const name = nameOf(error);
+  // Without a code of the system it is our own reader that met something it did not foresee: undecided is no.
+  return name === undefined || NOT_A_FILE.has(name);
+}
+
+function nameOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "string" ? code : undefined;
+}
