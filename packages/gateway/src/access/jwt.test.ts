@@ -210,6 +210,31 @@ test("tolerance covers a clock that is a little off, and the grant lasts as long
   expect(grant.isValid()).toBe(false);
 });
 
+test("a token is accepted, and what it opened lasts, until exp plus the tolerance and not a moment longer", async () => {
+  const start = seconds();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 300 }),
+      fc.integer({ min: -310, max: 10 }),
+      fc.nat(999),
+      async (tolerance, life, milliseconds) => {
+        const clock = createFakeClock(start * 1000 + milliseconds);
+        const toleranceMs = tolerance * 1000;
+        const access = createAccess([identity.authenticator({ clock, toleranceMs })]);
+        const token = await identity.token("a", { exp: start + life });
+        const left = (life + tolerance) * 1000 - milliseconds;
+        const grant = await access.authenticate(token).catch(() => undefined);
+        expect(grant !== undefined).toBe(left > 0);
+        clock.advance(Math.max(left - 1, 0));
+        expect(grant?.isValid() ?? false).toBe(left > 0);
+        clock.advance(1);
+        expect(grant?.isValid() ?? false).toBe(false);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
 test("10,000 changed tokens: none is accepted, and each is refused in order", async () => {
   const token = await identity.token("alice", { scope: "chat" });
   expect(await faultOf(token)).toBe("accepted");

@@ -156,6 +156,12 @@ const NUMBERS = {
     minimum: 1024,
     maximum: 1024 * 1_073_741_824,
   },
+  encrypted_value_bytes: {
+    limit: "encryptedBytes",
+    description: "Bytes of one encrypted value (reasoning, signatures) of an agent",
+    minimum: 256,
+    maximum: MOST_BYTES,
+  },
 } as const satisfies Record<string, Bound>;
 
 function schemaOf({ limit, description, minimum, maximum, scale = 1 }: Bound): JsonSchema {

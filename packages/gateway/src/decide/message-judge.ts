@@ -141,7 +141,10 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   const allowsWorn = (events: readonly AgUiEvent[], key: UnitKey, call?: ToolCall): boolean =>
     events.every((event) => {
       const facts = factsOf(event, call);
-      const decision = askBeside(run, facts, [event]);
+      // In a list an encrypted value is worn by its message or call, and is bounded as if it had come by itself.
+      const own = event.type === "REASONING_ENCRYPTED_VALUE" ? around.ownRule(event) : undefined;
+      const decision =
+        own === undefined ? askBeside(run, facts, [event]) : observing(run.policy, own);
       return decision === undefined || settle(event, facts, { decision }, key);
     });
 

@@ -93,6 +93,10 @@ class Decider implements Step, OwnRuleFacts {
     return this.#toolNames?.get(toolCallId) ?? this.#known.callName(toolCallId);
   }
 
+  get maxEncryptedBytes(): number {
+    return this.#run.runLimits.encryptedBytes;
+  }
+
   hasWithheld(): boolean {
     return this.#register.size > 0;
   }

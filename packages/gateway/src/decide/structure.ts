@@ -1,3 +1,4 @@
+import { utf8Length } from "@countersign/core";
 import { STREAM_RULES } from "@countersign/policy";
 import type { CompiledPolicy, Decision, Denial, OnBlock, Permit } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
@@ -59,6 +60,8 @@ function isOfOfficialClient(violation: Violation | StreamViolation): violation i
 export type OwnRuleFacts = {
   readonly policy: CompiledPolicy;
   readonly clientTools: ReadonlySet<string>;
+  /** UTF-8 bytes that an encrypted value may have. */
+  readonly maxEncryptedBytes: number;
   /** The name under which a call was opened. */
   toolName(toolCallId: string): string | undefined;
   /** Whether anything is withheld on this thread. */
@@ -85,7 +88,20 @@ export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefin
   if (event.type === "RAW" && facts.hasWithheld()) {
     return ownDenial("gateway/raw", "a raw event may repeat what is withheld", onBlock);
   }
+  if (event.type === "REASONING_ENCRYPTED_VALUE") {
+    return encryptedDenial(event.encryptedValue, facts);
+  }
   return undefined;
+}
+
+/** Nobody can look into an encrypted value, and the client sends it back with every request: its size is bounded. */
+function encryptedDenial(
+  value: string,
+  { policy, maxEncryptedBytes: most }: OwnRuleFacts,
+): Denial | undefined {
+  if (utf8Length(value) <= most) return undefined;
+  const reason = `the encrypted value is longer than limits.encrypted_value_bytes (${most})`;
+  return ownDenial("gateway/encrypted-size", reason, policy.onBlock);
 }
 
 /** In observe mode a block of our own is a remark, like any other. */

@@ -73,6 +73,12 @@ export const OWN_RULES = {
     remedy:
       "look the code up: `countersign policy explain CODE`; `countersign doctor URL` shows the agent's own",
   },
+  "gateway/encrypted-size": {
+    means:
+      "an encrypted value (reasoning or a signature, by itself or on a listed message or call) is longer than the limit",
+    remedy:
+      "have the agent send shorter values, or raise `limits.encrypted_value_bytes` in `countersign.yaml`",
+  },
   "gateway/run-limit": {
     means:
       "the run reached a limit: its time, its events, its bytes, or the time without an event; the reason names the code",

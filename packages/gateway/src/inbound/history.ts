@@ -48,7 +48,7 @@ export function reviewHistory(
       if (!settings.newRoles.has(message.role)) {
         const reason = `message ${index} speaks as ${message.role} and was not delivered here, or is forgotten`;
         find("ERR_HISTORY_INVENTED", reason, { index });
-      } else if ("encryptedValue" in message && message.encryptedValue !== undefined) {
+      } else if (hasEncryptedValue(message)) {
         // Only models make them, and only a model can read what it is given that way.
         find("ERR_HISTORY_INVENTED", `message ${index} has an encrypted value of its own`, {
           index,
@@ -202,4 +202,11 @@ function isSubsequence(held: readonly string[], order: readonly string[]): boole
   let at = 0;
   for (const id of order) if (held[at] === id) at += 1;
   return at === held.length;
+}
+
+/** Whether a message, or a call in it, has an encrypted value. */
+function hasEncryptedValue(message: Message): boolean {
+  if ("encryptedValue" in message && message.encryptedValue !== undefined) return true;
+  const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
+  return calls.some(({ encryptedValue }) => encryptedValue !== undefined);
 }

@@ -42,6 +42,8 @@ export type ListenLimits = {
   readonly runEvents: number;
   /** Bytes an agent may send in one run. */
   readonly runBytes: number;
+  /** UTF-8 bytes of one encrypted value of an agent. */
+  readonly encryptedBytes: number;
 };
 
 const MEBIBYTE = 1024 * 1024;
@@ -79,4 +81,6 @@ export const DEFAULT_LISTEN_LIMITS: ListenLimits = Object.freeze({
   runEvents: 1_000_000,
   // A million events of 1 KB.
   runBytes: 1024 * MEBIBYTE,
+  // Encrypted reasoning and thought signatures of the field have some hundred bytes to some hundred kilobytes.
+  encryptedBytes: MEBIBYTE,
 });

@@ -110,7 +110,13 @@ test("a connection that only stays open behind its run is closed without an erro
 test("only listening without an event is silence: neither a slow reader nor an event ends the run early", () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   const reached: string[] = [];
-  const limits = { runMs: 100_000, runSilenceMs: 1000, runEvents: 1, runBytes: 1 };
+  const limits = {
+    runMs: 100_000,
+    runSilenceMs: 1000,
+    runEvents: 1,
+    runBytes: 1,
+    encryptedBytes: 1,
+  };
   const timer = new RunTimer(limits, ({ code }) => void reached.push(code));
   for (let index = 0; index < 20; index += 1) {
     timer.listen();
@@ -134,7 +140,7 @@ test("only listening without an event is silence: neither a slow reader nor an e
 test("events do not lengthen a run", () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   const reached: string[] = [];
-  const limits = { runMs: 5000, runSilenceMs: 1000, runEvents: 1, runBytes: 1 };
+  const limits = { runMs: 5000, runSilenceMs: 1000, runEvents: 1, runBytes: 1, encryptedBytes: 1 };
   const timer = new RunTimer(limits, ({ code }) => void reached.push(code));
   for (let index = 0; index < 100 && reached.length === 0; index += 1) {
     timer.listen();

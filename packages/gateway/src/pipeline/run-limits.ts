@@ -12,6 +12,8 @@ export type RunLimits = {
   readonly runEvents: number;
   /** Bytes of the agent's stream, comments included. */
   readonly runBytes: number;
+  /** UTF-8 bytes of one encrypted value; `limits.encrypted_value_bytes`. */
+  readonly encryptedBytes: number;
 };
 
 /** The error for each limit, with what it says. */

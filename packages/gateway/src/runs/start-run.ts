@@ -256,8 +256,8 @@ function carry(
 /** An agent that may be silent for longer may as well be without an event for as long. */
 function runLimitsOf({ runLimits }: Surroundings, { target }: Upstream): RunLimits {
   const runSilenceMs = Math.max(runLimits.runSilenceMs, target.idleTimeoutMs);
-  const { runMs, runEvents, runBytes } = runLimits;
-  return { runMs, runSilenceMs, runEvents, runBytes };
+  const { runMs, runEvents, runBytes, encryptedBytes } = runLimits;
+  return { runMs, runSilenceMs, runEvents, runBytes, encryptedBytes };
 }
 
 /** Made here, so that it holds the controller and nothing of the request. */
