@@ -27,6 +27,8 @@ export type Question = {
   /** Another event of a unit that is judged by one of them: it costs nothing, neither a count nor a token. */
   readonly isBeside?: boolean;
   readonly violations?: readonly ViolationFacts[] | undefined;
+  /** Calls denied on the thread within the quarantine's window. */
+  readonly deniedCalls?: number;
   /** The arguments of a call in a message list, as they stand there. */
   readonly listedArguments?: string;
   /** A token that came with this very event. */
@@ -118,6 +120,7 @@ class Judge {
       counters,
       capability: token,
       violations: question.violations,
+      deniedCalls: question.deniedCalls,
       content: question.content,
       variables: question.event === undefined ? { session } : { event: question.event, session },
     });

@@ -16,7 +16,8 @@ export type LedgerKind =
   | "session"
   | "budget"
   | "velocity"
-  | "withheld";
+  | "withheld"
+  | "denials";
 
 /** One fact about a thread. */
 export type LedgerRow = {

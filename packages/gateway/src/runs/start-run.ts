@@ -7,6 +7,7 @@ import type { SessionQuestion } from "../access/session-owners.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
 import { admitRequest } from "../inbound/admit.js";
 import { heldState } from "../ledger/shared-state.js";
+import { bindQuarantine } from "../decide/quarantine.js";
 import { bindApprovals } from "../inbound/approval.js";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
@@ -155,6 +156,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     const owner = ownerOf(principal, scope);
     const { withheld } = around.threads.open(agent, input.threadId, owner);
     followed.withhold(withheld, owner);
+    const bound = bindApprovals(policy, judge, followed.approvals, followed.state);
     const run: Run = {
       agent,
       agentDialect: upstream.target.dialect,
@@ -166,7 +168,8 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       input,
       isSubagentOfThread: subagentsOf(input.messages, followed.state.messages),
       client: new ClientState(heldState(input.state, followed.state.shared), input.messages),
-      ...bindApprovals(policy, judge, followed.approvals, followed.state),
+      policy: bound.policy,
+      judge: bindQuarantine(policy, bound.judge, () => followed.deniedCalls(owner), around.clock),
       beforeDelivery: followed.follow(clientDialect),
       counters: entered.counters,
       recorder: around.recorder,

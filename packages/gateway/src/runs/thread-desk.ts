@@ -132,7 +132,7 @@ export class ThreadDesk {
       review,
       writtenKeys: written,
       claimed,
-      withheld: rows.filter(({ kind }) => kind === "withheld"),
+      withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
       owning: owned === undefined ? owning : undefined,
     });
   }

@@ -7,6 +7,7 @@ import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
 import type { LedgerClaim, LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import type { TraceWrite } from "../ledger/pending-rows.js";
+import { DeniedCalls } from "../withhold/denied-calls.js";
 import { RunTrace } from "../ledger/run-trace.js";
 import { declinedRow, rowOf, stateOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
@@ -55,6 +56,7 @@ export class ThreadVisit {
   #undo: TraceWrite;
   #trace: RunTrace | undefined;
   #register: { readonly owner: string; readonly units: WithheldRegister } | undefined;
+  #denied: DeniedCalls | undefined;
   #isStateTaken = true;
 
   constructor(facts: VisitFacts) {
@@ -105,6 +107,11 @@ export class ThreadVisit {
     this.#register = { owner, units };
   }
 
+  /** The denied calls of the thread so far, which are kept with it from now on. */
+  deniedCalls(owner: string): DeniedCalls {
+    return (this.#denied ??= new DeniedCalls(owner, this.#withheld));
+  }
+
   /** Whether the client has been told the run's end; only the last write is still to come. */
   get isEnding(): boolean {
     return this.#open.isEnding;
@@ -149,14 +156,17 @@ export class ThreadVisit {
   #write(write: TraceWrite | undefined): Promise<void> | undefined {
     const register = this.#register;
     const fresh = register?.units.take();
-    if (register === undefined || fresh === undefined) {
+    const denied = this.#denied?.take();
+    if (fresh === undefined && denied === undefined) {
       return write && this.#ledger.write(this.#key, write.rows, write.removed);
     }
     const { rows, removed } = write ?? NOTHING;
+    const withheld = register && fresh ? withheldRows(register.owner, fresh) : NO_ROWS;
     return this.#ledger
-      .write(this.#key, [...rows, ...withheldRows(register.owner, fresh)], removed)
+      .write(this.#key, [...rows, ...withheld, ...(denied ?? NO_ROWS)], removed)
       .catch((error: unknown) => {
-        register.units.putBack(fresh);
+        if (fresh !== undefined) register?.units.putBack(fresh);
+        if (denied !== undefined) this.#denied?.putBack();
         throw error;
       });
   }

@@ -29,6 +29,7 @@ export type PolicyCase = {
   session?: JsonObject;
   message?: JsonObject;
   violations?: { rule: string; severity: "error" | "warning" }[];
+  denied_calls?: number;
   repeat?: number;
   interval_ms?: number;
   expect: Expectation;
@@ -89,6 +90,10 @@ const policyCase = closed(
       ),
       16,
     ),
+    denied_calls: {
+      ...count,
+      description: "Calls that were denied on the thread before, within the quarantine's window.",
+    },
     repeat: { ...count, description: "Send the event so often; the last one is expected." },
     interval_ms: { ...count, maximum: 86_400_000, description: "Time between repetitions." },
     expect: closed(

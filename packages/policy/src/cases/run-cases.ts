@@ -91,6 +91,7 @@ function factsOf(
     transport: entry.transport ?? "sse",
     capability,
     violations: entry.violations,
+    deniedCalls: entry.denied_calls,
     variables: {
       event: subject.value,
       ...(entry.session === undefined ? {} : { session: entry.session }),

@@ -1,12 +1,19 @@
-import type { ComponentsBlock, NameLists, PolicyDocument, ToolsBlock } from "../document/model.js";
+import type {
+  ComponentsBlock,
+  NameLists,
+  PolicyDocument,
+  ToolQuarantine,
+  ToolsBlock,
+} from "../document/model.js";
 import { canonicalJson } from "@countersign/core";
 import { compileLists } from "../compile/tool-rules.js";
 import { isGlob } from "../patterns/glob.js";
 import { isPlainName } from "../patterns/look-alike.js";
 import type { PolicyChange } from "./change.js";
 import type { Names } from "./compare-values.js";
-import { compareFlag, compareNames } from "./compare-values.js";
+import { compareFlag, compareLimit, compareNames } from "./compare-values.js";
 import { coversGlob, coversPrefix, coversSame } from "./covers.js";
+import { reverseOf } from "./effect.js";
 import { compareBlocks } from "./strength.js";
 
 /** Compares `ag_ui_components`. */
@@ -72,8 +79,33 @@ export function compareTools(before: PolicyDocument, after: PolicyDocument): Pol
         now.allow_agent_results !== true,
       ),
       ...compareArguments(old.arguments ?? {}, now.arguments ?? {}),
+      ...compareQuarantine(old.quarantine, now.quarantine),
     ],
   );
+}
+
+function compareQuarantine(
+  before: ToolQuarantine | undefined,
+  after: ToolQuarantine | undefined,
+): PolicyChange[] {
+  const setting = "quarantine";
+  if (before === undefined || after === undefined) {
+    return compareFlag(setting, before !== undefined, after !== undefined);
+  }
+  return [
+    ...compareLimit(`${setting}.denials`, before.denials, after.denials),
+    // The longer the window, the more denials lie within it.
+    ...compareLimit(`${setting}.window_seconds`, before.window_seconds, after.window_seconds).map(
+      (change): PolicyChange => ({ ...change, effect: reverseOf(change.effect) }),
+    ),
+    ...compareNames(
+      `${setting}.closes`,
+      before.closes ?? "any",
+      after.closes ?? "any",
+      "stricter",
+      coversGlob,
+    ),
+  ];
 }
 
 function compareLists(

@@ -33,7 +33,7 @@ type Moment = typeof moment extends fc.Arbitrary<infer One> ? One : never;
 
 function passes(
   policy: CompiledPolicy,
-  [happening, transport, eventsInSecond, used, capability, violations]: Moment,
+  [happening, transport, eventsInSecond, used, capability, violations, deniedCalls]: Moment,
 ): boolean {
   const event = happening.facts(policy.refinements);
   const velocity = policy.limits.velocity.map(({ match }) =>
@@ -46,5 +46,6 @@ function passes(
     capability,
     variables: { event: happening.event, session: {} },
     ...(violations === undefined ? {} : { violations }),
+    deniedCalls,
   }).allow;
 }

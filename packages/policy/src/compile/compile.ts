@@ -54,6 +54,8 @@ export type CompiledPolicy = {
   explain(facts: DecisionFacts): Trace;
   /** Whether a call of this tool has to be held until its arguments are whole. */
   needsArguments(toolName: string): boolean;
+  /** Milliseconds within which denied calls of a thread count against its tools; undefined where they do not. */
+  readonly quarantineMs: number | undefined;
 };
 
 /**
@@ -92,6 +94,7 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     rules: rules.map((rule) => rule.id),
     evaluate,
     explain: (facts) => explainRules(rules, facts, evaluate(facts)),
+    quarantineMs: tools.quarantineMs,
     needsArguments: (name) =>
       tools.schemas.has(name) || heldTools.some((pattern) => matchesGlob(pattern, name)),
   };

@@ -34,6 +34,7 @@ export type ReasonCode =
   | "tool_arguments_incomplete"
   | "tool_arguments_unparsable"
   | "tool_arguments_invalid"
+  | "tools_quarantined"
   | "content_refused"
   | "condition"
   | "condition_failed"

@@ -52,6 +52,8 @@ export type DecisionFacts = {
   readonly counters: CounterFacts;
   readonly capability?: CapabilityFacts | undefined;
   readonly violations?: readonly ViolationFacts[] | undefined;
+  /** Calls denied on this thread within the window of `ag_ui_tools.quarantine`; none when left out. */
+  readonly deniedCalls?: number | undefined;
   /** `observe` turns every block of this decision into a remark; `enforce` changes nothing. */
   readonly mode?: PolicyMode | undefined;
   /** What was found in the text so far (`ag_ui_content`), `null` for nothing; left out, the event is read by itself. */

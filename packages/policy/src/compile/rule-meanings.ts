@@ -52,6 +52,12 @@ export const POLICY_RULES = {
     remedy:
       "add the name to `ag_ui_tools.call.allow`; look at `require_advertised` and at the schema under `arguments`",
   },
+  "ag_ui_tools.quarantine": {
+    means:
+      "calls on the thread were denied so often that its tools are closed; they open again when the window has passed",
+    remedy:
+      "look at the calls that were denied before (`countersign receipts list --blocked`); wait for `ag_ui_tools.quarantine.window_seconds`, or change `quarantine` in the policy, which holds from the next run on",
+  },
   "ag_ui_tools.declare": {
     means: "the client declares a tool that the policy does not list",
     remedy: "add the name to `ag_ui_tools.declare.allow`",

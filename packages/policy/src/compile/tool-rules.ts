@@ -11,7 +11,11 @@ import type { Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 
 /** The rules about tools, and which tools have a schema. */
-export type CompiledTools = { readonly rules: Rule[]; readonly schemas: ReadonlySet<string> };
+export type CompiledTools = {
+  readonly rules: Rule[];
+  readonly schemas: ReadonlySet<string>;
+  readonly quarantineMs?: number | undefined;
+};
 
 /** Compiles `ag_ui_tools`. */
 export function compileToolRules(document: PolicyDocument): CompiledTools {
@@ -29,6 +33,7 @@ export function compileToolRules(document: PolicyDocument): CompiledTools {
     "tool may not be declared by this client",
   );
   const rules: Rule[] = [
+    ...quarantineRule(block, { mode, onBlock }),
     {
       id: "ag_ui_tools.call",
       block: "ag_ui_tools",
@@ -62,7 +67,44 @@ export function compileToolRules(document: PolicyDocument): CompiledTools {
       saw: ({ event }) => ({ declared: [...(event.declaredTools ?? [])] }),
     },
   ];
-  return { rules, schemas: new Set(schemas.keys()) };
+  const quarantineMs = block.quarantine && block.quarantine.window_seconds * 1000;
+  return { rules, schemas: new Set(schemas.keys()), quarantineMs };
+}
+
+/** Events that open a call, or bring the verdict of one that was held. */
+const OPENING: ReadonlySet<string> = new Set([
+  "TOOL_CALL_START",
+  "TOOL_CALL_CHUNK",
+  "TOOL_CALL_END",
+]);
+
+function quarantineRule(
+  { quarantine }: ToolsBlock,
+  { mode, onBlock }: ReturnType<typeof blockSettings>,
+): Rule[] {
+  if (quarantine === undefined) return [];
+  const { denials: most, closes } = quarantine;
+  const closed = closes && createNameTable(closes.map((name) => [name, true]));
+  const isClosed = (name: string): boolean =>
+    closed === undefined || closed.findAlike(name) === true || !isPlainName(name);
+  const denial = denials("ag_ui_tools.quarantine", onBlock)(
+    "tools_quarantined",
+    `tools are closed on this thread after ${most} denied calls in ${quarantine.window_seconds} seconds`,
+  );
+  return [
+    {
+      id: "ag_ui_tools.quarantine",
+      block: "ag_ui_tools",
+      mode,
+      perAspect: false,
+      check({ event, deniedCalls = 0 }) {
+        // Written so that NaN denies.
+        if (deniedCalls < most || !OPENING.has(event.source)) return undefined;
+        return event.toolCalls?.some(({ name }) => isClosed(name)) === true ? denial : undefined;
+      },
+      saw: ({ deniedCalls = 0 }) => ({ denied_calls: deniedCalls, denials: most }),
+    },
+  ];
 }
 
 function createCallJudge(

@@ -107,7 +107,11 @@ export type ToolsBlock = BlockHeader & {
   require_advertised?: boolean;
   allow_agent_results?: boolean;
   arguments?: { [tool: string]: JsonValue };
+  quarantine?: ToolQuarantine;
 };
+
+/** After so many denied calls in a window of time, a thread's tools are closed. */
+export type ToolQuarantine = { denials: number; window_seconds: number; closes?: string[] };
 
 /** `rules.ag_ui_content`: what text may not carry; each key blocks unless it says allow. */
 export type ContentBlock = BlockHeader & {

@@ -103,5 +103,24 @@ export const AG_UI_TOOLS: JsonSchema = closed(
       additionalProperties: { type: "object", description: "A JSON Schema (2020-12)." },
       maxProperties: 500,
     },
+    quarantine: closed(
+      "Closes a thread's tools after repeated denials, until fewer of them lie within the window; off when left out.",
+      {
+        denials: {
+          type: "integer",
+          description: "Denied calls on one thread within the window that close its tools.",
+          minimum: 1,
+          maximum: 100,
+        },
+        window_seconds: {
+          type: "integer",
+          description: "Length of the window; also how long the tools stay closed at most.",
+          minimum: 1,
+          maximum: 86_400,
+        },
+        closes: list("Names of the tools that are closed; all when left out.", nameGlob, MAX_LIST),
+      },
+      ["denials", "window_seconds"],
+    ),
   },
 );

@@ -134,7 +134,7 @@ const request = fc
       facts: (refinements) => classifyInput(whole as unknown as RunAgentInput, { refinements }),
     };
   });
-/** Something that happens, and what is known beside it: transport, rate, use of caps, token, violations of order. */
+/** Something that happens, and what is known beside it: transport, rate, use of caps, token, violations of order, denied calls. */
 export const moment = fc.tuple(
   fc.oneof(outbound, envelope, request),
   text("sse" as const, "websocket" as const),
@@ -153,4 +153,5 @@ export const moment = fc.tuple(
     [{ rule: "run/first-event", severity: "error" as const }],
     [{ rule: "subagent/outcome", severity: "error" as const }],
   ),
+  text(undefined, undefined, 1, 2, 3, 4),
 );

@@ -140,6 +140,14 @@ const blocks = {
       require_advertised: fc.boolean(),
       allow_agent_results: fc.boolean(),
       arguments: fc.dictionary(name, text({ type: "object" }, { type: "string" }), { maxKeys: 2 }),
+      quarantine: fc.record(
+        {
+          denials: fc.integer({ min: 1, max: 4 }),
+          window_seconds: text(60, 600),
+          closes: fc.uniqueArray(text("foo", "fo*", "del"), { maxLength: 2 }),
+        },
+        { requiredKeys: ["denials", "window_seconds"] },
+      ),
     },
     some,
   ),
