@@ -21,6 +21,8 @@ import type { Clock } from "./ports.js";
 import type { Recorder } from "./record/recorder.js";
 import { createWatchedRecorder } from "./record/watched-recorder.js";
 import { createRefusalLog } from "./inbound/refusal-log.js";
+import { SYSTEM_LOOKUP } from "./inbound/source-lookup.js";
+import type { LookupHost } from "./inbound/source-lookup.js";
 import type { ThreadLedger } from "./ledger/ledger.js";
 import { createMemoryLedger } from "./ledger/memory-ledger.js";
 import { createRelayListener } from "./relay/listener.js";
@@ -67,6 +69,8 @@ export type GatewayOptions = {
   readonly tls?: TlsOptions;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
+  /** Finds the addresses of a name (`ag_ui_content.sources: resolve`); the machine's resolver when left out. */
+  readonly lookupHost?: LookupHost;
   readonly journal?: Journal;
   readonly telemetry?: Telemetry;
   readonly heartbeatMs?: number;
@@ -148,6 +152,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     runLimits: { ...DEFAULT_LISTEN_LIMITS, ...options.listenLimits },
     clock,
     mintId: createMint(clock),
+    lookupHost: options.lookupHost ?? SYSTEM_LOOKUP,
     stopElsewhere: options.stopElsewhere,
   };
   const { relay, heartbeatMs = HEARTBEAT_MS } = options;

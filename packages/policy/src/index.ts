@@ -41,6 +41,7 @@ export type { ContentFinding, ContentKind } from "./content/finding.js";
 export { createContentReader } from "./content/reader.js";
 export type { ContentReader } from "./content/reader.js";
 export type { ContentSettings } from "./content/settings.js";
+export { sourceHostsOf } from "./content/sources.js";
 export { createCounterBook } from "./counters/book.js";
 export type {
   CounterBook,

@@ -35,6 +35,8 @@ export type Question = {
   readonly presented?: JsonValue | undefined;
   /** What was found in the message so far; left out, the event is read by itself. */
   readonly content?: ContentFinding | null | undefined;
+  /** Hosts of a request's content parts that were resolved and lead outside. */
+  readonly publicHosts?: ReadonlySet<string> | undefined;
   /** The event itself, for conditions. */
   readonly event?: JsonObject;
   /** What a token's constraints may look into. */
@@ -122,6 +124,7 @@ class Judge {
       violations: question.violations,
       deniedCalls: question.deniedCalls,
       content: question.content,
+      publicHosts: question.publicHosts,
       variables: question.event === undefined ? { session } : { event: question.event, session },
     });
   }

@@ -41,6 +41,7 @@ export const decide: Stage = {
     const { decision, capability } = request.judge({
       facts,
       presented: message?.capability,
+      publicHosts: request.publicHosts,
       event: (message === undefined
         ? assertInput(request)
         : message.envelope) as unknown as JsonObject,

@@ -1,4 +1,5 @@
-import type { JsonValue } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { sourceHostsOf } from "@countersign/policy";
 import { STAGES } from "../pipeline/pipeline.js";
 import { denialOf, errorOf, isFound, permitNoting, rulesNotedBy, weigh } from "./finding.js";
 import type { Finding } from "./finding.js";
@@ -7,6 +8,7 @@ import type { Obstacle } from "./obstacle.js";
 import { attachReceipt } from "./refusal-log.js";
 import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";
+import { findPublicHosts } from "./source-lookup.js";
 import { reviewKeys } from "./strict-keys.js";
 
 /**
@@ -23,6 +25,7 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
     const raw = request.value;
     if (stage.name === "deliver") assertAdmitted(request, findings, obstacle);
     if (stage.name === "decide") {
+      await resolveSources(request);
       const until = request.reserve?.(request.message?.capability);
       if (until !== undefined) await until;
       // Asked again right before it is decided: others may have used what came.
@@ -48,6 +51,15 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
       decideBy(request, findings);
     }
   }
+}
+
+/** Looks up where content parts would be fetched from: the decision itself asks nobody. */
+async function resolveSources(request: InboundRequest): Promise<void> {
+  const { input, policy, lookupHost } = request;
+  if (input === undefined || lookupHost === undefined) return;
+  if (policy.content?.resolvesSources !== true) return;
+  const hosts = sourceHostsOf(input as unknown as JsonObject);
+  request.publicHosts = await findPublicHosts(hosts, lookupHost);
 }
 
 function roomFor({ caps, facts }: InboundRequest): Promise<void> | undefined {

@@ -30,7 +30,12 @@ export function blame(request: InboundRequest, denial: Denial): RefusedPart {
     const part: RunAgentInput = { threadId, runId, messages: [], ...alone };
     const facts = classifyInput(part, { refinements: policy.refinements });
     const event = part as unknown as JsonObject;
-    const { decision } = judge({ facts, event, isBeside: true });
+    const { decision } = judge({
+      facts,
+      event,
+      publicHosts: request.publicHosts,
+      isBeside: true,
+    });
     return !decision.allow && decision.rule === denial.rule;
   };
   const parts = partsOf(input, request.writtenKeys).slice(0, MAX_PARTS);

@@ -9,6 +9,7 @@ import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";
 import type { Finding } from "./finding.js";
 import type { Obstacle } from "./obstacle.js";
+import type { LookupHost } from "./source-lookup.js";
 
 /** One request of a browser on its way to the agent; each stage fills in what it finds out. */
 export type InboundRequest = {
@@ -40,6 +41,8 @@ export type InboundRequest = {
   readonly reserve?: ((presented: JsonValue | undefined) => Promise<void> | undefined) | undefined;
   /** Caps that other gateways count too, where there are such. */
   readonly caps?: SharedCaps | undefined;
+  /** Asked about names of content parts, where the policy has them resolved; without it no name is public. */
+  readonly lookupHost?: LookupHost | undefined;
   /** Told when the decision about it is on record. */
   readonly recorded?: ((request: InboundRequest) => void) | undefined;
   /** Before decode: the body or frame as it came. */
@@ -52,6 +55,8 @@ export type InboundRequest = {
   input?: RunAgentInput;
   /** After the review: keys of its state that are not what its client was left with; absent, all of it is new. */
   writtenKeys?: readonly string[] | undefined;
+  /** Before decide: hosts of its content parts that were resolved and lead outside. */
+  publicHosts?: ReadonlySet<string>;
   /** After classify. */
   facts?: EventFacts;
   /** After decide. */

@@ -87,6 +87,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
       limits: around.limits,
       clock: around.clock,
       mintId: around.mintId,
+      lookupHost: around.lookupHost,
       bytes,
       assertNewRun,
       review,

@@ -13,6 +13,7 @@ import type { Threads } from "../sessions/thread.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Agents } from "../upstream/targets.js";
 import type { RefusalLog } from "../inbound/refusal-log.js";
+import type { LookupHost } from "../inbound/source-lookup.js";
 import type { Drain } from "./drain.js";
 import type { ThreadDesk } from "./thread-desk.js";
 
@@ -76,6 +77,7 @@ export type Surroundings = {
   readonly runLimits: RunLimits;
   readonly clock: Clock;
   readonly mintId: MintId;
+  readonly lookupHost: LookupHost;
   /** Ends runs at other gateways on the same database, where there are some. */
   readonly stopElsewhere?: ((order: StopOrder) => Promise<readonly OrderAnswer[]>) | undefined;
 };

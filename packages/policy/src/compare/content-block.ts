@@ -6,8 +6,9 @@ import { compareChoice, compareLimit, compareNames } from "./compare-values.js";
 import { coversSame } from "./covers.js";
 import { compareBlocks } from "./strength.js";
 
-const KINDS = ["images", "links", "markup", "hidden", "sources"] as const;
+const KINDS = ["images", "links", "markup", "hidden"] as const;
 const ACTIONS = ["allow", "block"] as const;
+const SOURCES = [...ACTIONS, "resolve"] as const;
 
 /** Compares `ag_ui_content`. */
 export function compareContent(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
@@ -24,6 +25,7 @@ function compareSettings(before: ContentSettings, after: ContentSettings): Polic
     ...KINDS.flatMap((kind) =>
       compareChoice(kind, actionOf(before[kind]), actionOf(after[kind]), ACTIONS),
     ),
+    ...compareChoice("sources", sourcesOf(before), sourcesOf(after), SOURCES),
     // Hosts open what is blocked only.
     ...(before.images && after.images
       ? compareNames("image_hosts", before.imageHosts, after.imageHosts, "looser", coversSame)
@@ -36,6 +38,10 @@ function compareSettings(before: ContentSettings, after: ContentSettings): Polic
       "letter_by_letter",
     ]),
   ];
+}
+
+function sourcesOf({ sources, resolvesSources }: ContentSettings): (typeof SOURCES)[number] {
+  return resolvesSources ? "resolve" : actionOf(sources);
 }
 
 function actionOf(isLookedFor: boolean): (typeof ACTIONS)[number] {

@@ -63,7 +63,7 @@ function contentOf(facts: DecisionFacts, settings: ContentSettings): ContentFind
   const event: JsonObject | undefined = facts.variables?.event;
   if (event === undefined) return null;
   return facts.event.direction === "inbound"
-    ? readRequest(event, settings)
+    ? readRequest(event, settings, facts.publicHosts)
     : createContentReader(settings).read(event);
 }
 

@@ -58,6 +58,8 @@ export type DecisionFacts = {
   readonly mode?: PolicyMode | undefined;
   /** What was found in the text so far (`ag_ui_content`), `null` for nothing; left out, the event is read by itself. */
   readonly content?: ContentFinding | null | undefined;
+  /** Hosts of a request's content parts that were resolved and lead outside (`ag_ui_content.sources: resolve`). */
+  readonly publicHosts?: ReadonlySet<string> | undefined;
   /** Values for conditions. */
   readonly variables?: ConditionValues | undefined;
 };

@@ -13,6 +13,8 @@ export type ContentSettings = {
   readonly markup: boolean;
   readonly hidden: boolean;
   readonly sources: boolean;
+  /** Names of sources are resolved before the decision: one counts unless it is known to lead outside. */
+  readonly resolvesSources: boolean;
   /** Never shown. */
   readonly words: readonly string[];
   /** Characters of one message at most; infinite without a limit. */
@@ -34,6 +36,7 @@ export function compileContentSettings({ rules }: PolicyDocument): ContentSettin
     markup: block.markup !== "allow",
     hidden: block.hidden !== "allow",
     sources: block.sources !== "allow",
+    resolvesSources: block.sources === "resolve",
     words: block.words ?? [],
     maxCharacters: block.max_characters ?? Number.POSITIVE_INFINITY,
     isByEvent: block.text_appears === "event_by_event",

@@ -120,7 +120,7 @@ export type ContentBlock = BlockHeader & {
   links?: DefaultAction;
   markup?: DefaultAction;
   hidden?: DefaultAction;
-  sources?: DefaultAction;
+  sources?: DefaultAction | "resolve";
   words?: string[];
   max_characters?: number;
   read?: ContentPart[];

@@ -27,7 +27,13 @@ export const AG_UI_CONTENT: JsonSchema = closed(
     hidden: action(
       "Control characters, reversed text and sentences in invisible characters; of a client only the last.",
     ),
-    sources: action("Content parts of a client whose address lies inside the agent's network."),
+    sources: {
+      ...choice(
+        "Content parts of a client whose address lies inside the agent's network. With resolve the gateway also looks names up, and blocks those that lead inside or nowhere.",
+        [...ACTIONS, "resolve"],
+      ),
+      default: "block",
+    },
     words: list(
       "Words that are never shown, such as a mark in the system prompt that no answer has a reason to repeat.",
       { type: "string", description: "As it is written.", minLength: 4, maxLength: 200 },

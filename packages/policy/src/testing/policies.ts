@@ -159,7 +159,7 @@ const blocks = {
       links: action,
       markup: action,
       hidden: action,
-      sources: action,
+      sources: text("allow", "block", "resolve"),
       words: fc.uniqueArray(text("ab", "image", "abc"), { maxLength: 2 }),
       max_characters: fc.integer({ min: 1, max: 60 }),
       read: fc.uniqueArray(text(...CONTENT_PARTS), { maxLength: 4 }),

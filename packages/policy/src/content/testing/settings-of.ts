@@ -9,6 +9,7 @@ export function settingsOf(changes: Partial<ContentSettings> = {}): ContentSetti
     markup: true,
     hidden: true,
     sources: true,
+    resolvesSources: false,
     words: [],
     maxCharacters: 100_000,
     isByEvent: false,

@@ -1,0 +1,86 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import tlds from "tlds" with { type: "json" };
+import { memberOf } from "./parts.js";
+
+/** Zones without a registry, and those that networks use for themselves although they could be delegated one day. */
+const INSIDE =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|mail|private|arpa|onion|test|invalid)$/;
+/** Public zones whose names lead to whatever address stands in the name, or to the machine that asks. */
+const MIRRORS =
+  /(?:^|\.)(?:nip\.io|sslip\.io|xip\.io|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|traefik\.me|local\.gd|fuf\.me|1u\.ms|rbndr\.us|ts\.net)$/;
+/** An IPv4 address in a name, as some providers write it (`ip-10-0-0-5`). */
+const EMBEDDED = /(?:^|[.-])(\d{1,3})[.-](\d{1,3})[.-]\d{1,3}[.-]\d{1,3}(?=[.-])/g;
+/** For documentation and tests; no registry has it. */
+const EXAMPLE = "example";
+
+/** Top-level domains as a parsed address has them. */
+const PUBLIC: ReadonlySet<string> = new Set(
+  [...tlds, EXAMPLE].map((name) =>
+    /^[a-z]+$/.test(name) ? name : new URL(`http://a.${name}`).hostname.slice(2),
+  ),
+);
+
+/** What is known of the address of a content part without asking anybody. */
+export type SourceAddress =
+  /** Only a machine inside the agent's network can mean it, or it is no web address. */
+  | { readonly kind: "inside" }
+  /** A public name; where it leads is known only once it is resolved. */
+  | { readonly kind: "name"; readonly host: string };
+
+/** The address of a content part's source; `undefined` where nothing is fetched. */
+export function sourceAddressOf(source: JsonValue | undefined): SourceAddress | undefined {
+  if (memberOf(source, "type") !== "url") return undefined;
+  const value = memberOf(source, "value");
+  if (typeof value !== "string" || !URL.canParse(value)) return { kind: "inside" };
+  const { protocol, hostname, username, password } = new URL(value);
+  if (protocol === "data:") return undefined;
+  const isWeb = protocol === "https:" || protocol === "http:";
+  const host = hostname.replace(/\.+$/, "");
+  const isPlain = isWeb && username === "" && password === "";
+  return isPlain && isPublicName(host) ? { kind: "name", host } : { kind: "inside" };
+}
+
+/**
+ * Whether a name, as `URL` writes it, ends in a top-level domain and leads nowhere inside by what it says. `URL` has
+ * turned every notation of an IPv4 address (`0x7f.1`, `017700000001`, `2130706433`) into four numbers by then.
+ */
+function isPublicName(host: string): boolean {
+  const labels = host.split(".");
+  if (labels.length < 2 || !PUBLIC.has(labels.at(-1) ?? "")) return false;
+  if (INSIDE.test(host) || MIRRORS.test(host)) return false;
+  for (const [, first, second] of host.matchAll(EMBEDDED)) {
+    if (isInsideIPv4(Number(first), Number(second))) return false;
+  }
+  return true;
+}
+
+function isInsideIPv4(first: number, second: number): boolean {
+  if (first === 0 || first === 10 || first === 127 || first >= 224) return true;
+  if (first === 100) return second >= 64 && second < 128;
+  if (first === 169) return second === 254;
+  if (first === 172) return second >= 16 && second < 32;
+  return first === 192 && second === 168;
+}
+
+/** What a client says itself; the rest of a history is the agent's, and is held against what was delivered. */
+const SPEAKERS: ReadonlySet<JsonValue> = new Set(["user", "tool"]);
+
+/** The contents of what a client says itself in a request, by the index of the message; `null` for the agent's. */
+export function contentsOf(input: JsonObject): readonly JsonValue[] {
+  const messages = memberOf(input, "messages");
+  return (Array.isArray(messages) ? messages : []).map((message) =>
+    SPEAKERS.has(memberOf(message, "role") ?? null) ? (memberOf(message, "content") ?? null) : null,
+  );
+}
+
+/** The public names from which an agent would fetch content parts of a request, each once. */
+export function sourceHostsOf(input: JsonObject): ReadonlySet<string> {
+  const hosts = new Set<string>();
+  for (const content of contentsOf(input)) {
+    for (const part of Array.isArray(content) ? content : []) {
+      const address = sourceAddressOf(memberOf(part, "source"));
+      if (address?.kind === "name") hosts.add(address.host);
+    }
+  }
+  return hosts;
+}
