@@ -31,13 +31,23 @@ export type SourceAddress =
 export function sourceAddressOf(source: JsonValue | undefined): SourceAddress | undefined {
   if (memberOf(source, "type") !== "url") return undefined;
   const value = memberOf(source, "value");
-  if (typeof value !== "string" || !URL.canParse(value)) return { kind: "inside" };
-  const { protocol, hostname, username, password } = new URL(value);
+  const url = typeof value === "string" ? parsed(value) : undefined;
+  if (url === undefined) return { kind: "inside" };
+  const { protocol, hostname, username, password } = url;
   if (protocol === "data:") return undefined;
   const isWeb = protocol === "https:" || protocol === "http:";
   const host = hostname.replace(/\.+$/, "");
   const isPlain = isWeb && username === "" && password === "";
   return isPlain && isPublicName(host) ? { kind: "name", host } : { kind: "inside" };
+}
+
+/** Not `URL.canParse`: once it is optimised, Node 20 and 22 refuse letters beyond ASCII. */
+function parsed(address: string): URL | undefined {
+  try {
+    return new URL(address);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
