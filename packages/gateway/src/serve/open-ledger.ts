@@ -27,20 +27,30 @@ export async function openLedger(
   { entries, acceptsMissing }: LedgerExpectation,
 ): Promise<ThreadLedger> {
   const { store, origin } = config.receipts;
-  const ledger = store.startsWith("sqlite:")
-    ? // The lock of the receipts' directory keeps other processes away from it.
-      keepRecentThreads(
-        await openSqliteLedger({ directory: join(store.slice("sqlite:".length), "ledger"), clock }),
-      )
-    : await openPostgresLedger({ url: store, name: origin, clock });
+  const open = async (): Promise<ThreadLedger> =>
+    store.startsWith("sqlite:")
+      ? // The lock of the receipts' directory keeps other processes away from it.
+        keepRecentThreads(
+          await openSqliteLedger({
+            directory: join(store.slice("sqlite:".length), "ledger"),
+            clock,
+          }),
+        )
+      : openPostgresLedger({ url: store, name: origin, clock });
+  const opened = await open();
+  let isNew: boolean;
   try {
-    await assertUsed(ledger, { entries, acceptsMissing });
+    isNew = !(await wasUsed(opened));
+    if (isNew && entries > 0 && !acceptsMissing) throw missing(entries);
     // Before the first entry of the log: a log with entries beside a ledger without a look has lost its ledger.
-    await forgetOld(ledger, clock.now(), config.threads.keepMs);
+    if (isNew) await forgetOld(opened, clock.now(), config.threads.keepMs);
   } catch (error) {
-    await ledger.close();
+    await opened.close();
     throw error;
   }
+  // Closing flushes it to the medium, so that the look outlives a loss of power as the entries do.
+  if (isNew) await opened.close();
+  const ledger = isNew ? await open() : opened;
   const keepThenForget = async (): Promise<void> => {
     // Capabilities may be spent longer than threads are remembered; each row of theirs has an end of its own.
     await ledger.write(BUDGETS, []);
@@ -62,13 +72,9 @@ export async function openLedger(
   };
 }
 
-/** Refuses a ledger that was never used beside a log that was: what was withheld or approved would be forgotten. */
-async function assertUsed(
-  ledger: ThreadLedger,
-  { entries, acceptsMissing }: LedgerExpectation,
-): Promise<void> {
-  if (entries === 0 || acceptsMissing || (await wasUsed(ledger))) return;
-  throw new CountersignError(
+/** Of a ledger that was never used beside a log that was: what was withheld or approved would be forgotten. */
+function missing(entries: number): CountersignError<"ERR_LEDGER_MISSING"> {
+  return new CountersignError(
     "ERR_LEDGER_MISSING",
     `the log has ${entries} entries, but the ledger beside it is missing or new: the gateway would forget the owners of sessions, delivered messages, blocked content and approvals. ` +
       "Fix: restore the ledger (the folder ledger of the store, or the tables countersign_* of the database), or start once with --accept-missing ledger.",

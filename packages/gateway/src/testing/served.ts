@@ -39,8 +39,8 @@ export async function startServed(
     const keys = join(".countersign", "keys");
     await cp(join(beside.folder, keys), join(folder, keys), {
       recursive: true,
-      // The one beside goes on signing: this file is being replaced.
-      filter: (source) => !source.includes("last-checkpoint"),
+      // The one beside goes on signing: what it replaces its last checkpoint by comes and goes.
+      filter: (source) => !/last-checkpoint.+/u.test(source),
     });
   }
   const agent = await startFakeAgent(script);
