@@ -1,5 +1,8 @@
+import type { JsonValue } from "@countersign/core";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { canBeTrue } from "./can-be-true.js";
+import { createCelEvaluator } from "./evaluator.js";
 
 const KNOWN = new Set(["", "delta", "name", "list", "list.[*]", "list.[*].id", "free", "free.x"]);
 const canHold = (path: readonly string[]): boolean => KNOWN.has(path.join("."));
@@ -41,7 +44,66 @@ test.each([
   ['nowhere != "x"', true],
   ["nowhere == null", true],
   ['nowhere.contains("x")', false],
+  ['(has(message.typo) ? message.typo : message.delta).contains("x")', true],
+  ['(has(message.delta) ? message.typo : message.typo).contains("x")', false],
+  ['(message.typo == 1 || message.delta == "x") == true', true],
   ["((", true],
 ])("%s can be true: %s", (source, expected) => {
   expect(canBeTrue(source, { canHold, variables })).toBe(expected);
+});
+
+test("choices inside choices and long chains are walked once", () => {
+  let asked = 0;
+  const counting = (path: readonly string[]): boolean => {
+    asked += 1;
+    return canHold(path);
+  };
+  const nested = Array.from({ length: 28 }).reduce<string>(
+    (inner) => `(${inner} ? message.typo : message.typo2)`,
+    "message.delta",
+  );
+  expect(canBeTrue(nested, { canHold: counting, variables })).toBe(false);
+  const chain = `unknown${".a".repeat(1000)} == 1`;
+  expect(canBeTrue(chain, { canHold: counting, variables })).toBe(true);
+  expect(asked).toBeLessThan(200);
+});
+
+test("an expression that is true on a message can be true", () => {
+  const field = fc.constantFrom("delta", "name", "typo");
+  const { expression } = fc.letrec<{ expression: string }>((tie) => ({
+    expression: fc.oneof(
+      { depthSize: "small" },
+      fc.constantFrom("true", "false"),
+      field.map((name) => `has(message.${name})`),
+      fc.tuple(field, fc.constantFrom("==", "!=")).map(([name, op]) => `message.${name} ${op} "x"`),
+      field.map((name) => `message[${JSON.stringify(name)}].contains("x")`),
+      field.map((name) => `${JSON.stringify(name)} in message`),
+      fc.constantFrom('nowhere == "x"', 'nowhere != "x"', "nowhere == null", "nowhere == there"),
+      tie("expression").map((inner) => `!(${inner})`),
+      fc
+        .tuple(tie("expression"), fc.constantFrom("&&", "||", "=="), tie("expression"))
+        .map(([one, op, other]) => `((${one}) ${op} (${other}))`),
+      fc
+        .tuple(tie("expression"), tie("expression"), tie("expression"))
+        .map(([one, two, three]) => `((${one}) ? (${two}) : (${three}))`),
+    ),
+  }));
+  const message = fc.record(
+    { delta: fc.constantFrom("x", "y"), name: fc.constantFrom("x", "y") },
+    { requiredKeys: [] },
+  );
+  const evaluator = createCelEvaluator();
+  fc.assert(
+    fc.property(expression, message, (source, content) => {
+      const given = new Map<string, JsonValue>([
+        ["message", { ...content }],
+        ["there", content.delta ?? null],
+        ["nowhere", null],
+      ]);
+      const answer = evaluator.evaluate(source, given);
+      fc.pre(answer.kind === "value" && answer.value === true);
+      expect([source, canBeTrue(source, { canHold, variables })]).toEqual([source, true]);
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -2,12 +2,15 @@ import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { EACH } from "../model/message-paths.js";
 import { parseCel } from "./parse-source.js";
 
-/** Which members of `message` an expression reads and what there can be. */
-type Reach = {
+/** What there can be of what an expression reads, and what is known of its parts. */
+type Walk = {
   /** Whether a message can have a value at a path. */
   readonly canHold: (path: readonly string[]) => boolean;
   /** Paths of the variables; one that leads nowhere is null. */
   readonly variables: ReadonlyMap<string, readonly string[]>;
+  /** By part: whether it can be false, whether it can be true. */
+  readonly answers: readonly [Map<Expr | undefined, boolean>, Map<Expr | undefined, boolean>];
+  readonly paths: Map<Expr, readonly string[] | undefined>;
 };
 
 /**
@@ -15,100 +18,136 @@ type Reach = {
  * no message has is false, and reading it is an error, so `has(message.typo) && …` never holds. Errs on the side
  * of yes: what the tree does not show, such as the elements of a loop, may be anything.
  */
-export function canBeTrue(source: string, reach: Reach): boolean {
+export function canBeTrue(source: string, walk: Pick<Walk, "canHold" | "variables">): boolean {
   const { tree } = parseCel(source);
-  return tree === undefined || can(tree.expr, true, reach);
+  if (tree === undefined) return true;
+  return can(tree.expr, true, { ...walk, answers: [new Map(), new Map()], paths: new Map() });
 }
 
-/** Whether an expression can come to `wanted`. */
-function can(expression: Expr | undefined, wanted: boolean, reach: Reach): boolean {
+/** Whether an expression can come to `wanted`; each part is asked once for true and once for false. */
+function can(expression: Expr | undefined, wanted: boolean, walk: Walk): boolean {
+  const answers = walk.answers[wanted ? 1 : 0];
+  const known = answers.get(expression);
+  if (known !== undefined) return known;
+  const answer = decide(expression, wanted, walk);
+  answers.set(expression, answer);
+  return answer;
+}
+
+function decide(expression: Expr | undefined, wanted: boolean, walk: Walk): boolean {
   const kind = expression?.exprKind;
   if (kind?.case === "constExpr" && kind.value.constantKind.case === "boolValue") {
     return kind.value.constantKind.value === wanted;
   }
   if (kind?.case === "selectExpr" && kind.value.testOnly) {
-    const path = pathOf(kind.value.operand, reach);
+    const path = pathOf(kind.value.operand, walk);
     if (!wanted || path === undefined) return true;
-    return reach.canHold([...path, kind.value.field]);
+    return walk.canHold([...path, kind.value.field]);
   }
   if (kind?.case === "callExpr") {
     const [first, second, third] = kind.value.args;
     switch (kind.value.function) {
       case "!_":
-        return can(first, !wanted, reach);
+        return can(first, !wanted, walk);
       case "_&&_":
       case "_||_": {
         const needsBoth = (kind.value.function === "_&&_") === wanted;
-        const one = can(first, wanted, reach);
-        return needsBoth ? one && can(second, wanted, reach) : one || can(second, wanted, reach);
+        const one = can(first, wanted, walk);
+        return needsBoth ? one && can(second, wanted, walk) : one || can(second, wanted, walk);
       }
       case "_?_:_":
         return (
-          (can(first, true, reach) && can(second, wanted, reach)) ||
-          (can(first, false, reach) && can(third, wanted, reach))
+          (can(first, true, walk) && can(second, wanted, walk)) ||
+          (can(first, false, walk) && can(third, wanted, walk))
         );
       case "@in": {
-        const path = pathOf(second, reach);
+        const path = pathOf(second, walk);
         const key = textOf(first);
-        if (path === undefined || key === undefined) break;
-        return !wanted || [key, EACH].some((step) => reach.canHold([...path, step]));
+        if (path === undefined || key === undefined) {
+          return kind.value.args.every((part) => canRead(part, walk));
+        }
+        return !wanted || [key, EACH].some((step) => walk.canHold([...path, step]));
       }
       case "_==_":
       case "_!=_":
-        return canCompare(kind.value.args, (kind.value.function === "_==_") === wanted, reach);
+        return canCompare(kind.value.args, (kind.value.function === "_==_") === wanted, walk);
       default:
     }
   }
-  return canRead(expression, reach);
+  return canRead(expression, walk);
 }
 
-/** A variable that leads nowhere is null: it differs from everything but null. */
-function canCompare(sides: readonly Expr[], asEqual: boolean, reach: Reach): boolean {
+/** A variable that leads nowhere is null: it equals null alone. */
+function canCompare(sides: readonly Expr[], asEqual: boolean, walk: Walk): boolean {
   return sides.every((side, index) => {
-    const kind = side.exprKind;
-    const path = kind.case === "identExpr" ? reach.variables.get(kind.value.name) : undefined;
-    if (path === undefined) return canRead(side, reach);
-    return reach.canHold(path) || !asEqual || isNull(sides[1 - index]);
+    if (!canRead(side, walk)) return false;
+    const path = isVariable(side, walk) ? pathOf(side, walk) : undefined;
+    if (!asEqual || path === undefined || walk.canHold(path)) return true;
+    const other = sides[1 - index]?.exprKind;
+    return other?.case !== "constExpr" || other.value.constantKind.case === "nullValue";
   });
 }
 
-function isNull(expression: Expr | undefined): boolean {
+function isVariable(expression: Expr | undefined, { variables }: Walk): boolean {
   const kind = expression?.exprKind;
-  return kind?.case === "constExpr" && kind.value.constantKind.case === "nullValue";
+  return kind?.case === "identExpr" && variables.has(kind.value.name);
 }
 
-/** Whether everything an expression reads of a message can be there. */
-function canRead(expression: Expr | undefined, reach: Reach): boolean {
-  const path = pathOf(expression, reach);
-  if (path !== undefined) return reach.canHold(path);
+/** Operators that come to true or false, some of them where one of their sides fails. */
+const DECIDING: ReadonlySet<string> = new Set(["!_", "_&&_", "_||_", "_==_", "_!=_", "@in"]);
+
+/** Whether an expression can come to a value: what it reads of a message can be there. */
+function canRead(expression: Expr | undefined, walk: Walk): boolean {
+  if (isVariable(expression, walk)) return true;
+  const path = pathOf(expression, walk);
+  if (path !== undefined) return walk.canHold(path);
   const kind = expression?.exprKind;
   switch (kind?.case) {
     case "selectExpr":
-      return canRead(kind.value.operand, reach);
-    case "callExpr":
-      return [kind.value.target, ...kind.value.args].every((part) => canRead(part, reach));
+      return canRead(kind.value.operand, walk);
+    case "callExpr": {
+      const { function: name, target, args } = kind.value;
+      const [condition, one, other] = args;
+      if (DECIDING.has(name)) return can(expression, true, walk) || can(expression, false, walk);
+      if (name === "_?_:_") {
+        return (
+          (can(condition, true, walk) && canRead(one, walk)) ||
+          (can(condition, false, walk) && canRead(other, walk))
+        );
+      }
+      // Null has no methods.
+      const held = isVariable(target, walk) ? pathOf(target, walk) : undefined;
+      if (held !== undefined && !walk.canHold(held)) return false;
+      return [target, ...args].every((part) => canRead(part, walk));
+    }
     case "listExpr":
-      return kind.value.elements.every((part) => canRead(part, reach));
+      return kind.value.elements.every((part) => canRead(part, walk));
     case "comprehensionExpr":
-      return canRead(kind.value.iterRange, reach);
+      return canRead(kind.value.iterRange, walk);
     default:
       return true;
   }
 }
 
 /** `message.a["b"][0]` as steps; `undefined` when an expression is not a path into the message. */
-function pathOf(expression: Expr | undefined, reach: Reach): readonly string[] | undefined {
-  const kind = expression?.exprKind;
-  if (kind?.case === "identExpr") {
-    return kind.value.name === "message" ? [] : reach.variables.get(kind.value.name);
+function pathOf(expression: Expr | undefined, walk: Walk): readonly string[] | undefined {
+  if (expression === undefined) return undefined;
+  if (!walk.paths.has(expression)) walk.paths.set(expression, readPath(expression, walk));
+  return walk.paths.get(expression);
+}
+
+function readPath(expression: Expr, walk: Walk): readonly string[] | undefined {
+  const kind = expression.exprKind;
+  if (kind.case === "identExpr") {
+    return kind.value.name === "message" ? [] : walk.variables.get(kind.value.name);
   }
-  if (kind?.case === "selectExpr" && !kind.value.testOnly) {
-    const path = pathOf(kind.value.operand, reach);
+  if (kind.case === "selectExpr" && !kind.value.testOnly) {
+    const path = pathOf(kind.value.operand, walk);
     return path === undefined ? undefined : [...path, kind.value.field];
   }
-  if (kind?.case !== "callExpr" || kind.value.function !== "_[_]") return undefined;
+  if (kind.case !== "callExpr" || kind.value.function !== "_[_]") return undefined;
   const [holder, index] = kind.value.args;
-  const path = pathOf(holder, reach);
+  const path = pathOf(holder, walk);
   if (path === undefined || index?.exprKind.case !== "constExpr") return undefined;
   return [...path, textOf(index) ?? EACH];
 }
