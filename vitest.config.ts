@@ -14,6 +14,7 @@ export default defineConfig({
       "apps/*/src/**/*.test.ts",
       "examples/*/src/**/*.test.{ts,tsx}",
       "testkit/src/**/*.test.ts",
+      "fuzz/*.test.ts",
       "scripts/**/*.test.mjs",
     ],
     // The colour library switches itself on under CI; what a verb prints is compared without colours.

@@ -1,4 +1,4 @@
-import { parseJson } from "@countersign/core";
+import { isJsonObject, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { ComingBack } from "../reconnect/coming-back.js";
 
@@ -14,9 +14,11 @@ export function writeQuestion(back: ComingBack): string {
 
 /** A question as it came; `undefined` when it makes no sense. */
 export function readQuestion(bytes: Uint8Array): ComingBack | undefined {
-  const { lastEventId, agent, holder, returnsForever } = parseJson(bytes) as JsonObject;
+  const question = parseJson(bytes);
+  if (!isJsonObject(question)) return undefined;
+  const { lastEventId, agent, holder, returnsForever } = question as JsonObject;
   if (typeof lastEventId !== "string" || typeof agent !== "string") return undefined;
-  if (typeof holder !== "object" || typeof returnsForever !== "boolean") return undefined;
+  if (!isJsonObject(holder) || typeof returnsForever !== "boolean") return undefined;
   const { principal, ticket } = holder as JsonObject;
   const shared = { lastEventId, agent, returnsForever };
   if (typeof principal === "string") return { ...shared, holder: { principal } };

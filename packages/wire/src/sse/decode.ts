@@ -186,7 +186,14 @@ class Decoder implements SseDecoder {
     if (text === undefined) {
       const bad = invalidUtf8Offset(bytes);
       const offset = this.#offset + bad;
-      this.#region(bytes.subarray(0, afterLastLine(bytes, 0, bad)), messages);
+      const start = afterLastLine(bytes, 0, bad);
+      this.#region(bytes.subarray(0, start), messages);
+      // A line is measured before it is read, as it is when it comes in pieces.
+      const mark = this.#markBytes(bytes, start);
+      let end = bad;
+      while (bytes[end] !== LF && bytes[end] !== CR) end++;
+      const length = end - start - mark;
+      assertWithin("maxLineBytes", length, this.#limits.maxLineBytes, this.#offset + mark);
       throw new CountersignError("ERR_SSE_UTF8", `not UTF-8 at byte ${offset}`, { offset });
     }
     const ascii = text.length === bytes.length;

@@ -1,0 +1,323 @@
+import { isJsonObject, parseJson, resolveLimits } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import { createHash } from "node:crypto";
+import { parseKeyFile } from "../../packages/gateway/src/access/key-file.js";
+import { createJwtAuthenticator } from "../../packages/gateway/src/access/jwt.js";
+import { readKeySet } from "../../packages/gateway/src/access/key-set.js";
+import { createTicketSeal } from "../../packages/gateway/src/access/ticket-seal.js";
+import { loadConfig } from "../../packages/gateway/src/config/load.js";
+import { readGiver, UNKNOWN_OPERATOR } from "../../packages/gateway/src/fleet/order-giver.js";
+import { decodeText, encodeText } from "../../packages/gateway/src/ledger/text.js";
+import { parseStored } from "../../packages/gateway/src/ledger/stored-value.js";
+import {
+  clientAddress,
+  createNetworks,
+  isNetwork,
+  placeOf,
+} from "../../packages/gateway/src/listen/address.js";
+import { clientDialectOf } from "../../packages/gateway/src/listen/client-dialect.js";
+import { bearerOf, socketTokenOf } from "../../packages/gateway/src/listen/credentials.js";
+import { isAllowedOrigin, isOwnName } from "../../packages/gateway/src/listen/origin.js";
+import { routeRequest, routeSocket } from "../../packages/gateway/src/listen/path.js";
+import { receiptQuestionOf } from "../../packages/gateway/src/listen/receipt-question.js";
+import { requestUrl } from "../../packages/gateway/src/listen/request-url.js";
+import { sessionOf } from "../../packages/gateway/src/listen/session-id.js";
+import { readFrame } from "../../packages/gateway/src/listen/socket-frame.js";
+import { tokenOf } from "../../packages/gateway/src/listen/socket-greeting.js";
+import { placeOf as placeOfRequest } from "../../packages/gateway/src/listen/take-up.js";
+import type { HttpQuestion } from "../../packages/gateway/src/listen/run-route.js";
+import { readPlace } from "../../packages/gateway/src/reconnect/coming-back.js";
+import { readQuestion, writeQuestion } from "../../packages/gateway/src/relay/question.js";
+import {
+  formatTraceparent,
+  parseTraceparent,
+} from "../../packages/gateway/src/telemetry/trace-context.js";
+import { createIdentityKey, AUDIENCE } from "../../packages/gateway/src/testing/identity.js";
+import { SignJWT } from "jose";
+import { attempt, attemptAsync, hold, holdEqual, holdRefusal, textOf } from "../engine/target.js";
+import type { FuzzTarget } from "../engine/target.js";
+
+const NOW = 1_800_000_000_000;
+const CLOCK = { now: () => NOW } as never;
+const ISSUER = "https://issuer.example";
+const IDENTITY = await createIdentityKey("k1");
+const KEYS = readKeySet(new TextEncoder().encode(JSON.stringify({ keys: [IDENTITY.jwk] })));
+const JWT = await new SignJWT({ sub: "alice" })
+  .setProtectedHeader({ alg: "ES256", kid: "k1" })
+  .setIssuer(ISSUER)
+  .setAudience(AUDIENCE)
+  .setExpirationTime(NOW / 1000 + 60)
+  .sign(IDENTITY.privateKey as never);
+const AUTHENTICATOR = createJwtAuthenticator({
+  issuer: ISSUER,
+  audience: [AUDIENCE],
+  algorithms: ["ES256"],
+  toleranceMs: 0,
+  principalClaim: "sub",
+  scopes: [],
+  keyOf: KEYS,
+  clock: CLOCK,
+});
+const SEAL = createTicketSeal(new Uint8Array(32).fill(5));
+const TICKET = SEAL.seal({ grant: { way: "w", principal: "alice" }, purpose: "p", expiresAt: NOW });
+const LIMITS = resolveLimits({});
+const NETWORKS = createNetworks(["10.0.0.0/8", "fd00::/8"]);
+const QUESTION = writeQuestion({
+  lastEventId: `${"a".repeat(22)}.1`,
+  agent: "agent",
+  holder: { principal: "alice" },
+  returnsForever: true,
+});
+const CONFIG = `version: 1
+listen: { host: 127.0.0.1, port: 8080 }
+control: { port: 8081 }
+agents:
+  - name: main
+    url: http://127.0.0.1:8000/
+policy: policy.yaml
+`;
+
+/** A request line and header lines, as a request of Node has them after its own parser. */
+function requestOf(text: string): { request: HttpQuestion; target: string } {
+  const [first = "", ...lines] = text.split("\n");
+  const headers: Record<string, string> = {};
+  const rawHeaders: string[] = [];
+  for (const line of lines.slice(0, 30)) {
+    const colon = line.indexOf(":");
+    if (colon < 1) continue;
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    rawHeaders.push(name, value);
+    headers[name] ??= value;
+  }
+  const [method = "GET", ...rest] = first.split(" ");
+  const request = { method, headers, rawHeaders, url: rest.join(" ") };
+  return { request: request as unknown as HttpQuestion, target: rest.join(" ") };
+}
+
+/** Whether a text is one that its reader may find again in a header or a log without harm. */
+function isPlainName(text: string): boolean {
+  return !/[\p{Cc}\s]/u.test(text);
+}
+
+export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
+  {
+    name: "http-request",
+    property:
+      "address, query and headers of a request give plain values or a coded error, and one reading each",
+    covers: [
+      "packages/gateway/src/reconnect/coming-back.ts#readPlace",
+      "packages/gateway/src/telemetry/trace-context.ts#parseTraceparent",
+    ],
+    dictionary: [
+      "GET /ag-ui/stream?session=",
+      "POST /ag-ui/run",
+      "&ticket=",
+      "&run=",
+      "&dialect=",
+      "?receipts=1",
+      "/agents/",
+      "/ws",
+      "%2e%2e",
+      "%00",
+      "//host/",
+      "http://x/",
+      "\nAuthorization: Bearer ",
+      "\nLast-Event-ID: ",
+      "\nSec-WebSocket-Protocol: ",
+      "\nTraceparent: 00-",
+      "\nX-Forwarded-For: ",
+      "\nOrigin: http://",
+      "\nHost: ",
+      "::ffff:10.0.0.1",
+    ],
+    seeds: [
+      "GET /ag-ui/stream?session=s1&ticket=abc&run=r1&dialect=0.0.59&receipts=1\nHost: localhost:8080\nOrigin: http://localhost:8080",
+      `POST /agents/a%20b\nAuthorization: Bearer abc.def\nLast-Event-ID: ${"a".repeat(22)}.12`,
+      "GET /agents/x/ws\nSec-WebSocket-Protocol: base64UrlBearerAuthorization.YWJj, base64UrlBearerAuthorization",
+      "GET http://other//x\nTraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\nX-Forwarded-For: 1.2.3.4, 10.0.0.1",
+    ],
+    run(input) {
+      const { request, target } = requestOf(textOf(input));
+      const url = requestUrl(target);
+      if (url !== undefined) {
+        const again = requestUrl(url.pathname + url.search);
+        holdEqual(again?.href, url.href, "an address has one reading");
+        const route = routeRequest(request.method ?? "GET", url.pathname);
+        const socket = routeSocket(url.pathname);
+        hold(typeof route.kind === "string" && typeof socket.kind === "string", "a route");
+        const session = attempt(() => sessionOf(request, url));
+        if (session.ok && session.value !== undefined) {
+          hold(/^[\w.:@-]{1,256}$/u.test(session.value), "a session is a plain name");
+        }
+        attempt(() => receiptQuestionOf(request, url));
+        clientDialectOf(request, url);
+      }
+      for (const tokenIn of [bearerOf, socketTokenOf]) {
+        const token = attempt(() => tokenIn(request));
+        if (token.ok && token.value !== undefined)
+          hold(isPlainName(token.value), "a token is plain");
+      }
+      const place = placeOfRequest(request);
+      const read = place === undefined ? undefined : readPlace(place);
+      if (read !== undefined) {
+        hold(Number.isSafeInteger(read.after) && isPlainName(read.key), "a place is exact");
+      }
+      const { traceparent, origin, host } = request.headers;
+      const trace = parseTraceparent(traceparent);
+      if (trace !== undefined)
+        holdEqual(parseTraceparent(formatTraceparent(trace)), trace, "survives");
+      isAllowedOrigin(origin, host, new Set(["https://app.example"]));
+      isOwnName(host, "127.0.0.1", new Set(["https://app.example"]));
+      const forwarded = request.headers["x-forwarded-for"];
+      const from = clientAddress("10.0.0.1", forwarded as string | undefined, NETWORKS);
+      if (from !== undefined) hold(isNetwork(from) && isPlainName(placeOf(from)), "an address");
+    },
+  },
+  {
+    name: "socket-frame",
+    property: "a frame of a client is a token, a stop, a message, an input or a coded error",
+    covers: ["packages/gateway/src/listen/socket-frame.ts#readFrame"],
+    dictionary: [
+      '{"type":"AUTH","token":"',
+      '{"type":"STOP"}',
+      '"event_type":',
+      "data: ",
+      '"messages":[]',
+    ],
+    seeds: [
+      '{"type":"AUTH","token":"abc"}',
+      '{"type":"stop"}',
+      '{"event_type":"submit","payload":{}}',
+      'data: {"threadId":"t","runId":"r","messages":[]}\n\n',
+    ],
+    run(input) {
+      const frame = attempt(() => readFrame({ data: Buffer.from(input), isBinary: false }, LIMITS));
+      const token = tokenOf(textOf(input));
+      if (token !== undefined) hold(token !== "", "a token is not empty");
+      if (!frame.ok) return;
+      if (frame.value.kind === "token")
+        holdEqual(frame.value.token, token, "one reading of a token");
+      else if (frame.value.kind !== "stop") parseJson(frame.value.text);
+      const binary = attempt(() => readFrame({ data: Buffer.from(input), isBinary: true }, LIMITS));
+      hold(!binary.ok && binary.code === "ERR_SOCKET_FRAME", "binary frames are refused");
+    },
+  },
+  {
+    name: "credential",
+    property:
+      "a JWT, a ticket or a key set is accepted only as it was issued, and refused with a coded error",
+    covers: [
+      "packages/gateway/src/access/key-set.ts#readKeySet",
+      "packages/gateway/src/access/key-file.ts#parseKeyFile",
+      "packages/gateway/src/fleet/order-giver.ts#readGiver",
+    ],
+    dictionary: [
+      ".",
+      "eyJhbGciOiJub25lIn0",
+      JWT,
+      TICKET,
+      '{"keys":[',
+      '"kty":"oct"',
+      "sha256:",
+      "alice ",
+    ],
+    seeds: [
+      JWT,
+      TICKET,
+      JSON.stringify({ keys: [IDENTITY.jwk] }),
+      `alice sha256:${createHash("sha256").update("x").digest("hex")}\n# comment\n`,
+    ],
+    async run(input) {
+      const text = textOf(input);
+      const grant = await attemptAsync(() => Promise.resolve(AUTHENTICATOR.authenticate(text)));
+      if (grant.ok && grant.value !== undefined) {
+        // ECDSA signatures can be written in two ways; what they cover cannot.
+        const signed = (token: string): string => token.slice(0, token.lastIndexOf("."));
+        holdEqual(signed(text), signed(JWT), "only the token that was issued");
+      }
+      const opened = SEAL.open(text);
+      if (opened !== undefined) holdEqual(text, TICKET, "only the ticket that was issued");
+      const giver = readGiver(SEAL, "order", { kind: "stop", stop: {}, by: text });
+      holdEqual(giver, UNKNOWN_OPERATOR, "nobody else's name is believed");
+      const keys = attempt(() => parseKeyFile(text, "keys"));
+      if (keys.ok) for (const { name } of keys.value) hold(isPlainName(name), "a name is plain");
+      try {
+        readKeySet(input);
+      } catch (error) {
+        // The caller reports any failure as ERR_ACCESS_KEYS.
+        holdRefusal(error);
+      }
+    },
+  },
+  {
+    name: "relay-question",
+    property: "the question of another gateway is read whole or not at all",
+    covers: ["packages/gateway/src/relay/question.ts#readQuestion"],
+    dictionary: ['"holder":{"ticket":"', '"holder":null', '"agent":', '"returnsForever":'],
+    seeds: [QUESTION, QUESTION.replace("principal", "ticket"), "null", "[]"],
+    run(input) {
+      const question = attempt(() => readQuestion(input));
+      if (!question.ok || question.value === undefined) return;
+      const written = new TextEncoder().encode(writeQuestion(question.value));
+      holdEqual(readQuestion(written), question.value, "a question survives");
+    },
+  },
+  {
+    name: "gateway-config",
+    property: "a configuration loads or is refused with a coded error that has no secret in it",
+    covers: ["packages/gateway/src/config/load.ts#loadConfig"],
+    dictionary: [
+      "agents:\n",
+      "  - name: ",
+      "access:\n",
+      "  jwt:\n",
+      "limits:\n",
+      "${SECRET}",
+      "headers:\n",
+      "receipts:\n",
+      "fleet:\n",
+      "*a",
+      "&a ",
+    ],
+    maxBytes: 4096,
+    seeds: [
+      CONFIG,
+      `${CONFIG}limits: { connections: 5 }\n`,
+      "agents: [{name: a, url: ${SECRET}}]\n",
+    ],
+    run(input) {
+      const options = { file: "/etc/countersign.yaml", environment: { SECRET: "hunter2-secret" } };
+      try {
+        loadConfig(textOf(input), options);
+      } catch (error) {
+        const outcome = attempt(() => {
+          throw error;
+        });
+        hold(!outcome.ok && outcome.code.startsWith("ERR_CONFIG"), "a refusal has a code");
+        const message = error instanceof Error ? error.message : "";
+        hold(!message.includes("hunter2-secret"), "no secret in a message");
+      }
+    },
+  },
+  {
+    name: "ledger-text",
+    property: "texts and values of the ledger survive the store",
+    covers: [
+      "packages/gateway/src/ledger/text.ts#decodeText",
+      "packages/gateway/src/ledger/stored-value.ts#parseStored",
+    ],
+    dictionary: ["%", "%00", "%25", "%2500", "\u0000"],
+    seeds: ["a%b\u0000c", "%00", '{"role":"user"}'],
+    run(input) {
+      const text = textOf(input);
+      holdEqual(decodeText(encodeText(text)), text, "a text survives");
+      hold(!encodeText(text).includes("\0"), "no zero reaches the store");
+      const stored = attempt(() => parseStored(text) as JsonValue);
+      const strict = attempt(() => parseJson(text));
+      if (stored.ok && strict.ok && isJsonObject(strict.value)) {
+        holdEqual(stored.value, strict.value, "a stored value is read strictly");
+      }
+    },
+  },
+];
