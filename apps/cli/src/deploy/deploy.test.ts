@@ -27,7 +27,8 @@ test("the Dockerfile is without fault for a linter", () => {
 test("the image is built in stages from pinned Debian images, and runs as no root, with a health check", () => {
   const bases = instructions.filter((line) => line.startsWith("FROM "));
   expect(bases.length).toBeGreaterThan(1);
-  for (const base of bases) expect(base).toMatch(/^FROM node:\d+\.\d+-bookworm-slim( AS \w+)?$/u);
+  const pinned = /^FROM node:\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}( AS \w+)?$/u;
+  for (const base of bases) expect(base).toMatch(pinned);
   const images = new Set(bases.map((base) => base.split(" ")[1]));
   expect(images.size).toBe(1);
   expect(last.filter((line) => line.startsWith("USER "))).toEqual(["USER 1000:1000"]);
