@@ -9,7 +9,7 @@ const USAGE = `usage: npm run audit
 Asks the npm registry for advisories about the dependencies of the published packages, development ones left out.
 Exit: 0 none of high or critical severity, or the registry gives no advisories; 1 some.
 `;
-const SEVERE = ["high", "critical"];
+const SEVERE = new Set(["high", "critical"]);
 
 /** What a report of \`npm audit --json\` means: severe advisories by package, or why there is no answer. */
 export function readAudit(text) {
@@ -24,7 +24,7 @@ export function readAudit(text) {
     return { reason: message ?? error?.summary ?? "the registry gave no advisories" };
   }
   const found = Object.values(report.vulnerabilities)
-    .filter(({ severity }) => SEVERE.includes(severity))
+    .filter(({ severity }) => SEVERE.has(severity))
     .map(({ name, severity, range, via }) => {
       const titles = via
         .filter((one) => typeof one === "object")
