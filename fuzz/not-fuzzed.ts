@@ -54,6 +54,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
       "packages/receipts/src/verify-node/beyond.ts#verifyBeyond",
       "packages/receipts/src/verify-node/receipt-lines.ts#verifyReceiptLines",
       "packages/receipts/src/verify-node/sound-bundle.ts#verifySoundBundle",
+      "packages/receipts/src/verify-node/stored.ts#verifyStored",
     ],
   "Reads an argument that the operator typed.": [
     "apps/cli/src/commands/capability/inputs.ts#parseDuration",

@@ -40,6 +40,7 @@ export const CAPABILITY_TARGETS: readonly FuzzTarget[] = [
       "packages/capability/src/reading/read.ts#readClosed",
       "packages/capability/src/reading/read.ts#readObject",
       "packages/capability/src/reading/read.ts#readName",
+      "packages/capability/src/reading/read.ts#readPrincipal",
       "packages/capability/src/reading/read.ts#readInteger",
       "packages/capability/src/reading/read.ts#readList",
       "packages/core/src/ed25519/verify-node.ts#verifyEd25519",

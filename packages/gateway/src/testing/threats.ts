@@ -401,13 +401,13 @@ export const THREATS: readonly Threat[] = [
     attack: "A patch reaches privileges, prototypes or secrets in the state",
     state: "blocked",
     defence:
-      "Patches need a capability; a pointer to a prototype never applies; the starter policy has a condition for them",
+      "Patches need a capability; a pointer to a prototype is blocked whatever the policy says (`gateway/prototype`)",
     mapping: "ASI06:2025",
     attacks: [
       { agent: [delta({ op: "add", path: "/isAdmin", value: true })], outcome: "ag_ui.capability" },
       {
         agent: [delta({ op: "add", path: "/__proto__/isAdmin", value: true })],
-        outcome: "ag_ui.capability",
+        outcome: "gateway/prototype",
       },
     ],
   },
