@@ -101,7 +101,7 @@ export function encodeRecordingLine(line: RecordingLine): string {
 function inTheFile(line: RecordingLine): object {
   switch (line.kind) {
     case "header":
-      return { ...line, url: line.url ?? "", transport: TRANSPORTS[line.transport] ?? "sse" };
+      return { ...line, url: line.url ?? "", transport: TRANSPORTS.get(line.transport) ?? "sse" };
     case "comment": {
       const { connId, seq = 0, tMs, text } = line;
       return { kind: KEEPALIVE, connId, seq, tMs, comment: text };
@@ -119,11 +119,11 @@ function inTheFile(line: RecordingLine): object {
 const KEEPALIVE = "keepalive";
 
 /** The name of a transport in the file; DevTools call protobuf `binary`. */
-const TRANSPORTS: Readonly<Record<string, string>> = {
-  sse: "sse",
-  websocket: "websocket",
-  proto: "binary",
-};
+const TRANSPORTS: ReadonlyMap<string, string> = new Map([
+  ["sse", "sse"],
+  ["websocket", "websocket"],
+  ["proto", "binary"],
+]);
 
 /** What a `keepalive` line of the file stands for. */
 function ofKeepalive(value: JsonObject): JsonObject {
@@ -140,7 +140,7 @@ export function decodeRecordingLine(value: JsonValue): RecordingLine | undefined
   const kind = value["kind"];
   if (typeof kind !== "string" || !KINDS.has(kind)) return undefined;
   if (kind === "header") {
-    const isProto = value["transport"] === TRANSPORTS["proto"];
+    const isProto = value["transport"] === TRANSPORTS.get("proto");
     return { ...value, ...(isProto ? { transport: "proto" } : {}) } as unknown as HeaderLine;
   }
   const line = { ...value, connId: String(value["connId"] ?? ""), tMs: milliseconds(value["tMs"]) };
