@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
-import type { CompiledPolicy, Denial } from "@countersign/policy";
+import type { CompiledPolicy, Denial, ViolationFacts } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import { clientToolsOf } from "../classify/client-tools.js";
 import { assertInput } from "../inbound/request.js";
@@ -73,6 +73,8 @@ class Decider implements Step, OwnRuleFacts {
   readonly clientTools: ReadonlySet<string>;
   /** Made with the first call: most runs have none. */
   #toolNames: Map<string, string> | undefined;
+  /** Whether the gateway knows the client's state: who opened a stream without an input may have had one before. */
+  #isStateKnown: boolean;
   #over = false;
 
   constructor(run: Run, next: Step) {
@@ -84,6 +86,7 @@ class Decider implements Step, OwnRuleFacts {
     this.#known = new Known(run.input);
     this.#content = openContent(run);
     this.clientTools = clientToolsOf(run.input);
+    this.#isStateKnown = run.agentReadsInput && run.clientDialect !== "as-sent";
   }
 
   get policy(): CompiledPolicy {
@@ -235,8 +238,7 @@ class Decider implements Step, OwnRuleFacts {
     const { decision, capability } = this.#run.judge({
       facts,
       isContinuation: place?.phase === "continue" || place?.phase === "close",
-      // What is wrong with one message of a list is held against that message.
-      violations: passage.violations?.filter((one) => messageOf(one) === undefined),
+      violations: this.#violationsOf(passage, event),
       presented: claim?.capability,
       content: this.#content?.read(passage),
       event: event as unknown as JsonObject,
@@ -252,6 +254,16 @@ class Decider implements Step, OwnRuleFacts {
           ? (remark ?? decision)
           : decision;
     if (capability !== undefined) passage.capabilityId = capability.id;
+  }
+
+  /** The rules about the stream that an event breaks; those of one message of a list are held against that message. */
+  #violationsOf({ violations }: Passage, event: AgUiEvent): readonly ViolationFacts[] | undefined {
+    const own = violations?.filter((one) => messageOf(one) === undefined);
+    const rule =
+      event.type === "STATE_DELTA" && !this.#isStateKnown
+        ? undefined
+        : this.#run.client.brokenBy(event);
+    return rule === undefined ? own : [...(own ?? []), { rule, severity: "error" }];
   }
 
   #whyWithheld(event: AgUiEvent): Withheld | undefined {
@@ -299,6 +311,7 @@ class Decider implements Step, OwnRuleFacts {
     if (policy.mode === "observe" && isRemark) return;
     this.#known.see(emitted);
     this.#run.client.see(emitted);
+    if (emitted.type === "STATE_SNAPSHOT") this.#isStateKnown = true;
   }
 
   #messageJudge({ receivedAt, violations, decision }: Passage): MessageJudge {

@@ -2,6 +2,7 @@ import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent, EventOf, JsonPatch, Message } from "@countersign/wire";
 import { activitySurvival, DEFAULT_PATCH_LIMITS, PatchedDocument } from "@countersign/wire/reduce";
 import type { PatchLimits } from "@countersign/wire/reduce";
+import type { StreamRuleId } from "../vocabulary/stream-rules.js";
 import type { ClientView, HeldActivity } from "./context.js";
 
 /** Bounds of a state that is followed: sixteen times what a client may send back by default. Beyond, it is unknown. */
@@ -46,6 +47,16 @@ export class ClientState implements ClientView {
   droppedBy(event: EventOf<"MESSAGES_SNAPSHOT">): readonly string[] {
     if (this.#activities.size === 0) return [];
     return this.#missingFrom(event).map(([, { type }]) => type);
+  }
+
+  /** The rule that a patch breaks which does not apply to what the client has; none where that is unknown. */
+  brokenBy(event: AgUiEvent): StreamRuleId | undefined {
+    if (event.type === "STATE_DELTA") {
+      return refuses(this.#state, event.delta) ? "state/patch-failed" : undefined;
+    }
+    if (event.type !== "ACTIVITY_DELTA") return undefined;
+    const content = this.#activities.get(event.messageId)?.content;
+    return refuses(content, event.patch) ? "activity/patch-failed" : undefined;
   }
 
   /** Takes note of an event that is delivered. */
@@ -118,6 +129,15 @@ function followed(value: JsonValue): PatchedDocument | undefined {
     return new PatchedDocument(value, CLIENT_PATCH_LIMITS);
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a patch surely does not apply; beyond a bound that is unknown. */
+function refuses(document: PatchedDocument | undefined, patch: JsonPatch): boolean {
+  try {
+    return document?.refusalOf(patch) !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -6,6 +6,8 @@ export const STREAM_RULES = {
   "subagent/not-announced":
     "an event, a listed message or an interrupt is attributed to a subagent that did not start in this run or thread",
   "subagent/ended": "something new is attributed to a subagent that has ended in this run",
+  "state/patch-failed": "a STATE_DELTA does not apply to the state that the client has",
+  "activity/patch-failed": "an ACTIVITY_DELTA does not apply to the activity that the client has",
 } as const;
 
 /** The name of a rule about a stream. */
