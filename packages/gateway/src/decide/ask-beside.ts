@@ -41,10 +41,9 @@ export function askBeside(
   return remark;
 }
 
-/** Conditions look at such events, and so does who reads the answers of tools: an error of one is only listed. */
+/** Conditions look at such events, and so does `ag_ui_content`: names, metadata and errors of tools may be only listed. */
 function looksBeside({ policy }: Run): boolean {
-  if (policy.document.rules.ag_ui_conditions !== undefined) return true;
-  return policy.content?.parts.has("tool_results") === true;
+  return policy.document.rules.ag_ui_conditions !== undefined || policy.content !== undefined;
 }
 
 /** The arguments as one event: ten thousand pieces of a call are no reason to read it ten thousand times. */

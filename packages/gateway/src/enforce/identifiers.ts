@@ -1,5 +1,5 @@
-import { CountersignError } from "@countersign/core";
-import type { AgUiEvent, Message, RunAgentInput } from "@countersign/wire";
+import { CountersignError, hasControlCharacter } from "@countersign/core";
+import type { AgUiEvent, Message, RunAgentInput, UserMessage } from "@countersign/wire";
 import { UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
 import "./errors.js";
 
@@ -25,34 +25,49 @@ const IDENTIFIERS: ReadonlySet<string> = new Set([
   "name",
   "source",
   "id",
+  "code",
+  "protocolVersion",
+  "reason",
+  "expiresAt",
+  "provider",
+  "model",
+  "mimeType",
 ]);
 
 /**
- * Refuses an event one of whose ids or names is longer than the limit.
+ * Refuses an event one of whose ids, names or codes is longer than the limit or has a control character.
  *
- * Without it an agent could make entries that the log has to refuse: a decision without its receipt.
+ * Too long a name makes entries that the log has to refuse: a decision without its receipt. A control character
+ * changes how a console, a terminal or a page shows what stands around the name.
  */
 export function assertEventIdentifiers(event: AgUiEvent, limit: number): void {
   assertMembers(event, limit);
-  if (event.type === "MESSAGES_SNAPSHOT") assertMessages(event.messages, limit);
-  else if (event.type === "CUSTOM" && event.name === UI_RENDER_HINT_NAME) {
-    // What a hint renders is what the receipt calls its component.
-    const { component } = (event.value ?? {}) as { component?: unknown };
-    assertLength("component", component, limit);
-  } else if (event.type === "RUN_STARTED" && event.input !== undefined) {
-    assertInputIdentifiers(event.input, limit);
-  } else if (event.type === "RUN_FINISHED" || event.type === "SUBAGENT_FINISHED") {
-    const { outcome } = event;
-    if (outcome === undefined || !("interrupts" in outcome)) return;
-    for (const interrupt of outcome.interrupts) {
-      assertMembers(interrupt, limit);
-      // The kind of question is what the receipt calls its component.
-      assertLength("reason", interrupt.reason, limit);
+  switch (event.type) {
+    case "MESSAGES_SNAPSHOT":
+      return assertMessages(event.messages, limit);
+    case "TOOL_CALL_RESULT":
+      return assertParts(event.content, limit);
+    case "CUSTOM": {
+      if (event.name !== UI_RENDER_HINT_NAME) return undefined;
+      // What a hint renders is what the receipt calls its component.
+      const { component } = (event.value ?? {}) as { component?: unknown };
+      return assertIdentifier("component", component, limit);
     }
+    case "RUN_STARTED":
+      return event.input === undefined ? undefined : assertInputIdentifiers(event.input, limit);
+    case "RUN_ERROR":
+      return assertEach(event.usage, limit);
+    case "RUN_FINISHED":
+      assertEach(event.usage, limit);
+      return assertOutcome(event.outcome ?? {}, limit);
+    case "SUBAGENT_FINISHED":
+      return assertOutcome(event.outcome ?? {}, limit);
+    default:
+      return undefined;
   }
 }
 
-/** Refuses an input one of whose ids or names is longer than the limit. */
+/** Refuses an input one of whose ids or names is longer than the limit or has a control character. */
 export function assertInputIdentifiers(input: RunAgentInput, limit: number): void {
   assertMembers(input, limit);
   assertMessages(input.messages, limit);
@@ -60,9 +75,20 @@ export function assertInputIdentifiers(input: RunAgentInput, limit: number): voi
   assertEach(input.resume, limit);
 }
 
+type Outcome = Partial<Record<"pendingToolCallIds" | "interruptIds", readonly string[]>> & {
+  readonly interrupts?: readonly object[];
+};
+
+function assertOutcome(outcome: Outcome, limit: number): void {
+  assertEach(outcome.interrupts, limit);
+  for (const id of outcome.pendingToolCallIds ?? []) assertIdentifier("toolCallId", id, limit);
+  for (const id of outcome.interruptIds ?? []) assertIdentifier("interruptId", id, limit);
+}
+
 function assertMessages(messages: readonly Message[] | undefined, limit: number): void {
   for (const message of messages ?? []) {
     assertMembers(message, limit);
+    if (message.role === "tool" || message.role === "user") assertParts(message.content, limit);
     if (!("toolCalls" in message)) continue;
     for (const call of message.toolCalls ?? []) {
       assertMembers(call, limit);
@@ -71,25 +97,34 @@ function assertMessages(messages: readonly Message[] | undefined, limit: number)
   }
 }
 
+function assertParts(content: UserMessage["content"], limit: number): void {
+  if (typeof content === "string") return;
+  for (const part of content) {
+    assertMembers(part, limit);
+    if ("source" in part) assertMembers(part.source, limit);
+  }
+}
+
 function assertEach(items: readonly object[] | undefined, limit: number): void {
   for (const item of items ?? []) assertMembers(item, limit);
 }
 
-/** Looks at the members that are there: an event has four, the list of names has seventeen. */
+/** Looks at the members that are there: an event has four, the list of names has two dozen. */
 function assertMembers(holder: object, limit: number): void {
   const members = holder as Readonly<Record<string, unknown>>;
   for (const member in members) {
-    const value = members[member];
-    if (typeof value !== "string" || isShort(value, limit) || !IDENTIFIERS.has(member)) continue;
-    assertLength(member, value, limit);
+    if (IDENTIFIERS.has(member)) assertIdentifier(member, members[member], limit);
   }
 }
 
-function assertLength(member: string, value: unknown, limit: number): void {
-  if (typeof value !== "string" || isShort(value, limit)) return;
-  if (Buffer.byteLength(value) <= limit) return;
-  const facts = { member, limit };
-  throw new CountersignError("ERR_ID_TOO_LONG", `${member} is over ${limit} bytes`, facts);
+function assertIdentifier(member: string, value: unknown, limit: number): void {
+  if (typeof value !== "string") return;
+  if (!isShort(value, limit) && Buffer.byteLength(value) > limit) {
+    const facts = { member, limit };
+    throw new CountersignError("ERR_ID_TOO_LONG", `${member} is over ${limit} bytes`, facts);
+  }
+  if (!hasControlCharacter(value)) return;
+  throw new CountersignError("ERR_ID_CHARACTERS", `${member} has a control character`, { member });
 }
 
 /** Whether a text is within the limit whatever its letters are; databases count bytes. */

@@ -51,6 +51,7 @@ const OF_CODES: Partial<Record<ErrorCode, string>> = {
   ERR_RUN_EVENTS: "have the agent send fewer, larger deltas, or raise limits.run_events",
   ERR_RUN_BYTES: "have the agent send patches in place of snapshots, or raise limits.run_bytes",
   ERR_ID_TOO_LONG: "use shorter ids",
+  ERR_ID_CHARACTERS: "write ids, names and codes without control characters and line breaks",
   ERR_ENVELOPE_NOT_CONFIGURED:
     "set dialect: envelope for the agent in countersign.yaml, if it is meant to send envelopes",
   ERR_LEDGER_FULL: "go on in a new thread",

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { CountersignError } from "@countersign/core";
+import { CountersignError, hasControlCharacter } from "@countersign/core";
 import "../errors.js";
 import { isClassification } from "../vocabulary/classification.js";
 import { readEventType } from "../vocabulary/event-type.js";
@@ -64,15 +64,13 @@ function readTarget(value: JsonValue | undefined): Target | undefined {
   return { component_type: type, ...(id === undefined ? {} : { component_id: id }) };
 }
 
-// Control characters and padding let one name look like another in a receipt or a console.
-const UNSAFE_NAME = /[\p{Cc}]|^\s|\s$/u;
-
 function readName(field: string, value: JsonValue | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "string" || value.trim() === "") {
     throw invalid(field, "must be a non-empty string");
   }
-  if (UNSAFE_NAME.test(value)) {
+  // They let one name look like another in a receipt or a console.
+  if (value !== value.trim() || hasControlCharacter(value)) {
     throw invalid(field, "must be unpadded and contain no control characters");
   }
   return value;

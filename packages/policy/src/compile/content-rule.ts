@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<Exclude<ContentKind, "max_characters">, string>> 
   markup: "text holds active markup",
   hidden: "text holds characters that a person cannot see",
   words: "text holds a word that is never shown",
-  sources: "a content part points into the agent's network",
+  sources: "a content part points to an address without a public name",
 };
 
 /** The setting that lets pass what was found. */

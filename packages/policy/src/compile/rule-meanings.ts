@@ -87,7 +87,7 @@ export const POLICY_RULES = {
     remedy: "raise `ag_ui_content.max_characters`",
   },
   "ag_ui_content.sources": {
-    means: "a content part of a request points to where only the agent's own network leads",
+    means: "a content part points to an address without a public name",
     remedy: "send the content itself, or an address that anybody can reach",
   },
   "velocity.*": {

@@ -1,19 +1,43 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentPart } from "../vocabulary/content-part.js";
 
-/** Members of events that hold text beside messages, by the word of `ag_ui_content.read` that asks for them. */
-const MEMBERS: ReadonlyMap<
-  JsonValue,
-  { readonly part: ContentPart; readonly path: readonly string[] }
-> = new Map([
-  ["TOOL_CALL_RESULT", { part: "tool_results", path: ["content"] }],
-  ["ACTIVITY_SNAPSHOT", { part: "activities", path: ["content"] }],
-  ["ACTIVITY_DELTA", { part: "activities", path: ["patch"] }],
-  ["STATE_SNAPSHOT", { part: "state", path: ["snapshot"] }],
-  ["STATE_DELTA", { part: "state", path: ["delta"] }],
-  ["RUN_FINISHED", { part: "questions", path: ["outcome", "interrupts"] }],
-  ["CUSTOM", { part: "custom", path: ["value"] }],
+type Member = { readonly part: ContentPart; readonly path: readonly string[] };
+
+const member = (part: ContentPart, ...path: readonly string[]): Member => ({ part, path });
+const USAGE = member("text", "usage");
+const CODE = member("text", "code");
+
+/**
+ * Members of events that a page may show beside the text of messages, by the word of `ag_ui_content.read` that asks
+ * for them. `docs/policy/grammar.md` lists them, and those that nobody reads with the reason; a test holds the
+ * lists against the model of the protocol.
+ */
+const MEMBERS: ReadonlyMap<JsonValue, readonly Member[]> = new Map([
+  ["TOOL_CALL_RESULT", [member("tool_results", "content")]],
+  ["ACTIVITY_SNAPSHOT", [member("text", "activityType"), member("activities", "content")]],
+  ["ACTIVITY_DELTA", [member("text", "activityType"), member("activities", "patch")]],
+  ["STATE_SNAPSHOT", [member("state", "snapshot")]],
+  ["STATE_DELTA", [member("state", "delta")]],
+  [
+    "RUN_FINISHED",
+    [member("questions", "outcome", "interrupts"), member("results", "result"), USAGE],
+  ],
+  ["RUN_ERROR", [CODE, USAGE]],
+  ["SUBAGENT_STARTED", [member("text", "name"), member("text", "description")]],
+  ["SUBAGENT_FINISHED", [member("results", "result")]],
+  ["SUBAGENT_ERROR", [CODE]],
+  ["STEP_STARTED", [member("text", "stepName")]],
+  ["STEP_FINISHED", [member("text", "stepName")]],
+  ["TEXT_MESSAGE_START", [member("text", "name")]],
+  ["TEXT_MESSAGE_CHUNK", [member("text", "name")]],
+  ["TOOL_CALL_START", [member("text", "toolCallName")]],
+  ["TOOL_CALL_CHUNK", [member("text", "toolCallName")]],
+  ["RAW", [member("text", "source")]],
+  ["CUSTOM", [member("text", "name"), member("custom", "value")]],
 ]);
+
+/** What every event may have. */
+const METADATA = member("metadata", "metadata");
 
 /** Names longer than this, or with other characters, are an agent's words: they are not repeated. */
 const PLAIN_NAME = /^[\w.-]{1,40}$/;
@@ -28,11 +52,23 @@ export function findInEvent<Found>(
   parts: ReadonlySet<ContentPart>,
   find: (text: string) => Found | undefined,
 ): FoundText<Found> | undefined {
-  const member = MEMBERS.get(event["type"] ?? null);
-  if (member === undefined || !parts.has(member.part)) return undefined;
+  for (const one of MEMBERS.get(event["type"] ?? null) ?? []) {
+    const found = findInMember(event, one, parts, find);
+    if (found !== undefined) return found;
+  }
+  return findInMember(event, METADATA, parts, find);
+}
+
+function findInMember<Found>(
+  event: JsonObject,
+  { part, path }: Member,
+  parts: ReadonlySet<ContentPart>,
+  find: (text: string) => Found | undefined,
+): FoundText<Found> | undefined {
+  if (!parts.has(part)) return undefined;
   let value: JsonValue | undefined = event;
-  for (const key of member.path) value = memberOf(value, key);
-  return findInValue(value, `/${member.path.join("/")}`, find);
+  for (const key of path) value = memberOf(value, key);
+  return value === undefined ? undefined : findInValue(value, `/${path.join("/")}`, find);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { assertWithin, SmallMap } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentFinding } from "./finding.js";
+import { findInMedia } from "./media-parts.js";
 import { findInEvent, findInValue, memberOf } from "./parts.js";
 import { APPENDED_MEMBERS } from "../classify/envelope-payload.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
@@ -62,15 +63,23 @@ class StreamReader implements ContentReader {
     const { type } = event;
     if (type === undefined) return this.#readEnvelope(event);
     const part = DELTAS.get(type);
-    if (part !== undefined) return this.#readDelta(event, part);
-    const { parts } = this.#settings;
-    if (FAILURES.has(type)) {
-      const { message } = event;
-      const isRead = typeof message === "string" && parts.has("text");
-      return isRead ? (new TextScanner(this.#settings).push(message) ?? null) : null;
+    let found = part === undefined ? null : this.#readDelta(event, part);
+    if (FAILURES.has(type)) found = this.#readFailure(event);
+    if (type === "TOOL_CALL_RESULT") {
+      found ??= findInMedia(event["content"], "/content", this.#settings) ?? null;
     }
+    return found ?? this.#readMembers(event);
+  }
+
+  #readMembers(event: JsonObject): ContentFinding | null {
+    const { parts } = this.#settings;
     const text = findInEvent(event, parts, (one) => new TextScanner(this.#unbounded).push(one));
     return text === undefined ? null : { ...text.found, part: text.pointer };
+  }
+
+  #readFailure({ message }: JsonObject): ContentFinding | null {
+    const isRead = typeof message === "string" && this.#settings.parts.has("text");
+    return isRead ? (new TextScanner(this.#settings).push(message) ?? null) : null;
   }
 
   /**

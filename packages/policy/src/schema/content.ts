@@ -29,7 +29,7 @@ export const AG_UI_CONTENT: JsonSchema = closed(
     ),
     sources: {
       ...choice(
-        "Content parts of a client whose address lies inside the agent's network. With resolve the gateway also looks names up, and blocks those that lead inside or nowhere.",
+        "Content parts, of a client or an agent, whose address has no public name. With resolve the gateway also looks up names in a request, and blocks those that lead inside or nowhere.",
         [...ACTIONS, "resolve"],
       ),
       default: "block",
@@ -41,7 +41,7 @@ export const AG_UI_CONTENT: JsonSchema = closed(
     ),
     read: {
       ...list(
-        "Which texts of a stream are read: messages and errors, reasoning, answers of tools, activities, state, questions to the person, custom events. By default the first two.",
+        "Which texts of a stream are read: messages and errors, reasoning, answers of tools, activities, state, questions to the person, custom events, results of runs, metadata. By default the first two.",
         choice("A kind of text.", CONTENT_PARTS),
         CONTENT_PARTS.length,
       ),

@@ -7,6 +7,8 @@ export const CONTENT_PARTS = [
   "state",
   "questions",
   "custom",
+  "results",
+  "metadata",
 ] as const;
 
 /** One of {@link CONTENT_PARTS}. */

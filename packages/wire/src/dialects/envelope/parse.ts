@@ -1,4 +1,4 @@
-import { CountersignError, isJsonObject, ownMember } from "@countersign/core";
+import { CountersignError, hasControlCharacter, isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { ENVELOPE_CLASSIFICATIONS, ENVELOPE_EVENT_TYPES } from "./envelope.js";
 import type {
@@ -32,7 +32,6 @@ const REQUIRED: readonly string[] = [
   "classification",
   "payload",
 ];
-const CONTROL = /\p{Cc}/u;
 const CUSTOM_TEXT = /^custom\("([^"]*)"\)$/u;
 
 type Refuse = (field: string, problem: string) => never;
@@ -108,7 +107,7 @@ function readIdentifier(value: JsonValue | undefined, field: string, refuse: Ref
   if (typeof value !== "string" || value.trim() === "") {
     return refuse(field, "must be a non-empty string");
   }
-  if (value !== value.trim() || CONTROL.test(value)) {
+  if (value !== value.trim() || hasControlCharacter(value)) {
     return refuse(field, "must be unpadded and contain no control characters");
   }
   if (value.length > MAX_ENVELOPE_IDENTIFIER_LENGTH) return refuse(field, "is too long");
