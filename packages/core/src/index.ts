@@ -5,7 +5,7 @@ export { sha256, sha256Hex } from "#sha256";
 export { CountersignError, isCountersignError } from "./errors/error.js";
 export type { ErrorCode, ErrorFacts } from "./errors/error.js";
 export { canonicalJson } from "./json/canonical.js";
-export { hasControlCharacter } from "./json/control-characters.js";
+export { hasControlCharacter } from "./text/control-characters.js";
 export { isJsonObject, ownMember, setMember } from "./json/object.js";
 export { parseJson } from "./json/parse.js";
 export type { JsonLimits } from "./json/parse.js";

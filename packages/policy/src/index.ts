@@ -42,6 +42,8 @@ export { createContentReader } from "./content/reader.js";
 export type { ContentReader } from "./content/reader.js";
 export type { ContentSettings } from "./content/settings.js";
 export { sourceHostsOf } from "./content/sources.js";
+export { CONTENT_PARTS } from "./vocabulary/content-part.js";
+export type { ContentPart } from "./vocabulary/content-part.js";
 export { createCounterBook } from "./counters/book.js";
 export type {
   CounterBook,

@@ -1,5 +1,12 @@
 import { CountersignError, hasControlCharacter } from "@countersign/core";
-import type { AgUiEvent, Message, RunAgentInput, UserMessage } from "@countersign/wire";
+import type {
+  AgUiEvent,
+  Message,
+  RunAgentInput,
+  RunFinishedOutcome,
+  SubagentFinishedOutcome,
+  UserMessage,
+} from "@countersign/wire";
 import { UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
 import "./errors.js";
 
@@ -59,9 +66,9 @@ export function assertEventIdentifiers(event: AgUiEvent, limit: number): void {
       return assertEach(event.usage, limit);
     case "RUN_FINISHED":
       assertEach(event.usage, limit);
-      return assertOutcome(event.outcome ?? {}, limit);
+      return assertOutcome(event.outcome, limit);
     case "SUBAGENT_FINISHED":
-      return assertOutcome(event.outcome ?? {}, limit);
+      return assertOutcome(event.outcome, limit);
     default:
       return undefined;
   }
@@ -75,14 +82,19 @@ export function assertInputIdentifiers(input: RunAgentInput, limit: number): voi
   assertEach(input.resume, limit);
 }
 
-type Outcome = Partial<Record<"pendingToolCallIds" | "interruptIds", readonly string[]>> & {
-  readonly interrupts?: readonly object[];
-};
-
-function assertOutcome(outcome: Outcome, limit: number): void {
-  assertEach(outcome.interrupts, limit);
-  for (const id of outcome.pendingToolCallIds ?? []) assertIdentifier("toolCallId", id, limit);
-  for (const id of outcome.interruptIds ?? []) assertIdentifier("interruptId", id, limit);
+function assertOutcome(
+  outcome: RunFinishedOutcome | SubagentFinishedOutcome | undefined,
+  limit: number,
+): void {
+  if (outcome === undefined) return;
+  if (outcome.type === "interrupt") assertEach(outcome.interrupts, limit);
+  const ids =
+    outcome.type === "suspended"
+      ? outcome.interruptIds
+      : "pendingToolCallIds" in outcome
+        ? outcome.pendingToolCallIds
+        : undefined;
+  for (const id of ids ?? []) assertIdentifier("outcome", id, limit);
 }
 
 function assertMessages(messages: readonly Message[] | undefined, limit: number): void {
