@@ -43,6 +43,11 @@ export class UserBeforeHost {
   #reference: string | undefined;
   #isEscaped = false;
 
+  /** Any character may complete a reference, so that the answer to each matters. */
+  get isDecoding(): boolean {
+    return this.#decoded !== undefined;
+  }
+
   /** Whether such an address is certain with this code unit. */
   feed(code: number): boolean {
     if (this.#decoded === undefined) {

@@ -92,6 +92,7 @@ export class TextScanner {
   /** Most of prose: nothing cares for it. */
   #passes(code: number, at: number): boolean {
     if (IS_PLAIN[code] !== true || !(this.#isResting || this.#isCodeLine)) return false;
+    if (this.#user?.isDecoding === true) return false;
     if (this.#wasBeyond) {
       // It ends a row of invisible characters.
       this.#hidden?.feed(code, at);
@@ -106,7 +107,7 @@ export class TextScanner {
   #isSkipped(code: number): boolean {
     this.#wasBeyond = code >= 0x7f;
     if (this.#isCodeLine) return code !== LINE_FEED && code !== CARRIAGE_RETURN;
-    if (!this.#isResting || code < 0xa0) return false;
+    if (!this.#isResting || code < 0xa0 || this.#user?.isDecoding === true) return false;
     this.#user?.feed(code);
     return true;
   }

@@ -41,6 +41,8 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["links", "https:\\/\\/bank.example@evil.example"],
   ["links", "&htt&#x0070;://bank.example@evil.example"],
   ["links", "http&#58;//bank.example<@evil.example"],
+  ["links", "www&period;bank.example&#X40;evil.example"],
+  ["links", "www&period;bank.example&#64evil.example"],
   // Schemes in references and between angle brackets.
   ["links", "<file:///etc/passwd>"],
   ["links", "[a]: file:///etc/passwd"],
