@@ -148,7 +148,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     desk: new ThreadDesk(ledger, clock),
     refusals: createRefusalLog(recorder, clock),
     givesReceipts: options.receiptsToClients !== "never",
-    limits: resolveLimits(options.limits),
+    limits: resolveLimits({
+      maxEventValues: options.listenLimits?.eventValues,
+      ...options.limits,
+    } as Partial<Limits>),
     runLimits: { ...DEFAULT_LISTEN_LIMITS, ...options.listenLimits },
     clock,
     mintId: createMint(clock),

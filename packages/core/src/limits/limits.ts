@@ -23,6 +23,8 @@ export interface Limits {
   readonly maxInputBytes: number;
   /** JSON values of one request body: what a value costs does not depend on its bytes. */
   readonly maxInputValues: number;
+  /** JSON values of one event of an agent. */
+  readonly maxEventValues: number;
   /** Nesting of arrays and objects in one JSON text. */
   readonly maxDepth: number;
   /** Events of one stream. */
@@ -50,6 +52,9 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   maxInputBytes: 10 * MEBIBYTE,
   // 10,000 messages have half as many; ten megabytes of one-letter members stopped everybody for seconds.
   maxInputValues: 100_000,
+  // Twenty documents with their embeddings have 31,000; a patch of 12,500 operations has as many. One event holds
+  // everybody up while it is judged.
+  maxEventValues: 50_000,
   maxDepth: DEFAULT_DEPTH,
   maxEvents: 1_000_000,
   maxLanes: 256,

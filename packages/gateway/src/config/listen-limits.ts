@@ -162,6 +162,13 @@ const NUMBERS = {
     minimum: 256,
     maximum: MOST_BYTES,
   },
+  event_values: {
+    limit: "eventValues",
+    description:
+      "JSON values of one event of an agent; while one event is judged, every other run waits",
+    minimum: 1000,
+    maximum: 10_000_000,
+  },
 } as const satisfies Record<string, Bound>;
 
 function schemaOf({ limit, description, minimum, maximum, scale = 1 }: Bound): JsonSchema {

@@ -1,5 +1,5 @@
-import { CountersignError, createJsonSequence, parseJson } from "@countersign/core";
-import type { JsonObject, JsonSequence } from "@countersign/core";
+import { assertWithin, CountersignError, createJsonSequence, parseJson } from "@countersign/core";
+import type { JsonObject, JsonSequence, JsonValue } from "@countersign/core";
 import { createProtoDecoder } from "@countersign/wire/proto";
 import type { ProtoDecoder } from "@countersign/wire/proto";
 import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
@@ -11,6 +11,9 @@ import type { Run } from "../pipeline/run.js";
 import { runLimitReached } from "../pipeline/run-limits.js";
 import type { Stage } from "../pipeline/stage.js";
 import "./errors.js";
+
+/** A member of a protobuf struct is an entry, a value and what the value holds. */
+const OBJECTS_PER_VALUE = 3;
 
 /** Bytes and frames become JSON objects, strictly and within bounds; meaning is for later stages. */
 export const decode: Stage = {
@@ -53,8 +56,12 @@ class DecodeStep implements Step {
       for (const { data } of this.#sse.push(piece.bytes)) this.#read(data);
       if (this.#sse.failure !== undefined) throw this.#sse.failure;
     } else {
-      this.#proto ??= createProtoDecoder(limits);
-      for (const value of this.#proto.push(piece.bytes)) this.#emit(value);
+      const maxObjects = OBJECTS_PER_VALUE * limits.maxEventValues;
+      this.#proto ??= createProtoDecoder(limits, { maxObjects });
+      for (const value of this.#proto.push(piece.bytes)) {
+        assertWithin("maxEventValues", countValues(value), limits.maxEventValues);
+        this.#emit(value);
+      }
       if (this.#proto.error !== undefined) throw this.#proto.error;
     }
   }
@@ -70,7 +77,8 @@ class DecodeStep implements Step {
   #read(text: string): void {
     // Servers in the field close with `[DONE]` and ping with empty data or `{}`; none of them is an event.
     if (classifySseData(text) !== "event") return;
-    this.#json ??= createJsonSequence({ maxDepth: this.#run.limits.maxDepth });
+    const { maxDepth, maxEventValues: maxValues } = this.#run.limits;
+    this.#json ??= createJsonSequence({ maxDepth, maxValues });
     const value = this.#json.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw new CountersignError("ERR_DECODE_NOT_OBJECT", "an event must be a JSON object", {});
@@ -86,4 +94,11 @@ class DecodeStep implements Step {
     passage.value = value;
     this.#next.push(passage);
   }
+}
+
+function countValues(value: JsonValue): number {
+  if (value === null || typeof value !== "object") return 1;
+  let values = 1;
+  for (const part of Object.values(value)) values += countValues(part);
+  return values;
 }

@@ -1,3 +1,5 @@
+import { DEFAULT_LIMITS } from "@countersign/core";
+
 /** The bounds of a listener; every one is on unless the configuration says another number. */
 export type ListenLimits = {
   /** Connections at once. */
@@ -44,6 +46,8 @@ export type ListenLimits = {
   readonly runBytes: number;
   /** UTF-8 bytes of one encrypted value of an agent. */
   readonly encryptedBytes: number;
+  /** JSON values of one event of an agent. */
+  readonly eventValues: number;
 };
 
 const MEBIBYTE = 1024 * 1024;
@@ -83,4 +87,5 @@ export const DEFAULT_LISTEN_LIMITS: ListenLimits = Object.freeze({
   runBytes: 1024 * MEBIBYTE,
   // Encrypted reasoning and thought signatures of the field have some hundred bytes to some hundred kilobytes.
   encryptedBytes: MEBIBYTE,
+  eventValues: DEFAULT_LIMITS.maxEventValues,
 });

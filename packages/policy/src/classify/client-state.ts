@@ -8,6 +8,8 @@ import type { ClientView, HeldActivity } from "./context.js";
 /** Bounds of a state that is followed: sixteen times what a client may send back by default. Beyond, it is unknown. */
 export const CLIENT_PATCH_LIMITS: PatchLimits = {
   ...DEFAULT_PATCH_LIMITS,
+  // More than an event may bring by default.
+  maxOperations: 50_000,
   maxSize: 4 * 1024 * 1024,
   maxWork: 1024 * 1024,
 };

@@ -1,0 +1,148 @@
+import { DEFAULT_LIMITS } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import type { RunAgentInput } from "@countersign/wire";
+import { encodeProto } from "@countersign/wire/proto";
+import { expect, test } from "vitest";
+import { inRun } from "../testing/events.js";
+import { OPEN_POLICY } from "../testing/fixture.js";
+import { createInProcess, frames } from "../testing/in-process.js";
+
+const IDS = { threadId: "t", runId: "r" };
+const INPUT = {
+  ...IDS,
+  messages: [],
+  state: {},
+  tools: [],
+  context: [],
+} as unknown as RunAgentInput;
+
+/** Rules, a condition and reading: all that looks into a state. */
+const RULES = `${OPEN_POLICY}  ag_ui_classify:
+    state:
+      - { match: "/cart/**", classification: display }
+      - { match: "/x/*/y", classification: display }
+      - { match: "/**/secret", classification: destroy }
+  ag_ui_conditions:
+    rules:
+      - { id: c, when: 'has(event.delta) && event.delta.exists(op, op.path == "/nope")' }
+  ag_ui_content: { read: [text, state, activities, custom] }
+`;
+
+const flat = (values: number, name = "key"): JsonObject =>
+  Object.fromEntries(Array.from({ length: values }, (_, at) => [`${name}${at}`, at]));
+const deep = (values: number): JsonObject => {
+  let value = flat(values / 60);
+  for (let at = 0; at < 58; at++) value = { ...flat(values / 60), inner: value };
+  return value;
+};
+const patch = (values: number, path: (at: number) => string): object[] => [
+  { op: "add", path: "/list", value: [] },
+  ...Array.from({ length: values / 4 - 2 }, (_, at) => ({ op: "add", path: path(at), value: at })),
+];
+const card = { messageId: "m", activityType: "card" };
+
+/** Events of so many values, in every form that holds many. */
+const SHAPES: Record<string, (values: number) => object> = {
+  "a flat state": (values) => ({ type: "STATE_SNAPSHOT", snapshot: flat(values - 10) }),
+  "a deep state": (values) => ({ type: "STATE_SNAPSHOT", snapshot: deep(values - 200) }),
+  "a list of texts": (values) => ({
+    type: "STATE_SNAPSHOT",
+    snapshot: { list: Array.from({ length: values - 10 }, (_, at) => `text ${at}`) },
+  }),
+  "a patch of many members": (values) => ({
+    type: "STATE_DELTA",
+    delta: patch(values, (at) => `/key${at}`),
+  }),
+  "a patch that fills a list from its front": (values) => ({
+    type: "STATE_DELTA",
+    delta: patch(values, () => "/list/0"),
+  }),
+  "an activity": (values) => ({ type: "ACTIVITY_SNAPSHOT", ...card, content: flat(values - 10) }),
+  "a patch of an activity": (values) => ({
+    type: "ACTIVITY_DELTA",
+    ...card,
+    patch: patch(values, (at) => `/key${at}`),
+  }),
+  "a custom event": (values) => ({ type: "CUSTOM", name: "x", value: flat(values - 10) }),
+  "a message list": (values) => ({
+    type: "MESSAGES_SNAPSHOT",
+    messages: Array.from({ length: values / 5 }, (_, at) => ({
+      id: `m${at}`,
+      role: "assistant",
+      content: `text ${at}`,
+    })),
+  }),
+};
+
+/** Processor time, the least of several tries: other programs on the machine do not count. */
+async function cost(work: () => unknown, tries = 3): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < tries; at++) {
+    const before = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, user + system);
+  }
+  return least;
+}
+
+const MOST = DEFAULT_LIMITS.maxEventValues;
+
+test.each(
+  Object.keys(SHAPES).flatMap((shape) => [
+    [shape, "open", OPEN_POLICY] as const,
+    [shape, "rules", RULES] as const,
+  ]),
+)(
+  "%s costs in proportion to its size (%s)",
+  async (shape, _name, policy) => {
+    const gateway = createInProcess(policy);
+    const make = SHAPES[shape] as (values: number) => object;
+    const pieces = (values: number) => frames(inRun(IDS, [make(values)]));
+    const small = pieces(MOST / 8);
+    const large = pieces(MOST);
+    await gateway.run(INPUT, small);
+    // The fixed cost of a run counts on both sides, and helps neither.
+    const few = await cost(() => gateway.run(INPUT, small), 5);
+    const many = await cost(() => gateway.run(INPUT, large));
+    await gateway.close();
+    // Eight times the size; in proportion to its square it would cost 64 times as much.
+    expect(many / few).toBeLessThan(32);
+  },
+  120_000,
+);
+
+test.each(["sse", "proto"] as const)(
+  "an event with more values than its bound is refused while it is read (%s)",
+  async (kind) => {
+    const gateway = createInProcess(OPEN_POLICY);
+    for (const make of Object.values(SHAPES)) {
+      const events = inRun(IDS, [make(MOST * 1.5)]);
+      const bytes = (event: object): Uint8Array =>
+        kind === "proto"
+          ? encodeProto(event as never)
+          : new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`);
+      const pieces = events.map((event) => ({ kind, bytes: bytes(event) }));
+      const { failures, delivered, passages } = await gateway.run(INPUT, pieces);
+      expect(failures).toHaveLength(1);
+      expect(delivered.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
+      // Nothing but the refusal was judged or signed for.
+      expect(passages.filter(({ refused }) => refused !== undefined)).toHaveLength(1);
+      expect(passages).toHaveLength(2);
+    }
+    await gateway.close();
+  },
+  120_000,
+);
+
+test("a bound of the configuration's holds instead", async () => {
+  const event = { type: "CUSTOM", name: "x", value: flat(2000) };
+  const run = async (eventValues: number): Promise<readonly string[]> => {
+    const gateway = createInProcess(OPEN_POLICY, { listenLimits: { eventValues } });
+    const { failures } = await gateway.run(INPUT, frames(inRun(IDS, [event])));
+    await gateway.close();
+    return failures;
+  };
+  expect(await run(1000)).toHaveLength(1);
+  expect(await run(3000)).toEqual([]);
+});
