@@ -145,8 +145,10 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
       const { request, target } = requestOf(textOf(input));
       const url = requestUrl(target);
       if (url !== undefined) {
-        const again = requestUrl(url.pathname + url.search);
-        holdEqual(again?.href, url.href, "an address has one reading");
+        // An empty query is none.
+        const read = url.pathname + url.search;
+        const again = requestUrl(read);
+        holdEqual(again && again.pathname + again.search, read, "an address has one reading");
         const route = routeRequest(request.method ?? "GET", url.pathname);
         const socket = routeSocket(url.pathname);
         hold(typeof route.kind === "string" && typeof socket.kind === "string", "a route");
@@ -163,9 +165,9 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
           hold(isPlainName(token.value), "a token is plain");
       }
       const place = placeOfRequest(request);
-      const read = place === undefined ? undefined : readPlace(place);
-      if (read !== undefined) {
-        hold(Number.isSafeInteger(read.after) && isPlainName(read.key), "a place is exact");
+      const placed = place === undefined ? undefined : readPlace(place);
+      if (placed !== undefined) {
+        hold(Number.isSafeInteger(placed.after) && isPlainName(placed.key), "a place is exact");
       }
       const { traceparent, origin, host } = request.headers;
       const trace = parseTraceparent(traceparent);
