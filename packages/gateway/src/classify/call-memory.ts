@@ -4,7 +4,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import type { Run } from "../pipeline/run.js";
 import { clientToolsOf } from "./client-tools.js";
 
-type CallMemoryFacts = Pick<Run, "input" | "client" | "policy" | "limits">;
+type CallMemoryFacts = Pick<Run, "input" | "earlier" | "client" | "policy" | "limits">;
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
@@ -12,7 +12,7 @@ const NONE: ReadonlyMap<string, string> = new Map();
  * What is known beside an event when it is classified: the tool calls of the run, under which name each was
  * opened, and its arguments once they are complete.
  *
- * Calls known from the request count too: an approved call may get its result in a later run.
+ * Calls of the thread and of the request count too: an approved call may get its result in a later run.
  */
 export class CallMemory implements ClassifyContext {
   readonly refinements: NonNullable<ClassifyContext["refinements"]>;
@@ -25,11 +25,15 @@ export class CallMemory implements ClassifyContext {
   readonly #maxHeldBytes: number;
   #held = 0;
 
-  constructor({ input, client, policy, limits }: CallMemoryFacts) {
+  constructor({ input, earlier, client, policy, limits }: CallMemoryFacts) {
     this.client = client;
     this.refinements = policy.refinements;
     this.clientTools = clientToolsOf(input);
     this.#maxHeldBytes = limits.maxHeldBytes;
+    for (const [id, { name }] of earlier.calls) {
+      this.#names ??= new Map();
+      this.#names.set(id, name);
+    }
     for (const message of input.messages) {
       if (message.role !== "assistant") continue;
       for (const call of message.toolCalls ?? []) {

@@ -49,7 +49,10 @@ function intrusionInto(messageId: string, denial: Denial): Intrusion {
   return { key: foreignKey(messageKey(messageId)), denial };
 }
 
-/** The block for an event that would write into another's message, or into a call of the history. */
+/**
+ * The block for an event that would write into another's message, into a call of the history, or on in a text of
+ * which nobody here knows how it ended.
+ */
 export function intrusionOf(
   event: AgUiEvent,
   known: Known,
@@ -60,16 +63,35 @@ export function intrusionOf(
     case "TOOL_CALL_ARGS":
     case "TOOL_CALL_END": {
       // The client would append the new arguments to those the person has read.
-      if (!known.isListedCall(event.toolCallId)) return undefined;
-      const reason = "a tool call of the history is not opened again";
+      if (known.isListedCall(event.toolCallId)) {
+        const reason = "a tool call of the history is not opened again";
+        return {
+          key: foreignKey(callKey(event.toolCallId)),
+          denial: ownDenial("gateway/known-call", reason, onBlock),
+        };
+      }
+      if (event.type !== "TOOL_CALL_START") return undefined;
+      // The client would have two messages of one id, and the call in one that is not the agent's.
+      const role = known.roleOf(known.carrierOf(event));
+      if (role === undefined || role === "assistant") return undefined;
+      const reason = `the call's message is known in the role of ${role}`;
       return {
-        key: foreignKey(callKey(event.toolCallId)),
-        denial: ownDenial("gateway/known-call", reason, onBlock),
+        key: callKey(event.toolCallId),
+        denial: ownDenial("gateway/message-role", reason, onBlock),
       };
     }
     default:
-      return messageIntrusion(event, known, onBlock);
+      return messageIntrusion(event, known, onBlock) ?? reopening(event, known, onBlock);
   }
+}
+
+/** The block for a text that goes on in a message of an earlier run, of which the gateway has a digest only. */
+function reopening(event: AgUiEvent, known: Known, onBlock: OnBlock): Intrusion | undefined {
+  const target = targetOf(event);
+  if (target?.role !== "assistant" && target?.role !== "reasoning") return undefined;
+  if (!known.lacksText(target.id)) return undefined;
+  const reason = "the message is of an earlier run, and the request does not hold its text";
+  return intrusionInto(target.id, ownDenial("gateway/reopened", reason, onBlock));
 }
 
 /** Where an intruding event stands in its unit, under the name it is withheld by. */

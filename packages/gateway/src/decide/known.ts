@@ -1,14 +1,22 @@
 import { assertWithin, canonicalJson, sha256Hex, SmallMap } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent, Message, RunAgentInput, ToolMessage } from "@countersign/wire";
+import { digestOf } from "../ledger/digest.js";
+import type { EarlierThread } from "../ledger/held-thread.js";
+import type { MessageRecord } from "../ledger/message-record.js";
 
 /** Messages and calls remembered per run; beyond it the run ends rather than forgetting one. */
 const MAX_KNOWN = 100_000;
 
 type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
-/** What the person already has: sent by them, or delivered on this stream. */
+/** Whether what stands under an id is the agent's own to go on with. */
+const IS_AGENTS: ReadonlySet<Message["role"]> = new Set(["assistant", "reasoning", "activity"]);
+
+/** What the person already has: sent by them, delivered on this stream, or by the ledger part of the thread. */
 export class Known {
+  /** The rest of the thread: its ids, roles and digests, no text. */
+  readonly #earlier: EarlierThread;
   readonly #roles = new SmallMap<string, Message["role"]>();
   // Made when first needed: most runs know text only, and an empty table takes 200 bytes.
   #calls: Map<string, string> | undefined;
@@ -19,11 +27,12 @@ export class Known {
   /** Which call each tool message answers, and a digest of the whole answer. */
   #answers: Map<string, { toolCallId: string; digest: string }> | undefined;
 
-  constructor(input: RunAgentInput) {
+  constructor(input: RunAgentInput, earlier: EarlierThread) {
+    this.#earlier = earlier;
     for (const message of input.messages) {
       this.#addMessage(message);
       const { id, role } = message;
-      if (role === "assistant" || role === "reasoning" || role === "activity") continue;
+      if (IS_AGENTS.has(role)) continue;
       if (this.#roles.get(id) === role && this.#originals?.has(id) !== true) {
         this.#originals ??= new SmallMap();
         this.#originals.set(id, message);
@@ -33,12 +42,23 @@ export class Known {
 
   /** Whether a message of this id is known in this role. */
   hasMessage({ id, role }: Message): boolean {
-    return this.#roles.get(id) === role;
+    return this.roleOf(id) === role;
   }
 
   /** The role in which a message is known. */
   roleOf(messageId: string): Message["role"] | undefined {
-    return this.#roles.get(messageId);
+    return this.#roles.get(messageId) ?? this.#earlier.messages.get(messageId)?.role;
+  }
+
+  /** Whether a message is part of the thread and its text is not at hand: nobody could read on where it ended. */
+  lacksText(messageId: string): boolean {
+    return !this.#roles.has(messageId) && this.#earlier.messages.has(messageId);
+  }
+
+  /** The record of a message of the thread that the request does not repeat and an agent could not have said. */
+  recordOf(messageId: string): MessageRecord | undefined {
+    const record = this.#earlier.messages.get(messageId);
+    return record === undefined || IS_AGENTS.has(record.role) ? undefined : record;
   }
 
   /** What the request said under this id, where an agent could not have said it. */
@@ -48,7 +68,7 @@ export class Known {
 
   /** Whether a tool message is known with this very answer. */
   hasAnswer({ id, toolCallId, content }: ToolMessage): boolean {
-    return this.#answers?.get(id)?.digest === digestOf({ toolCallId, content });
+    return this.#answers?.get(id)?.digest === digestOfAnswer({ toolCallId, content });
   }
 
   /** The call that a known tool message answers. */
@@ -56,20 +76,29 @@ export class Known {
     return this.#answers?.get(messageId)?.toolCallId;
   }
 
-  /** Whether a result takes the id of an answer in the request and says something else. */
+  /** Whether a result takes the id of an answer in the request or on the thread and says something else. */
   isOtherAnswer({ messageId, ...answer }: Answer & { messageId: string }): boolean {
-    if (this.#originals?.has(messageId) !== true) return false;
-    return this.#answers?.get(messageId)?.digest !== digestOf(answer);
+    if (this.#originals?.has(messageId) === true) {
+      return this.#answers?.get(messageId)?.digest !== digestOfAnswer(answer);
+    }
+    const record = this.recordOf(messageId);
+    return record !== undefined && !isRecordedAnswer(record, answer);
   }
 
   /** The name under which a call is known. */
   callName(toolCallId: string): string | undefined {
-    return this.#calls?.get(toolCallId);
+    return this.#calls?.get(toolCallId) ?? this.#earlier.calls.get(toolCallId)?.name;
   }
 
-  /** Whether a call first came whole, in the request or in a message list. */
+  /** Whether a call first came whole, in the request or in a message list, or is of an earlier run. */
   isListedCall(toolCallId: string): boolean {
-    return this.#listed?.has(toolCallId) === true;
+    if (this.#listed?.has(toolCallId) === true) return true;
+    return this.#earlier.calls.get(toolCallId)?.isHeld === true;
+  }
+
+  /** Whether a call of an earlier run was one of a tool that the client declared then. */
+  wasClientsCall(toolCallId: string): boolean {
+    return this.#earlier.calls.get(toolCallId)?.isClients === true;
   }
 
   /** Takes note of what leaves for the person. */
@@ -85,7 +114,7 @@ export class Known {
         this.#add(event.messageId, "tool");
         return this.#addAnswer(event.messageId, event);
       case "TOOL_CALL_START":
-        this.#add(this.#carrierOf(event), "assistant");
+        this.#add(this.carrierOf(event), "assistant");
         return this.#addCall(event.toolCallId, event.toolCallName);
       case "MESSAGES_SNAPSHOT":
         for (const message of event.messages) this.#addMessage(message);
@@ -98,11 +127,11 @@ export class Known {
     }
   }
 
-  /** The client puts a call whose parent is no assistant message into one named like the call. */
-  #carrierOf(event: { parentMessageId?: string; toolCallId: string }): string {
+  /** The message of a call. The client puts one whose parent is no assistant message into one named like the call. */
+  carrierOf(event: { parentMessageId?: string; toolCallId: string }): string {
     const { parentMessageId, toolCallId } = event;
-    if (parentMessageId === undefined) return toolCallId;
-    const role = this.#roles.get(parentMessageId);
+    if (parentMessageId === undefined || parentMessageId === "") return toolCallId;
+    const role = this.roleOf(parentMessageId);
     return role === undefined || role === "assistant" ? parentMessageId : toolCallId;
   }
 
@@ -130,7 +159,7 @@ export class Known {
     if (this.#roles.get(id) !== "tool") return;
     if (this.#originals?.has(id) === true) return;
     this.#answers ??= new Map();
-    this.#answers.set(id, { toolCallId, digest: digestOf({ toolCallId, content }) });
+    this.#answers.set(id, { toolCallId, digest: digestOfAnswer({ toolCallId, content }) });
   }
 
   #addCall(id: string, name: string): void {
@@ -141,6 +170,13 @@ export class Known {
   }
 }
 
-function digestOf({ toolCallId, content }: Answer): string {
+function digestOfAnswer({ toolCallId, content }: Answer): string {
   return sha256Hex(canonicalJson([toolCallId, content as JsonValue]));
+}
+
+function isRecordedAnswer({ content, fields }: MessageRecord, answer: Answer): boolean {
+  return (
+    content.includes(digestOf(answer.content)) &&
+    fields?.["toolCallId"] === digestOf(answer.toolCallId)
+  );
 }

@@ -10,6 +10,8 @@ import type { MessageJudge } from "../withhold/messages.js";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { UnitKey } from "../withhold/unit.js";
 import { callKey, foreignKey, messageKey, resultKey } from "../withhold/unit.js";
+import { asRecorded } from "../ledger/message-record.js";
+import type { MessageRecord } from "../ledger/message-record.js";
 import { askBeside } from "./ask-beside.js";
 import { messageIntrusion } from "./intrusion.js";
 import type { Known } from "./known.js";
@@ -171,9 +173,18 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     return allows(asStreamed(message), resultKey(toolCallId));
   };
 
+  /** A message that only the ledger knows: as it was, or, since nobody here has what was said, not at all. */
+  const recorded = (message: Message, record: MessageRecord): Message | null => {
+    const same = asRecorded(message, record);
+    if (same === undefined) blame(message, asStreamed(message));
+    return same ?? null;
+  };
+
   return {
     restore: (message) => {
       const original = known.original(message.id);
+      const record = original === undefined ? known.recordOf(message.id) : undefined;
+      if (record !== undefined) return recorded(message, record);
       if (original === undefined || sameJson(message, original)) {
         return original === undefined ? undefined : message;
       }

@@ -83,7 +83,7 @@ class Decider implements Step, OwnRuleFacts {
     const observes = run.policy.mode === "observe";
     this.#register = observes ? new WithheldRegister() : run.withheld;
     this.#units = new OpenUnits(this.#register, observes);
-    this.#known = new Known(run.input);
+    this.#known = new Known(run.input, run.earlier);
     this.#content = openContent(run);
     this.clientTools = clientToolsOf(run.input);
     this.#isStateKnown = run.agentReadsInput && run.clientDialect !== "as-sent";
@@ -99,6 +99,10 @@ class Decider implements Step, OwnRuleFacts {
 
   get maxEncryptedBytes(): number {
     return this.#run.runLimits.encryptedBytes;
+  }
+
+  wasClientsCall(toolCallId: string): boolean {
+    return this.#known.wasClientsCall(toolCallId);
   }
 
   hasWithheld(): boolean {
@@ -152,6 +156,10 @@ class Decider implements Step, OwnRuleFacts {
     const { policy } = this.#run;
     const intrusion = intrusionOf(event, this.#known, policy.onBlock);
     if (intrusion === undefined) return false;
+    // What is withheld already stays so under the rule that withheld it, however much is known of it.
+    if (intrusion.denial.rule === "gateway/reopened" && this.#whyWithheld(event) !== undefined) {
+      return false;
+    }
     passage.decision = observing(policy, intrusion.denial);
     this.#pass(passage, intrudingPlace(event, intrusion));
     return true;

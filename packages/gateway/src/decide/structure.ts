@@ -64,6 +64,8 @@ export type OwnRuleFacts = {
   readonly maxEncryptedBytes: number;
   /** The name under which a call was opened. */
   toolName(toolCallId: string): string | undefined;
+  /** Whether a call of an earlier run was one of a tool that the client declared then. */
+  wasClientsCall(toolCallId: string): boolean;
   /** Whether anything is withheld on this thread. */
   hasWithheld(): boolean;
 };
@@ -78,7 +80,8 @@ export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefin
   }
   if (event.type === "TOOL_CALL_RESULT") {
     const name = facts.toolName(event.toolCallId);
-    if (name === undefined || !facts.clientTools.has(name)) return undefined;
+    const isClients = name !== undefined && facts.clientTools.has(name);
+    if (!isClients && !facts.wasClientsCall(event.toolCallId)) return undefined;
     if (facts.policy.document.rules.ag_ui_tools?.allow_agent_results === true) return undefined;
     return ownDenial("gateway/result", "only the client can answer this tool", onBlock);
   }

@@ -23,9 +23,15 @@ export const OWN_RULES = {
       "a state, an activity or a custom event has a member `__proto__`, or `prototype` within `constructor`: merging it could change every object of the page",
     remedy: "have the agent use other names for these members; as values the words pass",
   },
+  "gateway/reopened": {
+    means:
+      "the agent goes on in a text of an earlier run that the request does not repeat: nobody here knows how it ended, so what it becomes cannot be read",
+    remedy:
+      "give new text a message id of its own, send the whole message in a `MESSAGES_SNAPSHOT`, or have the client send the history",
+  },
   "gateway/known-call": {
     means:
-      "the agent opens a tool call of the history again; a client would append to what was read",
+      "the agent opens a tool call of an earlier run or of the history again; a client would append to what was read",
     remedy: "give a new call a new id; the result of the old one may still come",
   },
   "gateway/result": {

@@ -3,14 +3,20 @@ import type { Message } from "@countersign/wire";
 import "./errors.js";
 import { HeldMessage } from "./held-message.js";
 import type { HeldCall } from "./held-message.js";
+import type { HeldPlace } from "./held-thread.js";
+import { isRecordOf, isSameRecord } from "./message-record.js";
+import type { MessageRecord } from "./message-record.js";
 
 /** Messages kept of one thread; beyond it the thread ends rather than forgetting one. */
 export const MAX_MESSAGES = 20_000;
 
 const SHORT = 16;
 
-/** One place in the conversation; what an earlier run left is opened only when this one writes into it. */
-type Place = { readonly source: Message; held?: HeldMessage };
+/**
+ * One place in the conversation; what an earlier run left is opened only when this one writes into it. Of a message
+ * that the request did not repeat there is the ledger's record, and a source without text.
+ */
+type Place = { readonly source: Message; readonly record?: MessageRecord; held?: HeldMessage };
 
 /** The conversation as the official client's reducer keeps it: who is where, and where a call belongs. */
 export class Conversation {
@@ -18,9 +24,13 @@ export class Conversation {
   readonly #byId = new SmallMap<string, Place>();
   readonly #calls = new SmallMap<string, { place: Place; call: HeldCall | string }>();
 
-  constructor(messages: readonly Message[]) {
-    assertRoom(messages.length);
-    this.#places = messages.map((source) => ({ source }));
+  constructor(places: readonly HeldPlace[]) {
+    assertRoom(places.length);
+    this.#places = places.map((place) =>
+      place.record === undefined
+        ? { source: place.source }
+        : { source: outlineOf(place.id, place.record), record: place.record },
+    );
     this.#index();
   }
 
@@ -38,10 +48,13 @@ export class Conversation {
     return place === undefined ? undefined : open(place);
   }
 
-  /** The message of an id as it was before this run, if this run has not written into it. */
-  untouched(id: string): Message | undefined {
-    const place = this.#byId.get(id);
-    return place?.held === undefined ? place?.source : undefined;
+  /** Whether a message is there as it is stated, and this run has not written into it. */
+  holds(message: Message): boolean {
+    const place = this.#byId.get(message.id);
+    if (place === undefined || place.held !== undefined) return false;
+    const { source, record } = place;
+    if (record !== undefined) return isRecordOf(record, message);
+    return source === message || isSameRecord(source, message);
   }
 
   append(source: Message): HeldMessage {
@@ -141,7 +154,17 @@ export class Conversation {
 }
 
 function open(place: Place): HeldMessage {
-  return (place.held ??= new HeldMessage(place.source));
+  return (place.held ??= new HeldMessage(place.source, place.record));
+}
+
+/** A message as far as its record tells: who said it, and its calls by name. */
+function outlineOf(id: string, { role, calls }: MessageRecord): Message {
+  const toolCalls = calls?.map(({ id: callId, name }) => ({
+    id: callId,
+    type: "function",
+    function: { name, arguments: "" },
+  }));
+  return { id, role, ...(toolCalls === undefined ? {} : { toolCalls }) } as unknown as Message;
 }
 
 /** Refuses what would be more messages than are kept of a thread. */

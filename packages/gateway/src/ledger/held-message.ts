@@ -77,12 +77,15 @@ export class HeldCall {
   readonly fields: Record<string, unknown> = {};
   /** When it opened, if it did so after its message. */
   readonly #since: number | undefined;
+  /** What the ledger knows of it, where nobody repeated its arguments. */
+  readonly #base: CallRecord | undefined;
   isOpen = false;
 
-  constructor(id: string, name: string, text = "", since?: number) {
+  constructor(id: string, name: string, text = "", since?: number, base?: CallRecord) {
     this.id = id;
     this.name = name;
     this.#since = since;
+    this.#base = base;
     this.arguments = new HeldText(text);
   }
 
@@ -92,14 +95,25 @@ export class HeldCall {
     return held;
   }
 
+  static recorded(base: CallRecord): HeldCall {
+    return new HeldCall(base.id, base.name, "", undefined, base);
+  }
+
+  /** The digest of what its arguments mean; nothing where they are not at hand. */
+  meaning(): string | undefined {
+    return this.#base === undefined ? this.arguments.meaning() : undefined;
+  }
+
   annotate({ metadata }: Annotated): void {
     mergeMetadata(this.fields, metadata);
   }
 
   /** See {@link HeldMessage.record}. */
   record(messageSince: number, oldest: number | undefined): CallRecord {
-    const fields = fieldsOf(this.fields);
     const from = this.#since ?? messageSince;
+    const base = this.#base;
+    if (base !== undefined) return withFields({ ...untimed(base), from }, this.fields);
+    const fields = fieldsOf(this.fields);
     const isCut = oldest !== undefined;
     const { digests, at } = isCut
       ? this.arguments.beginnings(from, oldest)
@@ -123,12 +137,19 @@ export class HeldMessage {
   since = 0;
   /** Content that is not text. */
   readonly #content: Message["content"];
+  /** What the ledger knows of it, where nobody repeated its text: that stays as it is. */
+  readonly #base: MessageRecord | undefined;
 
-  constructor(message: Message) {
+  constructor(message: Message, base?: MessageRecord) {
     this.id = message.id;
     this.role = message.role;
+    this.#base = base;
     this.#content = typeof message.content === "string" ? undefined : message.content;
     this.text = new HeldText(typeof message.content === "string" ? message.content : "");
+    if (base !== undefined) {
+      this.calls = (base.calls ?? []).map((call) => HeldCall.recorded(call));
+      return;
+    }
     Object.assign(this.fields, message);
     const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
     this.calls = calls.map((call) => HeldCall.of(call));
@@ -140,6 +161,7 @@ export class HeldMessage {
 
   /** For the ledger; of a cut run every beginning that the client may have stopped at from the moment `oldest` on. */
   record(oldest?: number): MessageRecord {
+    if (this.#base !== undefined) return this.#recordOn(this.#base, oldest);
     const isCut = oldest !== undefined;
     const { fields } = recordOf({
       ...this.fields,
@@ -161,6 +183,30 @@ export class HeldMessage {
     if (isCut) record.cut = true;
     return record;
   }
+
+  /** What is new of a message whose text is not at hand: its calls and its encrypted value. */
+  #recordOn(base: MessageRecord, oldest: number | undefined): MessageRecord {
+    const { since, calls } = this;
+    const record: MessageRecord = { ...untimed(base), from: since };
+    if (calls.length > 0) record.calls = calls.map((call) => call.record(since, oldest));
+    if (oldest !== undefined) record.cut = true;
+    return withFields(record, this.fields);
+  }
+}
+
+/** A record without the moments of the run that made it: they say nothing about another run. */
+function untimed<Kind extends MessageRecord | CallRecord>(record: Kind): Kind {
+  const { at: _, ...rest } = record;
+  return rest as Kind;
+}
+
+/** A record with the digests of the fields that came since. */
+function withFields<Kind extends MessageRecord | CallRecord>(
+  record: Kind,
+  fields: Readonly<Record<string, unknown>>,
+): Kind {
+  const fresh = fieldsOf(fields);
+  return fresh === undefined ? record : { ...record, fields: { ...record.fields, ...fresh } };
 }
 
 function now(text: HeldText, since: number): Beginnings {

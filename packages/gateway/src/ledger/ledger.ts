@@ -5,6 +5,7 @@ export type LedgerKind =
   | "thread"
   | "order"
   | "message"
+  | "shown"
   | "call"
   | "interrupt"
   | "declined"

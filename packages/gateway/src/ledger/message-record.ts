@@ -1,5 +1,5 @@
-import { parseJson } from "@countersign/core";
-import type { JsonObject } from "@countersign/core";
+import { canonicalJson, parseJson } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Message, ToolCall } from "@countersign/wire";
 import { digestOf } from "./digest.js";
 
@@ -63,6 +63,22 @@ export function recordOf(message: Message): MessageRecord {
   };
 }
 
+/** Whether a message is, whole, what a record was made of. */
+export function isRecordOf(record: MessageRecord, message: Message): boolean {
+  if (record.open === true || record.cut === true) return false;
+  return canonicalJson(essenceOf(record)) === canonicalJson(essenceOf(recordOf(message)));
+}
+
+/** A record without when each part of it came. */
+function essenceOf({ role, content, fields, calls = [] }: MessageRecord): JsonValue {
+  return [
+    role,
+    content,
+    fields ?? {},
+    calls.map((call) => [call.id, call.name, call.arguments, call.fields ?? {}]),
+  ];
+}
+
 /** Whether two messages would be one and the same to the ledger. */
 export function isSameRecord(one: Message, other: Message): boolean {
   return JSON.stringify(recordOf(one)) === JSON.stringify(recordOf(other));
@@ -89,6 +105,22 @@ export function fieldsOf(
     if (value !== undefined) (fields ??= {})[name] = digestOf(value);
   }
   return fields;
+}
+
+/**
+ * A message of a list as its record bears it out: without fields that differ from it, which frameworks lose or add on
+ * the way. Nothing where it says something else.
+ */
+export function asRecorded(message: Message, record: MessageRecord): Message | undefined {
+  const holder = message as unknown as Fields;
+  if (message.role !== record.role || !record.content.includes(digestOf(message.content))) {
+    return undefined;
+  }
+  if (!sameBinding(holder, record.fields)) return undefined;
+  const changed = FIELDS.filter((name) => !sameFields(holder, record.fields, [name]));
+  if (changed.length === 0) return message;
+  const kept = Object.entries(holder).filter(([name]) => !(changed as string[]).includes(name));
+  return Object.fromEntries(kept) as unknown as Message;
 }
 
 /** How a client's message compares with the record of its id. */

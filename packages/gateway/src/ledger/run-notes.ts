@@ -1,7 +1,7 @@
 import { SmallMap } from "@countersign/core";
 import type { Interrupt } from "@countersign/wire";
 import { beginningsLeft } from "./beginnings-left.js";
-import { assertRoom } from "./conversation.js";
+import { assertRoom, MAX_MESSAGES } from "./conversation.js";
 import type { HeldCall, HeldMessage } from "./held-message.js";
 import { joinRecords } from "./join-records.js";
 import type { MessageRecord } from "./message-record.js";
@@ -61,6 +61,9 @@ export class RunNotes {
   put(message: HeldMessage, isTwin = false): void {
     const { id } = message;
     this.#begin();
+    // An id stays with its role. Only where a policy observes does another one pass: the ledger keeps the first.
+    const role = this.#state.messages.get(id)?.role ?? message.role;
+    if (role !== message.role) return;
     if (this.#order.isFresh(id)) this.#enter(message);
     this.#written.set(message, true);
     const record = this.#traced(id, message.record());
@@ -80,14 +83,26 @@ export class RunNotes {
   /** A call that was opened or is whole. */
   putCall(call: HeldCall): void {
     const known = this.#state.calls.get(call.id);
+    const isSame = known !== undefined && known.name === call.name;
+    const meaning = call.isOpen ? undefined : (call.meaning() ?? known?.arguments);
     this.#putCallState(call.id, {
       ...(known?.isAnswered === true ? { isAnswered: true } : {}),
       ...(known?.isAgents === true ? { isAgents: true } : {}),
       name: call.name,
-      ...(call.isOpen ? {} : { arguments: call.arguments.meaning() }),
+      ...(meaning === undefined ? {} : { arguments: meaning }),
       // As it was when it was called: a tool that is declared later was not the client's then.
-      isClients: known?.isClients ?? this.#facts.clientTools.has(call.name),
+      isClients: isSame ? known.isClients : this.#facts.clientTools.has(call.name),
     });
+  }
+
+  /** An activity: no client sends it back, and no later message may take its id. */
+  putActivity(id: string): void {
+    const { shown } = this.#state;
+    // Beyond the bound it is not remembered: what an agent writes into its own activity is read like any other text.
+    if (shown.has(id) || shown.size >= MAX_MESSAGES) return;
+    const record: MessageRecord = { role: "activity", content: [] };
+    shown.set(id, record);
+    this.#pending.put(rowOf("shown", id, record));
   }
 
   /** The agent answered the call itself, in an event or in a message list. */
@@ -224,7 +239,8 @@ export class RunNotes {
     isForgotten: (record: MessageRecord) => boolean = () => true,
   ): void {
     for (const [id, record] of this.#state.messages) {
-      if (ids.has(id) || (this.#facts.isOld && record.role === "reasoning")) continue;
+      if (ids.has(id) || record.role === "activity") continue;
+      if (this.#facts.isOld && record.role === "reasoning") continue;
       if (isForgotten(record)) this.#forget(id);
     }
   }

@@ -3,7 +3,7 @@ import { clientToolsOf } from "../classify/client-tools.js";
 import { Conversation } from "./conversation.js";
 import { HeldCall } from "./held-message.js";
 import type { HeldMessage } from "./held-message.js";
-import { isSameRecord } from "./message-record.js";
+import { heldPlaces } from "./held-thread.js";
 import type { TraceWrite } from "./pending-rows.js";
 import { RunNotes } from "./run-notes.js";
 import { RunState } from "./run-state.js";
@@ -31,12 +31,17 @@ export class RunTrace {
    * @param isOld the client is older than 1.0: those versions disagree about which reasoning survives a
    * message list, so theirs may be there or not
    * @param isStateTaken the state in the input was allowed, and not only let through by a policy that observes
+   * @param isHistoryChecked see {@link heldPlaces}
    */
-  constructor(input: RunAgentInput, state: ThreadState, isOld = false, isStateTaken = true) {
+  constructor(
+    input: RunAgentInput,
+    state: ThreadState,
+    { isOld = false, isStateTaken = true, isHistoryChecked = true } = {},
+  ) {
     this.#isOld = isOld;
     this.#isStateTaken = isStateTaken;
     this.#sentState = input.state;
-    this.#conversation = new Conversation(input.messages);
+    this.#conversation = new Conversation(heldPlaces(state, input.messages, isHistoryChecked));
     this.#notes = new RunNotes({
       conversation: this.#conversation,
       state,
@@ -192,17 +197,18 @@ export class RunTrace {
   #activity(event: EventOf<"ACTIVITY_SNAPSHOT">): void {
     const { messageId: id, activityType, content } = event;
     const source: Message = { id, role: "activity", activityType, content };
-    if (!this.#conversation.has(id)) this.#conversation.append(source);
-    else if (event.replace !== false) this.#conversation.replace(source);
+    if (!this.#conversation.has(id)) {
+      this.#conversation.append(source);
+      this.#notes.putActivity(id);
+    } else if (event.replace !== false) this.#conversation.replace(source);
   }
 
   #restate({ messages }: EventOf<"MESSAGES_SNAPSHOT">): void {
     const notes = this.#notes;
     const hasReasoning = messages.some(({ role }) => role === "reasoning");
-    const fresh = messages.filter(
-      (message) => !isSame(this.#conversation.untouched(message.id), message),
-    );
+    const fresh = messages.filter((message) => !this.#conversation.holds(message));
     const spoken = fresh.filter(({ role }) => role !== "activity");
+    for (const { id, role } of fresh) if (role === "activity") notes.putActivity(id);
     const heldBefore = notes.beforeRestating(spoken.flatMap(({ id }) => this.#target(id) ?? []));
     this.#conversation.restate(
       messages,
@@ -259,8 +265,4 @@ function opened(
     return { id, role: "reasoning", content: "", ...owner };
   const { role = "assistant", name } = event;
   return { id, role, content: "", ...(name === undefined ? {} : { name }), ...owner };
-}
-
-function isSame(known: Message | undefined, message: Message): boolean {
-  return known !== undefined && (known === message || isSameRecord(known, message));
 }

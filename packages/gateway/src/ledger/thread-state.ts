@@ -65,6 +65,11 @@ export type ThreadState = {
   /** Where the messages of the latest run begin in `order`. */
   latest: number;
   readonly messages: SmallMap<string, MessageRecord>;
+  /**
+   * What a person was shown that no request repeats: activities, and the messages of streams that were opened
+   * without an input. No history is compared with it; an agent must not write into it in another role.
+   */
+  readonly shown: SmallMap<string, MessageRecord>;
   readonly calls: SmallMap<string, CallState>;
   readonly interrupts: SmallMap<string, InterruptState>;
   /** The calls that the person declined last and has not approved since. */
@@ -75,6 +80,11 @@ export type ThreadState = {
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** The thread as a client sees it that opens a stream without an input: it sent nothing, and is shown what is shown. */
+export function shownThread({ shown }: ThreadState): ThreadState {
+  return { ...stateOf([]), messages: shown, shown, order: [...shown.keys()] };
+}
+
 /** Reads a thread's rows. */
 export function stateOf(rows: readonly LedgerRow[]): ThreadState {
   const state: ThreadState = {
@@ -82,6 +92,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     loose: NONE,
     latest: 0,
     messages: new SmallMap(),
+    shown: new SmallMap(),
     calls: new SmallMap(),
     interrupts: new SmallMap(),
     declined: [],
@@ -90,6 +101,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
   let order: OrderValue | undefined;
   for (const { kind, id, value } of rows) {
     if (kind === "message") state.messages.set(id, decodeRecord(value));
+    else if (kind === "shown") state.shown.set(id, decodeRecord(value));
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
     else if (kind === "declined") state.declined = (value as unknown as DeclinedValue).calls;
@@ -181,7 +193,7 @@ export function declinedRow(calls: readonly AskedCall[]): LedgerRow {
 
 /** A fact as a row; the ledger's own words, read by nobody else. */
 export function rowOf(
-  kind: "message" | "call" | "interrupt",
+  kind: "message" | "shown" | "call" | "interrupt",
   id: string,
   value: MessageRecord | CallState | InterruptState,
 ): LedgerRow {

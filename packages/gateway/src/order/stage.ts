@@ -49,6 +49,7 @@ class Orderer implements Step {
     this.#expander = createChunkExpander({ maxLanes });
     this.#automaton = createRunAutomaton({
       ...(run.agentReadsInput ? { input: run.input } : {}),
+      earlierCalls: Array.from(run.earlier.calls, ([id, { name }]) => [id, name] as const),
       limits: { maxOpenUnits },
     });
     this.#subagents = new Subagents(run.agentReadsInput ? run.isSubagentOfThread : undefined);

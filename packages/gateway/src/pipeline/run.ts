@@ -5,6 +5,7 @@ import type { Dialect, DowngradeTarget } from "@countersign/wire/dialects";
 import type { ClientSink } from "../clients/sink.js";
 import type { Reserve, SharedCaps } from "../decide/budget-gate.js";
 import type { Judgement, Question } from "../decide/judge.js";
+import type { EarlierThread } from "../ledger/held-thread.js";
 import type { Clock, MintId } from "../ports.js";
 import type { RunCounters } from "../sessions/counters.js";
 import type { ReceiptChain } from "../record/receipt-chain.js";
@@ -47,6 +48,8 @@ export type Run = {
   readonly isSubagentOfThread: (subagentRunId: string) => boolean;
   /** The shared state and the activities that the client has; the decision tells it what is delivered. */
   readonly client: ClientState;
+  /** What the ledger knew of the thread, beside the input, when the run began. */
+  readonly earlier: EarlierThread;
   /** The policy is pinned when the run starts: one run, one hash. */
   readonly policy: CompiledPolicy;
   /** Asks the policy, with the tokens and counters of this connection. */

@@ -167,6 +167,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       runId: input.runId,
       input,
       isSubagentOfThread: subagentsOf(input.messages, followed.state.messages),
+      earlier: followed.earlier(),
       client: new ClientState(heldState(input.state, followed.state.shared), input.messages),
       policy: bound.policy,
       judge: bindQuarantine(policy, bound.judge, () => followed.deniedCalls(owner), around.clock),

@@ -131,6 +131,7 @@ export class ThreadDesk {
       findings,
       review,
       writtenKeys: written,
+      isHistoryChecked: policy.request.mode("history") === "enforce",
       claimed,
       withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
       owning: owned === undefined ? owning : undefined,

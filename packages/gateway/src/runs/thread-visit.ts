@@ -5,11 +5,13 @@ import { FOREIGN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import type { Approval } from "../inbound/resume.js";
 import type { InputReview } from "../inbound/review.js";
+import { earlierThread } from "../ledger/held-thread.js";
+import type { EarlierThread } from "../ledger/held-thread.js";
 import type { LedgerClaim, LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
 import type { TraceWrite } from "../ledger/pending-rows.js";
 import { DeniedCalls } from "../withhold/denied-calls.js";
 import { RunTrace } from "../ledger/run-trace.js";
-import { declinedRow, rowOf, stateOf } from "../ledger/thread-state.js";
+import { declinedRow, rowOf, shownThread, stateOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
 import type { ClientDialect } from "../pipeline/run.js";
 import type { WithheldRegister } from "../withhold/register.js";
@@ -26,6 +28,8 @@ export type VisitFacts = {
   readonly findings: readonly Finding[];
   readonly review: InputReview;
   readonly writtenKeys: readonly string[] | undefined;
+  /** Whether a request is refused whose history differs from the ledger. */
+  readonly isHistoryChecked: boolean;
   /** Names that were free before this request claimed them. */
   readonly claimed: readonly LedgerName[];
   /** What was withheld on the thread in earlier runs. */
@@ -44,6 +48,7 @@ export class ThreadVisit {
   readonly state: ThreadState;
   /** Keys of the request's state that its client was not left with; undefined when nothing of it is known. */
   readonly writtenKeys: readonly string[] | undefined;
+  readonly #isHistoryChecked: boolean;
   readonly #withheld: readonly LedgerRow[];
   readonly #ledger: ThreadLedger;
   readonly #key: string;
@@ -65,6 +70,7 @@ export class ThreadVisit {
     this.approvals = review.approvals;
     this.state = state;
     this.writtenKeys = facts.writtenKeys;
+    this.#isHistoryChecked = facts.isHistoryChecked;
     this.#withheld = facts.withheld;
     this.#ledger = ledger;
     this.#key = key;
@@ -124,8 +130,8 @@ export class ThreadVisit {
     this.#undo = NOTHING;
     // Who opened a stream without an input said nothing and repeats nothing. Everybody else is followed,
     // whatever dialect they ask for: they could ask for another the next time.
-    if (dialect === "as-sent") return () => this.#write(undefined);
-    const trace = new RunTrace(this.#input, this.state, dialect !== "1.0", this.#isStateTaken);
+    if (dialect === "as-sent") return this.#followShown();
+    const trace = this.#openTrace(dialect !== "1.0");
     this.#trace = trace;
     const shown = formOf(dialect);
     return (events) => {
@@ -133,6 +139,28 @@ export class ThreadVisit {
       this.#open.isEnding = trace.isOver;
       return this.#write(trace.take());
     };
+  }
+
+  /** The earlier messages and calls of the thread that the request does not repeat; asked when the run begins. */
+  earlier(): EarlierThread {
+    return earlierThread(this.state, this.#input.messages, this.#isHistoryChecked);
+  }
+
+  /** Remembers what a client without an input is shown: an agent must not write into it in a later run. */
+  #followShown(): (events: readonly AgUiEvent[]) => Promise<void> | undefined {
+    const trace = new RunTrace(this.#input, shownThread(this.state));
+    return (events) => {
+      for (const event of events) trace.see(event);
+      return this.#write(shownOnly(trace.take()));
+    };
+  }
+
+  #openTrace(isOld: boolean): RunTrace {
+    return new RunTrace(this.#input, this.state, {
+      isOld,
+      isStateTaken: this.#isStateTaken,
+      isHistoryChecked: this.#isHistoryChecked,
+    });
   }
 
   /** The run is over; `isWhole` says that its client was there until the agent's own end. */
@@ -148,8 +176,7 @@ export class ThreadVisit {
    * neither is anything said: the client may say it differently the next time.
    */
   async abandon(wasSent: boolean): Promise<void> {
-    const trace = (): RunTrace => new RunTrace(this.#input, this.state, false, this.#isStateTaken);
-    return this.#leave(() => (wasSent ? trace().cut() : this.#undo));
+    return this.#leave(() => (wasSent ? this.#openTrace(false).cut() : this.#undo));
   }
 
   /** Writes what there is to write, and what was withheld meanwhile with it. */
@@ -179,6 +206,17 @@ export class ThreadVisit {
       this.#open.leave();
     }
   }
+}
+
+/** The messages among what is to be written, as those of a client that repeats nothing. */
+function shownOnly(write: TraceWrite | undefined): TraceWrite | undefined {
+  if (write === undefined) return undefined;
+  const isMessage = ({ kind }: LedgerName): boolean => kind === "message" || kind === "shown";
+  const rows = write.rows.filter(isMessage).map((row) => ({ ...row, kind: "shown" as const }));
+  const removed = write.removed
+    .filter(isMessage)
+    .map(({ id }) => ({ kind: "shown" as const, id }));
+  return rows.length + removed.length === 0 ? undefined : { rows, removed };
 }
 
 function asItIs(event: AgUiEvent): readonly AgUiEvent[] {

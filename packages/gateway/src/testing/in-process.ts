@@ -10,6 +10,7 @@ import { driveRun } from "../pipeline/drive.js";
 import { subagentsOf } from "../order/subagents.js";
 import { ANONYMOUS } from "../access/principal.js";
 import { ClientState } from "@countersign/policy";
+import { NO_EARLIER_THREAD } from "../ledger/held-thread.js";
 import { openConnection } from "../runs/connection.js";
 import { createRunCounters } from "../sessions/counters.js";
 import type { Upstream, UpstreamPiece, UpstreamPieces } from "../upstream/upstream.js";
@@ -78,6 +79,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         input,
         isSubagentOfThread: subagentsOf(input.messages),
         client: new ClientState(input.state ?? {}, input.messages),
+        earlier: NO_EARLIER_THREAD,
         policy: compiled,
         judge,
         counters: createRunCounters(),

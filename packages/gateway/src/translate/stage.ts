@@ -100,8 +100,11 @@ class Translator implements Step {
       supplied.supplied = true;
       this.#next.push(supplied);
     }
-    const { input, mintId } = this.#run;
-    this.#idOf ??= createEventIds(() => input.messages.map(({ id }) => id), mintId);
+    const { input, earlier, mintId } = this.#run;
+    this.#idOf ??= createEventIds(
+      () => [...input.messages.map(({ id }) => id), ...earlier.messages.keys()],
+      mintId,
+    );
     const id = this.#idOf(claim.envelope.event_id);
     const { agent, sessionId, recorder } = this.#run;
     const { receivedAt } = passage;

@@ -5,10 +5,11 @@ import { callKey, messageKey, resultKey, subagentKey } from "./unit.js";
 /** Judges what a list of messages brings that was never judged as a stream. */
 export type MessageJudge = {
   /**
-   * For an id under which the request itself holds a message that no agent could have written: that
-   * message, as the person has it; the very same object when nothing was changed.
+   * For an id under which the request or the thread holds a message that no agent could have written: that
+   * message, as the person has it; the very same object when nothing was changed, and null when something was and
+   * nobody here has the original.
    */
-  restore(message: Message): Message | undefined;
+  restore(message: Message): Message | null | undefined;
   /** Told of a message of the request, which no agent could have written, that a list leaves out. */
   missed(message: Message): void;
   /** Whether a message itself may be shown. */
@@ -38,11 +39,11 @@ export function filterMessages(
   const restored = new Set<Message>();
   for (const message of messages) {
     const original = judge.restore(message);
-    if (original !== undefined) restored.add(original);
+    if (original) restored.add(original);
     const seen =
       original === undefined
         ? filterMessage(message, register, judge, calls)
-        : isOfWithheldCall(original, register)
+        : original === null || isOfWithheldCall(original, register)
           ? undefined
           : original;
     if (seen !== message) changed = true;

@@ -18,6 +18,8 @@ export type RunPhase = "idle" | "active" | "finished" | "errored";
 export type RunAutomatonOptions = {
   /** What was asked for: lets E2 be checked and makes the calls of its history known. */
   input?: RunAgentInput;
+  /** Ids and names of calls of the thread that the input does not repeat. */
+  earlierCalls?: Iterable<readonly [id: string, name: string]>;
   /** Findings count as errors too, except what must be served (a newer protocol version). */
   strict?: boolean;
   limits?: Partial<OrderLimits>;
@@ -53,7 +55,9 @@ export function createRunAutomaton(options: RunAutomatonOptions = {}): RunAutoma
   const limits: OrderLimits = { ...DEFAULTS, ...options.limits };
   assertPositiveInteger("maxOpenUnits", limits.maxOpenUnits);
   assertPositiveInteger("maxStateSize", limits.maxStateSize);
-  return new Automaton(options.input, options.strict === true, limits);
+  const automaton = new Automaton(options.input, options.strict === true, limits);
+  for (const [id, name] of options.earlierCalls ?? []) automaton.earlierCalls.set(id, name);
+  return automaton;
 }
 
 class Automaton implements RunAutomaton, Judge {

@@ -1,0 +1,107 @@
+import { SmallMap } from "@countersign/core";
+import type { Message } from "@countersign/wire";
+import type { MessageRecord } from "./message-record.js";
+import type { ThreadState } from "./thread-state.js";
+
+/** A message that a client may hold: as its request repeats it, or else by the ledger's record. */
+export type HeldPlace =
+  | { readonly source: Message; readonly record?: undefined }
+  | { readonly id: string; readonly record: MessageRecord; readonly source?: undefined };
+
+/**
+ * The messages that a client may hold when a run begins, in their order.
+ *
+ * @param isHistoryChecked the request's history was compared with the ledger: what it leaves out behind the first
+ * message that it repeats, the client does not hold. Without the check a client may leave out anything and hold it.
+ */
+export function heldPlaces(
+  { order, messages }: ThreadState,
+  sent: readonly Message[],
+  isHistoryChecked: boolean,
+): HeldPlace[] {
+  // Two answers under one id are two messages, so that an id may stand in either list twice.
+  const repeated = new Map<string, Message[]>();
+  for (const message of sent) {
+    const twins = repeated.get(message.id);
+    if (twins === undefined) repeated.set(message.id, [message]);
+    else twins.push(message);
+  }
+  const first = order.findIndex((id) => repeated.has(id));
+  if (first === -1 || isHistoryChecked) {
+    const unsent = first === -1 ? order : order.slice(0, first);
+    return [...unsent.flatMap((id) => recordPlace(id, messages)), ...sent.map(sourcePlace)];
+  }
+  const placed = new Set<Message>();
+  const places = order.flatMap((id): HeldPlace[] => {
+    const twins = repeated.get(id);
+    if (twins === undefined) return recordPlace(id, messages);
+    const source = twins.shift();
+    if (source === undefined) return [];
+    placed.add(source);
+    return [{ source }];
+  });
+  return [...places, ...sent.filter((message) => !placed.has(message)).map(sourcePlace)];
+}
+
+function recordPlace(id: string, messages: ThreadState["messages"]): HeldPlace[] {
+  const record = messages.get(id);
+  return record === undefined ? [] : [{ id, record }];
+}
+
+function sourcePlace(source: Message): HeldPlace {
+  return { source };
+}
+
+/** A call that was delivered on the thread before a run. */
+export type EarlierCall = {
+  readonly name: string;
+  /** Whether the client declared the tool in the run that called it. */
+  readonly isClients: boolean;
+  /** Whether the client may still hold it: a new event would write into it. */
+  readonly isHeld: boolean;
+};
+
+/** What the ledger knows of a thread beside what the request repeats: ids, roles, names and digests, no text. */
+export type EarlierThread = {
+  /** The messages that the client may hold and did not send. */
+  readonly messages: SmallMap<string, MessageRecord>;
+  /** Every call that was delivered on the thread. */
+  readonly calls: SmallMap<string, EarlierCall>;
+};
+
+/** A thread of which nothing is known. */
+export const NO_EARLIER_THREAD: EarlierThread = { messages: new SmallMap(), calls: new SmallMap() };
+
+/** What is known of a thread when a run begins; a copy, since the run goes on writing to the thread's state. */
+export function earlierThread(
+  state: ThreadState,
+  sent: readonly Message[],
+  isHistoryChecked: boolean,
+): EarlierThread {
+  const messages = new SmallMap<string, MessageRecord>();
+  const isSent = new Set(sent.map(({ id }) => id));
+  const isPlaced = new Set(state.order);
+  for (const [id, record] of state.shown) if (!isSent.has(id)) messages.set(id, record);
+  for (const place of heldPlaces(state, sent, isHistoryChecked)) {
+    if (place.record !== undefined) messages.set(place.id, place.record);
+  }
+  // What has no place was delivered or accepted by a run that was never put away.
+  for (const [id, record] of state.messages) {
+    if (!isPlaced.has(id) && !isSent.has(id)) messages.set(id, record);
+  }
+  const calls = new SmallMap<string, EarlierCall>();
+  for (const [id, { name, isClients }] of state.calls) {
+    calls.set(id, { name, isClients, isHeld: false });
+  }
+  for (const record of messages.values()) {
+    for (const { id, name } of record.calls ?? []) {
+      const known = calls.get(id);
+      calls.set(id, {
+        name: known?.name ?? name,
+        isClients: known?.isClients ?? false,
+        isHeld: true,
+      });
+    }
+  }
+  return { messages, calls };
+}
