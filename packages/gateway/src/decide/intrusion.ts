@@ -89,6 +89,10 @@ export function intrusionOf(
 function reopening(event: AgUiEvent, known: Known, onBlock: OnBlock): Intrusion | undefined {
   const target = targetOf(event);
   if (target?.role !== "assistant" && target?.role !== "reasoning") return undefined;
+  // Who speaks as somebody else is blocked for that.
+  if (event.type === "TEXT_MESSAGE_START" && (event.role ?? "assistant") !== "assistant") {
+    return undefined;
+  }
   if (!known.lacksText(target.id)) return undefined;
   const reason = "the message is of an earlier run, and the request does not hold its text";
   return intrusionInto(target.id, ownDenial("gateway/reopened", reason, onBlock));

@@ -3,15 +3,13 @@ import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent, Message, RunAgentInput, ToolMessage } from "@countersign/wire";
 import { digestOf } from "../ledger/digest.js";
 import type { EarlierThread } from "../ledger/held-thread.js";
+import { isAgents } from "../ledger/message-record.js";
 import type { MessageRecord } from "../ledger/message-record.js";
 
 /** Messages and calls remembered per run; beyond it the run ends rather than forgetting one. */
 const MAX_KNOWN = 100_000;
 
 type Answer = Pick<ToolMessage, "toolCallId" | "content">;
-
-/** Whether what stands under an id is the agent's own to go on with. */
-const IS_AGENTS: ReadonlySet<Message["role"]> = new Set(["assistant", "reasoning", "activity"]);
 
 /** What the person already has: sent by them, delivered on this stream, or by the ledger part of the thread. */
 export class Known {
@@ -32,7 +30,7 @@ export class Known {
     for (const message of input.messages) {
       this.#addMessage(message);
       const { id, role } = message;
-      if (IS_AGENTS.has(role)) continue;
+      if (isAgents(role)) continue;
       if (this.#roles.get(id) === role && this.#originals?.has(id) !== true) {
         this.#originals ??= new SmallMap();
         this.#originals.set(id, message);
@@ -58,7 +56,7 @@ export class Known {
   /** The record of a message of the thread that the request does not repeat and an agent could not have said. */
   recordOf(messageId: string): MessageRecord | undefined {
     const record = this.#earlier.messages.get(messageId);
-    return record === undefined || IS_AGENTS.has(record.role) ? undefined : record;
+    return record === undefined || isAgents(record.role) ? undefined : record;
   }
 
   /** What the request said under this id, where an agent could not have said it. */

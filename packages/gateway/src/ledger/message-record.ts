@@ -38,6 +38,13 @@ export type MessageRecord = {
   at?: number[];
 };
 
+const AGENTS: ReadonlySet<Message["role"]> = new Set(["assistant", "reasoning", "activity"]);
+
+/** Whether messages of a role are the agent's own to go on with. */
+export function isAgents(role: Message["role"]): boolean {
+  return AGENTS.has(role);
+}
+
 /** Fields that a client may lose on the way, but not change. */
 const FIELDS = [
   "name",

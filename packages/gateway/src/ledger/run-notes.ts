@@ -4,6 +4,7 @@ import { beginningsLeft } from "./beginnings-left.js";
 import { assertRoom, MAX_MESSAGES } from "./conversation.js";
 import type { HeldCall, HeldMessage } from "./held-message.js";
 import { joinRecords } from "./join-records.js";
+import { isAgents } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 import { PendingRows } from "./pending-rows.js";
 import type { TraceWrite } from "./pending-rows.js";
@@ -97,12 +98,7 @@ export class RunNotes {
 
   /** An activity: no client sends it back, and no later message may take its id. */
   putActivity(id: string): void {
-    const { shown } = this.#state;
-    // Beyond the bound it is not remembered: what an agent writes into its own activity is read like any other text.
-    if (shown.has(id) || shown.size >= MAX_MESSAGES) return;
-    const record: MessageRecord = { role: "activity", content: [] };
-    shown.set(id, record);
-    this.#pending.put(rowOf("shown", id, record));
+    if (!this.#state.shown.has(id)) this.#keepShown(id, { role: "activity", content: [] });
   }
 
   /** The agent answered the call itself, in an event or in a message list. */
@@ -245,8 +241,21 @@ export class RunNotes {
     }
   }
 
+  /** No history has it any more. What the person or their application said stays theirs, should its id come back. */
   #forget(id: string): void {
+    const record = this.#state.messages.get(id);
     this.#state.messages.delete(id);
     this.#pending.remove({ kind: "message", id });
+    if (record === undefined || isAgents(record.role)) return;
+    const { role, content, fields } = record;
+    this.#keepShown(id, { role, content, ...(fields === undefined ? {} : { fields }) });
+  }
+
+  /** Beyond the bound the newest are not remembered: no client holds them but by a list or an activity of the agent's. */
+  #keepShown(id: string, record: MessageRecord): void {
+    const { shown } = this.#state;
+    if (shown.size >= MAX_MESSAGES && !shown.has(id)) return;
+    shown.set(id, record);
+    this.#pending.put(rowOf("shown", id, record));
   }
 }

@@ -18,6 +18,7 @@ import type { ThreadState } from "./thread-state.js";
  */
 export class RunTrace {
   readonly #conversation: Conversation;
+  readonly #state: ThreadState;
   readonly #notes: RunNotes;
   readonly #sentState: RunAgentInput["state"];
   readonly #isStateTaken: boolean;
@@ -40,6 +41,7 @@ export class RunTrace {
   ) {
     this.#isOld = isOld;
     this.#isStateTaken = isStateTaken;
+    this.#state = state;
     this.#sentState = input.state;
     this.#conversation = new Conversation(heldPlaces(state, input.messages, isHistoryChecked));
     this.#notes = new RunNotes({
@@ -241,11 +243,17 @@ export class RunTrace {
     return this.#conversation.roleOf(id) === "activity" ? undefined : this.#conversation.find(id);
   }
 
+  /** The role in which the client has a message, also where no request repeats it. */
+  #roleOf(id: string): Message["role"] | undefined {
+    const { messages, shown } = this.#state;
+    return this.#conversation.roleOf(id) ?? messages.get(id)?.role ?? shown.get(id)?.role;
+  }
+
   /** Where the client puts a call: its parent, else a message of its own under the call's id. */
   #carrierOf(event: EventOf<"TOOL_CALL_START">): HeldMessage {
     const { toolCallId, subagentRunId } = event;
     const parent = event.parentMessageId === "" ? undefined : event.parentMessageId;
-    const role = parent === undefined ? undefined : this.#conversation.roleOf(parent);
+    const role = parent === undefined ? undefined : this.#roleOf(parent);
     if (parent !== undefined && role === "assistant") {
       const message = this.#conversation.find(parent);
       if (message !== undefined) return message;

@@ -66,8 +66,9 @@ export type ThreadState = {
   latest: number;
   readonly messages: SmallMap<string, MessageRecord>;
   /**
-   * What a person was shown that no request repeats: activities, and the messages of streams that were opened
-   * without an input. No history is compared with it; an agent must not write into it in another role.
+   * What a person has or had that no request repeats: activities, the messages of streams that were opened without an
+   * input, and what they said before a list or a rollback left it out. No history is compared with it; an agent does
+   * not write into it.
    */
   readonly shown: SmallMap<string, MessageRecord>;
   readonly calls: SmallMap<string, CallState>;

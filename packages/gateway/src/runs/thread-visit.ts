@@ -213,8 +213,9 @@ function shownOnly(write: TraceWrite | undefined): TraceWrite | undefined {
   if (write === undefined) return undefined;
   const isMessage = ({ kind }: LedgerName): boolean => kind === "message" || kind === "shown";
   const rows = write.rows.filter(isMessage).map((row) => ({ ...row, kind: "shown" as const }));
+  const kept = new Set(rows.map(({ id }) => id));
   const removed = write.removed
-    .filter(isMessage)
+    .filter((name) => isMessage(name) && !kept.has(name.id))
     .map(({ id }) => ({ kind: "shown" as const, id }));
   return rows.length + removed.length === 0 ? undefined : { rows, removed };
 }

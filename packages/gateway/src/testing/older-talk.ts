@@ -1,0 +1,98 @@
+import { sseFrame } from "@countersign/testkit";
+import type { Message } from "@countersign/wire";
+import { createMemoryLedger } from "../ledger/memory-ledger.js";
+import type { ThreadLedger } from "../ledger/ledger.js";
+import { SYSTEM_CLOCK } from "../ports.js";
+import { ASK } from "./begun-thread.js";
+import { idsOf } from "./events.js";
+import { startFixture } from "./fixture.js";
+import type { Fixture } from "./fixture.js";
+import { FIRST_RUN, PersonsEnd, READING_POLICY } from "./older-acts.js";
+import type { Act, Repeats } from "./older-acts.js";
+
+/** A way in which the later runs of a thread are asked for. */
+export type Road = {
+  readonly repeats: Repeats;
+  /** Whether every other run is at the other gateway, which has nothing of the thread but the ledger. */
+  readonly moves: boolean;
+  /** Further members of the requests. */
+  readonly fields?: object;
+};
+
+/** What was decided about one event. */
+export type Verdict = readonly [eventType: unknown, allowed: boolean, rule: string | undefined];
+
+/** How a thread went: the decisions of each run, and what the person has at the end. */
+export type Told = { readonly verdicts: readonly Verdict[][]; readonly messages: Message[] };
+
+/** Two gateways with one agent that does what the test says. */
+export type GatewayPair = {
+  talk(road: Road, first: readonly object[], later: readonly (readonly Act[])[]): Promise<Told>;
+  stop(): Promise<void>;
+};
+
+/** Starts them on one ledger, or on two that share what they store. */
+export async function startPair({
+  policy = READING_POLICY,
+  ledgers,
+}: {
+  policy?: string;
+  ledgers?: readonly [ThreadLedger, ThreadLedger];
+} = {}): Promise<GatewayPair> {
+  const script = new Map<string, string>();
+  const memory = createMemoryLedger(SYSTEM_CLOCK);
+  const start = (ledger: ThreadLedger): Promise<Fixture> =>
+    startFixture(
+      ({ body }) => {
+        const { threadId, runId } = idsOf(body);
+        const text = script.get(runId) ?? "[]";
+        const events = text.replaceAll("THREAD", threadId).replaceAll("RUN_ID", runId);
+        return { pieces: (JSON.parse(events) as object[]).map(sseFrame) };
+      },
+      { policy, gateway: { ledger } },
+    );
+  const [one = memory, other = memory] = ledgers ?? [];
+  const pair = [await start(one), await start(other)] as const;
+  let count = 0;
+
+  const talk: GatewayPair["talk"] = async ({ repeats, moves, fields }, first, later) => {
+    const person = new PersonsEnd(`t${(count += 1)}`);
+    const runs = [first, ...later.map((acts) => acts.flatMap(({ events }) => events))];
+    const verdicts: Verdict[][] = [];
+    for (const [index, events] of runs.entries()) {
+      const gateway = pair[moves && index % 2 === 1 ? 1 : 0];
+      const isWhole = index > 0 || first === FIRST_RUN;
+      script.set(`${person.threadId}-${index + 1}`, JSON.stringify(asRun(events, isWhole)));
+      const before = gateway.recorder.drafts.length;
+      // Nobody says anything on a GET stream, so that a thread begins with a request.
+      const asked = index === 0 && repeats === "no request" ? "nothing" : repeats;
+      const tools = index === 0 ? { tools: [ASK] } : {};
+      await person.run(gateway.url, asked, { ...tools, ...fields });
+      const drafts = gateway.recorder.drafts.slice(before);
+      verdicts.push(
+        drafts
+          .filter(({ direction }) => direction === "outbound")
+          .map(({ receipt, rule }) => [receipt.event_type, receipt.allowed, rule]),
+      );
+    }
+    return { verdicts, messages: person.messages };
+  };
+
+  return {
+    talk,
+    stop: async () => {
+      for (const gateway of pair) await gateway.stop();
+    },
+  };
+}
+
+/** Events with the ends of a run around them. */
+function asRun(events: readonly object[], isWhole: boolean): object[] {
+  const ids = { threadId: "THREAD", runId: "RUN_ID" };
+  const [first] = events as readonly { type?: string }[];
+  return [
+    ...(first?.type === "RUN_STARTED" ? [] : [{ type: "RUN_STARTED", ...ids }]),
+    ...events,
+    ...(isWhole ? [{ type: "RUN_FINISHED", ...ids }] : []),
+  ];
+}
