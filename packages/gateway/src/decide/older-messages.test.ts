@@ -1,3 +1,4 @@
+import type { JsonObject } from "@countersign/core";
 import { startPostgres } from "@countersign/testkit";
 import { compilePolicy, createContentReader, loadPolicy } from "@countersign/policy";
 import type { Message } from "@countersign/wire";
@@ -5,6 +6,7 @@ import * as fc from "fast-check";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import { openPostgresLedger } from "../ledger/postgres/open-postgres-ledger.js";
@@ -49,23 +51,28 @@ const rulesOf = (verdicts: readonly Verdict[][]): (string | undefined)[] => [
   ...new Set(verdicts.at(-1)?.flatMap(([, , rule]) => rule ?? [])),
 ];
 
-/** What no agent may do to what the person has, whatever it sends. */
-function expectUnharmed(messages: readonly Message[]): void {
+const CALLS = new Map([
+  ["c1", { name: "ask", arguments: '{"q":1}' }],
+  ["c2", { name: "lookup", arguments: "{}" }],
+]);
+
+/** What an agent did to the person that no agent may do, whatever it sends. */
+function harmOf(messages: readonly Message[]): unknown[] {
   const { content: settings } = compilePolicy(loadPolicy(READING_POLICY));
   if (settings === undefined) throw new TypeError("the policy reads nothing");
-  for (const message of messages) {
-    if (message.role === "user") expect(message).toEqual(SAID);
-    expect(["system", "developer"]).not.toContain(message.role);
-    const { content } = message;
-    if (typeof content === "string" && message.role !== "user" && message.role !== "tool") {
-      const whole = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: content };
-      expect([content, createContentReader(settings).read(whole)]).toEqual([content, null]);
-    }
-    for (const call of message.role === "assistant" ? (message.toolCalls ?? []) : []) {
-      if (call.id === "c1") expect(call.function).toEqual({ name: "ask", arguments: '{"q":1}' });
-      if (call.id === "c2") expect(call.function).toEqual({ name: "lookup", arguments: "{}" });
-    }
-  }
+  return messages.flatMap((message): unknown[] => {
+    const { role, content } = message;
+    if (role === "user") return isDeepStrictEqual(message, SAID) ? [] : [message];
+    if (role === "system" || role === "developer") return [message];
+    if (role !== "assistant" && role !== "reasoning") return [];
+    const whole = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: content ?? "" };
+    const found = createContentReader(settings).read(whole as JsonObject);
+    const calls = role === "assistant" ? (message.toolCalls ?? []) : [];
+    const changed = calls.filter(
+      ({ id, function: called }) => !isDeepStrictEqual(called, CALLS.get(id) ?? called),
+    );
+    return [...(found === null ? [] : [message, found]), ...changed];
+  });
 }
 
 let pair: GatewayPair;
@@ -74,7 +81,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.stop());
 
-const RUNS = Number(process.env["COUNTERSIGN_PROPERTY_RUNS"] ?? 25);
+const RUNS = Number(process.env["COUNTERSIGN_PROPERTY_RUNS"] ?? 15);
 
 test("an act gets the same verdict however much of the thread the request repeats", async () => {
   await fc.assert(
@@ -88,7 +95,7 @@ test("an act gets the same verdict however much of the thread the request repeat
       for (const [name, road] of Object.entries(ROADS)) {
         if (isListed && road.repeats === "no request") continue;
         const { verdicts, messages } = await pair.talk(road, FIRST[first], actsOf(later));
-        expectUnharmed(messages);
+        expect(harmOf(messages)).toEqual([]);
         told.push([name, verdicts]);
       }
       for (const [name, verdicts] of told) expect([name, verdicts]).toEqual([name, told[0]?.[1]]);
@@ -102,7 +109,7 @@ test("each act by itself gets one verdict by every road", async () => {
     const told: unknown[] = [];
     for (const road of ["whole history", "GET stream, at another gateway"]) {
       const { verdicts, messages } = await pair.talk(ROADS[road] as Road, CUT_RUN, [[act]]);
-      expectUnharmed(messages);
+      expect(harmOf(messages)).toEqual([]);
       told.push(verdicts);
     }
     expect([act.name, told[1]]).toEqual([act.name, told[0]]);
@@ -113,7 +120,7 @@ test("a text of an earlier run goes on only where the request holds it, and is r
   for (const act of CONTINUATIONS) {
     for (const [name, road] of Object.entries(ROADS)) {
       const { verdicts, messages } = await pair.talk(road, CUT_RUN, [[act]]);
-      expectUnharmed(messages);
+      expect(harmOf(messages)).toEqual([]);
       // A message that holds only calls has no text that could have begun an image.
       const isImage = JSON.stringify(act.events).includes("evil") && !/ c\d$/u.test(act.name);
       const found = isImage ? ["ag_ui_content.images"] : [];
@@ -132,7 +139,7 @@ test("whatever an agent does over several runs, what the person said and what th
       runsOf([...ACTS, ...CONTINUATIONS]),
       async (first, road, later) => {
         const { messages } = await pair.talk(ROADS[road] as Road, FIRST[first], actsOf(later));
-        expectUnharmed(messages);
+        expect(harmOf(messages)).toEqual([]);
       },
     ),
     { numRuns: RUNS * 4 },
@@ -167,7 +174,7 @@ test("where a policy does not look at requests, a client that leaves out part of
   ]);
   await open.stop();
   expect(rulesOf(verdicts)).toEqual(HARM_RULES);
-  expectUnharmed(messages);
+  expect(harmOf(messages)).toEqual([]);
 });
 
 test("a policy that observes blocks nothing and names the rules", async () => {
@@ -201,7 +208,7 @@ test.each(Object.keys(STORES))(
       const runs = [HARM, HARM];
       const { verdicts, messages } = await stored.talk({ repeats, moves: true }, CUT_RUN, runs);
       expect(rulesOf(verdicts)).toEqual(HARM_RULES);
-      expectUnharmed(messages);
+      expect(harmOf(messages)).toEqual([]);
     }
     await stored.stop();
     for (const ledger of ledgers) await ledger.close();
