@@ -40,6 +40,13 @@ const actsOf = (runs: readonly (readonly string[])[]): Act[][] =>
   runs.map((names) => names.flatMap((name) => byName.get(name) ?? []));
 const LISTED = new Set(namesOf(LISTS));
 
+/**
+ * Without what is said about a list that leaves out or changes the person's words: what it leaves out is put back, and
+ * has a receipt, only where the request holds it.
+ */
+const comparable = (verdicts: readonly Verdict[][]): Verdict[][] =>
+  verdicts.map((run) => run.filter(([, , rule]) => rule !== "gateway/rewritten"));
+
 /** Later runs, as names, so that a counterexample can be read. */
 const runsOf = (acts: readonly Act[]): fc.Arbitrary<string[][]> => {
   const run = fc.array(fc.constantFrom(...namesOf(acts)), { minLength: 1, maxLength: 3 });
@@ -96,7 +103,8 @@ test("an act gets the same verdict however much of the thread the request repeat
         if (isListed && road.repeats === "no request") continue;
         const { verdicts, messages } = await pair.talk(road, FIRST[first], actsOf(later));
         expect(harmOf(messages)).toEqual([]);
-        told.push([name, verdicts]);
+        const isOfList = later.flat().some((one) => LISTED.has(one));
+        told.push([name, isOfList ? comparable(verdicts) : verdicts]);
       }
       for (const [name, verdicts] of told) expect([name, verdicts]).toEqual([name, told[0]?.[1]]);
     }),
@@ -110,7 +118,7 @@ test("each act by itself gets one verdict by every road", async () => {
     for (const road of ["whole history", "GET stream, at another gateway"]) {
       const { verdicts, messages } = await pair.talk(ROADS[road] as Road, CUT_RUN, [[act]]);
       expect(harmOf(messages)).toEqual([]);
-      told.push(verdicts);
+      told.push(LISTED.has(act.name) ? comparable(verdicts) : verdicts);
     }
     expect([act.name, told[1]]).toEqual([act.name, told[0]]);
   }
