@@ -22,6 +22,7 @@ export type { CompiledPolicy, PolicyCounterLimits } from "./compile/compile.js";
 export { ALLOW, MAX_FURTHER_RULES } from "./compile/decision.js";
 export type { Decision, Denial, Permit, ReasonCode } from "./compile/decision.js";
 export { REQUEST_CHECKS } from "./compile/request-settings.js";
+export type { ForeignRole, MessageSettings } from "./compile/message-settings.js";
 export type { RequestCheckName, RequestSettings } from "./compile/request-settings.js";
 export type { Trace, TraceStep } from "./compile/explain.js";
 export { meaningOfPolicyRule, POLICY_RULES } from "./compile/rule-meanings.js";

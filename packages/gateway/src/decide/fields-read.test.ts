@@ -107,7 +107,7 @@ test("what the page calls read is read in message lists and in the echo of a req
     expect([field.id, delivered.includes("evil"), rule]).toEqual([
       field.id,
       false,
-      isPersons ? "gateway/role" : "ag_ui_content.images",
+      isPersons ? "ag_ui_messages.unknown_user" : "ag_ui_content.images",
     ]);
   }
 });

@@ -1,7 +1,14 @@
 import { canonicalJson } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
-import type { Decision, Denial, EventFacts, ViolationFacts } from "@countersign/policy";
+import type {
+  Decision,
+  Denial,
+  EventFacts,
+  ForeignRole,
+  OnBlock,
+  ViolationFacts,
+} from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall, ToolMessage } from "@countersign/wire";
 import { createPassage } from "../pipeline/passage.js";
 import type { Passage } from "../pipeline/passage.js";
@@ -107,8 +114,9 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   };
 
   /** Puts a changed saying on record; it is not shown either way. */
-  const blame = (message: Message, event: AgUiEvent): void => {
-    const denial = ownDenial("gateway/rewritten", "what was said or answered stays as it was");
+  const blame = (message: Message, event: AgUiEvent, onBlock: OnBlock = "drop"): void => {
+    const reason = "what was said or answered stays as it was";
+    const denial = ownDenial("gateway/rewritten", reason, onBlock);
     const judged = { decision: observing(run.policy, denial) };
     settle(event, factsOf(event), judged, foreignKey(messageKey(message.id)));
   };
@@ -133,10 +141,27 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       return false;
     }
     // What the person said themselves is theirs; anything else in their name is the agent's.
-    return (
-      known.hasMessage(message) ||
-      allows({ type: "TEXT_MESSAGE_START", messageId: id, role: message.role }, key)
-    );
+    if (known.hasMessage(message)) return true;
+    if (known.roleOf(id) !== undefined) return allows(asStreamed(message), key);
+    return allowsUnknown(message, message.role, key);
+  };
+
+  /** A message that nobody sent is shown where the policy says so, if what it says passes as a text of the agent. */
+  const allowsUnknown = (message: Message, role: ForeignRole, key: UnitKey): boolean => {
+    const start = asStreamed(message);
+    const decision = run.policy.messages.unknown(role);
+    if (decision !== undefined && !settle(start, factsOf(start), { decision }, key)) return false;
+    const { id: messageId, content } = message;
+    const texts = textsOf(content).map((delta): AgUiEvent => {
+      return { type: "TEXT_MESSAGE_CONTENT", messageId, delta };
+    });
+    if (!texts.every((event) => allows(event, key))) return false;
+    if (!Array.isArray(content)) return true;
+    // What it has beside its text is read as the content of a result is.
+    const parts = { type: "TOOL_CALL_RESULT", messageId, toolCallId: "", content } as AgUiEvent;
+    const facts = factsOf({ type: "TEXT_MESSAGE_CONTENT", messageId, delta: "" });
+    const remark = askBeside(run, facts, [parts]);
+    return remark === undefined || settle(start, facts, { decision: remark }, key);
   };
 
   /** What a message has on it beside its words came without them, or would have; conditions may look at it. */
@@ -176,7 +201,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   /** A message that only the ledger knows: as it was, or, since nobody here has what was said, not at all. */
   const recorded = (message: Message, record: MessageRecord): Message | null => {
     const same = asRecorded(message, record);
-    if (same === undefined) blame(message, asStreamed(message));
+    if (same === undefined) blame(message, asStreamed(message), run.policy.onBlock);
     return same ?? null;
   };
 
@@ -231,6 +256,14 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       return allows(event, callKey(id), call) && allowsWorn(wornByCall(call), callKey(id), call);
     },
   };
+}
+
+/** Every text of a content; of several also all of them as one, as a page may show them. */
+function textsOf(content: Message["content"]): string[] {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length > 1 ? [...texts, texts.join("")] : texts;
 }
 
 function saysTheSame(message: Message, original: Message): boolean {

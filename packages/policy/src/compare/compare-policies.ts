@@ -9,6 +9,7 @@ import { compareConditions } from "./condition-block.js";
 import { compareContent } from "./content-block.js";
 import { joinEffects } from "./effect.js";
 import { compareComponents, compareTools } from "./list-blocks.js";
+import { compareMessages } from "./messages-block.js";
 import { compareOrder } from "./order-block.js";
 import { compareRequest } from "./request-block.js";
 import { compareOnBlock, compareStrength, strengthOf } from "./strength.js";
@@ -21,6 +22,7 @@ const EVENT_BLOCKS: readonly (readonly [block: string, compare: Compare])[] = [
   ["ag_ui", compareAgUi],
   ["ag_ui_inbound", compareInbound],
   ["ag_ui_order", compareOrder],
+  ["ag_ui_messages", compareMessages],
   ["ag_ui_components", compareComponents],
   ["ag_ui_classify", compareClassify],
   ["velocity", compareVelocity],

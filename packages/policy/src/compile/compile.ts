@@ -7,6 +7,8 @@ import { hashDocument } from "../document/load.js";
 import type { AgUiBlock, OnBlock, PolicyDocument, PolicyMode } from "../document/model.js";
 import { speaksAboutAgUi } from "../document/model.js";
 import { matchesGlob } from "../patterns/glob.js";
+import { compileMessageSettings } from "./message-settings.js";
+import type { MessageSettings } from "./message-settings.js";
 import { compileRequestSettings } from "./request-settings.js";
 import type { RequestSettings } from "./request-settings.js";
 import { compileCapabilityRules } from "./capability-rules.js";
@@ -45,6 +47,8 @@ export type CompiledPolicy = {
   readonly limits: PolicyCounterLimits;
   /** What a browser may say in a request, with every default filled in. */
   readonly request: RequestSettings;
+  /** What a message list may bring that is not the agent's, with every default filled in. */
+  readonly messages: MessageSettings;
   /** What text is read for; `undefined` where the policy does not ask. */
   readonly content: ContentSettings | undefined;
   /** Ids of all rules, in the order they are asked. */
@@ -90,6 +94,7 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
       velocity: velocity.limits,
     },
     request: request.settings,
+    messages: compileMessageSettings(document),
     content: compileContentSettings(document),
     rules: rules.map((rule) => rule.id),
     evaluate,

@@ -19,6 +19,18 @@ export const POLICY_RULES = {
     remedy:
       "mend the agent (`countersign doctor` shows where), or let the rule pass by name: `ag_ui_order: { rules: { RULE: allow } }`",
   },
+  "ag_ui_messages.unknown_user": {
+    means:
+      "a message list has a message in the person's name that they did not send on this thread, as far as the gateway knows",
+    remedy:
+      "have the agent repeat messages under their ids; where the thread was begun without this gateway, write `ag_ui_messages: { unknown_user: allow }`, or `observe` to show them and keep the record",
+  },
+  "ag_ui_messages.unknown_system": {
+    means:
+      "a message list has a message in the role of `system` or `developer` that nobody sent on this thread: most often the framework's own prompt",
+    remedy:
+      "have the agent leave its prompt out of the list; where people may read it, write `ag_ui_messages: { unknown_system: allow }`",
+  },
   "ag_ui.max_events_per_second": {
     means: "the connection carried more events in one second than the policy allows",
     remedy: "send fewer, larger deltas, or raise `ag_ui.max_events_per_second`",

@@ -134,6 +134,15 @@ export type OrderBlock = BlockHeader & {
   rules?: { [rule: string]: DefaultAction };
 };
 
+/** What becomes of a message that nobody knows. */
+export type UnknownAction = "block" | "observe" | "allow";
+
+/** `rules.ag_ui_messages`: what an agent's message list may bring that is not the agent's. */
+export type MessagesBlock = BlockHeader & {
+  unknown_user?: UnknownAction;
+  unknown_system?: UnknownAction;
+};
+
 /** One check of `ag_ui_request`; its mode wins over the block's. */
 export type RequestCheck = { mode?: PolicyMode };
 
@@ -183,6 +192,7 @@ export type PolicyRules = {
   ag_ui_tools?: ToolsBlock;
   ag_ui_content?: ContentBlock;
   ag_ui_order?: OrderBlock;
+  ag_ui_messages?: MessagesBlock;
   ag_ui_request?: RequestBlock;
   velocity?: VelocityRule | VelocityRule[];
   [other: string]: unknown;

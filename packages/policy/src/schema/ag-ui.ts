@@ -116,6 +116,24 @@ export const AG_UI_ORDER: JsonSchema = closed(
   },
 );
 
+const unknown = (description: string): JsonSchema =>
+  choice(
+    `${description} block: it is withheld. observe: it is shown, and its receipt says so. allow: it is shown.`,
+    ["block", "observe", "allow"],
+  );
+
+/** `ag_ui_messages`: what a message list of the agent may bring that is not the agent's. */
+export const AG_UI_MESSAGES: JsonSchema = closed(
+  "Messages in a list of the agent (MESSAGES_SNAPSHOT, RUN_STARTED.input) that are not the agent's own. What the request or the thread knows passes as it was said.",
+  {
+    ...BLOCK_HEADER,
+    unknown_user: unknown("A message of the person that nobody sent on the thread."),
+    unknown_system: unknown(
+      "The same in the role of `system` or `developer`: frameworks list their own prompt.",
+    ),
+  },
+);
+
 const positive = (description: string): JsonSchema => ({
   type: "integer",
   description,

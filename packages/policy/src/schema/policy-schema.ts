@@ -1,4 +1,11 @@
-import { AG_UI, AG_UI_COMPONENTS, AG_UI_INBOUND, AG_UI_ORDER, VELOCITY } from "./ag-ui.js";
+import {
+  AG_UI,
+  AG_UI_COMPONENTS,
+  AG_UI_INBOUND,
+  AG_UI_MESSAGES,
+  AG_UI_ORDER,
+  VELOCITY,
+} from "./ag-ui.js";
 import { AG_UI_CONTENT } from "./content.js";
 import { AG_UI_CLASSIFY, AG_UI_CONDITIONS, AG_UI_TOOLS } from "./countersign.js";
 import { EXTENSIONS, HUSHSPEC_BLOCKS, METADATA } from "./hushspec.js";
@@ -17,6 +24,7 @@ export const AG_UI_BLOCKS = {
   ag_ui_tools: AG_UI_TOOLS,
   ag_ui_content: AG_UI_CONTENT,
   ag_ui_order: AG_UI_ORDER,
+  ag_ui_messages: AG_UI_MESSAGES,
   ag_ui_request: AG_UI_REQUEST,
   velocity: VELOCITY,
 } as const satisfies Readonly<Record<string, JsonSchema>>;

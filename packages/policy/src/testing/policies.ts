@@ -132,6 +132,14 @@ const blocks = {
     },
     some,
   ),
+  ag_ui_messages: fc.record(
+    {
+      ...header,
+      unknown_user: text("block", "observe", "allow"),
+      unknown_system: text("block", "observe", "allow"),
+    },
+    some,
+  ),
   ag_ui_tools: fc.record(
     {
       ...header,
