@@ -13,6 +13,7 @@ export { classifyInput } from "./classify/input.js";
 export type { InputContext } from "./classify/input.js";
 export { DEFAULT_CHAT } from "./classify/refinement.js";
 export type { Refinements } from "./classify/refinement.js";
+export { looksLike } from "./patterns/look-alike.js";
 export { splitPointer } from "./patterns/pointer-glob.js";
 export { stoppedPath } from "./classify/stopped-path.js";
 export { CLASSIFICATION_TABLE, INPUT_TABLE } from "./classify/table.js";

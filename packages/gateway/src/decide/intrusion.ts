@@ -63,8 +63,8 @@ export function intrusionOf(
     case "TOOL_CALL_ARGS":
     case "TOOL_CALL_END": {
       // The client would append the new arguments to those the person has read.
-      if (known.isListedCall(event.toolCallId)) {
-        const reason = "a tool call of the history is not opened again";
+      if (known.isWholeCall(event.toolCallId)) {
+        const reason = "a tool call that is whole is not opened again";
         return {
           key: foreignKey(callKey(event.toolCallId)),
           denial: ownDenial("gateway/known-call", reason, onBlock),

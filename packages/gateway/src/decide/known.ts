@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import type { AgUiEvent, Message, RunAgentInput, ToolMessage } from "@countersign/wire";
 import { digestOf } from "../ledger/digest.js";
 import type { EarlierThread } from "../ledger/held-thread.js";
-import { isAgents } from "../ledger/message-record.js";
+import { asRecorded, isAgents } from "../ledger/message-record.js";
 import type { MessageRecord } from "../ledger/message-record.js";
 
 /** Messages and calls remembered per run; beyond it the run ends rather than forgetting one. */
@@ -18,8 +18,8 @@ export class Known {
   readonly #roles = new SmallMap<string, Message["role"]>();
   // Made when first needed: most runs know text only, and an empty table takes 200 bytes.
   #calls: Map<string, string> | undefined;
-  /** Calls that came whole, in a message list. */
-  #listed: Set<string> | undefined;
+  /** Calls that are whole: they came in a message list, or their end was delivered. */
+  #whole: Set<string> | undefined;
   /** What the person or their application said: no agent may change it. */
   #originals: SmallMap<string, Message> | undefined;
   /** Which call each tool message answers, and a digest of the whole answer. */
@@ -59,6 +59,18 @@ export class Known {
     return record === undefined || isAgents(record.role) ? undefined : record;
   }
 
+  /** Whether a list changes or leaves out words of the person that nobody here could put back: only digests are kept. */
+  losesWords(list: readonly Message[]): boolean {
+    const { words, messages } = this.#earlier;
+    if (words.size === 0) return false;
+    const same = new Set<string>();
+    for (const message of list) {
+      const record = words.has(message.id) ? messages.get(message.id) : undefined;
+      if (record !== undefined && asRecorded(message, record) !== undefined) same.add(message.id);
+    }
+    return same.size < words.size;
+  }
+
   /** What the request said under this id, where an agent could not have said it. */
   original(messageId: string): Message | undefined {
     return this.#originals?.get(messageId);
@@ -88,9 +100,9 @@ export class Known {
     return this.#calls?.get(toolCallId) ?? this.#earlier.calls.get(toolCallId)?.name;
   }
 
-  /** Whether a call first came whole, in the request or in a message list, or is of an earlier run. */
-  isListedCall(toolCallId: string): boolean {
-    if (this.#listed?.has(toolCallId) === true) return true;
+  /** Whether a call is whole: it came in the request or in a message list, has ended, or is of an earlier run. */
+  isWholeCall(toolCallId: string): boolean {
+    if (this.#whole?.has(toolCallId) === true) return true;
     return this.#earlier.calls.get(toolCallId)?.isHeld === true;
   }
 
@@ -114,6 +126,8 @@ export class Known {
       case "TOOL_CALL_START":
         this.#add(this.carrierOf(event), "assistant");
         return this.#addCall(event.toolCallId, event.toolCallName);
+      case "TOOL_CALL_END":
+        return this.#addWhole(event.toolCallId);
       case "MESSAGES_SNAPSHOT":
         for (const message of event.messages) this.#addMessage(message);
         return undefined;
@@ -139,8 +153,7 @@ export class Known {
     if (message.role !== "assistant") return;
     for (const call of message.toolCalls ?? []) {
       if (this.#calls?.has(call.id) !== true) {
-        this.#listed ??= new Set();
-        this.#listed.add(call.id);
+        this.#addWhole(call.id);
       }
       this.#addCall(call.id, call.function.name);
     }
@@ -158,6 +171,12 @@ export class Known {
     if (this.#originals?.has(id) === true) return;
     this.#answers ??= new Map();
     this.#answers.set(id, { toolCallId, digest: digestOfAnswer({ toolCallId, content }) });
+  }
+
+  #addWhole(id: string): void {
+    this.#whole ??= new Set();
+    assertWithin("maxKnownCalls", this.#whole.size + 1, MAX_KNOWN);
+    this.#whole.add(id);
   }
 
   #addCall(id: string, name: string): void {

@@ -40,10 +40,13 @@ const actsOf = (runs: readonly (readonly string[])[]): Act[][] =>
   runs.map((names) => names.flatMap((name) => byName.get(name) ?? []));
 const LISTED = new Set(namesOf(LISTS));
 
-/**
- * Without what is said about a list that leaves out or changes the person's words: what it leaves out is put back, and
- * has a receipt, only where the request holds it.
- */
+/** Lists without the person's words: these are put back where the request holds them, and elsewhere the list is blocked. */
+const LOSING = new Set(
+  namesOf(LISTS.filter(({ events }) => !JSON.stringify(events).includes(JSON.stringify(SAID)))),
+);
+const isLosing = (names: readonly string[]): boolean => names.some((name) => LOSING.has(name));
+
+/** Without what is said about an answer that a list leaves out: it is put back only where the request holds it. */
 const comparable = (verdicts: readonly Verdict[][]): Verdict[][] =>
   verdicts.map((run) => run.filter(([, , rule]) => rule !== "gateway/rewritten"));
 
@@ -67,7 +70,8 @@ const CALLS = new Map([
 function harmOf(messages: readonly Message[]): unknown[] {
   const { content: settings } = compilePolicy(loadPolicy(READING_POLICY));
   if (settings === undefined) throw new TypeError("the policy reads nothing");
-  return messages.flatMap((message): unknown[] => {
+  const lost = messages.some(({ id }) => id === SAID.id) ? [] : ["the person's words are gone"];
+  const found = messages.flatMap((message): unknown[] => {
     const { role, content } = message;
     if (role === "user") return isDeepStrictEqual(message, SAID) ? [] : [message];
     if (role === "system" || role === "developer") return [message];
@@ -80,6 +84,7 @@ function harmOf(messages: readonly Message[]): unknown[] {
     );
     return [...(found === null ? [] : [message, found]), ...changed];
   });
+  return [...lost, ...found];
 }
 
 let pair: GatewayPair;
@@ -106,6 +111,7 @@ test("an act gets the same verdict however much of the thread the request repeat
         const isOfList = later.flat().some((one) => LISTED.has(one));
         told.push([name, isOfList ? comparable(verdicts) : verdicts]);
       }
+      if (isLosing(later.flat())) return;
       for (const [name, verdicts] of told) expect([name, verdicts]).toEqual([name, told[0]?.[1]]);
     }),
     { numRuns: RUNS },
@@ -120,7 +126,8 @@ test("each act by itself gets one verdict by every road", async () => {
       expect(harmOf(messages)).toEqual([]);
       told.push(LISTED.has(act.name) ? comparable(verdicts) : verdicts);
     }
-    expect([act.name, told[1]]).toEqual([act.name, told[0]]);
+    const other = isLosing([act.name]) ? told[0] : told[1];
+    expect([act.name, other]).toEqual([act.name, told[0]]);
   }
 }, 600_000);
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import { classifyEvent } from "@countersign/policy";
 import type { CompiledPolicy, Denial, ViolationFacts } from "@countersign/policy";
-import type { AgUiEvent } from "@countersign/wire";
+import type { AgUiEvent, Message } from "@countersign/wire";
 import { clientToolsOf } from "../classify/client-tools.js";
 import { assertInput } from "../inbound/request.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
@@ -103,6 +103,10 @@ class Decider implements Step, OwnRuleFacts {
 
   wasClientsCall(toolCallId: string): boolean {
     return this.#known.wasClientsCall(toolCallId);
+  }
+
+  losesWords(list: readonly Message[]): boolean {
+    return this.#known.losesWords(list);
   }
 
   hasWithheld(): boolean {

@@ -1,7 +1,7 @@
 import { utf8Length } from "@countersign/core";
 import { STREAM_RULES } from "@countersign/policy";
 import type { CompiledPolicy, Decision, Denial, OnBlock, Permit } from "@countersign/policy";
-import type { AgUiEvent } from "@countersign/wire";
+import type { AgUiEvent, Message } from "@countersign/wire";
 import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRuleId, Violation } from "@countersign/wire/order";
 import { namesPrototype } from "./prototype-names.js";
@@ -68,6 +68,8 @@ export type OwnRuleFacts = {
   wasClientsCall(toolCallId: string): boolean;
   /** Whether anything is withheld on this thread. */
   hasWithheld(): boolean;
+  /** Whether a list would take words of the person away that nobody here could put back. */
+  losesWords(list: readonly Message[]): boolean;
 };
 
 /** What an agent may never do to a person, whatever the policy grants: speak or answer in their place. */
@@ -90,6 +92,11 @@ export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefin
   }
   if (event.type === "RAW" && facts.hasWithheld()) {
     return ownDenial("gateway/raw", "a raw event may repeat what is withheld", onBlock);
+  }
+  if (event.type === "MESSAGES_SNAPSHOT" && facts.losesWords(event.messages)) {
+    const reason =
+      "the list changes or leaves out what the person said, and the request does not hold it";
+    return ownDenial("gateway/rewritten", reason, onBlock);
   }
   if (event.type === "REASONING_ENCRYPTED_VALUE") {
     return encryptedDenial(event.encryptedValue, facts);

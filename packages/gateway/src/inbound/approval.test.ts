@@ -123,6 +123,30 @@ test("the shown call itself, opened again, counts as the one that was approved o
   expect((await run(pay("c2"), resume(no("i2")))).calls).toEqual([]);
 });
 
+test.each(["Pay", "PAY", "p\u0430y", "\uff50ay", "p\u00e0y"])(
+  "a tool named like the approved one cannot stand in for it: %s",
+  async (name) => {
+    await begin();
+    await ask();
+    const stream = call("n1", name, '{"amount":5000}');
+    const toolCalls = [{ id: "n2", type: "function", function: { name, arguments: PAY } }];
+    const list = {
+      type: "MESSAGES_SNAPSHOT",
+      messages: [{ id: "n2", role: "assistant", toolCalls }],
+    };
+    const other = call("n3", "refund", "{}");
+    const { calls } = await run([...stream, list, ...other, ...pay("n4")], resume(yes("i1")));
+    expect(calls).toEqual(["n3", "n4"]);
+  },
+);
+
+test("another tool under the id of the approved call is blocked", async () => {
+  await begin();
+  await ask();
+  const events = [...call("c1", "transfer", '{"amount":5000}'), ...pay("n1")];
+  expect((await run(events, resume(yes("i1")))).calls).toEqual(["n1"]);
+});
+
 test("open interrupts cannot be walked past", async () => {
   await begin();
   await ask();

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@countersign/core";
+import { looksLike } from "@countersign/policy";
 import type { CompiledPolicy, Denial } from "@countersign/policy";
 import type { Judgement, Question } from "../decide/judge.js";
 import { ownDenial } from "../decide/structure.js";
@@ -65,7 +66,14 @@ class Answers {
   }
 
   isAbout(name: string): boolean {
-    return this.#names.has(name);
+    return this.#toolLike(name) !== undefined;
+  }
+
+  /** The tool that the person was asked about and that a name is, or looks like. */
+  #toolLike(name: string): string | undefined {
+    if (this.#names.has(name)) return name;
+    for (const asked of this.#names) if (looksLike(name, asked)) return asked;
+    return undefined;
   }
 
   /** Why a call may not be made; nothing when it may, which uses an approval up. */
@@ -78,7 +86,8 @@ class Answers {
     if (id !== undefined && this.#matches({ id }).some(({ isGranted }) => !isGranted)) {
       return "the person declined this call";
     }
-    if (!this.#names.has(call.name)) return undefined;
+    const asked = this.#toolLike(call.name);
+    if (asked === undefined) return undefined;
     if (call.state === "partial" && source === "TOOL_CALL_START") return undefined;
     const digest = call.state === "whole" ? digestOfValue(call.arguments ?? {}) : undefined;
     // A message list repeats what was delivered before the person answered; a stream would open it again.
@@ -86,6 +95,8 @@ class Answers {
     if (id !== undefined && listedArguments !== undefined && this.#earlier.has(id)) {
       if (this.#earlier.get(id) === meaningOf(listedArguments)) return undefined;
     }
+    if (asked !== call.name)
+      return "the tool is named like another that the person was asked about";
     const matches =
       digest === undefined ? [] : this.#matches({ name: call.name, arguments: digest });
     // A message list repeats a call that used its approval; in a stream it would be another one.

@@ -65,12 +65,18 @@ export type EarlierCall = {
 export type EarlierThread = {
   /** The messages that the client may hold and did not send. */
   readonly messages: SmallMap<string, MessageRecord>;
+  /** Of them, those that the person said and no list or rollback took away. */
+  readonly words: ReadonlySet<string>;
   /** Every call that was delivered on the thread. */
   readonly calls: SmallMap<string, EarlierCall>;
 };
 
 /** A thread of which nothing is known. */
-export const NO_EARLIER_THREAD: EarlierThread = { messages: new SmallMap(), calls: new SmallMap() };
+export const NO_EARLIER_THREAD: EarlierThread = {
+  messages: new SmallMap(),
+  words: new Set(),
+  calls: new SmallMap(),
+};
 
 /** What is known of a thread when a run begins; a copy, since the run goes on writing to the thread's state. */
 export function earlierThread(
@@ -82,8 +88,11 @@ export function earlierThread(
   const isSent = new Set(sent.map(({ id }) => id));
   const isPlaced = new Set(state.order);
   for (const [id, record] of state.shown) if (!isSent.has(id)) messages.set(id, record);
+  const words = new Set<string>();
   for (const place of heldPlaces(state, sent, isHistoryChecked)) {
-    if (place.record !== undefined) messages.set(place.id, place.record);
+    if (place.record === undefined) continue;
+    messages.set(place.id, place.record);
+    if (place.record.role === "user") words.add(place.id);
   }
   // What has no place was delivered or accepted by a run that was never put away.
   for (const [id, record] of state.messages) {
@@ -103,5 +112,5 @@ export function earlierThread(
       });
     }
   }
-  return { messages, calls };
+  return { messages, words, calls };
 }

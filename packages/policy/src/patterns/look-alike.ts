@@ -32,3 +32,13 @@ export function foldName(name: string): string {
 export function setApart(name: string): string {
   return name.replace(CAMEL, "_");
 }
+
+/** Whether a person may take one name for the other; a letter of another script may be drawn like any plain one. */
+export function looksLike(name: string, other: string): boolean {
+  const one = [...foldName(name)];
+  const two = [...foldName(other)];
+  return (
+    one.length === two.length &&
+    one.every((letter, at) => letter === two[at] || letter > "~" || (two[at] ?? "") > "~")
+  );
+}
