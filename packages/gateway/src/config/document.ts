@@ -9,6 +9,7 @@ export type AgentBlock = {
   transport?: UpstreamTarget["transport"];
   frames?: UpstreamTarget["frames"];
   dialect?: "auto" | "1.0" | "0.0" | "0.1.0" | "envelope";
+  profile?: UpstreamTarget["profile"];
   accept?: UpstreamTarget["accept"];
   headers?: Record<string, string>;
   forward_authorization?: boolean;

@@ -122,6 +122,7 @@ function targetOf(name: string, block: AgentBlock, options: Reading): UpstreamTa
     headers,
     frames: block.frames ?? "json",
     dialect: dialect === "envelope" ? "chio" : dialect,
+    profile: block.profile ?? "auto",
     ...(block.accept === undefined ? {} : { accept: block.accept }),
     forwardAuthorization: block.forward_authorization ?? false,
     answerTimeoutMs: (block.answer_timeout ?? 30) * 1000,

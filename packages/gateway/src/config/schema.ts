@@ -1,5 +1,6 @@
 import { choice, closed, flag, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
+import { EMITTER_PROFILES } from "@countersign/wire/dialects";
 import { ACCESS_SCHEMA } from "./access.js";
 import { LIMITS_SCHEMA } from "./listen-limits.js";
 import { LOG_LEVELS } from "../telemetry/journal.js";
@@ -45,6 +46,10 @@ const agent = closed(
     transport: choice("How the agent is spoken to", ["post-sse", "get-sse", "websocket"]),
     frames: choice("How a WebSocket agent writes its frames", ["json", "data"]),
     dialect: choice("What the agent speaks", ["auto", "1.0", "0.0", "0.1.0", "envelope"]),
+    profile: choice(
+      "Which known deviations of the agent's framework are repaired; auto when left out",
+      EMITTER_PROFILES,
+    ),
     accept: choice("Which encoding the agent is asked for over HTTP; sse when left out", [
       "sse",
       "protobuf",

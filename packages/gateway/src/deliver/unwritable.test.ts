@@ -37,7 +37,7 @@ test("an event that cannot be written in the client's encoding ends its run with
 test("an event that cannot be written does not take the end of its run with it", async () => {
   const gateway = createInProcess(CHAT_POLICY);
   // In one write with what cannot be written: a start that is out of order, which ends the run.
-  const events = [...TEXT, { type: "RUN_STARTED", ...IDS }];
+  const events = [...TEXT, { type: "RUN_STARTED", ...IDS, runId: "other" }];
   const { delivered } = await gateway.run(INPUT, [chunk(inRun(IDS, events))], {
     onSend: refuseText,
   });

@@ -1,7 +1,7 @@
 import type { Limits } from "@countersign/core";
 import type { ClientState, CompiledPolicy } from "@countersign/policy";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
-import type { Dialect, DowngradeTarget } from "@countersign/wire/dialects";
+import type { Dialect, DowngradeTarget, EmitterProfile } from "@countersign/wire/dialects";
 import type { ClientSink } from "../clients/sink.js";
 import type { Reserve, SharedCaps } from "../decide/budget-gate.js";
 import type { Judgement, Question } from "../decide/judge.js";
@@ -37,6 +37,10 @@ export type RunProgress = {
 export type Run = {
   readonly agent: string;
   readonly agentDialect: Dialect | "auto";
+  /** Which known deviations of the agent's framework are repaired. */
+  readonly agentProfile: EmitterProfile;
+  /** Whether the agent's stream ends with its run; a socket stays open. */
+  readonly agentEndsStream: boolean;
   readonly clientDialect: ClientDialect;
   /** Whether the agent was told the ids it should answer with; a `GET` cannot tell it. */
   readonly agentReadsInput: boolean;

@@ -1,3 +1,4 @@
+import { isRepair } from "@countersign/wire/dialects";
 import type { DialectNote } from "@countersign/wire/dialects";
 import type { EnforceNote } from "@countersign/wire/enforce";
 import { feedItemOf } from "../control/feed-item.js";
@@ -31,6 +32,11 @@ export class RunObserver implements Observer {
   notes(notes: readonly (EnforceNote | DialectNote)[]): void {
     const { agent, runId } = this.#handle;
     this.#around.journal.debug({ agent, run: runId, notes: notes.length }, "dropped or translated");
+    for (const note of notes) {
+      if (!("rule" in note) || !isRepair(note.rule)) continue;
+      this.#around.telemetry.repairs.add(agent, note.rule);
+      addRule((this.#handle.repaired ??= []), note.rule);
+    }
   }
 
   recorded(passage: Passage): void {

@@ -160,6 +160,8 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     const run: Run = {
       agent,
       agentDialect: upstream.target.dialect,
+      agentProfile: upstream.target.profile ?? "auto",
+      agentEndsStream: stream.endsByItself,
       clientDialect,
       agentReadsInput: upstream.target.transport !== "get-sse",
       sessionId,

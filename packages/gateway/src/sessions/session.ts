@@ -23,6 +23,8 @@ export type RunHandle = {
   blockedBy?: string[];
   /** Rules that would have, had they not only observed; the first eight. */
   notedBy?: string[];
+  /** Deviations of the agent's framework that were repaired, by their notes; the first eight. */
+  repaired?: string[];
   /** Cancels the agent's side; the person is told honestly. */
   stop(reason: string, failure?: Failure): void;
 };

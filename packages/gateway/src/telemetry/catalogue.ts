@@ -46,6 +46,11 @@ export const METRICS = {
   countersign_runs_started_total: counter("Runs whose agent answered", "agent"),
   countersign_runs_ended_total: counter("Runs ended, by how they ended", "agent", "state"),
   countersign_run_failures_total: counter("Runs that ended in an error of theirs or ours", "code"),
+  countersign_repairs_total: counter(
+    "Known deviations of an agent's framework that were repaired, by note",
+    "agent",
+    "note",
+  ),
   countersign_runs_open: gauge("Runs open now", "transport"),
   countersign_sockets_open: gauge("WebSockets open now, with or without a run"),
   countersign_connections_open: gauge("TCP connections on the data plane"),

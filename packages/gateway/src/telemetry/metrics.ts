@@ -70,6 +70,7 @@ async function readSamples(
     ["countersign_runs_started_total", counts(telemetry.runsStarted)],
     ["countersign_runs_ended_total", counts(telemetry.runsEnded)],
     ["countersign_run_failures_total", counts(telemetry.runFailures)],
+    ["countersign_repairs_total", counts(telemetry.repairs)],
     [
       "countersign_runs_open",
       ["sse", "websocket"].map((transport) => [

@@ -54,7 +54,7 @@ export class RunWatch {
     telemetry.runsEnded.add(agent, state);
     const endedAt = this.#handle.endedAt ?? clock.now();
     const { forwarded, blocked } = counters;
-    const { blockedBy, notedBy } = this.#handle;
+    const { blockedBy, notedBy, repaired } = this.#handle;
     journal.info(
       {
         agent,
@@ -66,6 +66,7 @@ export class RunWatch {
         blocked,
         ...(blockedBy === undefined ? {} : { blocked_by: blockedBy.join(" ") }),
         ...(notedBy === undefined ? {} : { noted_by: notedBy.join(" ") }),
+        ...(repaired === undefined ? {} : { repaired: repaired.join(" ") }),
         milliseconds: Math.max(0, endedAt - startedAt),
       },
       "run ended",

@@ -33,6 +33,8 @@ export type Telemetry = {
   /** By agent and state. */
   readonly runsEnded: Tally;
   readonly runFailures: Tally;
+  /** By agent and note. */
+  readonly repairs: Tally;
   readonly openRuns: Set<OpenRun>;
   readonly receipts: { appended: number; failures: number; checkpointFailures: number };
   /** Entries that were read again and are as they were, what was found instead, and where first. */
@@ -63,6 +65,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     runsStarted: new Tally(),
     runsEnded: new Tally(),
     runFailures: new Tally(),
+    repairs: new Tally(),
     openRuns: new Set(),
     receipts: { appended: 0, failures: 0, checkpointFailures: 0 },
     scrub: { checked: 0, damages: 0 },

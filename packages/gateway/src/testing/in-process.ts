@@ -20,6 +20,9 @@ import type { MemoryRecorder } from "./fixture.js";
 /** What a test may choose for one run. */
 export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered"> & {
   readonly agentDialect?: Run["agentDialect"];
+  readonly agentProfile?: Run["agentProfile"];
+  /** Told of what was dropped or translated. */
+  readonly onNotes?: Run["observer"]["notes"];
   readonly clientDialect?: ClientDialect;
   /** Told what the observer is told of each group that was delivered. */
   readonly onGroup?: (passages: number, arrivedAt: number) => void;
@@ -51,7 +54,14 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
   return {
     recorder,
     run: async (input, pieces, chosen = {}) => {
-      const { clientDialect = "1.0", agentDialect = "auto", onGroup, onSend, ...hooks } = chosen;
+      const { clientDialect = "1.0", agentDialect = "auto", agentProfile = "auto" } = chosen;
+      const {
+        onGroup,
+        onSend,
+        onNotes = () => {},
+        beforeDelivery,
+        delivered: onDelivered,
+      } = chosen;
       const delivered: AgUiEvent[] = [];
       const passages: Passage[] = [];
       const upstream: Upstream = {
@@ -71,6 +81,8 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
       const run: Run = {
         agent: TARGET.name,
         agentDialect,
+        agentProfile,
+        agentEndsStream: true,
         clientDialect,
         agentReadsInput: true,
         sessionId: "session-1",
@@ -89,7 +101,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         withheld: around.threads.open(TARGET.name, input.threadId, "").withheld,
         sink: createMemorySink(delivered, onSend),
         observer: {
-          notes: () => {},
+          notes: onNotes,
           recorded: (passage) => void passages.push(passage),
           ...(onGroup === undefined ? {} : { delivered: onGroup }),
           failed: (code) => void failures.push(code),
@@ -99,7 +111,8 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         clock: around.clock,
         mintId: around.mintId,
         cancel: () => {},
-        ...hooks,
+        ...(beforeDelivery === undefined ? {} : { beforeDelivery }),
+        ...(onDelivered === undefined ? {} : { delivered: onDelivered }),
       };
       const stream = { headers: {}, endsByItself: true, pieces: piecesOf(pieces) };
       await driveRun(run, stream, new AbortController().signal);

@@ -678,7 +678,7 @@ export const THREATS: readonly Threat[] = [
       },
       {
         agent: [{ type: "RUN_ERROR", message: "log in at https://evil.example" }],
-        outcome: "ag_ui_conditions.no-outside-links-in-errors, gateway/order",
+        outcome: "ag_ui_conditions.no-outside-links-in-errors",
       },
     ],
   },

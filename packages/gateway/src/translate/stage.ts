@@ -1,10 +1,11 @@
 import {
   carryEnvelope,
+  createRepairer,
   createUpgrader,
   unwrapPartialEnvelope,
   upgradeInput,
 } from "@countersign/wire/dialects";
-import type { EnvelopeClaim, Upgrader } from "@countersign/wire/dialects";
+import type { EnvelopeClaim, Repairer, RepairResult, Upgrader } from "@countersign/wire/dialects";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { InboundRequest } from "../inbound/request.js";
@@ -50,6 +51,7 @@ class Translator implements Step {
   readonly #run: Run;
   readonly #next: Step;
   readonly #upgrader: Upgrader;
+  readonly #repairer: Repairer | undefined;
   /** Only envelopes bring ids. */
   #idOf: ((claimed: string) => string) | undefined;
 
@@ -58,6 +60,8 @@ class Translator implements Step {
     this.#next = next;
     const { agentDialect: dialect, threadId, runId, mintId } = run;
     this.#upgrader = createUpgrader({ dialect, threadId, runId, mintId });
+    const { agentProfile: profile, agentEndsStream: endsByItself, input } = run;
+    this.#repairer = createRepairer({ profile, endsByItself, input });
   }
 
   push(passage: Passage): void {
@@ -68,15 +72,31 @@ class Translator implements Step {
       this.#assertConfigured();
       return this.#pushEnvelope(passage, events[0], claim);
     }
-    for (let index = 0; index < events.length; index += 1) {
-      const native = index === 0 ? passage : createPassage(passage.receivedAt);
-      native.value = events[index] as JsonObject;
-      this.#next.push(native);
+    let place: Passage | undefined = passage;
+    for (const event of events) {
+      const repaired = this.#repairer?.push(event);
+      for (const native of repaired === undefined ? [event] : this.#noted(repaired)) {
+        place ??= createPassage(passage.receivedAt);
+        place.value = native;
+        this.#next.push(place);
+        place = undefined;
+      }
     }
   }
 
   end(end: StreamEnd): void {
+    const held = this.#repairer?.end(end.failure !== undefined);
+    for (const native of held === undefined ? [] : this.#noted(held)) {
+      const passage = createPassage(this.#run.clock.now());
+      passage.value = native;
+      this.#next.push(passage);
+    }
     this.#next.end(end);
+  }
+
+  #noted({ events, notes }: RepairResult): JsonObject[] {
+    if (notes.length > 0) this.#run.observer.notes(notes);
+    return events;
   }
 
   /** An envelope brings labels of its own, so the operator decides which agent may send them, not the agent. */

@@ -1,4 +1,4 @@
-import type { Dialect } from "@countersign/wire/dialects";
+import type { Dialect, EmitterProfile } from "@countersign/wire/dialects";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Signal } from "../signal.js";
 
@@ -19,6 +19,8 @@ export type UpstreamTarget = {
   frames: FrameStyle;
   /** What the agent speaks; `auto` finds out from the stream. */
   dialect: Dialect | "auto";
+  /** Which known deviations of the agent's framework are repaired; `auto` when left out. */
+  profile?: EmitterProfile;
   /** Which encoding an HTTP agent is asked for; SSE when left out. */
   accept?: "sse" | "protobuf";
   /** Whether the agent gets the client's own `Authorization`; never unless the configuration says so. */

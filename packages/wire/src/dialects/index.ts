@@ -22,6 +22,16 @@ export { ENVELOPE_NAME, UI_RENDER_HINT_NAME, VENDOR_KEY } from "./names.js";
 export { NOTE_MESSAGES } from "./note.js";
 export type { DialectNote, DialectRule } from "./note.js";
 export type { Dialect, MintId, MintKind, UpgradeOptions } from "./options.js";
+export { DEVIATIONS, EMITTER_PROFILES, isRepair, PROFILES } from "./profiles/profiles.js";
+export type {
+  Deviation,
+  DeviationId,
+  EmitterProfile,
+  Framework,
+  ProfileRow,
+} from "./profiles/profiles.js";
+export { createRepairer } from "./profiles/repair.js";
+export type { Repairer, RepairOptions, RepairResult } from "./profiles/repair.js";
 export { completeInput, downgradeInput, upgradeInput } from "./request.js";
 export type { UpgradedInput } from "./request.js";
 export { DEFAULT_CALL_BUFFER_LIMITS } from "./superseded/call-buffer.js";

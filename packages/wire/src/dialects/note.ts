@@ -36,6 +36,12 @@ export const NOTE_MESSAGES = {
   "role-dropped": "text of a role other than assistant has no form and was dropped",
   "notes-omitted": "more changes were made than are listed",
   "history-dropped": "messages before the last user message have no form",
+  "finish-run-id-replaced": "a finish under the framework's own run id finished the open run",
+  "thread-id-replaced": "a run that names its own id as thread got the requested thread id",
+  "repeated-start-dropped": "a second start of the open run was dropped",
+  "repeated-call-dropped": "a tool call that the history already has was dropped",
+  "finish-after-error-dropped": "a finish after an error was dropped",
+  "early-finish-dropped": "a finish was dropped because its run went on",
 } as const;
 
 /** The stable name of one kind of change. */

@@ -1,0 +1,198 @@
+import { isJsonObject, ownMember } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import type { RunAgentInput } from "../../model/input.js";
+import { isEventType } from "../../model/table.js";
+import { createNoteSink } from "../note.js";
+import type { DialectNote, DialectRule } from "../note.js";
+import { deviationsOf } from "./profiles.js";
+import type { DeviationId, EmitterProfile } from "./profiles.js";
+import { RepeatedCalls } from "./repeated-calls.js";
+
+/** What a repairer needs to know of the run that was asked for. */
+export type RepairOptions = {
+  profile: EmitterProfile;
+  /** The request: its ids and the calls of its history. */
+  input: Pick<RunAgentInput, "threadId" | "runId" | "messages">;
+  /** Whether the agent ends the stream after its run. A finish is held only there: nothing else would release it. */
+  endsByItself: boolean;
+};
+
+/** What becomes of one event where it does not pass as it is. */
+export type RepairResult = { events: JsonObject[]; notes: DialectNote[] };
+
+/** Repairs the known deviations of one stream's framework, after translation and before enforcement. */
+export type Repairer = {
+  /** `undefined` where the event passes as it is. */
+  push(event: JsonObject): RepairResult | undefined;
+  /** The stream is over; `isCut` when it broke off, so that no held finish may count. */
+  end(isCut: boolean): RepairResult | undefined;
+};
+
+/** Runs whose ids are remembered; a stream with more has no finish repaired any more. */
+const MAX_RUNS = 1024;
+
+/** Makes the repairer of one stream; none where the profile repairs nothing. */
+export function createRepairer(options: RepairOptions): Repairer | undefined {
+  const repairs = deviationsOf(options.profile);
+  return repairs.size === 0 ? undefined : new StreamRepairer(options, repairs);
+}
+
+type OpenRun = { readonly threadId: string; readonly runId: string };
+
+class StreamRepairer implements Repairer {
+  readonly #options: RepairOptions;
+  readonly #repairs: ReadonlySet<DeviationId>;
+  readonly #calls: RepeatedCalls | undefined;
+  readonly #runIds = new Set<string>();
+  #open: OpenRun | undefined;
+  #isErrored = false;
+  /** A finish that may be early. */
+  #finish: JsonObject | undefined;
+  #eventNumber = 0;
+
+  constructor(options: RepairOptions, repairs: ReadonlySet<DeviationId>) {
+    this.#options = options;
+    this.#repairs = repairs;
+    if (repairs.has("repeated-call")) this.#calls = new RepeatedCalls(options.input.messages);
+  }
+
+  push(event: JsonObject): RepairResult | undefined {
+    this.#eventNumber += 1;
+    const type = ownMember(event, "type");
+    if (this.#finish === undefined && this.#calls?.isHolding !== true) {
+      // Most events are deltas of text: nothing below is about them.
+      if (typeof type !== "string" || !LOOK_CLOSER.has(type)) return undefined;
+    }
+    const rules: DialectRule[] = [];
+    const events: JsonObject[] = [];
+    for (const whole of this.#calls?.push(event, rules) ?? [event]) {
+      events.push(...this.#follow(whole, rules));
+    }
+    if (rules.length === 0 && events.length === 1 && events[0] === event) return undefined;
+    return { events, notes: this.#notes(rules) };
+  }
+
+  end(isCut: boolean): RepairResult | undefined {
+    const rules: DialectRule[] = [];
+    const events: JsonObject[] = [];
+    for (const held of this.#calls?.end() ?? []) events.push(...this.#follow(held, rules));
+    if (this.#finish !== undefined && !isCut) events.push(this.#finish);
+    this.#finish = undefined;
+    if (events.length + rules.length === 0) return undefined;
+    return { events, notes: this.#notes(rules) };
+  }
+
+  /** The finish that was held, if it counts, and what becomes of this event. */
+  #follow(event: JsonObject, rules: DialectRule[]): JsonObject[] {
+    const type = ownMember(event, "type");
+    // What enforcement will drop says nothing about the run.
+    if (typeof type !== "string" || !isEventType(type)) return [event];
+    const before = this.#releaseFinish(event, type, rules);
+    switch (type) {
+      case "RUN_STARTED":
+        return [...before, ...this.#start(event, rules)];
+      case "RUN_FINISHED":
+        return [...before, ...this.#end(event, rules)];
+      case "RUN_ERROR":
+        this.#open = undefined;
+        this.#isErrored = true;
+        return [...before, event];
+      default:
+        return [...before, event];
+    }
+  }
+
+  /** Another run or a late error may follow a finish; anything else shows that it was early. */
+  #releaseFinish(event: JsonObject, type: string, rules: DialectRule[]): JsonObject[] {
+    const finish = this.#finish;
+    if (finish === undefined) return [];
+    this.#finish = undefined;
+    const isOtherRun = type === "RUN_STARTED" && ownMember(event, "runId") !== this.#open?.runId;
+    if (isOtherRun || type === "RUN_ERROR") {
+      this.#open = undefined;
+      return [finish];
+    }
+    rules.push("early-finish-dropped");
+    return [];
+  }
+
+  #start(event: JsonObject, rules: DialectRule[]): JsonObject[] {
+    const started = this.#withRequestedThread(event, rules);
+    const threadId = ownMember(started, "threadId");
+    const runId = ownMember(started, "runId");
+    if (typeof threadId !== "string" || typeof runId !== "string") return [started];
+    const open = this.#open;
+    if (open !== undefined && open.runId === runId && open.threadId === threadId) {
+      if (!this.#repairs.has("repeated-start")) return [started];
+      rules.push("repeated-start-dropped");
+      return [];
+    }
+    this.#open = { threadId, runId };
+    this.#isErrored = false;
+    if (this.#runIds.size <= MAX_RUNS) this.#runIds.add(runId);
+    return [started];
+  }
+
+  #end(event: JsonObject, rules: DialectRule[]): JsonObject[] {
+    if (this.#isErrored && this.#repairs.has("finish-after-error")) {
+      rules.push("finish-after-error-dropped");
+      return [];
+    }
+    const open = this.#open;
+    if (open === undefined) return [event];
+    const finished = this.#withOpenRun(this.#withRequestedThread(event, rules), open, rules);
+    if (this.#mayBeEarly(finished)) {
+      this.#finish = finished;
+      return [];
+    }
+    this.#open = undefined;
+    return [finished];
+  }
+
+  /** Only the run id of this request as a thread id is one: it cannot name the thread of another person. */
+  #withRequestedThread(event: JsonObject, rules: DialectRule[]): JsonObject {
+    const { threadId, runId } = this.#options.input;
+    if (!this.#repairs.has("thread-is-run") || threadId === runId) return event;
+    if (ownMember(event, "threadId") !== runId || ownMember(event, "runId") !== runId) return event;
+    rules.push("thread-id-replaced");
+    return { ...event, threadId };
+  }
+
+  /** The finish of a run that is known by its own id stays what it is: it would finish another. */
+  #withOpenRun(event: JsonObject, open: OpenRun, rules: DialectRule[]): JsonObject {
+    const runId = ownMember(event, "runId");
+    if (!this.#repairs.has("finish-run-id") || runId === open.runId) return event;
+    if (typeof runId !== "string" || ownMember(event, "threadId") !== open.threadId) return event;
+    if (this.#runIds.has(runId) || this.#runIds.size > MAX_RUNS) return event;
+    rules.push("finish-run-id-replaced");
+    return { ...event, runId: open.runId };
+  }
+
+  #mayBeEarly(finish: JsonObject): boolean {
+    if (!this.#repairs.has("early-finish") || !this.#options.endsByItself) return false;
+    return this.#options.profile === "tanstack" || finishReason(finish) === "tool_calls";
+  }
+
+  #notes(rules: readonly DialectRule[]): DialectNote[] {
+    const notes: DialectNote[] = [];
+    const note = createNoteSink(notes, this.#eventNumber);
+    for (const rule of rules) note(rule);
+    return notes;
+  }
+}
+
+const LOOK_CLOSER: ReadonlySet<string> = new Set([
+  "RUN_STARTED",
+  "RUN_FINISHED",
+  "RUN_ERROR",
+  "TOOL_CALL_START",
+  "TOOL_CALL_END",
+]);
+
+/** TanStack AI says why the model stopped, beside the protocol or in its own metadata. */
+function finishReason(event: JsonObject): unknown {
+  const metadata = ownMember(event, "metadata");
+  const own = isJsonObject(metadata) ? ownMember(metadata, "tanstack") : undefined;
+  const kept = isJsonObject(own) ? ownMember(own, "finishReason") : undefined;
+  return kept ?? ownMember(event, "finishReason");
+}
