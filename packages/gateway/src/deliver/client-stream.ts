@@ -35,6 +35,11 @@ export class ClientStream {
     return this.#phase === "active";
   }
 
+  /** Whether the client has been told how the run ended. */
+  get isRunOver(): boolean {
+    return this.#phase === "finished" || this.#phase === "errored";
+  }
+
   /** Delivers an event that the guard has let on; `passage` is what it was judged to be. */
   write(event: AgUiEvent, passage?: Passage): void {
     const run = this.#run;

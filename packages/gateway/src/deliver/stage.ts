@@ -109,7 +109,10 @@ function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure |
   }
   run.counters.blocked += 1;
   // Without its start or its end a run cannot be told honestly in any other way.
-  const isVital = event.type === "RUN_STARTED" || event.type === "RUN_FINISHED";
+  const isVital =
+    event.type === "RUN_STARTED" ||
+    event.type === "RUN_FINISHED" ||
+    (event.type === "RUN_ERROR" && !client.isRunOver);
   if (decision.onBlock === "end" || (isVital && !passage.part)) return endingFor(decision, passage);
   if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(passage));
   return undefined;

@@ -1,10 +1,11 @@
+import { readFileSync } from "node:fs";
 import type { JsonObject } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
 import { DEVIATIONS } from "@countersign/wire/dialects";
 import type { DeviationId } from "@countersign/wire/dialects";
 import { afterEach, expect, test } from "vitest";
 import { DEVIANT, INPUT } from "../../../wire/src/testing/deviant-streams.js";
-import { STARTER_POLICY } from "../serve/starter-policy.js";
+import { STARTER_POLICY as BUILT_IN } from "../serve/starter-policy.js";
 import { CLIENTS, runClient } from "../testing/client.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
@@ -12,14 +13,17 @@ import { idsOf } from "../testing/events.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import { chunk, createInProcess, frames } from "../testing/in-process.js";
 
+const FILE = new URL("../../../policy/policies/starter.yaml", import.meta.url);
+const STARTER = readFileSync(FILE, "utf8").replace("mode: observe", "mode: enforce");
+
 let fixture: Fixture | undefined;
 afterEach(async () => {
   await fixture?.stop();
   fixture = undefined;
 });
 
-async function run(stream: readonly object[], options: object = {}) {
-  const gateway = createInProcess(STARTER_POLICY);
+async function run(stream: readonly object[], options: object = {}, policy = STARTER) {
+  const gateway = createInProcess(policy);
   const notes: string[] = [];
   const result = await gateway.run(INPUT, frames(stream), {
     ...options,
@@ -39,11 +43,13 @@ test.each(REPAIRED)(
   "%s: the starter policy delivers the repaired stream, and a note says what was done",
   async (id) => {
     const { stream, repaired } = DEVIANT[id];
-    const { delivered, failures, passages, notes } = await run(stream);
-    expect(failures).toEqual([]);
-    expect(delivered).toEqual(repaired);
-    expect(passages.every(({ decision }) => decision?.allow === true)).toBe(true);
-    expect(notes).toContain((DEVIATIONS[id] as { note: string }).note);
+    for (const policy of [STARTER, BUILT_IN]) {
+      const { delivered, failures, passages, notes } = await run(stream, {}, policy);
+      expect(failures).toEqual([]);
+      expect(delivered).toEqual(repaired);
+      expect(passages.every(({ decision }) => decision?.allow === true)).toBe(true);
+      expect(notes).toContain((DEVIATIONS[id] as { note: string }).note);
+    }
   },
 );
 
@@ -57,7 +63,7 @@ test.each(["langgraph", "tanstack"] as const)(
   "a stream in one piece is repaired like one in many (%s)",
   async (agentProfile) => {
     const id = agentProfile === "langgraph" ? "repeated-call" : "early-finish";
-    const gateway = createInProcess(STARTER_POLICY);
+    const gateway = createInProcess(STARTER);
     const { delivered } = await gateway.run(INPUT, [chunk(DEVIANT[id].stream)], { agentProfile });
     await gateway.close();
     expect(delivered).toEqual(DEVIANT[id].repaired);
@@ -82,16 +88,20 @@ test("an error that the policy withholds still ends the run as an error, whateve
   const [start] = DEVIANT["finish-after-error"].stream;
   const error = { type: "RUN_ERROR", message: "log in at https://evil.example" };
   const finish = { type: "RUN_FINISHED", threadId: "t", runId: "r" };
-  const { delivered } = await run([start as JsonObject, error, finish]);
-  expect(JSON.stringify(delivered)).not.toContain("evil");
-  expect(delivered.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
+  for (const agentProfile of ["auto", "strict"]) {
+    for (const rest of [[error, finish], [error]]) {
+      const { delivered } = await run([start as JsonObject, ...rest], { agentProfile });
+      expect(JSON.stringify(delivered)).not.toContain("evil");
+      expect(delivered.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
+    }
+  }
 });
 
 test("a repair hides nothing from the policy: what follows an early finish is judged", async () => {
   const [start, ...rest] = DEVIANT["early-finish"].stream as [JsonObject, ...JsonObject[]];
   const hostile = { type: "CUSTOM", name: "open_url", value: "https://evil.example" };
   const { delivered, passages } = await run([start, ...rest.slice(0, -1), hostile, rest.at(-1)!]);
-  expect(delivered.map(({ type }) => type)).not.toContain("CUSTOM");
+  expect(JSON.stringify(delivered)).not.toContain("evil");
   const judged = passages.find(({ event }) => event?.type === "CUSTOM");
   expect(judged?.decision?.allow).toBe(false);
 });
@@ -110,7 +120,7 @@ test.each(Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])(
         );
         return { pieces: stream.map(sseFrame) };
       },
-      { policy: STARTER_POLICY, gateway: { telemetry } },
+      { policy: STARTER, gateway: { telemetry } },
     );
     const { error, types } = await runClient(`${fixture.url}/agents/support`, { version });
     expect(error).toBeUndefined();
