@@ -57,7 +57,7 @@ export function say(shown: string, isForbidden: boolean): Act {
     isForbidden,
     happened: (person) => person.reads(shown),
     // What a payload holds beside the members of its type counts as the strictest that its type can do.
-    stricter: ["beside a text", "a notification", "two texts"],
+    stricter: ["beside a text", "a notification", "two texts", ...Object.keys(joinedBy(""))],
     forms: {
       "one delta": () => text("n1", shown),
       "two deltas": (_, cut) => inDeltas("TEXT_MESSAGE", "n1", shown, cut),
@@ -127,6 +127,7 @@ export function say(shown: string, isForbidden: boolean): Act {
         envelope("e1", { payload: { text: shown.slice(0, 5) } }),
         envelope("e2", { payload: { text: shown.slice(5) } }),
       ],
+      ...joinedBy(shown),
       "beside a text": [
         envelope("e1", { payload: { text: "Look:", caption: { lines: [shown] } } }),
       ],
@@ -161,6 +162,32 @@ export function say(shown: string, isForbidden: boolean): Act {
       ],
     },
   };
+}
+
+/** A text in two halves with another between them, which clients tell apart by what they join texts by. */
+function joinedBy(shown: string): Record<string, readonly object[]> {
+  const halves = [shown.slice(0, 5), "x) ok\n\n", shown.slice(5)] as const;
+  const chat = { component_type: "chat-window", component_id: "main" };
+  const ways: Record<string, (isOther: boolean, text: string) => object> = {
+    "joined by member": (isOther, text) => ({ payload: { [isOther ? "text" : "delta"]: text } }),
+    "joined by message": (isOther, text) => ({
+      payload: { message_id: isOther ? "m2" : "m1", delta: text },
+    }),
+    "joined by component": (isOther, text) => ({
+      target: { ...chat, component_id: isOther ? "side" : "main" },
+      payload: { delta: text },
+    }),
+    "joined by agent": (isOther, text) => ({
+      agent_id: isOther ? "helper" : "agent-support",
+      payload: { delta: text },
+    }),
+  };
+  return Object.fromEntries(
+    Object.entries(ways).map(([name, fields]) => [
+      name,
+      halves.map((text, index) => envelope(`e${index}`, fields(index === 1, text))),
+    ]),
+  );
 }
 
 /** Finishes, in a later run, an image whose beginning an earlier run delivered. */

@@ -43,6 +43,9 @@ test.each<[JsonValue, Classification]>([
   [{ zzz: "vanish" }, "destroy"],
   [{ action: "started", fields: ["iban"] }, "destroy"],
   [{ step: "close" }, "destroy"],
+  [{ event: "step_started", step: "CLOSEMODAL" }, "destroy"],
+  [{ event: "step_started", step: "submit form and pay" }, "destroy"],
+  [{ event: "step_started", step: "now closeModal please" }, "destroy"],
   ["close", "destroy"],
   [["x"], "destroy"],
 ])("a lifecycle payload %j is %s", (payload, expected) => {

@@ -21,18 +21,18 @@ const isOneOf = (...words: readonly string[]): MemberCheck => {
 const members = (check: MemberCheck, ...names: readonly string[]): Record<string, MemberCheck> =>
   Object.fromEntries(names.map((name) => [name, check]));
 
-const IDS = members(
-  isText,
-  "id",
-  "message_id",
-  "messageId",
+/** Members that name a message. */
+export const MESSAGE_IDS: readonly string[] = ["id", "message_id", "messageId"];
+/** Members that name the run or the thread. */
+export const RUN_IDS: readonly string[] = [
   "run_id",
   "runId",
   "thread_id",
   "threadId",
   "parent_run_id",
   "parentRunId",
-);
+];
+const IDS = members(isText, ...MESSAGE_IDS, ...RUN_IDS);
 
 /** Members of a `text_stream` payload that a client appends to a message. */
 export const APPENDED_MEMBERS: readonly string[] = ["text", "delta", "content", "chunk"];
@@ -40,6 +40,8 @@ export const APPENDED_MEMBERS: readonly string[] = ["text", "delta", "content", 
 /** What a payload may hold so that its type alone says what it does: closed, and without nested objects. */
 export type PayloadForm = {
   readonly members: Readonly<Record<string, MemberCheck>>;
+  /** Members of which a payload has at most one: clients differ in which of two they read. */
+  readonly alternatives?: readonly (readonly string[])[];
   /** The class of a payload of this form. */
   readonly classification: Classification;
   /** The class of every other payload of the type. */
@@ -55,11 +57,12 @@ export const PAYLOAD_FORMS: Readonly<Partial<Record<UiEventType, PayloadForm>>> 
     members: {
       ...IDS,
       ...members(isText, ...APPENDED_MEMBERS, "language", "model"),
-      ...members(isNumber, "index", "sequence", "seq", "timestamp"),
+      timestamp: isNumber,
       ...members(isFlag, "done", "final", "partial"),
       role: isOneOf("assistant"),
       format: isOneOf("markdown", "text", "plain"),
     },
+    alternatives: [APPENDED_MEMBERS, MESSAGE_IDS],
     classification: "display",
     otherwise: "submit",
   },
@@ -156,11 +159,20 @@ export function payloadClass(
     default: {
       const form = PAYLOAD_FORMS[type];
       if (form === undefined) return "submit";
-      return typeof payload === "string" || hasForm(payload, form.members)
+      return typeof payload === "string" || isOfForm(payload, form)
         ? form.classification
         : form.otherwise;
     }
   }
+}
+
+function isOfForm(
+  payload: JsonValue | undefined,
+  { members: known, alternatives = [] }: PayloadForm,
+): boolean {
+  if (!hasForm(payload, known)) return false;
+  const names = isJsonObject(payload) ? Object.keys(payload) : [];
+  return alternatives.every((group) => names.filter((name) => group.includes(name)).length <= 1);
 }
 
 function hasForm(

