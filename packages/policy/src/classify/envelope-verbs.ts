@@ -129,10 +129,10 @@ function isDescription(payload: JsonValue | undefined): boolean {
 }
 
 /** Words for what a person does, which a text about the progress of a run has no use for. */
-const ACTS: readonly string[] = [
-  ...["submit", "pay", "send", "confirm", "approve", "accept", "buy", "purchase"],
-  ...["transfer", "navigate", "redirect", "goto", "download", "upload", "login", "execute"],
-];
+const ACTS: readonly string[] =
+  "submit pay send confirm approve accept buy purchase transfer navigate redirect goto download upload login execute".split(
+    " ",
+  );
 const DANGEROUS: readonly string[] = [...VERBS.keys(), ...SWITCHES, ...ACTS];
 
 /**

@@ -214,11 +214,14 @@ test("an id for each text of a long stream is no harm, and an id that returns la
   );
 });
 
-test.each(["agent_id", "event_id", "session_id", "target"])("the %s of an envelope is read", (name) => {
-  const event = enveloped("text_stream", { text: "Hello." });
-  const label = name === "target" ? { component_id: IMAGE } : IMAGE;
-  expect(createContentReader(SETTINGS).read({ ...event, [name]: label })?.kind).toBe("images");
-});
+test.each(["agent_id", "event_id", "session_id", "target"])(
+  "the %s of an envelope is read",
+  (name) => {
+    const event = enveloped("text_stream", { text: "Hello." });
+    const label = name === "target" ? { component_id: IMAGE } : IMAGE;
+    expect(createContentReader(SETTINGS).read({ ...event, [name]: label })?.kind).toBe("images");
+  },
+);
 
 test("the texts of envelopes are read as one message and each by itself", () => {
   const appended = createContentReader(SETTINGS);
