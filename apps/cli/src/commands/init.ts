@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { CONFIG_SCHEMA } from "@countersign/gateway";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../output/failure.js";
 import { printJson, printLine } from "../output/print.js";
 import { readAddress } from "./capture/arguments.js";
+import { PRESETS, presetPolicy } from "./presets.js";
 
 const EXAMPLE = `
 Files that are there already are left alone unless --force is given.
@@ -17,6 +18,7 @@ Example:
   $ cd my-gateway
   $ countersign serve --check --ask
   $ countersign serve
+  $ countersign init my-gateway --for langgraph --tool show_map
 `;
 
 const NEXT = [
@@ -25,7 +27,7 @@ const NEXT = [
   ["countersign serve", "protects the agent; prints the admin token once"],
 ] as const;
 
-type Flags = { agent: string; force?: boolean; json?: boolean };
+type Flags = { agent: string; for?: string; tool: string[]; force?: boolean; json?: boolean };
 
 /** Adds `countersign init`. */
 export function registerInit(program: Command): void {
@@ -39,6 +41,18 @@ export function registerInit(program: Command): void {
       readAddress,
       "http://127.0.0.1:8000/",
     )
+    .addOption(
+      new Option(
+        "--for <framework>",
+        "also write what this framework needs to be open, as a policy that extends policy.yaml",
+      ).choices(Object.keys(PRESETS)),
+    )
+    .option(
+      "--tool <name>",
+      "with --for: a tool of the page that the agent may call; may be given again",
+      (name: string, before: string[]) => [...before, name],
+      [],
+    )
     .option("--force", "overwrite files that are there")
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
@@ -50,7 +64,7 @@ function init(directory: string, flags: Flags): void {
   mkdirSync(directory, { recursive: true });
   const written: string[] = [];
   const kept: string[] = [];
-  for (const [name, text] of starterFiles(url)) {
+  for (const [name, text] of starterFiles(url, flags)) {
     const file = join(directory, name);
     if (existsSync(file) && flags.force !== true) {
       kept.push(file);
@@ -71,13 +85,19 @@ function init(directory: string, flags: Flags): void {
   for (const [command, why] of NEXT) printLine(`  ${pc.bold(command.padEnd(40))} ${why}`);
 }
 
-function starterFiles(agent: URL): readonly (readonly [name: string, text: string])[] {
+function starterFiles(
+  agent: URL,
+  { for: framework = "", tool: tools }: Flags,
+): readonly (readonly [name: string, text: string])[] {
+  const preset = PRESETS[framework];
+  const policy = preset === undefined ? "policy.yaml" : `policy.${framework}.yaml`;
   return [
     ["policy.yaml", shipped("starter.yaml")],
     ["policy.test.yaml", shipped("starter.test.yaml").replaceAll("starter.", "policy.")],
     ["policy.schema.json", shipped("policy.schema.json")],
     ["countersign.schema.json", `${JSON.stringify(CONFIG_SCHEMA, undefined, 2)}\n`],
-    ["countersign.yaml", configuration(agent)],
+    ...(preset === undefined ? [] : [[policy, presetPolicy(framework, preset, tools)] as const]),
+    ["countersign.yaml", configuration(agent, policy, preset?.agent)],
   ];
 }
 
@@ -86,7 +106,7 @@ function shipped(name: string): string {
   return readFileSync(resolve(`@countersign/policy/policies/${name}`), "utf8");
 }
 
-function configuration(agent: URL): string {
+function configuration(agent: URL, policy: string, lines: readonly string[] = []): string {
   return `# yaml-language-server: $schema=./countersign.schema.json
 # Where the gateway listens, which agents stand behind it, and what may pass.
 
@@ -104,10 +124,10 @@ agents:
   main:
     url: ${JSON.stringify(agent.href)}
     # How the agent is spoken to: post-sse, get-sse or websocket.
-    transport: ${agent.protocol.startsWith("ws") ? "websocket" : "post-sse"}
+    transport: ${agent.protocol.startsWith("ws") ? "websocket" : "post-sse"}${lines.map((line) => `\n    ${line}`).join("")}
 
 # What the agent may do to the person's screen. It starts in observe mode: nothing is blocked yet.
-policy: policy.yaml
+policy: ${policy}
 
 # Pages that may call the gateway from a browser.
 origins:

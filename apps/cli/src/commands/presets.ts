@@ -1,0 +1,93 @@
+/** What one framework needs to be open besides the starter policy, and what `countersign.yaml` says about it. */
+export type Preset = {
+  /** As people know it. */
+  readonly title: string;
+  /** Reasons of the questions that its own mechanism asks. */
+  readonly interrupts?: readonly string[];
+  /** Custom events of the adapter itself. */
+  readonly custom?: readonly string[];
+  /** Activities of the adapter itself. */
+  readonly activities?: readonly string[];
+  /** Paths of the state that it keeps for the page. */
+  readonly state?: readonly string[];
+  /** Keys of `forwardedProps` that its clients send. */
+  readonly forwardedProps?: readonly string[];
+  /** Lines below the agent in `countersign.yaml`. */
+  readonly agent?: readonly string[];
+};
+
+/** Measured with the versions in docs/compatibility.md: the lab runs every framework under its preset. */
+export const PRESETS: Readonly<Record<string, Preset>> = {
+  langgraph: {
+    title: "LangGraph",
+    interrupts: ["confirmation", "langgraph:*"],
+    custom: ["on_interrupt", "PredictState"],
+    state: ["/**"],
+    forwardedProps: ["command", "node_name", "stream_subgraphs"],
+  },
+  mastra: {
+    title: "Mastra",
+    interrupts: ["mastra_suspend", "tool_call"],
+    custom: ["on_interrupt"],
+    activities: ["mastra-*"],
+    state: ["/**"],
+    forwardedProps: ["command"],
+  },
+  strands: {
+    title: "AWS Strands",
+    interrupts: ["confirmation"],
+    custom: ["PredictState", "MultiAgentHandoff"],
+    state: ["/**"],
+  },
+  copilotkit: {
+    title: "CopilotKit (BuiltInAgent, runtime)",
+    interrupts: ["confirmation", "tool_call"],
+    state: ["/**"],
+  },
+  tanstack: { title: "TanStack AI", interrupts: ["tool_call"] },
+  voltagent: { title: "VoltAgent", custom: ["voltagent.*"] },
+  llamaindex: { title: "LlamaIndex", state: ["/**"] },
+  a2a: { title: "A2A agents" },
+  a2ui: { title: "A2UI middleware", activities: ["a2ui-surface"], forwardedProps: ["a2uiAction"] },
+  "mcp-apps": {
+    title: "MCP Apps middleware",
+    activities: ["mcp-apps"],
+    forwardedProps: ["__proxiedMCPRequest"],
+  },
+};
+
+/** The policy of a preset: it extends the starter's `policy.yaml`; blocks that it names replace the starter's whole. */
+export function presetPolicy(name: string, preset: Preset, tools: readonly string[]): string {
+  const display = (matches: readonly string[] = []) =>
+    matches.map((match) => `\n      - { match: ${JSON.stringify(match)}, classification: display }`);
+  const block = (key: string, lines: readonly string[]) =>
+    lines.length === 0 ? "" : `\n    ${key}:${lines.join("")}`;
+  const starterTools = [
+    '\n      - { match: "navigate_*", event_type: navigation, classification: navigate }',
+    "\n      - { match: show_toast, event_type: notification, classification: alert, target: { component_type: toast } }",
+  ];
+  const starterInterrupts = [
+    '\n      - { match: "refund*", target: { component_type: modal, component_id: confirm-refund } }',
+  ];
+  const components = ["chat-window", "interrupt", "modal", "toast", "card-*"];
+  const forwarded = preset.forwardedProps ?? [];
+  return `# yaml-language-server: $schema=./policy.schema.json
+#
+# What ${preset.title} needs besides policy.yaml, which says whether anything is blocked (mode).
+# Take out what your application does not use. A block here replaces the whole block of policy.yaml.
+hushspec: "0.1.0"
+name: ${name}
+extends: policy.yaml
+rules:
+  ag_ui_components:
+    allow_components: ${JSON.stringify([...components, ...(preset.activities ?? [])])}
+    default: block
+  ag_ui_classify:
+    # Tools of the page that the agent may call: one line each.${block("tools", [...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("activities", display(preset.activities))}${block("state", display(["/ui/theme", ...(preset.state ?? [])]))}
+    input:
+      tool_result: { classification: display }
+      resume: { classification: display }
+  ag_ui_request:
+    threads: { mode: enforce }${forwarded.length === 0 ? "" : `\n    forwarded_props: { allow: ${JSON.stringify(forwarded)} }`}
+`;
+}

@@ -1,0 +1,27 @@
+// CopilotKit's BuiltInAgent.
+import { BuiltInAgent, defineTool } from "@copilotkit/runtime/v2";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { z } from "zod";
+import { MODEL_URL, serve } from "../serve.mjs";
+
+const provider = createOpenAICompatible({ name: "scripted", baseURL: MODEL_URL });
+const tools = [
+  defineTool({
+    name: "get_weather",
+    description: "The weather of a city",
+    parameters: z.object({ city: z.string() }),
+    execute: async ({ city }) => ({ weather: `18 degrees in ${city}` }),
+  }),
+  defineTool({
+    name: "refund_order",
+    description: "Refunds an order after the person agreed",
+    parameters: z.object({ order: z.string() }),
+    interrupt: true,
+    interruptReason: "confirmation",
+    interruptMessage: "Refund the order?",
+  }),
+];
+
+serve((input) =>
+  new BuiltInAgent({ model: provider("scripted"), tools, maxSteps: 5 }).run(input),
+);

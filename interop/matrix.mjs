@@ -1,0 +1,99 @@
+// One framework: its process, the gateways in front of it, and every client through each of them.
+import { spawn } from "node:child_process";
+import { isDeepStrictEqual } from "node:util";
+import { fileURLToPath } from "node:url";
+import { CLIENTS, PAGE_TOOL } from "./clients.mjs";
+import { startGateway } from "./gateway.mjs";
+import { comparable, converse, freely } from "./scenario.mjs";
+
+export const MODES = ["direct", "observe", "starter", "opened"];
+
+/** Starts a framework's agent; resolves with its address. */
+export async function startAgent({ folder, env = {} }, node, modelUrl) {
+  const file = fileURLToPath(new URL(`agents/${folder}/agent.mjs`, import.meta.url));
+  const child = spawn(node, [file], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env, MODEL_URL: modelUrl, COPILOTKIT_TELEMETRY_DISABLED: "true", MASTRA_TELEMETRY_DISABLED: "1" },
+  });
+  let printed = "";
+  const url = await new Promise((resolve, reject) => {
+    const hear = (part) => {
+      printed = `${printed}${part}`.slice(-20_000);
+      const [, address] = /^agent (\S+)$/mu.exec(printed) ?? [];
+      if (address !== undefined) resolve(address);
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.once("exit", (code) => reject(new Error(`it ended with ${code}: ${printed.slice(-600)}`)));
+    setTimeout(() => reject(new Error(`it did not start: ${printed.slice(-600)}`)), 120_000).unref();
+  });
+  return { url, said: () => printed, close: () => child.kill("SIGTERM") };
+}
+
+/** Runs every client through every mode; one result per cell. */
+export async function runFramework(framework, { node, modelUrl, clients, report }) {
+  const agent = await startAgent(framework, node, modelUrl);
+  const cells = [];
+  try {
+    for (const mode of MODES) {
+      const gateway = mode === "direct" ? undefined : await startGateway({ agentUrl: agent.url, mode, preset: framework.preset, tools: [PAGE_TOOL.name] });
+      try {
+        for (const client of clients) {
+          const seen = await converse(CLIENTS[client](gateway?.url ?? agent.url));
+          const direct = cells.find((cell) => cell.client === client && cell.mode === "direct");
+          const deviations = mode === "direct" ? ownErrors(seen) : deviationsOf(mode, direct.seen, seen);
+          const cell = { framework: framework.name, client, mode, seen, deviations };
+          cells.push(cell);
+          report(cell);
+        }
+        if (mode === "starter") cells.blocked = await gateway.rules();
+        if (mode === "opened") cells.stillBlocked = await gateway.rules();
+      } finally {
+        await gateway?.close();
+      }
+    }
+  } finally {
+    agent.close();
+  }
+  return cells;
+}
+
+function ownErrors({ runs }) {
+  return runs.flatMap(({ kind, error }) => (error === undefined ? [] : [`${kind}: ${error}`]));
+}
+
+/** How a cell differs from the same client without the gateway, in sentences. */
+function deviationsOf(mode, direct, seen) {
+  if (mode === "starter") {
+    const [wanted, got] = [freely(direct), freely(seen)];
+    return wanted.flatMap((run, index) =>
+      run.error !== undefined || isDeepStrictEqual(run, got[index]) ? [] : [`${run.kind}: ${difference(run, got[index])}`],
+    );
+  }
+  const [wanted, got] = [comparable(direct), comparable(seen)];
+  const found = [];
+  const length = Math.max(wanted.runs.length, got.runs.length);
+  for (let index = 0; index < length; index += 1) {
+    const [a, b] = [wanted.runs[index], got.runs[index]];
+    if (!isDeepStrictEqual(a, b)) found.push(`${(a ?? b).kind}: ${difference(a, b)}`);
+  }
+  if (!isDeepStrictEqual(wanted.messages, got.messages)) {
+    found.push(`messages: ${difference(wanted.messages, got.messages)}`);
+  }
+  if (!isDeepStrictEqual(wanted.state, got.state)) {
+    found.push(`state: ${difference(wanted.state, got.state)}`);
+  }
+  return found;
+}
+
+/** The first place where two values differ. */
+function difference(a, b, path = "") {
+  const isObject = (value) => typeof value === "object" && value !== null;
+  if (isObject(a) && isObject(b)) {
+    for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+      if (!isDeepStrictEqual(a[key], b[key])) return difference(a[key], b[key], `${path}/${key}`);
+    }
+  }
+  const short = (value) => (value === undefined ? "nothing" : JSON.stringify(value).slice(0, 160));
+  return `${path} is ${short(b)}, without the gateway ${short(a)}`;
+}
