@@ -15,6 +15,26 @@ export const PAGE_TOOL = {
   },
 };
 
+/** Requests and answers as they were on the wire, newest last: what a client shows is not always what was sent. */
+const exchanges = [];
+const plainFetch = globalThis.fetch;
+globalThis.fetch = async (input, init) => {
+  const answer = await plainFetch(input, init);
+  const exchange = { request: JSON.parse(init?.body ?? "null") };
+  exchanges.push(exchange);
+  exchange.text = answer
+    .clone()
+    .text()
+    .catch(() => "");
+  return answer;
+};
+
+async function lastExchange() {
+  const { request, text } = exchanges.splice(0).at(-1) ?? {};
+  const lines = ((await text) ?? "").split("\n").filter((line) => line.startsWith("data: "));
+  return { request, wire: lines.map((line) => JSON.parse(line.slice("data: ".length))) };
+}
+
 /** By name; each opens a new conversation with the agent at an address. */
 export const CLIENTS = {
   "ag-ui 1.0.0": (url) => official(HttpAgent1, url),
@@ -41,7 +61,7 @@ function official(HttpAgent, url) {
     }
     const failed = events.find(({ type }) => type === "RUN_ERROR");
     if (failed !== undefined) result.error = `RUN_ERROR ${failed.code ?? ""} ${failed.message}`;
-    return result;
+    return { ...result, ...(await lastExchange()) };
   };
   return {
     say: (content) => {
@@ -53,7 +73,9 @@ function official(HttpAgent, url) {
       return run();
     },
     resume: (interrupts, payload) =>
-      run({ resume: interrupts.map(({ id }) => ({ interruptId: id, status: "resolved", payload })) }),
+      run({
+        resume: interrupts.map(({ id }) => ({ interruptId: id, status: "resolved", payload })),
+      }),
     look: () => ({ messages: agent.messages, state: agent.state }),
   };
 }
@@ -84,7 +106,11 @@ function ours(url) {
     say: (content) => run(() => store.send(content)),
     answerTool: (toolCallId, content) => run(() => store.answer([{ toolCallId, content }])),
     resume: (interrupts, payload) =>
-      run(() => store.resume(interrupts.map(({ id }) => ({ interruptId: id, status: "resolved", payload })))),
+      run(() =>
+        store.resume(
+          interrupts.map(({ id }) => ({ interruptId: id, status: "resolved", payload })),
+        ),
+      ),
     look: () => store.getSnapshot(),
   };
 }

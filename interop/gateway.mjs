@@ -14,7 +14,8 @@ const cli = fileURLToPath(new URL("../apps/cli/dist/main.js", import.meta.url));
  */
 export async function startGateway({ agentUrl, mode, preset, tools }) {
   const folder = await mkdtemp(join(tmpdir(), "countersign-interop-"));
-  const opened = mode === "opened" ? ["--for", preset, ...tools.flatMap((name) => ["--tool", name])] : [];
+  const opened =
+    mode === "opened" ? ["--for", preset, ...tools.flatMap((name) => ["--tool", name])] : [];
   const made = spawnSync(process.execPath, [cli, "init", folder, "--agent", agentUrl, ...opened], {
     encoding: "utf8",
   });
@@ -29,23 +30,9 @@ export async function startGateway({ agentUrl, mode, preset, tools }) {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1" },
   });
-  const { dataUrl, controlUrl, adminToken } = await addressesOf(child);
+  const dataUrl = await addressOf(child);
   return {
     url: `${dataUrl}/agents/main`,
-    /** What a rule spoke against since the start, most often first. */
-    rules: async () => {
-      const answer = await fetch(new URL("/v1/receipts?limit=500&order=newest", controlUrl), {
-        headers: { authorization: `Bearer ${adminToken}` },
-      });
-      const { entries = [] } = answer.ok ? await answer.json() : {};
-      const denied = entries.filter(({ receipt }) => receipt.allowed === false);
-      const counts = new Map();
-      for (const { receipt, direction } of denied) {
-        const key = `${direction === "inbound" ? "→ " : ""}${receipt.event_type}: ${receipt.reason ?? receipt.rule ?? "?"}`;
-        counts.set(key, (counts.get(key) ?? 0) + 1);
-      }
-      return [...counts].map(([key, count]) => `${key} (${count})`);
-    },
     close: async () => {
       const gone = new Promise((resolve) => {
         child.once("exit", resolve);
@@ -62,16 +49,13 @@ async function change(file, from, to) {
   await writeFile(file, text.replace(from, to));
 }
 
-function addressesOf(child) {
+function addressOf(child) {
   return new Promise((resolve, reject) => {
     let printed = "";
     const hear = (part) => {
       printed += part;
-      const [, dataUrl, controlUrl] = /listening (\S+) +control (\S+)/.exec(printed) ?? [];
-      const [, adminToken] = /admin token, shown once: (\S+)\n/.exec(printed) ?? [];
-      if (dataUrl !== undefined && adminToken !== undefined) {
-        resolve({ dataUrl, controlUrl, adminToken });
-      }
+      const [, dataUrl] = /listening (\S+) +control (\S+)/.exec(printed) ?? [];
+      if (dataUrl !== undefined) resolve(dataUrl);
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);

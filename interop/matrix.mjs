@@ -13,7 +13,13 @@ export async function startAgent({ folder, env = {} }, node, modelUrl) {
   const file = fileURLToPath(new URL(`agents/${folder}/agent.mjs`, import.meta.url));
   const child = spawn(node, [file], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env, MODEL_URL: modelUrl, COPILOTKIT_TELEMETRY_DISABLED: "true", MASTRA_TELEMETRY_DISABLED: "1" },
+    env: {
+      ...process.env,
+      ...env,
+      MODEL_URL: modelUrl,
+      COPILOTKIT_TELEMETRY_DISABLED: "true",
+      MASTRA_TELEMETRY_DISABLED: "1",
+    },
   });
   let printed = "";
   const url = await new Promise((resolve, reject) => {
@@ -24,8 +30,13 @@ export async function startAgent({ folder, env = {} }, node, modelUrl) {
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
-    child.once("exit", (code) => reject(new Error(`it ended with ${code}: ${printed.slice(-600)}`)));
-    setTimeout(() => reject(new Error(`it did not start: ${printed.slice(-600)}`)), 120_000).unref();
+    child.once("exit", (code) =>
+      reject(new Error(`it ended with ${code}: ${printed.slice(-600)}`)),
+    );
+    setTimeout(
+      () => reject(new Error(`it did not start: ${printed.slice(-600)}`)),
+      120_000,
+    ).unref();
   });
   return { url, said: () => printed, close: () => child.kill("SIGTERM") };
 }
@@ -36,18 +47,32 @@ export async function runFramework(framework, { node, modelUrl, clients, report 
   const cells = [];
   try {
     for (const mode of MODES) {
-      const gateway = mode === "direct" ? undefined : await startGateway({ agentUrl: agent.url, mode, preset: framework.preset, tools: [PAGE_TOOL.name] });
+      const gateway =
+        mode === "direct"
+          ? undefined
+          : await startGateway({
+              agentUrl: agent.url,
+              mode,
+              preset: framework.preset,
+              tools: [PAGE_TOOL.name],
+            });
       try {
         for (const client of clients) {
           const seen = await converse(CLIENTS[client](gateway?.url ?? agent.url));
           const direct = cells.find((cell) => cell.client === client && cell.mode === "direct");
-          const deviations = mode === "direct" ? ownErrors(seen) : deviationsOf(mode, direct.seen, seen);
-          const cell = { framework: framework.name, client, mode, seen, deviations };
+          const deviations =
+            mode === "direct" ? ownErrors(seen) : deviationsOf(mode, direct.seen, seen);
+          const cell = {
+            framework: framework.name,
+            client,
+            mode,
+            seen,
+            deviations,
+            blocked: blockedIn(seen),
+          };
           cells.push(cell);
           report(cell);
         }
-        if (mode === "starter") cells.blocked = await gateway.rules();
-        if (mode === "opened") cells.stillBlocked = await gateway.rules();
       } finally {
         await gateway?.close();
       }
@@ -56,6 +81,23 @@ export async function runFramework(framework, { node, modelUrl, clients, report 
     agent.close();
   }
   return cells;
+}
+
+/** What the gateway kept back, by the type and the rule that its notices name. */
+function blockedIn({ runs }) {
+  const counts = new Map();
+  const note = (key) => counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const { kind, events, error } of runs) {
+    for (const { type, name, value, code, message } of events) {
+      if (type === "CUSTOM" && name === "countersign.blocked") {
+        note(`${value.type} (${value.rule}: ${value.reason})`);
+      }
+      if (type === "RUN_ERROR") note(`RUN_ERROR ${code ?? ""} in "${kind}" (${message})`);
+    }
+    if (error !== undefined && !events.some(({ type }) => type === "RUN_ERROR"))
+      note(`"${kind}": ${error}`);
+  }
+  return [...counts].map(([what, count]) => `${count} × ${what}`);
 }
 
 function ownErrors({ runs }) {
@@ -67,7 +109,9 @@ function deviationsOf(mode, direct, seen) {
   if (mode === "starter") {
     const [wanted, got] = [freely(direct), freely(seen)];
     return wanted.flatMap((run, index) =>
-      run.error !== undefined || isDeepStrictEqual(run, got[index]) ? [] : [`${run.kind}: ${difference(run, got[index])}`],
+      run.error !== undefined || isDeepStrictEqual(run, got[index])
+        ? []
+        : [`${run.kind}: ${difference(run, got[index])}`],
     );
   }
   const [wanted, got] = [comparable(direct), comparable(seen)];

@@ -108,7 +108,13 @@ function whole(asked, { text, call }) {
 }
 
 function chunk({ model, messages }, choices) {
-  return { id: `chatcmpl-${messages.length}`, object: "chat.completion.chunk", created: 1, model, choices };
+  return {
+    id: `chatcmpl-${messages.length}`,
+    object: "chat.completion.chunk",
+    created: 1,
+    model,
+    choices,
+  };
 }
 
 function sse(value) {

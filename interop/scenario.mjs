@@ -38,14 +38,15 @@ function waitingCall(messages) {
   return calls.findLast((call) => call.function.name === PAGE_TOOL.name && !answered.has(call.id));
 }
 
-function entry(kind, { events, error }) {
-  return { kind, events, ...(error === undefined ? {} : { error }) };
+function entry(kind, { events, error, request, wire }) {
+  return { kind, events, request, wire, ...(error === undefined ? {} : { error }) };
 }
 
 /** What must be the same in two cells: ids that differ from run to run are numbered by their first use. */
 export function comparable({ runs, messages, state }) {
   const names = new Map();
-  const plain = (value) => JSON.parse(JSON.stringify(value ?? null), (key, part) => rename(key, part, names));
+  const plain = (value) =>
+    JSON.parse(JSON.stringify(value ?? null), (key, part) => rename(key, part, names));
   return {
     runs: runs.map(({ kind, events, error }) => ({ kind, counts: countTypes(events), error })),
     // Activities are compared too; an empty list of calls and none are the same to every client.
@@ -81,9 +82,13 @@ export function freely({ runs }) {
     .map(({ kind, events, error }) => ({
       kind,
       error,
-      text: events.map(({ type, delta }) => (type.startsWith("TEXT_MESSAGE") ? (delta ?? "") : "")).join(""),
+      text: events
+        .map(({ type, delta }) => (type.startsWith("TEXT_MESSAGE") ? (delta ?? "") : ""))
+        .join(""),
       calls: events.flatMap(({ toolCallName }) => toolCallName ?? []),
-      results: events.filter(({ type }) => type === "TOOL_CALL_RESULT").map(({ content }) => content),
+      results: events
+        .filter(({ type }) => type === "TOOL_CALL_RESULT")
+        .map(({ content }) => content),
       finished: events.some(({ type }) => type === "RUN_FINISHED"),
     }));
 }

@@ -22,6 +22,4 @@ const tools = [
   }),
 ];
 
-serve((input) =>
-  new BuiltInAgent({ model: provider("scripted"), tools, maxSteps: 5 }).run(input),
-);
+serve((input) => new BuiltInAgent({ model: provider("scripted"), tools, maxSteps: 5 }).run(input));

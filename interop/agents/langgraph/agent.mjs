@@ -8,7 +8,13 @@ import { serve } from "../serve.mjs";
 
 const cwd = dirname(fileURLToPath(import.meta.url));
 const port = await freePort();
-await startServer({ port, nWorkers: 4, host: "127.0.0.1", cwd, graphs: { main: "./graph.mjs:graph" } });
+await startServer({
+  port,
+  nWorkers: 4,
+  host: "127.0.0.1",
+  cwd,
+  graphs: { main: "./graph.mjs:graph" },
+});
 const legacy = process.env.LEGACY_INTERRUPTS === "1";
 
 serve((input) =>

@@ -2,7 +2,15 @@
 // a question to the person.
 import { SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { Command, END, interrupt, MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
+import {
+  Command,
+  END,
+  interrupt,
+  MessagesValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
 import { ChatOpenAI } from "@langchain/openai";
 import { z } from "zod";
 import { MODEL_URL } from "../serve.mjs";
@@ -51,7 +59,14 @@ function pageTools(tools) {
   return tools.map((entry) =>
     entry.type === "function"
       ? entry
-      : { type: "function", function: { name: entry.name, description: entry.description, parameters: entry.parameters } },
+      : {
+          type: "function",
+          function: {
+            name: entry.name,
+            description: entry.description,
+            parameters: entry.parameters,
+          },
+        },
   );
 }
 
@@ -65,7 +80,7 @@ async function act(state) {
     const said = interrupt({ reason: "confirmation", message: `Refund order ${call.args.order}?` });
     return { messages: [result(`the person said ${JSON.stringify(said)}`)] };
   }
-  return { messages: [result(await getWeather.invoke(call.args))] };
+  return { messages: [await getWeather.invoke({ ...call, type: "tool_call" })] };
 }
 
 export const graph = new StateGraph(State)

@@ -24,7 +24,8 @@ const refundOrder = createTool({
   suspendSchema: z.object({ message: z.string() }),
   resumeSchema: z.object({ approved: z.boolean() }),
   execute: async ({ order }, { agent }) => {
-    if (agent?.resumeData === undefined) return agent?.suspend({ message: `Refund order ${order}?` });
+    if (agent?.resumeData === undefined)
+      return agent?.suspend({ message: `Refund order ${order}?` });
     return { refunded: agent.resumeData.approved };
   },
 });
@@ -37,4 +38,6 @@ const agent = new Agent({
 });
 const mastra = new Mastra({ agents: { main: agent }, storage: new InMemoryStore() });
 
-serve((input) => new MastraAgent({ agent: mastra.getAgent("main"), resourceId: "person" }).run(input));
+serve((input) =>
+  new MastraAgent({ agent: mastra.getAgent("main"), resourceId: "person" }).run(input),
+);

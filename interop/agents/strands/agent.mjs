@@ -40,7 +40,9 @@ const strands = new Agent({
   printer: false,
 });
 const config = {
-  toolBehaviors: { take_note: { stateFromArgs: async ({ toolInput }) => ({ note: toolInput.note }) } },
+  toolBehaviors: {
+    take_note: { stateFromArgs: async ({ toolInput }) => ({ note: toolInput.note }) },
+  },
 };
 const app = await createStrandsApp(new StrandsAgent({ agent: strands, name: "main", config }), {
   path: "/",

@@ -6,6 +6,8 @@ export type Preset = {
   readonly interrupts?: readonly string[];
   /** Custom events of the adapter itself. */
   readonly custom?: readonly string[];
+  /** Sources of `RAW` events, which repeat the framework's own; a page does nothing with them. */
+  readonly raw?: readonly string[];
   /** Activities of the adapter itself. */
   readonly activities?: readonly string[];
   /** Paths of the state that it keeps for the page. */
@@ -22,12 +24,13 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "LangGraph",
     interrupts: ["confirmation", "langgraph:*"],
     custom: ["on_interrupt", "PredictState"],
+    raw: ["*"],
     state: ["/**"],
     forwardedProps: ["command", "node_name", "stream_subgraphs"],
   },
   mastra: {
     title: "Mastra",
-    interrupts: ["mastra_suspend", "tool_call"],
+    interrupts: ["mastra:*"],
     custom: ["on_interrupt"],
     activities: ["mastra-*"],
     state: ["/**"],
@@ -59,7 +62,9 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
 /** The policy of a preset: it extends the starter's `policy.yaml`; blocks that it names replace the starter's whole. */
 export function presetPolicy(name: string, preset: Preset, tools: readonly string[]): string {
   const display = (matches: readonly string[] = []) =>
-    matches.map((match) => `\n      - { match: ${JSON.stringify(match)}, classification: display }`);
+    matches.map(
+      (match) => `\n      - { match: ${JSON.stringify(match)}, classification: display }`,
+    );
   const block = (key: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `\n    ${key}:${lines.join("")}`;
   const starterTools = [
@@ -83,7 +88,7 @@ rules:
     allow_components: ${JSON.stringify([...components, ...(preset.activities ?? [])])}
     default: block
   ag_ui_classify:
-    # Tools of the page that the agent may call: one line each.${block("tools", [...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("activities", display(preset.activities))}${block("state", display(["/ui/theme", ...(preset.state ?? [])]))}
+    # Tools of the page that the agent may call: one line each.${block("tools", [...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("raw", display(preset.raw))}${block("activities", display(preset.activities))}${block("state", display(["/ui/theme", ...(preset.state ?? [])]))}
     input:
       tool_result: { classification: display }
       resume: { classification: display }

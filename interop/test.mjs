@@ -1,0 +1,114 @@
+// The interop lab: real frameworks, real clients, and the gateway between them. A command of its own, because the
+// frameworks install hundreds of packages. `npm run test:interop -- --help` says what can be chosen.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { fetchNode } from "../scripts/fetch-node.mjs";
+import { FRAMEWORKS } from "./frameworks.mjs";
+import { startModel } from "./model.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const NODE = "22";
+const USAGE = `usage: npm run test:interop [-- OPTIONS]
+
+Installs the pinned frameworks of interop/ and a Node ${NODE} to run them with, starts a scripted model, and holds one
+conversation per framework, client and mode: direct, observe, starter (enforced), opened (init --for, enforced).
+Exit: 0 every cell is as expected, 1 some are not.
+
+  --only NAME     only this framework, may be given again: ${FRAMEWORKS.map(({ name }) => name).join(", ")}
+  --client NAME   only this client, may be given again
+  --json          the cells for machines instead of lines
+  --write         writes the table into docs/compatibility.md and the recordings (needs all frameworks and clients)
+  --help          this text
+`;
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true },
+    client: { type: "string", multiple: true },
+    json: { type: "boolean" },
+    write: { type: "boolean" },
+    help: { type: "boolean" },
+  },
+});
+if (flags.help === true) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+
+install();
+const node = nodeForFrameworks();
+const { CLIENTS } = await import("./clients.mjs");
+const { runFramework } = await import("./matrix.mjs");
+const { writePage, writeRecordings } = await import("./report.mjs");
+// Official clients print what they throw; the lab tells it once, in its own line.
+console.error = () => undefined;
+console.warn = () => undefined;
+
+const clients = flags.client ?? Object.keys(CLIENTS);
+const chosen = FRAMEWORKS.filter(
+  ({ name }) => flags.only === undefined || flags.only.includes(name),
+);
+const model = await startModel();
+const cells = [];
+for (const framework of chosen) {
+  try {
+    cells.push(...(await runFramework(framework, { node, modelUrl: model.url, clients, report })));
+  } catch (error) {
+    const cell = {
+      framework: framework.name,
+      client: "-",
+      mode: "direct",
+      deviations: [`not run: ${error.message}`],
+    };
+    cells.push(cell);
+    report(cell);
+  }
+}
+model.close();
+if (flags.json === true) {
+  const told = cells.map((cell) => ({ ...cell, seen: undefined }));
+  process.stdout.write(`${JSON.stringify(told, undefined, 2)}\n`);
+}
+if (flags.write === true) {
+  writePage(chosen, clients, cells);
+  writeRecordings(cells);
+}
+const failed = cells.filter(({ deviations }) => deviations.length > 0).length;
+process.stdout.write(`${cells.length - failed} cells as expected, ${failed} not\n`);
+process.exit(failed > 0 ? 1 : 0);
+
+function report({ framework, client, mode, deviations }) {
+  if (flags.json === true) return;
+  const state = deviations.length === 0 ? "ok    " : "differs";
+  process.stdout.write(`${state} ${framework.padEnd(14)} ${client.padEnd(14)} ${mode}\n`);
+  for (const deviation of deviations) process.stdout.write(`        ${deviation}\n`);
+}
+
+function install() {
+  const installed = join(here, "node_modules", ".package-lock.json");
+  const lock = join(here, "package-lock.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  process.stdout.write("interop: installing the frameworks (npm ci)\n");
+  const flags = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  if (spawnSync("npm", flags, { cwd: here, stdio: "inherit" }).status !== 0) process.exit(2);
+}
+
+/** Mastra and Strands need Node 22: this one if it is new enough, else one from the registry. */
+function nodeForFrameworks() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 13)) return process.execPath;
+  const folder = join(here, ".cache", `node-${NODE}`);
+  const noted = join(folder, "path");
+  if (existsSync(noted)) return readFileSync(noted, "utf8");
+  mkdirSync(folder, { recursive: true });
+  const fetched = fetchNode(NODE, folder);
+  if (fetched.reason !== undefined) {
+    process.stderr.write(`interop: ${fetched.reason}\n`);
+    process.exit(2);
+  }
+  writeFileSync(noted, fetched.node);
+  return fetched.node;
+}
