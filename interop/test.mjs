@@ -1,7 +1,7 @@
 // The interop lab: real frameworks, real clients, and the gateway between them. A command of its own, because the
 // frameworks install hundreds of packages. `npm run test:interop -- --help` says what can be chosen.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -87,13 +87,15 @@ function report({ framework, client, mode, deviations }) {
   for (const deviation of deviations) process.stdout.write(`        ${deviation}\n`);
 }
 
+/** By what the lock file holds, not by its time: a checkout changes that, and an installation takes minutes. */
 function install() {
-  const installed = join(here, "node_modules", ".package-lock.json");
-  const lock = join(here, "package-lock.json");
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  const lock = readFileSync(join(here, "package-lock.json"), "utf8");
+  const noted = join(here, "node_modules", ".installed-lock.json");
+  if (existsSync(noted) && readFileSync(noted, "utf8") === lock) return;
   process.stdout.write("interop: installing the frameworks (npm ci)\n");
   const flags = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   if (spawnSync("npm", flags, { cwd: here, stdio: "inherit" }).status !== 0) process.exit(2);
+  writeFileSync(noted, lock);
 }
 
 /** Mastra and Strands need Node 22: this one if it is new enough, else one from the registry. */
