@@ -8,7 +8,7 @@ export type AgentBlock = {
   url: string;
   transport?: UpstreamTarget["transport"];
   frames?: UpstreamTarget["frames"];
-  dialect?: "auto" | "1.0" | "0.0" | "0.1.0" | "envelope";
+  dialect?: "auto" | "1.1" | "1.0" | "0.0" | "0.1.0" | "envelope";
   profile?: UpstreamTarget["profile"];
   accept?: UpstreamTarget["accept"];
   headers?: Record<string, string>;

@@ -112,6 +112,12 @@ function tracingOf(block: ConfigDocument["tracing"], options: Reading): GatewayC
   };
 }
 
+/** The translations behind names of the file: 1.1 only adds to 1.0. */
+const DIALECTS: Readonly<Record<string, UpstreamTarget["dialect"]>> = {
+  envelope: "chio",
+  "1.1": "1.0",
+};
+
 function targetOf(name: string, block: AgentBlock, options: Reading): UpstreamTarget {
   const headers = expandHeaders(block.headers, options, `/agents/${name}/headers`);
   const dialect = block.dialect ?? "auto";
@@ -121,7 +127,7 @@ function targetOf(name: string, block: AgentBlock, options: Reading): UpstreamTa
     transport: block.transport ?? "post-sse",
     headers,
     frames: block.frames ?? "json",
-    dialect: dialect === "envelope" ? "chio" : dialect,
+    dialect: DIALECTS[dialect] ?? (dialect as UpstreamTarget["dialect"]),
     profile: block.profile ?? "auto",
     ...(block.accept === undefined ? {} : { accept: block.accept }),
     forwardAuthorization: block.forward_authorization ?? false,

@@ -45,7 +45,7 @@ const agent = closed(
     url: text("Where the agent listens", 2048),
     transport: choice("How the agent is spoken to", ["post-sse", "get-sse", "websocket"]),
     frames: choice("How a WebSocket agent writes its frames", ["json", "data"]),
-    dialect: choice("What the agent speaks", ["auto", "1.0", "0.0", "0.1.0", "envelope"]),
+    dialect: choice("What the agent speaks", ["auto", "1.1", "1.0", "0.0", "0.1.0", "envelope"]),
     profile: choice(
       "Which known deviations of the agent's framework are repaired; auto when left out",
       EMITTER_PROFILES,

@@ -41,32 +41,31 @@ export function wornBy(message: Message): AgUiEvent[] {
       ...(error === undefined ? {} : { content: error }),
     } as AgUiEvent);
   }
-  const encryptedValue = "encryptedValue" in message ? message.encryptedValue : undefined;
-  return encryptedValue === undefined
-    ? events
-    : [...events, encryptedEvent("message", id, encryptedValue)];
+  return "encryptedValue" in message
+    ? [...events, ...encryptedEvents("message", id, message)]
+    : events;
 }
 
 /** The same for a listed call. */
-export function wornByCall({
-  id,
-  function: { name },
-  metadata,
-  encryptedValue,
-}: ToolCall): AgUiEvent[] {
+export function wornByCall(call: ToolCall): AgUiEvent[] {
+  const {
+    id,
+    function: { name },
+    metadata,
+  } = call;
   const events: AgUiEvent[] = [];
   if (metadata !== undefined) {
     events.push({ type: "TOOL_CALL_START", toolCallId: id, toolCallName: name, metadata });
   }
-  return encryptedValue === undefined
-    ? events
-    : [...events, encryptedEvent("tool-call", id, encryptedValue)];
+  return [...events, ...encryptedEvents("tool-call", id, call)];
 }
 
-function encryptedEvent(
+function encryptedEvents(
   subtype: "message" | "tool-call",
   entityId: string,
-  encryptedValue: string,
-): AgUiEvent {
-  return { type: "REASONING_ENCRYPTED_VALUE", subtype, entityId, encryptedValue };
+  { encryptedValue, encryptedValueType }: Pick<ToolCall, "encryptedValue" | "encryptedValueType">,
+): AgUiEvent[] {
+  if (encryptedValue === undefined) return [];
+  const kind = encryptedValueType === undefined ? {} : { encryptedValueType };
+  return [{ type: "REASONING_ENCRYPTED_VALUE", subtype, entityId, encryptedValue, ...kind }];
 }

@@ -99,7 +99,8 @@ export function ownRule(event: AgUiEvent, facts: OwnRuleFacts): Denial | undefin
     return ownDenial("gateway/rewritten", reason, onBlock);
   }
   if (event.type === "REASONING_ENCRYPTED_VALUE") {
-    return encryptedDenial(event.encryptedValue, facts);
+    // The kind is opaque too, and travels with the value.
+    return encryptedDenial(event.encryptedValue + (event.encryptedValueType ?? ""), facts);
   }
   return undefined;
 }

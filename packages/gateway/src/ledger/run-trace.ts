@@ -193,6 +193,9 @@ export class RunTrace {
     const holder = isCall ? found?.call : message;
     if (message === undefined || holder === undefined) return;
     holder.fields["encryptedValue"] = event.encryptedValue;
+    // The kind goes with its value.
+    if (event.encryptedValueType === undefined) delete holder.fields["encryptedValueType"];
+    else holder.fields["encryptedValueType"] = event.encryptedValueType;
     this.#notes.put(message);
   }
 

@@ -27,8 +27,8 @@ export class Walk {
     for (const key of Object.keys(value)) {
       const child = value[key] as JsonValue;
       const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-      if (field === undefined) {
-        if (key === tag || open) {
+      if (field === undefined || isAlone(field, value)) {
+        if (field === undefined && (key === tag || open)) {
           setMember(result, key, child);
         } else {
           this.notes.add("unknownProperty", childPath(path, key));
@@ -116,6 +116,11 @@ export class Walk {
     }
     return changed ? result : list;
   }
+}
+
+/** Whether the field that this one says something about is missing. */
+function isAlone({ beside }: Field, value: JsonObject): boolean {
+  return beside !== undefined && !Object.hasOwn(value, beside);
 }
 
 function memberOf(union: Union, value: JsonObject): Shape | undefined {

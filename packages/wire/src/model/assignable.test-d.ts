@@ -40,7 +40,10 @@ type SameKeys<Ours, Theirs> =
   Both<keyof Ours, keyof Theirs> extends true
     ? Both<OptionalKeys<Ours>, OptionalKeys<Theirs>>
     : false;
-type Same<Ours, Theirs> = Both<Ours, Theirs> extends true ? SameKeys<Ours, Theirs> : false;
+/** What 1.1 adds: no package knows it yet. */
+type Newer = "encryptedValueType";
+type Same<Ours, Theirs> =
+  Both<Ours, Theirs> extends true ? SameKeys<Omit<Ours, Newer>, Theirs> : false;
 
 type WireInput = Omit<Official.RunAgentInput, "tools" | "context"> &
   Partial<Pick<Official.RunAgentInput, "tools" | "context">>;

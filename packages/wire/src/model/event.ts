@@ -117,6 +117,8 @@ export type ReasoningEncryptedValueEvent = Owned<"REASONING_ENCRYPTED_VALUE"> & 
   subtype: "tool-call" | "message";
   entityId: string;
   encryptedValue: string;
+  /** What kind of value it is, for the producer alone; since 1.1. */
+  encryptedValueType?: string;
 };
 
 /** The whole shared state. */

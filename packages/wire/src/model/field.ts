@@ -37,6 +37,8 @@ export type Field<Required extends boolean = boolean> = {
   readonly spec: ValueSpec;
   readonly required: Required;
   readonly whenNull: NullRule;
+  /** The field that this one says something about: without it, this one is removed. */
+  readonly beside?: string;
 };
 
 /** The fields of a type, without its tag: the compiler checks the names and which are required. */
@@ -57,6 +59,11 @@ export function optional(
   whenNull: Exclude<NullRule, "data"> = "fatal",
 ): Field<false> {
   return { spec, required: false, whenNull };
+}
+
+/** An optional field that says something about another and never stands without it. */
+export function optionalBeside(beside: string, spec: ValueSpec): Field<false> {
+  return { spec, required: false, whenNull: "fatal", beside };
 }
 
 /** A shape from fields whose types are already erased. */

@@ -5,14 +5,15 @@ import type { ContentPart } from "./content.js";
 export type Metadata = JsonObject;
 
 type MessageBase = { id: string; metadata?: Metadata; subagentRunId?: string };
-type Named = { name?: string; encryptedValue?: string };
+/** An opaque value and, since 1.1, its kind: both return to the producer as they came, and never the kind alone. */
+type Encrypted = { encryptedValue?: string; encryptedValueType?: string };
+type Named = Encrypted & { name?: string };
 
 /** One call of a tool inside an assistant message; `arguments` is untrusted text. */
-export type ToolCall = {
+export type ToolCall = Encrypted & {
   id: string;
   type: "function";
   function: { name: string; arguments: string };
-  encryptedValue?: string;
   metadata?: Metadata;
 };
 
@@ -26,13 +27,13 @@ export type UserMessage = MessageBase & Named & { role: "user"; content: string 
 export type AssistantMessage = MessageBase &
   Named & { role: "assistant"; content?: string; toolCalls?: ToolCall[] };
 /** What a tool answered to the call `toolCallId`. */
-export type ToolMessage = MessageBase & {
-  role: "tool";
-  toolCallId: string;
-  content: string | ContentPart[];
-  error?: string;
-  encryptedValue?: string;
-};
+export type ToolMessage = MessageBase &
+  Encrypted & {
+    role: "tool";
+    toolCallId: string;
+    content: string | ContentPart[];
+    error?: string;
+  };
 /** Never sent upward: a consumer strips it from its input. */
 export type ActivityMessage = MessageBase & {
   role: "activity";
@@ -40,11 +41,11 @@ export type ActivityMessage = MessageBase & {
   content: JsonObject;
 };
 /** The agent's reasoning, as far as it is shown. */
-export type ReasoningMessage = MessageBase & {
-  role: "reasoning";
-  content: string;
-  encryptedValue?: string;
-};
+export type ReasoningMessage = MessageBase &
+  Encrypted & {
+    role: "reasoning";
+    content: string;
+  };
 
 /** A message of a conversation, by role. */
 export type Message =

@@ -8,6 +8,7 @@ import {
   listOf,
   openShape,
   optional,
+  optionalBeside,
   required,
   shape,
 } from "./field.js";
@@ -74,6 +75,11 @@ const RESULT_PART = parts("ResultPart", "fatal");
 export const RESULT_CONTENT: ValueSpec = { kind: "stringOrList", element: RESULT_PART };
 const MESSAGE_CONTENT: ValueSpec = { kind: "stringOrList", element: MESSAGE_PART };
 
+const ENCRYPTED = {
+  encryptedValue: optional(STRING),
+  encryptedValueType: optionalBeside("encryptedValue", STRING),
+};
+
 const TOOL_CALL = shape<ToolCall>("ToolCall", {
   id: required(STRING),
   type: required({ kind: "enum", values: ["function"] }),
@@ -83,7 +89,7 @@ const TOOL_CALL = shape<ToolCall>("ToolCall", {
       arguments: required(STRING),
     }),
   ),
-  encryptedValue: optional(STRING),
+  ...ENCRYPTED,
   metadata: optional(OPEN_OBJECT),
 });
 
@@ -92,7 +98,7 @@ const OWNED = {
   metadata: optional(OPEN_OBJECT),
   subagentRunId: optional(STRING),
 };
-const NAMED = { ...OWNED, name: optional(STRING), encryptedValue: optional(STRING) };
+const NAMED = { ...OWNED, name: optional(STRING), ...ENCRYPTED };
 type MessageOf<Role> = Member<Message, "role", Role>;
 
 /** A message, by role. */
@@ -119,7 +125,7 @@ export const MESSAGE: Union = union<Message, "role">("Message", "role", {
     toolCallId: required(STRING),
     content: required(MESSAGE_CONTENT),
     error: optional(STRING),
-    encryptedValue: optional(STRING),
+    ...ENCRYPTED,
   }),
   activity: shape<MessageOf<"activity">, "role">("ActivityMessage", {
     ...OWNED,
@@ -129,7 +135,7 @@ export const MESSAGE: Union = union<Message, "role">("Message", "role", {
   reasoning: shape<MessageOf<"reasoning">, "role">("ReasoningMessage", {
     ...OWNED,
     content: required(STRING),
-    encryptedValue: optional(STRING),
+    ...ENCRYPTED,
   }),
 });
 

@@ -259,6 +259,7 @@ export const EVENT_TABLE: { readonly [Type in EventType]: EventEntry<Type> } = {
       subtype: required({ kind: "enum", values: ["tool-call", "message"] }),
       entityId: required(STRING),
       encryptedValue: required(STRING),
+      encryptedValueType: optional(STRING),
     },
   },
   STATE_SNAPSHOT: {

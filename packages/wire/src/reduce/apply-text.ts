@@ -80,14 +80,32 @@ export function applyEncryptedValue(model: RunModel, event: ReasoningEncryptedVa
     const place = model.store.findCall(event.entityId);
     const call = place?.entry.draftCall(place.position);
     if (call === undefined) return;
-    model.hold(event.encryptedValue.length - (call.encryptedValue?.length ?? 0));
-    call.encryptedValue = event.encryptedValue;
+    encrypt(model, call, event);
   } else {
     const entry = textTarget(model, event.entityId);
     if (entry === undefined) return;
-    const draft = entry.draft();
-    model.hold(event.encryptedValue.length - (draft.encryptedValue?.length ?? 0));
-    draft.encryptedValue = event.encryptedValue;
+    encrypt(model, entry.draft(), event);
   }
   model.messagesChanged();
+}
+
+type Encrypted = { encryptedValue?: string; encryptedValueType?: string };
+
+/** The kind goes with its value: a new value without one leaves none. */
+function encrypt(
+  model: RunModel,
+  target: Encrypted,
+  { encryptedValue, encryptedValueType }: ReasoningEncryptedValueEvent,
+): void {
+  model.hold(encryptedLength({ encryptedValue, encryptedValueType }) - encryptedLength(target));
+  target.encryptedValue = encryptedValue;
+  if (encryptedValueType === undefined) delete target.encryptedValueType;
+  else target.encryptedValueType = encryptedValueType;
+}
+
+function encryptedLength(held: {
+  encryptedValue?: string | undefined;
+  encryptedValueType?: string | undefined;
+}): number {
+  return (held.encryptedValue?.length ?? 0) + (held.encryptedValueType?.length ?? 0);
 }

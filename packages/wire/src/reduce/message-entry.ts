@@ -6,6 +6,7 @@ type MessageDraft = Message & {
   metadata?: Metadata;
   toolCalls?: ToolCall[];
   encryptedValue?: string;
+  encryptedValueType?: string;
 };
 
 /**

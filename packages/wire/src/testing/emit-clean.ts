@@ -149,7 +149,8 @@ class Emitter {
   #case(key: string, field: Field): string {
     const count = field.required ? "required++; " : "";
     if (field.whenNull === "data") return count;
-    return `if (!(${this.#condition(field.spec, `value["${key}"]`)})) return false; ${count}`;
+    const alone = field.beside === undefined ? "" : `!Object.hasOwn(value, "${field.beside}") || `;
+    return `if (${alone}!(${this.#condition(field.spec, `value["${key}"]`)})) return false; ${count}`;
   }
 
   /** The whole file. */

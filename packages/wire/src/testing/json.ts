@@ -64,11 +64,14 @@ export const arbitraryPointer: fc.Arbitrary<string> = fc
   )
   .map((tokens) => tokens.map((token) => `/${token}`).join(""));
 
+/** What 1.1 adds; the packages that are our oracles are of 1.0 and remove it. */
+type Newer = "encryptedValueType";
+
 /** An object with some fields required and the rest present at random. */
 export function record<T extends object>(
   required: { [Key in keyof T as undefined extends T[Key] ? never : Key]: fc.Arbitrary<T[Key]> },
   optional: {
-    [Key in keyof T as undefined extends T[Key] ? Key : never]-?: fc.Arbitrary<
+    [Key in Exclude<keyof T, Newer> as undefined extends T[Key] ? Key : never]-?: fc.Arbitrary<
       Exclude<T[Key], undefined>
     >;
   },

@@ -40,7 +40,7 @@ const FORGIVEN_NULLS = ["rawEvent", "result", "outcome", "parentMessageId"];
 /** What older, newer and broken producers write into one event. */
 const EVENT_MUTATIONS: Readonly<Record<string, EventMutation>> = {
   unknownMember: (random, event) =>
-    void (event[random.pick(["x", "toString", "encryptedValueType", "thread_id"])] =
+    void (event[random.pick(["x", "toString", "encrypted_value_type", "thread_id"])] =
       random.pick(WRONG_VALUES)),
   unknownType: (random, event) =>
     void (event["type"] = random.pick(["FUTURE", "toString", "", "run_started"])),

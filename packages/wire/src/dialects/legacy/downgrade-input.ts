@@ -15,15 +15,20 @@ const STRIPS: Readonly<Record<LegacyTarget, Strip>> = {
     drop: ["protocolVersion"],
     lists: {
       messages: {
-        drop: ["metadata", "subagentRunId"],
-        lists: { content: PARTS, toolCalls: { drop: ["metadata"] } },
+        drop: ["metadata", "subagentRunId", "encryptedValueType"],
+        lists: { content: PARTS, toolCalls: { drop: ["metadata", "encryptedValueType"] } },
       },
       resume: { drop: ["metadata"] },
     },
   },
   "0.0.59": {
     drop: ["protocolVersion"],
-    lists: { messages: { drop: [], lists: { content: PARTS } } },
+    lists: {
+      messages: {
+        drop: ["encryptedValueType"],
+        lists: { content: PARTS, toolCalls: { drop: ["encryptedValueType"] } },
+      },
+    },
   },
 };
 

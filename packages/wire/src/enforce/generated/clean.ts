@@ -82,6 +82,7 @@ function isClean_DeveloperMessage(value: JsonObject): boolean {
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "name": if (!(typeof value["name"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
+      case "encryptedValueType": if (!Object.hasOwn(value, "encryptedValue") || !(typeof value["encryptedValueType"] === "string")) return false; break;
       default: return false;
     }
   }
@@ -98,6 +99,7 @@ function isClean_UserMessage(value: JsonObject): boolean {
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "name": if (!(typeof value["name"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
+      case "encryptedValueType": if (!Object.hasOwn(value, "encryptedValue") || !(typeof value["encryptedValueType"] === "string")) return false; break;
       default: return false;
     }
   }
@@ -202,6 +204,7 @@ function isClean_AssistantMessage(value: JsonObject): boolean {
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "name": if (!(typeof value["name"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
+      case "encryptedValueType": if (!Object.hasOwn(value, "encryptedValue") || !(typeof value["encryptedValueType"] === "string")) return false; break;
       case "content": if (!(typeof value["content"] === "string")) return false; break;
       case "toolCalls": if (!(isClean_ListOf_ToolCall(value["toolCalls"]))) return false; break;
       default: return false;
@@ -225,6 +228,7 @@ function isClean_ToolCall(value: JsonObject): boolean {
       case "type": if (!(value["type"] === "function")) return false; required++; break;
       case "function": if (!(isJsonObject(value["function"]) && isClean_FunctionCall(value["function"]))) return false; required++; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
+      case "encryptedValueType": if (!Object.hasOwn(value, "encryptedValue") || !(typeof value["encryptedValueType"] === "string")) return false; break;
       case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       default: return false;
     }
@@ -254,6 +258,7 @@ function isClean_ToolMessage(value: JsonObject): boolean {
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "error": if (!(typeof value["error"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
+      case "encryptedValueType": if (!Object.hasOwn(value, "encryptedValue") || !(typeof value["encryptedValueType"] === "string")) return false; break;
       default: return false;
     }
   }
@@ -284,6 +289,7 @@ function isClean_ReasoningMessage(value: JsonObject): boolean {
       case "metadata": if (!(isJsonObject(value["metadata"]))) return false; break;
       case "subagentRunId": if (!(typeof value["subagentRunId"] === "string")) return false; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; break;
+      case "encryptedValueType": if (!Object.hasOwn(value, "encryptedValue") || !(typeof value["encryptedValueType"] === "string")) return false; break;
       default: return false;
     }
   }
@@ -667,6 +673,7 @@ function isClean_REASONING_ENCRYPTED_VALUE(value: JsonObject): boolean {
       case "subtype": if (!(value["subtype"] === "tool-call" || value["subtype"] === "message")) return false; required++; break;
       case "entityId": if (!(typeof value["entityId"] === "string")) return false; required++; break;
       case "encryptedValue": if (!(typeof value["encryptedValue"] === "string")) return false; required++; break;
+      case "encryptedValueType": if (!(typeof value["encryptedValueType"] === "string")) return false; break;
       default: if (!isCleanCommonField_4(key, value)) return false;
     }
   }
