@@ -20,6 +20,28 @@ const FORMS: Readonly<Record<string, (value: string) => object[]>> = {
     { type: "TOOL_CALL_END", toolCallId: "c" },
     { type: "REASONING_ENCRYPTED_VALUE", subtype: "tool-call", entityId: "c", encryptedValue },
   ],
+  "the kind of an event's value": (encryptedValueType) => [
+    ...text("m", "words"),
+    {
+      type: "REASONING_ENCRYPTED_VALUE",
+      subtype: "message",
+      entityId: "m",
+      encryptedValue: "",
+      encryptedValueType,
+    },
+  ],
+  "the kind of a listed call's value": (encryptedValueType) => [
+    {
+      type: "MESSAGES_SNAPSHOT",
+      messages: [
+        {
+          id: "m",
+          role: "assistant",
+          toolCalls: [{ ...CALL, encryptedValue: "", encryptedValueType }],
+        },
+      ],
+    },
+  ],
   "a listed message": (encryptedValue) => [
     {
       type: "MESSAGES_SNAPSHOT",
