@@ -75,8 +75,8 @@ test("the reducer replaces value and kind together: the last event says what bot
           ...(kind === undefined ? {} : { encryptedValueType: kind }),
         });
       }
-      const [message] = reducer.snapshot().messages as unknown as JsonObject[];
-      const holder = subtype === "message" ? message : (message?.["toolCalls"] as JsonObject[])[0];
+      const [message = {}] = reducer.snapshot().messages as unknown as JsonObject[];
+      const holder = subtype === "message" ? message : (message["toolCalls"] as JsonObject[])[0];
       const last = list.at(-1);
       expect(holder).toMatchObject({ encryptedValue: `v${list.length - 1}` });
       expect(holder?.["encryptedValueType"]).toBe(last);
