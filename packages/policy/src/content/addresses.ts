@@ -8,6 +8,7 @@ const DEEPEST = 64;
 
 const codeOf = (character: string): number => character.charCodeAt(0);
 const LINE_FEED = codeOf("\n");
+const CARRIAGE_RETURN = codeOf("\r");
 const SPACE = codeOf(" ");
 const TICK = codeOf("`");
 const EXCLAMATION = codeOf("!");
@@ -29,10 +30,10 @@ type Outside = { readonly brackets: readonly boolean[]; readonly images: number 
 const NOTHING_OPEN: Outside = { brackets: [], images: 0 };
 type Reading = { readonly use: Use; readonly reader: Destination };
 
-/** Prose has `<xs:element>` and `[Note]: mind:this`: there schemes that nobody knows do not count. */
+/** Prose has `<xs:element>`: there schemes that nobody knows do not count. */
 const BAD_LINKS: Readonly<Record<Exclude<Use, "image">, ReadonlySet<AddressKind>>> = {
   link: new Set(["script", "program", "foreign", "disguised", "user"]),
-  definition: new Set(["script", "program", "disguised", "user"]),
+  definition: new Set(["script", "program", "foreign", "disguised", "user"]),
   autolink: new Set(["script", "program", "user"]),
 };
 
@@ -70,7 +71,7 @@ export class Addresses {
     const before = this.#before;
     this.#before = code;
     if (code === LINE_FEED) this.#endLine();
-    else if (code > SPACE) this.#lineIsBlank = false;
+    else if (code !== SPACE && code !== CARRIAGE_RETURN) this.#lineIsBlank = false;
     const found =
       this.#destination === undefined && this.#autolink === undefined
         ? undefined
@@ -180,7 +181,7 @@ export class Addresses {
     return this.#sawImage && images ? "images" : undefined;
   }
 
-  /** An empty line ends a paragraph, and with it every bracket. */
+  /** An empty line ends a paragraph, and with it every bracket; one with a tab does not, to marked. */
   #endLine(): void {
     if (this.#lineIsBlank) {
       this.#brackets = [];

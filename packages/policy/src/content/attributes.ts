@@ -12,9 +12,10 @@ export type AttributeKind =
   | "inert";
 
 const ACTIVE: ReadonlySet<string> = new Set(
-  "srcset imagesrcset srcdoc action formaction background poster ping http-equiv dynsrc lowsrc shadowrootmode _".split(
-    " ",
-  ),
+  (
+    "action attributionsrc background dynsrc formaction http-equiv imagesrcset lowsrc manifest ping poster " +
+    "shadowrootmode srcdoc srcset _"
+  ).split(" "),
 );
 const ADDRESSES: ReadonlySet<string> = new Set(["src", "href", "xlink:href"]);
 const INERT: ReadonlySet<string> = new Set(

@@ -1,10 +1,12 @@
+import { isAlphanumeric } from "./characters.js";
+
 const codeOf = (character: string): number => character.charCodeAt(0);
 const ENDS: ReadonlySet<number> = new Set(Array.from("/?# \t\n\r", codeOf));
 const AT = codeOf("@");
 const AMPERSAND = codeOf("&");
 const BACKSLASH = codeOf("\\");
 const SEMICOLON = codeOf(";");
-const [H, T, P, S, W] = ["h", "t", "p", "s", "w"].map(codeOf);
+const [F, H, T, P, S, W] = ["f", "h", "t", "p", "s", "w"].map(codeOf);
 const COLON = codeOf(":");
 const SLASH = codeOf("/");
 const DOT = codeOf(".");
@@ -18,6 +20,9 @@ const AFTER_SLASH = 7;
 /** As much of `www.`. */
 const AFTER_W = 8;
 const AFTER_WWW = 10;
+/** As much of `ftp`, which ends like `https`. */
+const AFTER_F = 11;
+const AFTER_FT = 12;
 
 /** Names of character references for what the beginning of an address is written with. */
 const NAMES: ReadonlyMap<string, number> = new Map([
@@ -112,6 +117,8 @@ function decodedFrom(reference: string, hasSemicolon: boolean): number | undefin
 class BareAddress {
   #read = 0;
   #before = 0;
+  /** A backslash stands before the last character: markdown-it begins a text behind it. */
+  #wasEscaped = false;
   #isInside = false;
   #isEmpty = true;
 
@@ -119,6 +126,7 @@ class BareAddress {
     const copy = new BareAddress();
     copy.#read = this.#read;
     copy.#before = this.#before;
+    copy.#wasEscaped = this.#wasEscaped;
     copy.#isInside = this.#isInside;
     copy.#isEmpty = this.#isEmpty;
     return copy;
@@ -133,7 +141,8 @@ class BareAddress {
     const before = this.#before;
     this.#before = code;
     const read = this.#read;
-    this.#read = next(read, code, before);
+    this.#read = next(read, code, this.#wasEscaped || isBoundary(before));
+    this.#wasEscaped = before === BACKSLASH;
     if (read === AFTER_COLON) {
       this.#isInside = this.#isEmpty = true;
       // However many there are.
@@ -150,34 +159,30 @@ class BareAddress {
   }
 }
 
-function next(read: number, code: number, before: number): number {
+function next(read: number, code: number, isAfterBoundary: boolean): number {
   if (code === SLASH) {
     if (read === AFTER_SLASH) return AFTER_COLON;
-    return isBoundary(before) ? AFTER_SLASH : 0;
+    return isAfterBoundary ? AFTER_SLASH : 0;
   }
   if (code === COLON) return read === AFTER_HTTP || read === AFTER_HTTPS ? AFTER_COLON : 0;
   if (code === DOT) return read === AFTER_WWW ? AFTER_COLON : 0;
   const letter = code | 0x20;
-  if (letter === T) return read === 1 || read === 2 ? read + 1 : 0;
-  if (letter === P) return read === 3 ? AFTER_HTTP : 0;
+  if (letter === T) return read === 1 || read === 2 || read === AFTER_F ? read + 1 : 0;
+  if (letter === P) return read === 3 ? AFTER_HTTP : read === AFTER_FT ? AFTER_HTTPS : 0;
   if (letter === S) return read === AFTER_HTTP ? AFTER_HTTPS : 0;
   if (letter === W) {
     if (read === AFTER_WWW) return AFTER_WWW;
-    return read >= AFTER_W ? read + 1 : AFTER_W;
+    return read >= AFTER_W && read < AFTER_WWW ? read + 1 : AFTER_W;
   }
+  if (letter === F) return AFTER_F;
   return letter === H ? 1 : 0;
 }
 
-/** What may stand before an address that has no scheme. */
+/** What may stand before an address that has no scheme: any sign may end an element, behind which a text begins. */
 function isBoundary(before: number): boolean {
-  return before !== COLON && before !== SLASH && !isWordCharacter(before);
-}
-
-function isWordCharacter(code: number): boolean {
-  const letter = code | 0x20;
-  return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+  return before !== COLON && before !== SLASH && !isAlphanumeric(before);
 }
 
 function isPunctuation(code: number): boolean {
-  return code > 0x20 && code < 0x7f && (!isWordCharacter(code) || code === 0x5f);
+  return code > 0x20 && code < 0x7f && !isAlphanumeric(code);
 }

@@ -7,6 +7,7 @@ import { Lists } from "./lists.js";
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const LESS = 0x3c;
+const GREATER = 0x3e;
 const OPEN = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE = 0x5d;
@@ -39,6 +40,7 @@ export class CodeBlocks {
   #wasIndented = false;
   #isAfterBlank = true;
   #sawText = false;
+  #sawQuote = false;
   /** Pages cut white space off at the beginning of a text. */
   #isFirstText = true;
   #wasReturn = false;
@@ -61,11 +63,21 @@ export class CodeBlocks {
     return this.#isHtml;
   }
 
+  /** A quote has begun somewhere. */
+  get sawQuote(): boolean {
+    return this.#sawQuote;
+  }
+
   /** Nothing but the end of the line matters. */
   get isResting(): boolean {
     if (this.#blockName !== undefined || this.#label === "closed" || this.#isTask) return false;
     if (this.#fence !== undefined) return this.#fence.isResting;
     return this.#line.isOver && this.#run.character === 0;
+  }
+
+  /** A label that began a line is open, or ends here: it may be that of a definition, which knows no code. */
+  get isInLabel(): boolean {
+    return this.#label !== "none";
   }
 
   /** Everything to the end of the line is code. */
@@ -109,6 +121,7 @@ export class CodeBlocks {
   #beginText(): void {
     const line = this.#line;
     this.#lists.see(line, this.#isAfterBlank);
+    if (line.quotes > 0) this.#sawQuote = true;
     this.#isFirstText = !this.#sawText;
     const isBlock = line.quotes === 0 && line.marks.length === 0 && line.indent >= 4;
     this.#isIndented =
@@ -132,19 +145,19 @@ export class CodeBlocks {
       return;
     }
     const line = this.#line;
-    const isBlank = line.isBlank;
-    if (!isBlank && !line.isOver) this.#lists.suspect();
+    const isBlank = line.isBlank && !line.isOdd;
+    if (!line.isBlank && !line.isOver) this.#lists.suspect();
     if (this.#blockName !== undefined) this.#endBlockName();
     if (line.isOver && !this.#isIndented && this.#run.opens && !this.#isDoubtful) {
       const place = this.#placeOf(line);
       if (inTag || this.#isHtml) this.#isEndless = this.#isHtml = true;
-      if (place === undefined || inTag || this.#isHtml || this.#label === "open" || this.#isFormula)
-        this.#isDoubtful = true;
+      const isHidden = inTag || this.#isHtml || this.#label === "open" || this.#isFormula;
+      if (place === undefined || isHidden || this.#run.hasBar) this.#isDoubtful = true;
       else this.#fence = new OpenFence(this.#run, place);
     }
     // A tag that is open hides what follows it.
     if (isBlank && !inTag && !this.#isEndless) this.#isHtml = false;
-    this.#wasIndented = this.#isIndented || (this.#wasIndented && isBlank);
+    this.#wasIndented = this.#isIndented || (this.#wasIndented && line.isBlank);
     this.#isIndented = false;
     this.#isAfterBlank = isBlank;
     this.#isTask = false;
@@ -196,6 +209,7 @@ export class CodeBlocks {
   /** Behind the box of a task (`- [ ] `) marked begins a block. */
   #lookInTask(code: number, before: number): void {
     if (code === LESS) this.#isHtml = true;
+    if (code === GREATER) this.#sawQuote = true;
     this.#ticks = (code === TICK || code === TILDE) && code === before ? this.#ticks + 1 : 1;
     if (this.#ticks === 3) this.#isDoubtful = true;
   }

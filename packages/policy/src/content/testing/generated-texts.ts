@@ -15,17 +15,19 @@ const pieces = joined(
     "<details>¦<!--¦-->¦<pre>¦</pre>¦<?¦<br>¦<textarea>¦<b title=\"¦<a title='¦<b <i¦<a\n¦<x ¦<T,¦<dialog open>",
     "<svg/onload=x>¦<iframe src=x>¦<input type=x>¦![a](//e.x)¦![a](/x)¦![¦](¦](https://e.x)¦]¦[a]¦[a]: //e.x",
     "[a]: /x '¦]:¦[^1]: ¦$¦$$¦|¦\n|-\n¦| a |\n|--|\n¦\\¦\\`¦&#96;¦_¦{¦=¦a¦text¦\"¦'¦>¦<¦onclick=x¦/¦(¦)¦=\"",
-    "<b.x>¦<p#x¦<script.x>¦<q&sol;",
+    "<b.x>¦<p#x¦<script.x>¦<q&sol;¦\n\t\n¦\n \t\n    ¦\n\uFEFF\n¦\n```a|\n---\n¦\n~~~|\n|-|\n¦<kbd>¦</kbd>¦<code >¦</code>",
+    "<kbd\u00A0>¦<kbd\u3000>¦<img ' src=//e.x>¦[a](javascript:x)¦[a]: javascript:x¦[`]: ¦[`]¦<!-- </kbd> -->",
     'https://e.x/¦www.e.x/¦<https://e.x/¦style="background:url(//e.x)">',
   ),
   14,
 );
 
 /** What stands before the text of a line, well or badly indented. */
-const starts = oneOf("¦¦¦ ¦  ¦   ¦    ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦>¦-¦+ ¦     ¦- [ ] ¦      ");
+const starts = oneOf("¦¦¦ ¦\t¦\uFEFF¦  ¦   ¦    ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦>¦-¦+ ¦     ¦- [ ] ¦      ");
 /** Texts of lines that begin, end or hide blocks. */
 const bodies = oneOf(
   "```¦```¦~~~¦````¦```html¦``` x¦```a`b¦~~~ ~¦text¦¦¦¦<div>¦<p>x</p>¦<details>¦[a¦a]¦$$¦---¦***¦# h¦[ ] t",
+  "```a|¦~~~|¦~~~a|b¦```\\|¦---¦-|-¦|---|¦\t¦ \t¦\t¦\uFEFF¦![a¦](//e.x)¦x <img¦src=//e.x>¦<kbd>¦</kbd>¦<img ' src=//e.x>¦x <img ' src=//e.x>¦x <kbd>",
   '<img src=//e.x>¦<img src=//e.x>¦![a](//e.x)¦| a |¦|--|¦a`b¦<!-- x -->¦<a¦[a]: /x¦===¦<i>¦</i>¦<x">¦\\',
 );
 const blocks = fc
@@ -37,6 +39,7 @@ const spans = joined(
   oneOf(
     "`¦`¦`¦``¦```¦ ¦ ¦a¦text¦\n¦\n\n¦<script>¦</script>¦*{}¦<style>¦<div class=x>¦</div>¦<b ¦onclick=x ¦>¦=¦$¦|",
     '\n|-|\n¦| ¦\\¦[a](¦)¦(¦[¦]¦!¦"¦\'¦https://e.x/¦www.e.x/¦<https://e.x¦<svg>¦<path d=x>¦<b title="¦- ¦<kbd>¦</kbd>',
+    "![a](//e.x)¦[a](javascript:x)¦<img ' src=//e.x>¦<code>¦</code>¦<pre\u00A0>¦[`]: //e.x¦\n[`]: javascript:x¦![`]¦\n\t\n¦</kbd/>",
     "<a href=/x>¦*¦**¦_¦~~¦<i¦&#96;¦[a]¦<!--¦[^1]¦<a@b.c¦<?",
   ),
   16,
