@@ -112,7 +112,9 @@ function ofAddress(
   if (url === undefined || isEmpty(url) || PICTURE.test(url.href)) return undefined;
   if ((tagName === "a" || tagName === "area") && name !== "src") {
     if (RUNS.test(url.protocol)) return "link that runs";
-    return /^(?:https?|ftp):$/.test(url.protocol) && url.username !== "" ? "link with a user" : undefined;
+    return /^(?:https?|ftp):$/.test(url.protocol) && url.username !== ""
+      ? "link with a user"
+      : undefined;
   }
   if (tagName === "script") return "script src";
   if (name !== "src" && !/^(?:link|image|use|feimage|base)$/i.test(tagName)) return undefined;

@@ -23,7 +23,9 @@ const pieces = joined(
 );
 
 /** What stands before the text of a line, well or badly indented. */
-const starts = oneOf("¦¦¦ ¦\t¦\uFEFF¦  ¦   ¦    ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦>¦-¦+ ¦     ¦- [ ] ¦      ");
+const starts = oneOf(
+  "¦¦¦ ¦\t¦\uFEFF¦  ¦   ¦    ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦>¦-¦+ ¦     ¦- [ ] ¦      ",
+);
 /** Texts of lines that begin, end or hide blocks. */
 const bodies = oneOf(
   "```¦```¦~~~¦````¦```html¦``` x¦```a`b¦~~~ ~¦text¦¦¦¦<div>¦<p>x</p>¦<details>¦[a¦a]¦$$¦---¦***¦# h¦[ ] t",
