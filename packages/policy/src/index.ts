@@ -1,5 +1,6 @@
 export { classifyEnvelope } from "./classify/envelope.js";
 export { classifyEvent, INTERRUPT_COMPONENT } from "./classify/event.js";
+export type { UnsentMessage } from "./classify/client-messages.js";
 export { ClientState } from "./classify/client-state.js";
 export type { Claim, ClassifyContext, ClientView, HeldActivity } from "./classify/context.js";
 export type {

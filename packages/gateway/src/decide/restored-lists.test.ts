@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { sseFrame } from "@countersign/testkit";
 import { afterEach, expect, test } from "vitest";
 import { runClient } from "../testing/client.js";
@@ -125,4 +127,82 @@ test("no setting lets a list give a known message another role", async () => {
   });
   expect(seen.messages.filter(({ role }) => role === "user").map(({ id }) => id)).toEqual(["u1"]);
   expect(notices(seen)).toMatchObject([{ rule: "gateway/role", messageId: "a1" }]);
+});
+
+const STARTER = readFileSync(
+  fileURLToPath(new URL("../../../policy/policies/starter.yaml", import.meta.url)),
+  "utf8",
+).replace("mode: observe", "mode: enforce");
+
+const look = (args: string): object => ({
+  id: "c1",
+  type: "function",
+  function: { name: "look_up", arguments: args },
+});
+const TURN = [
+  { type: "TOOL_CALL_START", toolCallId: "c1", toolCallName: "look_up", parentMessageId: "a1" },
+  { type: "TOOL_CALL_ARGS", toolCallId: "c1", delta: '{"q": "x"}' },
+  { type: "TOOL_CALL_END", toolCallId: "c1" },
+  { type: "TOOL_CALL_RESULT", messageId: "r1", toolCallId: "c1", content: "found" },
+  ...text("a2", "here it is"),
+];
+const HISTORY = [
+  user("u1", "hi"),
+  { id: "a1", role: "assistant", toolCalls: [look('{"q":"x"}')] },
+  { id: "r1", role: "tool", toolCallId: "c1", content: "found" },
+  assistant("a2", "here it is"),
+];
+
+test("the starter policy enforced lets an agent list the conversation after each turn, and after a reload", async () => {
+  const first = await run(STARTER, [...TURN, list(...HISTORY)], {
+    threadId: "t",
+    messages: [user("u1", "hi")] as never,
+  });
+  expect(notices(first)).toEqual([]);
+  expect(first.types).toContain("MESSAGES_SNAPSHOT");
+  const next = [...HISTORY, user("u2", "and?"), assistant("a3", "no")];
+  for (const messages of [[user("u2", "and?")], [...HISTORY, user("u2", "and?")]]) {
+    const again = await run(STARTER, [list(...next)], {
+      threadId: "t",
+      messages: messages as never,
+    });
+    expect(notices(again)).toEqual([]);
+    expect(again.types).toContain("MESSAGES_SNAPSHOT");
+    expect(new Set(shown(again))).toEqual(new Set(["u1", "a1", "r1", "a2", "u2", "a3"]));
+    await stop();
+    await run(STARTER, [...TURN, list(...HISTORY)], {
+      threadId: "t",
+      messages: [user("u1", "hi")] as never,
+    });
+  }
+});
+
+test.each<[string, object[]]>([
+  ["without an answer", HISTORY.slice(0, 3)],
+  ["with another answer", HISTORY.with(3, assistant("a2", "pay here"))],
+  ["with other arguments", HISTORY.with(1, { ...HISTORY[1], toolCalls: [look('{"q":"y"}')] })],
+  ["with the call elsewhere, and other arguments", [
+    user("u1", "hi"),
+    assistant("a1", ""),
+    ...HISTORY.slice(2),
+    { id: "a9", role: "assistant", toolCalls: [look('{"q":"y"}')] },
+  ]],
+  ["with something new in the past", HISTORY.toSpliced(1, 0, assistant("n", "you agreed"))],
+  ["without the person's words", HISTORY.slice(1)],
+])("the starter policy blocks a list that changes the thread, repeated or not: %s", async (_, tampered) => {
+  for (const sent of [[], HISTORY.with(1, { ...HISTORY[1], toolCalls: [look('{"q": "x"}')] })]) {
+    await run(STARTER, TURN, { threadId: "t", messages: [user("u1", "hi")] as never });
+    const seen = await run(STARTER, [list(...tampered, user("u2", "and?"))], {
+      threadId: "t",
+      messages: [...sent, user("u2", "and?")] as never,
+    });
+    // Words that the request holds are put back; everything else takes the whole list with it.
+    if (_ === "without the person's words" && sent.length > 0) {
+      expect(shown(seen)).toContain("u1");
+    } else {
+      expect(seen.types).not.toContain("MESSAGES_SNAPSHOT");
+      expect(notices(seen)).toMatchObject([{ rule: "ag_ui.capability", type: "MESSAGES_SNAPSHOT" }]);
+    }
+    await stop();
+  }
 });

@@ -1,5 +1,8 @@
 import { SmallMap } from "@countersign/core";
+import type { UnsentMessage } from "@countersign/policy";
 import type { Message } from "@countersign/wire";
+import { digestOf, meaningOf } from "./digest.js";
+import { asRecorded } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 import type { ThreadState } from "./thread-state.js";
 
@@ -113,4 +116,27 @@ export function earlierThread(
     }
   }
   return { messages, words, calls };
+}
+
+/** The earlier messages that a message list must repeat to change nothing: what a broken-off run left may be missing. */
+export function unsentMessages(state: ThreadState, { messages }: EarlierThread): UnsentMessage[] {
+  const { calls } = state;
+  return [...messages]
+    .filter(([id, { role }]) => {
+      if (role === "activity" || role === "reasoning" || state.loose.has(id)) return false;
+      // Of the person's words only those that a list or a rollback left out before stand there.
+      return !state.shown.has(id) || role === "assistant" || role === "tool";
+    })
+    .map(([id, record]) => ({
+      id,
+      role: record.role,
+      isSaidBy: (message) => asRecorded(message, record) !== undefined,
+      calls: (record.calls ?? []).map((before) => ({
+        id: before.id,
+        isSaidBy: ({ function: now }) =>
+          now.name === before.name &&
+          (before.arguments.includes(digestOf(now.arguments)) ||
+            calls.get(before.id)?.arguments === meaningOf(now.arguments)),
+      })),
+    }));
 }

@@ -6,7 +6,9 @@ import type { Principal } from "../access/principal.js";
 import type { SessionQuestion } from "../access/session-owners.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
 import { admitRequest } from "../inbound/admit.js";
+import { unsentMessages } from "../ledger/held-thread.js";
 import { heldState } from "../ledger/shared-state.js";
+import { isWithheldMessage } from "../withhold/messages.js";
 import { bindQuarantine } from "../decide/quarantine.js";
 import { bindApprovals } from "../inbound/approval.js";
 import { assertInput } from "../inbound/request.js";
@@ -157,6 +159,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     const { withheld } = around.threads.open(agent, input.threadId, owner);
     followed.withhold(withheld, owner);
     const bound = bindApprovals(policy, judge, followed.approvals, followed.state);
+    const earlier = followed.earlier();
     const run: Run = {
       agent,
       agentDialect: upstream.target.dialect,
@@ -169,8 +172,18 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
       runId: input.runId,
       input,
       isSubagentOfThread: subagentsOf(input.messages, followed.state.messages),
-      earlier: followed.earlier(),
-      client: new ClientState(heldState(input.state, followed.state.shared), input.messages),
+      earlier,
+      client: new ClientState(
+        heldState(input.state, followed.state.shared),
+        input.messages,
+        policy.refinements.lists === "parts"
+          ? {
+              sent: input.messages,
+              unsent: unsentMessages(followed.state, earlier),
+              isWithheld: (message) => isWithheldMessage(message, withheld),
+            }
+          : undefined,
+      ),
       policy: bound.policy,
       judge: bindQuarantine(policy, bound.judge, () => followed.deniedCalls(owner), around.clock),
       beforeDelivery: followed.follow(clientDialect),

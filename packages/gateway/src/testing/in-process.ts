@@ -90,7 +90,7 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         runId: input.runId,
         input,
         isSubagentOfThread: subagentsOf(input.messages),
-        client: new ClientState(input.state ?? {}, input.messages),
+        client: new ClientState(input.state ?? {}, input.messages, { sent: input.messages }),
         earlier: NO_EARLIER_THREAD,
         policy: compiled,
         judge,

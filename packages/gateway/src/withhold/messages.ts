@@ -126,6 +126,16 @@ function isOfWithheldCall(message: Message, register: WithheldRegister): boolean
   return message.role === "tool" && register.find(callKey(message.toolCallId)) !== undefined;
 }
 
+/** Whether a message of a list is left out of it: by itself, or with the calls that it was only there for. */
+export function isWithheldMessage(message: Message, register: WithheldRegister): boolean {
+  if (isWithheld(message, register)) return true;
+  if (message.role !== "assistant" || (message.content ?? "") !== "") return false;
+  const { toolCalls = [] } = message;
+  return (
+    toolCalls.length > 0 && toolCalls.every(({ id }) => register.find(callKey(id)) !== undefined)
+  );
+}
+
 function isWithheld(message: Message, register: WithheldRegister): boolean {
   if (register.find(messageKey(message.id)) !== undefined) return true;
   const { subagentRunId } = message;

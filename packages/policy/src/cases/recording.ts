@@ -38,7 +38,7 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
   const calls = collectCalls(lines);
   const subjects: RecordedSubject[] = [];
   const skipped: { position: number; problem: string }[] = [];
-  let client = new ClientState({});
+  let client = new ClientState({}, [], { sent: [] });
   lines.forEach((line, index) => {
     const position = index + 1;
     const object = asObject(line);
@@ -64,7 +64,8 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
 
 /** What a client has that sends this request. */
 function clientOf({ state, messages }: JsonObject): ClientState {
-  return new ClientState(state ?? {}, (messages ?? []) as unknown as Message[]);
+  const sent = (messages ?? []) as unknown as Message[];
+  return new ClientState(state ?? {}, sent, { sent });
 }
 
 /** What changes is found out before the next event changes more. */

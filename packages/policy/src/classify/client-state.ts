@@ -3,6 +3,8 @@ import type { AgUiEvent, EventOf, JsonPatch, Message } from "@countersign/wire";
 import { activitySurvival, DEFAULT_PATCH_LIMITS, PatchedDocument } from "@countersign/wire/reduce";
 import type { PatchLimits } from "@countersign/wire/reduce";
 import type { StreamRuleId } from "../vocabulary/stream-rules.js";
+import { ClientMessages } from "./client-messages.js";
+import type { HeldMessages } from "./client-messages.js";
 import type { ClientView, HeldActivity } from "./context.js";
 
 /** Bounds of a state that is followed: sixteen times what a client may send back by default. Beyond, it is unknown. */
@@ -30,9 +32,19 @@ export class ClientState implements ClientView {
   #state: PatchedDocument | undefined;
   readonly #activities = new Map<string, Activity>();
   #contents = 0;
+  /** Only where a policy asks what a message list changes. */
+  readonly #messages: ClientMessages | undefined;
 
-  /** @param state what the client has of the shared state; undefined where that is unknown */
-  constructor(state: JsonValue | undefined, messages: readonly Message[] = []) {
+  /**
+   * @param state what the client has of the shared state; undefined where that is unknown
+   * @param held its messages, where it is asked what a list changes of them
+   */
+  constructor(
+    state: JsonValue | undefined,
+    messages: readonly Message[] = [],
+    held?: HeldMessages,
+  ) {
+    this.#messages = held === undefined ? undefined : new ClientMessages(held);
     this.#state = state === undefined ? undefined : followed(state);
     for (const message of messages) this.#addMessage(message);
   }
@@ -51,6 +63,10 @@ export class ClientState implements ClientView {
     return this.#missingFrom(event).map(([, { type }]) => type);
   }
 
+  keepsMessages(event: EventOf<"MESSAGES_SNAPSHOT">): boolean {
+    return this.#messages?.isKeptBy(event) === true;
+  }
+
   /** The rule that a patch breaks which does not apply to what the client has; none where that is unknown. */
   brokenBy(event: AgUiEvent): StreamRuleId | undefined {
     if (event.type === "STATE_DELTA") {
@@ -63,6 +79,7 @@ export class ClientState implements ClientView {
 
   /** Takes note of an event that is delivered. */
   see(event: AgUiEvent): void {
+    if (this.#messages?.see(event) === true) this.version += 1;
     switch (event.type) {
       case "STATE_SNAPSHOT":
         this.#state = followed(event.snapshot);

@@ -28,6 +28,8 @@ export type ClientView = {
   activity(messageId: string): HeldActivity | undefined;
   /** Types of the activities that a message list takes away. */
   droppedBy(event: MessagesSnapshotEvent): readonly string[];
+  /** Whether a message list repeats what the client has and only adds behind it; false where that is unknown. */
+  keepsMessages(event: MessagesSnapshotEvent): boolean;
 };
 
 /** An activity on the screen. */

@@ -131,7 +131,7 @@ function withCalls(facts: EventFacts, toolCalls: readonly ToolCallFacts[]): Even
   return toolCalls.length === 0 ? facts : { ...facts, toolCalls };
 }
 
-/** A message list takes activities off the screen by leaving them out. */
+/** A message list takes activities off the screen by leaving them out. Of the rest the policy says what is judged. */
 function messagesFacts(
   event: EventOf<"MESSAGES_SNAPSHOT">,
   row: ClassificationRow,
@@ -139,9 +139,15 @@ function messagesFacts(
   refinements: Refinements,
 ): EventFacts {
   const dropped = new Set(client?.droppedBy(event) ?? []);
-  if (dropped.size === 0) return plainFacts(event.type, row, refinements);
+  const { lists } = refinements;
+  const isByParts = lists === "open" || (lists === "parts" && client?.keepsMessages(event) === true);
+  if (dropped.size === 0 && !isByParts) return plainFacts(event.type, row, refinements);
+  const whole = rowAspect(row, refinements);
+  const own: Aspect = isByParts
+    ? { ...whole, classification: "display", derived: "display" }
+    : whole;
   const gone = [...dropped].map((type) => removedActivity(type, refinements));
-  return toFacts(event.type, strictestFirst([rowAspect(row, refinements), ...gone]));
+  return toFacts(event.type, strictestFirst([own, ...gone]));
 }
 
 /** What is put in the place of an activity of another type takes that one away. */

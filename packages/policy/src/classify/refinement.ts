@@ -12,6 +12,7 @@ import type {
   ClassifyBlock,
   ClassifyEntry,
   InputClassify,
+  ListJudgement,
   StateClassify,
 } from "../document/model.js";
 import type { Aspect } from "./facts.js";
@@ -40,6 +41,8 @@ export type Refinements = {
   /** The same for what a browser changes. */
   readonly inboundState: readonly StateRefinement[];
   readonly input: ReadonlyMap<InputPart, Refinement>;
+  /** How a message list is judged beside its messages. */
+  readonly lists: ListJudgement;
   /** Whether the policy lists a forwarded property by name: then it does no more than it is listed for. */
   listsProperty(key: string): boolean;
 };
@@ -54,6 +57,7 @@ export const DEFAULT_CHAT: Target = Object.freeze({
 export function compileRefinements(
   block: ClassifyBlock | undefined,
   listsProperty: (key: string) => boolean = () => false,
+  lists: ListJudgement = "whole",
 ): Refinements {
   const active = block === undefined || block.enabled === false ? {} : block;
   const input = new Map<InputPart, Refinement>();
@@ -70,6 +74,7 @@ export function compileRefinements(
     state: compilePaths(active.state, "outbound"),
     inboundState: compilePaths(active.state, "inbound"),
     input,
+    lists,
     listsProperty,
   };
 }

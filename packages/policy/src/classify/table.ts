@@ -13,6 +13,7 @@ export type ClassificationRow = {
   /** Which refinement of the policy or of the event itself can change the row. */
   readonly refinedBy:
     | "nothing"
+    | "what it changes"
     | "role"
     | "outcome"
     | "tool"
@@ -111,8 +112,9 @@ export const CLASSIFICATION_TABLE = {
     eventType: "state_update",
     classification: "mutate",
     target: "chat",
-    refinedBy: "nothing",
-    reason: "Replaces the whole conversation, also what the person said.",
+    refinedBy: "what it changes",
+    reason:
+      "Replaces the whole conversation. Where the policy judges lists by their parts, one that only repeats and adds is display.",
   },
   ACTIVITY_SNAPSHOT: {
     eventType: "lifecycle",

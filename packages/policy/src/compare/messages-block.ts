@@ -1,4 +1,4 @@
-import { unknownAction } from "../compile/message-settings.js";
+import { listJudgement, unknownAction } from "../compile/message-settings.js";
 import { blockSettings } from "../compile/rule.js";
 import type { PolicyDocument } from "../document/model.js";
 import type { PolicyChange } from "./change.js";
@@ -6,6 +6,7 @@ import { compareChoice } from "./compare-values.js";
 import { compareOnBlock } from "./strength.js";
 
 const ACTIONS = ["allow", "observe", "block"] as const;
+const LISTS = ["open", "parts", "whole"] as const;
 const SETTINGS = ["unknown_user", "unknown_system"] as const;
 
 /** Compares `ag_ui_messages`, which holds with its defaults without the block. */
@@ -16,6 +17,7 @@ export function compareMessages(before: PolicyDocument, after: PolicyDocument): 
     return action === "block" && mode === "observe" ? "observe" : action;
   };
   return [
+    ...compareChoice("lists", listJudgement(before), listJudgement(after), LISTS),
     ...SETTINGS.flatMap((setting) =>
       compareChoice(setting, says(before, setting), says(after, setting), ACTIONS),
     ),

@@ -7,7 +7,7 @@ import { hashDocument } from "../document/load.js";
 import type { AgUiBlock, OnBlock, PolicyDocument, PolicyMode } from "../document/model.js";
 import { speaksAboutAgUi } from "../document/model.js";
 import { matchesGlob } from "../patterns/glob.js";
-import { compileMessageSettings } from "./message-settings.js";
+import { compileMessageSettings, listJudgement } from "./message-settings.js";
 import type { MessageSettings } from "./message-settings.js";
 import { compileRequestSettings } from "./request-settings.js";
 import type { RequestSettings } from "./request-settings.js";
@@ -88,7 +88,11 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
     mode,
     onBlock,
     document,
-    refinements: compileRefinements(document.rules.ag_ui_classify, request.listsProperty),
+    refinements: compileRefinements(
+      document.rules.ag_ui_classify,
+      request.listsProperty,
+      listJudgement(document),
+    ),
     limits: {
       maxEventsPerSecond: document.rules.ag_ui?.max_events_per_second ?? DEFAULT_EVENTS_PER_SECOND,
       velocity: velocity.limits,

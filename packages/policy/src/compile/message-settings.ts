@@ -1,4 +1,4 @@
-import type { MessagesBlock, PolicyDocument, UnknownAction } from "../document/model.js";
+import type { ListJudgement, MessagesBlock, PolicyDocument, UnknownAction } from "../document/model.js";
 import type { Decision } from "./decision.js";
 import { observed } from "./decision.js";
 import { blockSettings, denials, isActive } from "./rule.js";
@@ -28,6 +28,12 @@ export function compileMessageSettings(document: PolicyDocument): MessageSetting
   };
   const [user, system] = [decisionOf("unknown_user"), decisionOf("unknown_system")];
   return { unknown: (role) => (role === "user" ? user : system) };
+}
+
+/** How a policy judges message lists. */
+export function listJudgement({ rules }: PolicyDocument): ListJudgement {
+  const block = rules.ag_ui_messages;
+  return (isActive(block) ? block.lists : undefined) ?? "whole";
 }
 
 /** What a block says about messages that nobody knows; one that is switched off says what the defaults say. */

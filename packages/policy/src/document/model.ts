@@ -137,8 +137,12 @@ export type OrderBlock = BlockHeader & {
 /** What becomes of a message that nobody knows. */
 export type UnknownAction = "block" | "observe" | "allow";
 
+/** How a message list is judged: as a change of the chat, by what it changes, or by its messages alone. */
+export type ListJudgement = "whole" | "parts" | "open";
+
 /** `rules.ag_ui_messages`: what an agent's message list may bring that is not the agent's. */
 export type MessagesBlock = BlockHeader & {
+  lists?: ListJudgement;
   unknown_user?: UnknownAction;
   unknown_system?: UnknownAction;
 };

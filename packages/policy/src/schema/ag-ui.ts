@@ -127,6 +127,10 @@ export const AG_UI_MESSAGES: JsonSchema = closed(
   "Messages in a list of the agent (MESSAGES_SNAPSHOT, RUN_STARTED.input) that are not the agent's own. What the request or the thread knows passes as it was said.",
   {
     ...BLOCK_HEADER,
+    lists: choice(
+      "How a list itself is judged, beside every message that it brings. whole: it is mutate on the chat. parts: one that repeats what the client has and only adds behind it is display; one that takes away, changes, moves or puts in between is mutate. open: every list is display.",
+      ["whole", "parts", "open"],
+    ),
     unknown_user: unknown("A message of the person that nobody sent on the thread."),
     unknown_system: unknown(
       "The same in the role of `system` or `developer`: frameworks list their own prompt.",

@@ -135,6 +135,7 @@ const blocks = {
   ag_ui_messages: fc.record(
     {
       ...header,
+      lists: text("whole", "parts", "open"),
       unknown_user: text("block", "observe", "allow"),
       unknown_system: text("block", "observe", "allow"),
     },

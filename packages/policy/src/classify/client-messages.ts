@@ -1,0 +1,258 @@
+import { canonicalJson, parseJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import type { AgUiEvent, AssistantMessage, EventOf, Message, ToolCall } from "@countersign/wire";
+import { createReducer } from "@countersign/wire/reduce";
+import type { Reducer } from "@countersign/wire/reduce";
+
+/** A message of the thread that the client may have and did not send: its text is not at hand. */
+export type UnsentMessage = {
+  readonly id: string;
+  readonly role: Message["role"];
+  /** Whether a list says what was said then. */
+  isSaidBy(message: Message): boolean;
+  readonly calls: readonly { readonly id: string; isSaidBy(call: ToolCall): boolean }[];
+};
+
+/** What is known of a client's messages when a run begins. */
+export type HeldMessages = {
+  /** As the request repeats them. */
+  readonly sent: readonly Message[];
+  /** The others of the thread, in their order. */
+  readonly unsent?: readonly UnsentMessage[];
+  /** Whether a message of a list is left out of it anyway. */
+  readonly isWithheld?: (message: Message) => boolean;
+};
+
+/** More than a request and a run may bring by default; beyond, nothing is known. */
+const LIMITS = { maxMessages: 20_000, maxCharacters: 16 * 1024 * 1024 };
+
+/** Events that change what the client has of the conversation. */
+const FOLLOWED = /^(?:TEXT_MESSAGE|TOOL_CALL|REASONING_MESSAGE|ACTIVITY)_|^(?:MESSAGES_SNAPSHOT|RUN_STARTED)$/;
+
+/**
+ * The messages that a client has, to tell whether a message list leaves them as they are.
+ *
+ * A list does no more than a stream could where it repeats what the client has, in its order, and adds behind it.
+ */
+export class ClientMessages {
+  readonly #held: HeldMessages;
+  readonly #past: ReadonlySet<string>;
+  /** Undefined from where the messages cannot be followed: then every list may change them. */
+  #reducer: Reducer | undefined;
+
+  constructor(held: HeldMessages) {
+    this.#held = held;
+    const unsent = held.unsent ?? [];
+    this.#past = new Set([...unsent, ...held.sent].map(({ id }) => id));
+    this.#attempt(() => {
+      this.#reducer = createReducer({ messages: held.sent }, LIMITS);
+    });
+  }
+
+  /** Takes note of an event that is delivered. */
+  see(event: AgUiEvent): boolean {
+    if (!FOLLOWED.test(event.type)) return false;
+    this.#attempt(() => this.#reducer?.push(event));
+    return true;
+  }
+
+  /** Whether a list takes nothing away, changes nothing, moves nothing and puts nothing in between. */
+  isKeptBy({ messages }: EventOf<"MESSAGES_SNAPSHOT">): boolean {
+    if (this.#reducer === undefined) return false;
+    const list = Listed.of(messages);
+    if (list === undefined) return false;
+    const held = this.#reducer.snapshot().messages;
+    const { unsent = [], isWithheld } = this.#held;
+    const known = new Set([...this.#past, ...held.map(({ id }) => id)]);
+    const isOfHeld = new Set<Message>();
+    const ids = new Set(held.map(({ id }) => id));
+    let place = -1;
+    let pastEnd = -1;
+    const follows = (message: Message, found: number): boolean => {
+      const listed = messages[found];
+      if (listed !== undefined) isOfHeld.add(listed);
+      if (this.#past.has(message.id)) pastEnd = Math.max(pastEnd, found);
+      // A result stands behind its call, wherever that is.
+      if (message.role === "tool") return true;
+      if (found < place) return false;
+      place = found;
+      return true;
+    };
+    for (const one of unsent) {
+      if (ids.has(one.id)) continue;
+      const found = list.indexOf(one.id);
+      const listed = found === undefined ? undefined : messages[found];
+      if (found === undefined || listed === undefined || !one.isSaidBy(listed)) return false;
+      const isWhole = one.calls.every((before) => {
+        const call = list.calls.get(before.id)?.call;
+        return call !== undefined && before.isSaidBy(call);
+      });
+      if (!isWhole) return false;
+      if (!follows(listed, found)) return false;
+    }
+    for (const message of held) {
+      const found = list.find(message, known, this.#past.has(message.id));
+      if (found === "lost") return false;
+      if (found !== undefined && !follows(message, found)) return false;
+    }
+    return messages.every(
+      (message, index) =>
+        index > pastEnd || isOfHeld.has(message) || !isInsertion(message) || isWithheld?.(message),
+    );
+  }
+
+  #attempt(act: () => void): void {
+    try {
+      act();
+    } catch {
+      this.#reducer = undefined;
+    }
+  }
+}
+
+/** What nobody has yet and only the end of a conversation has room for; results stand behind their calls. */
+function isInsertion({ role }: Message): boolean {
+  return role === "assistant" || role === "reasoning" || role === "activity";
+}
+
+/** A message list, ready to be asked. */
+class Listed {
+  readonly #messages: readonly Message[];
+  readonly #places = new Map<string, number>();
+  readonly calls = new Map<string, { readonly call: ToolCall; readonly place: number }>();
+  readonly #results = new Map<string, { readonly content: string; readonly place: number }>();
+  readonly #hasReasoning: boolean;
+  readonly #taken = new Set<number>();
+
+  private constructor(messages: readonly Message[]) {
+    this.#messages = messages;
+    this.#hasReasoning = messages.some(({ role }) => role === "reasoning");
+  }
+
+  /** Nothing for a list in which an id stands twice: which one a client shows is its own affair. */
+  static of(messages: readonly Message[]): Listed | undefined {
+    const list = new Listed(messages);
+    for (const [place, message] of messages.entries()) {
+      if (list.#places.has(message.id)) return undefined;
+      list.#places.set(message.id, place);
+      if (message.role === "tool") {
+        list.#results.set(message.toolCallId, { content: textOf(message.content), place });
+      }
+      for (const call of message.role === "assistant" ? (message.toolCalls ?? []) : []) {
+        if (list.calls.has(call.id)) return undefined;
+        list.calls.set(call.id, { call, place });
+      }
+    }
+    return list;
+  }
+
+  indexOf(id: string): number | undefined {
+    return this.#places.get(id);
+  }
+
+  /** Where a message that the client has stands in the list; nothing where that does not matter. */
+  find(
+    message: Message,
+    known: ReadonlySet<string>,
+    isPast: boolean,
+  ): number | "lost" | undefined {
+    switch (message.role) {
+      case "assistant":
+        return this.#findAssistant(message, known);
+      case "tool": {
+        const result = this.#results.get(message.toolCallId);
+        if (result?.content === textOf(message.content)) return result.place;
+        // What the request answers is put back and restored one by one.
+        return isPast ? undefined : "lost";
+      }
+      case "reasoning": {
+        const listed = this.#at(message.id);
+        if (listed === undefined) return this.#hasReasoning ? "lost" : undefined;
+        return goesOn(message, listed) ? this.#places.get(message.id) : "lost";
+      }
+      case "activity":
+        return undefined;
+      default:
+        // The person's words are put back and restored one by one.
+        return this.#places.get(message.id);
+    }
+  }
+
+  #findAssistant(message: AssistantMessage, known: ReadonlySet<string>): number | "lost" | undefined {
+    let place: number | undefined;
+    if (textOf(message.content) !== "") {
+      const own = this.#at(message.id);
+      place = own === undefined ? this.#sameText(message, known) : this.#places.get(message.id);
+      if (place === undefined || (own !== undefined && !goesOn(message, own))) return "lost";
+    }
+    for (const call of message.toolCalls ?? []) {
+      const listed = this.calls.get(call.id);
+      if (listed === undefined || !isSameCall(call, listed.call)) return "lost";
+      place ??= listed.place;
+    }
+    return place ?? this.#places.get(message.id);
+  }
+
+  /** Frameworks give a streamed message another id in their list: it is the one that says the same. */
+  #sameText({ content }: Message, known: ReadonlySet<string>): number | undefined {
+    const place = this.#messages.findIndex(
+      (one, index) =>
+        one.role === "assistant" &&
+        !known.has(one.id) &&
+        !this.#taken.has(index) &&
+        textOf(one.content) === textOf(content),
+    );
+    if (place === -1) return undefined;
+    this.#taken.add(place);
+    return place;
+  }
+
+  #at(id: string): Message | undefined {
+    const place = this.#places.get(id);
+    return place === undefined ? undefined : this.#messages[place];
+  }
+}
+
+/** Whether a listed message says what the client has, and perhaps more behind it; what is on it may be lost, not changed. */
+function goesOn(message: Message, listed: Message): boolean {
+  if (listed.role !== message.role) return false;
+  if (!textOf(listed.content).startsWith(textOf(message.content))) return false;
+  return (["name", "subagentRunId"] as const).every((field) => {
+    const [before, after] = [memberOf(message, field), memberOf(listed, field)];
+    return before === undefined || after === undefined || before === after;
+  });
+}
+
+function memberOf(message: Message, field: string): unknown {
+  return (message as unknown as Readonly<Record<string, unknown>>)[field] ?? undefined;
+}
+
+/** Frameworks write arguments anew; while they still arrive, a list may be ahead. */
+function isSameCall(call: ToolCall, listed: ToolCall): boolean {
+  if (call.function.name !== listed.function.name) return false;
+  const [before, after] = [call.function.arguments, listed.function.arguments];
+  return meaningOf(before) === meaningOf(after) || (!isJson(before) && after.startsWith(before));
+}
+
+function meaningOf(text: string): string {
+  try {
+    return canonicalJson(text === "" ? {} : parseJson(text));
+  } catch {
+    return text;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    parseJson(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A content as one text; empty, null and absent are one. */
+function textOf(content: Message["content"] | null): string {
+  if (content === undefined || content === null) return "";
+  return typeof content === "string" ? content : canonicalJson(content as unknown as JsonValue);
+}
