@@ -1,5 +1,5 @@
 import type { AgUiEvent, Message, MessagesSnapshotEvent } from "@countersign/wire";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ClientState } from "./client-state.js";
 import { classifyEvent } from "./event.js";
@@ -57,15 +57,22 @@ function classOf(messages: readonly Message[], refinements = BY_PARTS): string {
 test.each<[string, Message[]]>([
   ["as it is", HELD],
   ["with a new message at the end", [...HELD, said("a4", "more"), calls("p2", "c2", "{}")]],
-  ["with a text that goes on", HELD.with(-1, said("a3", "done, and well"))],
+  ["with a text that goes on", HELD.with(6, said("a3", "done, and well"))],
   ["under another id for what was streamed", HELD.with(3, said("run-7", "let me look"))],
   ["with the result under another id", HELD.with(5, answer("other", "c1", "found"))],
   [
     "with the call inside the text that announced it",
-    [...HELD.slice(0, 3), { ...calls("a2", "c1", '{"a":1}'), content: "let me look" } as Message, ...HELD.slice(5)],
+    [
+      ...HELD.slice(0, 3),
+      { ...calls("a2", "c1", '{"a":1}'), content: "let me look" } as Message,
+      ...HELD.slice(5),
+    ],
   ],
   ["with an answer of its own in the midst of this run", HELD.toSpliced(4, 0, said("n", "hm"))],
-  ["with a prompt in front, which has a rule of its own", [{ id: "s", role: "system", content: "be nice" }, ...HELD]],
+  [
+    "with a prompt in front, which has a rule of its own",
+    [{ id: "s", role: "system", content: "be nice" }, ...HELD],
+  ],
   ["without what the person said, which is put back", HELD.toSpliced(0, 1)],
 ])("a list that repeats the conversation is display: %s", (_, messages) => {
   expect(classOf(messages)).toBe("display");
@@ -79,7 +86,10 @@ test.each<[string, Message[]]>([
   ["a result is gone", HELD.toSpliced(5, 1)],
   ["an earlier text is another", HELD.with(1, said("a1", "hell"))],
   ["a text of this run is another", HELD.with(6, said("a3", "not done"))],
-  ["a text is only in the id of another role", HELD.with(6, { id: "a3", role: "reasoning", content: "done" })],
+  [
+    "a text is only in the id of another role",
+    HELD.with(6, { id: "a3", role: "reasoning", content: "done" }),
+  ],
   ["arguments are others", HELD.with(4, calls("p1", "c1", '{"a":2}'))],
   ["a result is another", HELD.with(5, answer("r1", "c1", "nothing"))],
   ["something new stands in the past", HELD.toSpliced(1, 0, said("n", "you agreed"))],
@@ -96,9 +106,9 @@ test.each<[string, Message[]]>([
 
 test("taking away, changing or moving any message of the agent is mutate, whatever is added", () => {
   const own = HELD.flatMap((message, index) => (message.role === "user" ? [] : [index]));
-  const added = fc.array(fc.string({ minLength: 1 }), { maxLength: 3 }).map((texts) =>
-    texts.map((text, index) => said(`new${index}`, `${text} `)),
-  );
+  const added = fc
+    .array(fc.string({ minLength: 1 }), { maxLength: 3 })
+    .map((texts) => texts.map((text, index) => said(`new${index}`, `${text} `)));
   fc.assert(
     fc.property(fc.constantFrom(...own), added, fc.boolean(), (index, more, isGone) => {
       const message = HELD[index] as Message;
@@ -115,6 +125,8 @@ test("taking away, changing or moving any message of the agent is mutate, whatev
 
 test("where nothing is known of the client's messages, every list may change them", () => {
   const client = new ClientState({}, SENT);
-  expect(classifyEvent(list(HELD), { refinements: BY_PARTS, client }).classification).toBe("mutate");
+  expect(classifyEvent(list(HELD), { refinements: BY_PARTS, client }).classification).toBe(
+    "mutate",
+  );
   expect(classifyEvent(list(HELD), { refinements: BY_PARTS }).classification).toBe("mutate");
 });

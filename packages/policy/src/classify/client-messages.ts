@@ -27,7 +27,8 @@ export type HeldMessages = {
 const LIMITS = { maxMessages: 20_000, maxCharacters: 16 * 1024 * 1024 };
 
 /** Events that change what the client has of the conversation. */
-const FOLLOWED = /^(?:TEXT_MESSAGE|TOOL_CALL|REASONING_MESSAGE|ACTIVITY)_|^(?:MESSAGES_SNAPSHOT|RUN_STARTED)$/;
+const FOLLOWED =
+  /^(?:TEXT_MESSAGE|TOOL_CALL|REASONING_MESSAGE|ACTIVITY)_|^(?:MESSAGES_SNAPSHOT|RUN_STARTED)$/;
 
 /**
  * The messages that a client has, to tell whether a message list leaves them as they are.
@@ -151,11 +152,7 @@ class Listed {
   }
 
   /** Where a message that the client has stands in the list; nothing where that does not matter. */
-  find(
-    message: Message,
-    known: ReadonlySet<string>,
-    isPast: boolean,
-  ): number | "lost" | undefined {
+  find(message: Message, known: ReadonlySet<string>, isPast: boolean): number | "lost" | undefined {
     switch (message.role) {
       case "assistant":
         return this.#findAssistant(message, known);
@@ -178,7 +175,10 @@ class Listed {
     }
   }
 
-  #findAssistant(message: AssistantMessage, known: ReadonlySet<string>): number | "lost" | undefined {
+  #findAssistant(
+    message: AssistantMessage,
+    known: ReadonlySet<string>,
+  ): number | "lost" | undefined {
     let place: number | undefined;
     if (textOf(message.content) !== "") {
       const own = this.#at(message.id);

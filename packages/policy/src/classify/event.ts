@@ -140,7 +140,8 @@ function messagesFacts(
 ): EventFacts {
   const dropped = new Set(client?.droppedBy(event) ?? []);
   const { lists } = refinements;
-  const isByParts = lists === "open" || (lists === "parts" && client?.keepsMessages(event) === true);
+  const isByParts =
+    lists === "open" || (lists === "parts" && client?.keepsMessages(event) === true);
   if (dropped.size === 0 && !isByParts) return plainFacts(event.type, row, refinements);
   const whole = rowAspect(row, refinements);
   const own: Aspect = isByParts

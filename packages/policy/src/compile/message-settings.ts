@@ -1,4 +1,9 @@
-import type { ListJudgement, MessagesBlock, PolicyDocument, UnknownAction } from "../document/model.js";
+import type {
+  ListJudgement,
+  MessagesBlock,
+  PolicyDocument,
+  UnknownAction,
+} from "../document/model.js";
 import type { Decision } from "./decision.js";
 import { observed } from "./decision.js";
 import { blockSettings, denials, isActive } from "./rule.js";
