@@ -20,6 +20,7 @@ import type { ContentWatch } from "./content.js";
 import { HeldCalls } from "./held-calls.js";
 import { intrudingPlace, intrusionOf } from "./intrusion.js";
 import { Known } from "./known.js";
+import { keepingActivities, removesMore } from "./kept-activities.js";
 import { createMessageJudge } from "./message-judge.js";
 import { CLOSE, observing, orderDenial, ownDenial, ownRule, withheldDenial } from "./structure.js";
 import type { OwnRuleFacts } from "./structure.js";
@@ -300,13 +301,19 @@ class Decider implements Step, OwnRuleFacts {
   /** Takes out of an allowed event what must not leave with it. */
   #prepare(passage: Passage, event: AgUiEvent): void {
     const sent = this.#run.input.messages;
-    const emitted = emittedForm(event, this.#register, sent, () => this.#messageJudge(passage));
+    const filtered = emittedForm(event, this.#register, sent, () => this.#messageJudge(passage));
+    const emitted = filtered && keepingActivities(event, filtered, this.#run.client);
     // Observing changes nothing on the wire, where what would have been taken out is on record. But nobody ever
     // speaks in the gateway's place: an application asks for a password when it says 401.
     const { policy } = this.#run;
     if (emitted === undefined) {
       const denial = ownDenial("gateway/withheld", "nothing is left of what the run asks", "end");
       passage.decision = observing(policy, denial);
+      return;
+    }
+    const denial = this.#removalDenial(event, emitted);
+    if (denial !== undefined) {
+      passage.decision = denial;
       return;
     }
     const left =
@@ -324,6 +331,17 @@ class Decider implements Step, OwnRuleFacts {
     this.#known.see(emitted);
     this.#run.client.see(emitted);
     if (emitted.type === "STATE_SNAPSHOT") this.#isStateKnown = true;
+  }
+
+  /** A list that takes an activity away only by what was taken out of it is asked about in the form that leaves. */
+  #removalDenial(event: AgUiEvent, emitted: AgUiEvent): Denial | undefined {
+    const { client, policy } = this.#run;
+    if (!removesMore(event, emitted, client)) return undefined;
+    const { refinements } = policy;
+    const facts = classifyEvent(emitted, { refinements, clientTools: this.clientTools, client });
+    const question = { facts, isPart: true, event: emitted as unknown as JsonObject };
+    const { decision } = this.#run.judge(question);
+    return decision.allow ? undefined : decision;
   }
 
   #messageJudge({ receivedAt, violations, decision }: Passage): MessageJudge {

@@ -81,6 +81,15 @@ export const NO_EARLIER_THREAD: EarlierThread = {
   calls: new SmallMap(),
 };
 
+/** The activities of earlier runs that the client may hold, by id and type. */
+export function* earlierActivities({
+  messages,
+}: EarlierThread): Iterable<[id: string, type: string | undefined]> {
+  for (const [id, { role, activityType }] of messages) {
+    if (role === "activity") yield [id, activityType];
+  }
+}
+
 /** What is known of a thread when a run begins; a copy, since the run goes on writing to the thread's state. */
 export function earlierThread(
   state: ThreadState,

@@ -22,6 +22,8 @@ export type CallRecord = {
 /** A message as the ledger keeps it: who said it, and digests of what was said. */
 export type MessageRecord = {
   role: Message["role"];
+  /** Of an activity: its type; unknown where it had several. */
+  activityType?: string;
   /** Digests of contents a client may hold; see {@link CallRecord.arguments}. */
   content: string[];
   fields?: Record<string, string>;

@@ -97,8 +97,13 @@ export class RunNotes {
   }
 
   /** An activity: no client sends it back, and no later message may take its id. */
-  putActivity(id: string): void {
-    if (!this.#state.shown.has(id)) this.#keepShown(id, { role: "activity", content: [] });
+  putActivity(id: string, activityType: string): void {
+    const known = this.#state.shown.get(id);
+    if (known === undefined) this.#keepShown(id, { role: "activity", activityType, content: [] });
+    else if (known.activityType !== undefined && known.activityType !== activityType) {
+      // A client that did not get the event has the type of before.
+      this.#keepShown(id, { role: "activity", content: [] });
+    }
   }
 
   /** The agent answered the call itself, in an event or in a message list. */

@@ -83,6 +83,11 @@ export class RunTrace {
         return this.#encrypted(event);
       case "ACTIVITY_SNAPSHOT":
         return this.#activity(event);
+      case "ACTIVITY_DELTA":
+        if (this.#roleOf(event.messageId) === "activity") {
+          this.#notes.putActivity(event.messageId, event.activityType);
+        }
+        return undefined;
       case "MESSAGES_SNAPSHOT":
         return this.#restate(event);
       case "STATE_SNAPSHOT":
@@ -202,10 +207,12 @@ export class RunTrace {
   #activity(event: EventOf<"ACTIVITY_SNAPSHOT">): void {
     const { messageId: id, activityType, content } = event;
     const source: Message = { id, role: "activity", activityType, content };
-    if (!this.#conversation.has(id)) {
-      this.#conversation.append(source);
-      this.#notes.putActivity(id);
-    } else if (event.replace !== false) this.#conversation.replace(source);
+    const isNew = !this.#conversation.has(id);
+    if (event.replace !== false || (isNew && !this.#state.shown.has(id))) {
+      this.#notes.putActivity(id, activityType);
+    }
+    if (isNew) this.#conversation.append(source);
+    else if (event.replace !== false) this.#conversation.replace(source);
   }
 
   #restate({ messages }: EventOf<"MESSAGES_SNAPSHOT">): void {
@@ -213,7 +220,9 @@ export class RunTrace {
     const hasReasoning = messages.some(({ role }) => role === "reasoning");
     const fresh = messages.filter((message) => !this.#conversation.holds(message));
     const spoken = fresh.filter(({ role }) => role !== "activity");
-    for (const { id, role } of fresh) if (role === "activity") notes.putActivity(id);
+    for (const message of fresh) {
+      if (message.role === "activity") notes.putActivity(message.id, message.activityType);
+    }
     const heldBefore = notes.beforeRestating(spoken.flatMap(({ id }) => this.#target(id) ?? []));
     this.#conversation.restate(
       messages,

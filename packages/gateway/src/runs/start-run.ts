@@ -6,7 +6,7 @@ import type { Principal } from "../access/principal.js";
 import type { SessionQuestion } from "../access/session-owners.js";
 import type { ClientSink, ReceiptTransport } from "../clients/sink.js";
 import { admitRequest } from "../inbound/admit.js";
-import { unsentMessages } from "../ledger/held-thread.js";
+import { earlierActivities, unsentMessages } from "../ledger/held-thread.js";
 import { heldState } from "../ledger/shared-state.js";
 import { isWithheldMessage } from "../withhold/messages.js";
 import { bindQuarantine } from "../decide/quarantine.js";
@@ -183,6 +183,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
               isWithheld: (message) => isWithheldMessage(message, withheld),
             }
           : undefined,
+        earlierActivities(earlier),
       ),
       policy: bound.policy,
       judge: bindQuarantine(policy, bound.judge, () => followed.deniedCalls(owner), around.clock),

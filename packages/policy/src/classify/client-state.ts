@@ -18,7 +18,9 @@ export const CLIENT_PATCH_LIMITS: PatchLimits = {
 /** Activities whose content is followed; of more only the types are known. */
 const MAX_CONTENTS = 256;
 
-type Activity = { type: string; content: PatchedDocument | undefined };
+const NONE: ReadonlySet<never> = new Set();
+
+type Activity = { type: string | undefined; content: PatchedDocument | undefined };
 
 /**
  * The shared state and the activities that a client has: what it sent with its request, and what was delivered since.
@@ -38,14 +40,17 @@ export class ClientState implements ClientView {
   /**
    * @param state what the client has of the shared state; undefined where that is unknown
    * @param held its messages, where it is asked what a list changes of them
+   * @param earlier activities of earlier runs, by id and type: no client sends them back
    */
   constructor(
     state: JsonValue | undefined,
     messages: readonly Message[] = [],
     held?: HeldMessages,
+    earlier: Iterable<readonly [id: string, type: string | undefined]> = [],
   ) {
     this.#messages = held === undefined ? undefined : new ClientMessages(held);
     this.#state = state === undefined ? undefined : followed(state);
+    for (const [id, type] of earlier) this.#activities.set(id, { type, content: undefined });
     for (const message of messages) this.#addMessage(message);
   }
 
@@ -58,9 +63,9 @@ export class ClientState implements ClientView {
     return known && { type: known.type, content: known.content?.value };
   }
 
-  droppedBy(event: EventOf<"MESSAGES_SNAPSHOT">): readonly string[] {
-    if (this.#activities.size === 0) return [];
-    return this.#missingFrom(event).map(([, { type }]) => type);
+  droppedBy(event: EventOf<"MESSAGES_SNAPSHOT">): ReadonlySet<string | undefined> {
+    if (this.#activities.size === 0) return NONE;
+    return new Set(this.#missingFrom(event).map(([, { type }]) => type));
   }
 
   keepsMessages(event: EventOf<"MESSAGES_SNAPSHOT">): boolean {
@@ -119,9 +124,15 @@ export class ClientState implements ClientView {
   }
 
   #missingFrom(event: EventOf<"MESSAGES_SNAPSHOT">): [string, Activity][] {
-    const listed = new Set(event.messages.map(({ id }) => id));
+    // An id may stand in a list twice; any other role under it takes the place of the activity.
+    const isActivity = new Map<string, boolean>();
+    for (const { id, role } of event.messages) {
+      isActivity.set(id, role === "activity" && isActivity.get(id) !== false);
+    }
     const survives = activitySurvival(event);
-    return [...this.#activities].filter(([id, { type }]) => !listed.has(id) && !survives(type));
+    return [...this.#activities].filter(
+      ([id, { type }]) => !(isActivity.get(id) ?? survives(type)),
+    );
   }
 
   #addMessage(message: Message): void {

@@ -24,16 +24,19 @@ export type ClassifyContext = {
 export type ClientView = {
   /** The shared state; undefined where it is unknown. */
   readonly state: JsonValue | undefined;
-  /** An activity on the screen; its content is undefined where it is unknown. */
+  /** An activity on the screen. */
   activity(messageId: string): HeldActivity | undefined;
-  /** Types of the activities that a message list takes away. */
-  droppedBy(event: MessagesSnapshotEvent): readonly string[];
+  /** Types of the activities that a message list takes away; undefined is one of unknown type. */
+  droppedBy(event: MessagesSnapshotEvent): ReadonlySet<string | undefined>;
   /** Whether a message list repeats what the client has and only adds behind it; false where that is unknown. */
   keepsMessages(event: MessagesSnapshotEvent): boolean;
 };
 
-/** An activity on the screen. */
-export type HeldActivity = { readonly type: string; readonly content: JsonValue | undefined };
+/** An activity on the screen; its type and its content are undefined where they are unknown. */
+export type HeldActivity = {
+  readonly type: string | undefined;
+  readonly content: JsonValue | undefined;
+};
 
 /** What an event says about itself. */
 export type Claim = { readonly classification?: Classification; readonly target?: Target };

@@ -10,7 +10,7 @@ import type { ClassifyContext } from "./context.js";
 import { classifyEnvelope } from "./envelope.js";
 import type { Refinements } from "./refinement.js";
 import { patchChanges, snapshotChanges } from "./changes.js";
-import { NO_REFINEMENTS, refineNamed, strictestFirst } from "./refinement.js";
+import { NO_REFINEMENTS, refine, refineNamed, strictestFirst } from "./refinement.js";
 import { patchAspects, snapshotAspects } from "./state.js";
 import { CLASSIFICATION_TABLE } from "./table.js";
 import type { ClassificationRow } from "./table.js";
@@ -138,7 +138,7 @@ function messagesFacts(
   { client }: ClassifyContext,
   refinements: Refinements,
 ): EventFacts {
-  const dropped = new Set(client?.droppedBy(event) ?? []);
+  const dropped = client?.droppedBy(event) ?? new Set<never>();
   const { lists } = refinements;
   const isByParts =
     lists === "open" || (lists === "parts" && client?.keepsMessages(event) === true);
@@ -147,7 +147,7 @@ function messagesFacts(
   const own: Aspect = isByParts
     ? { ...whole, classification: "display", derived: "display" }
     : whole;
-  const gone = [...dropped].map((type) => removedActivity(type, refinements));
+  const gone = [...dropped].flatMap((type) => removedActivity(type, refinements));
   return toFacts(event.type, strictestFirst([own, ...gone]));
 }
 
@@ -169,7 +169,7 @@ function activityFacts(
   return {
     ...toFacts(
       event.type,
-      takesAway ? strictestFirst([own, removedActivity(held.type, refinements)]) : [own],
+      takesAway ? strictestFirst([own, ...removedActivity(held.type, refinements)]) : [own],
     ),
     changes: () => {
       const before = held === undefined ? {} : held.content;
@@ -184,17 +184,17 @@ function isOnlyNew(event: EventOf<"ACTIVITY_SNAPSHOT"> | EventOf<"ACTIVITY_DELTA
   return event.type === "ACTIVITY_SNAPSHOT" && event.replace === false;
 }
 
-function removedActivity(type: string, refinements: Refinements): Aspect {
-  return refineNamed(
-    {
-      eventType: "lifecycle",
-      target: { component_type: type },
-      classification: "destroy",
-      derived: "destroy",
-    },
-    refinements.activities,
-    type,
-  );
+/** An activity of unknown type may be of each type that the policy names, and of another. */
+function removedActivity(type: string | undefined, { activities }: Refinements): Aspect[] {
+  const removed: Aspect = {
+    eventType: "lifecycle",
+    classification: "destroy",
+    derived: "destroy",
+  };
+  if (type === undefined) {
+    return [removed, ...activities.values.map((refinement) => refine(removed, refinement))];
+  }
+  return [refineNamed({ ...removed, target: { component_type: type } }, activities, type)];
 }
 
 function toolFacts(

@@ -69,13 +69,19 @@ function survivorRule(event: MessagesSnapshotEvent): (message: Message) => boole
   };
 }
 
-/** Which types of activities stay on the screen although a message list leaves them out. */
-export function activitySurvival(event: MessagesSnapshotEvent): (activityType: string) => boolean {
+/**
+ * Which types of activities stay on the screen although a message list leaves them out. One of unknown type stays
+ * where every type does.
+ */
+export function activitySurvival(
+  event: MessagesSnapshotEvent,
+): (activityType: string | undefined) => boolean {
   const owned = declaredActivityTypes(event.metadata);
   const hasActivity = event.messages.some((message) => message.role === "activity");
   return (type) => {
     if (owned === "all") return false;
-    return owned === "undeclared" ? !hasActivity : !owned.includes(type);
+    if (owned === "undeclared") return !hasActivity;
+    return type === undefined ? owned.length === 0 : !owned.includes(type);
   };
 }
 
