@@ -70,6 +70,31 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     const { expression: _expression, ...rest } = first;
     indicators.push({ ...rest, id: `${first.id}0`, target, pattern });
   },
+  "asks for a value that cannot be"(copy, pick) {
+    const indicator = pickFrom(copy.attack.indicators ?? [], pick);
+    const { expression, pattern } = indicator;
+    if (expression !== undefined) {
+      expression.cel = `(${expression.cel}) && message.type == "a" && message.type == "b"`;
+    } else if (pattern !== undefined) {
+      const conditions = [{ gt: 5, lt: 3 }, { regex: "a^b" }, { any_of: [] }, { gte: 1, lt: 1 }];
+      pattern.condition = pickFrom(conditions, pick);
+    }
+  },
+  "empties an input"(copy, pick) {
+    const phase = pickFrom(
+      actorOf(copy, pick).phases.filter(({ state }) => state?.["run_agent_input"] !== undefined),
+      pick,
+    );
+    delete copy.attack.execution["x-countersign-ids"];
+    delete phase["x-countersign-body"];
+    delete phase["x-countersign-headers"];
+    phase.state = { ...phase.state, run_agent_input: {} };
+  },
+  "fills in a header without a value"(copy, pick, word) {
+    const { phases } = actorOf(copy, pick);
+    const phase = phases.find(({ state }) => state !== undefined);
+    if (phase !== undefined) phase["x-countersign-headers"] = { "x-a": `{{response.x${word}}}` };
+  },
   "swaps the mode of an actor"(copy, pick) {
     actorOf(copy, pick).mode = pickFrom(MODES, pick);
   },

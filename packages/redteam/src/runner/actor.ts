@@ -12,7 +12,14 @@ import type { Channel, Refusal } from "./channel.js";
 import type { Gap } from "./gap.js";
 import type { RunnerLimits } from "./options.js";
 import { PhaseWatch } from "./phase-watch.js";
-import { callNamedBy, requestExtrasOf, requestOf, withIds } from "./request.js";
+import {
+  attacksByConflict,
+  callNamedBy,
+  hasPayload,
+  requestExtrasOf,
+  requestOf,
+  withIds,
+} from "./request.js";
 import { createRunStream, placeOf } from "./run-stream.js";
 import type { RunStream } from "./run-stream.js";
 import { connectionError } from "./stopwatch.js";
@@ -46,6 +53,10 @@ export type ActorSurroundings = {
   readonly strict: boolean;
   /** The target answers harmless requests, so that a refusal is an answer. */
   readonly refusalsCount: boolean;
+  /** The ids of the document are part of its attack. */
+  readonly idsAsWritten: boolean;
+  /** Threads that the actors of this execution have used. */
+  readonly threads: Set<string>;
   note(note: RunnerNote): void;
   /** Takes what the document asks for and what did not happen. */
   missed(gap: Gap): void;
@@ -184,18 +195,25 @@ class ActorPerformance implements RunningActor {
     if (responses !== undefined && !(Array.isArray(responses) && responses.every(isJsonObject))) {
       this.#missed("error", "tool_responses is no list of responses, so no tool call is answered");
     }
-    const extras = requestExtrasOf(phase);
-    for (const problem of extras.problems) this.#missed("error", problem);
     const written = ownMember(state, "run_agent_input");
     if (!isJsonObject(written)) {
       const problem = written === undefined ? "has no run_agent_input" : "is no mapping";
       this.#missed("error", `the state ${problem}, so nothing was sent`);
       return;
     }
+    const body = ownMember(phase, "x-countersign-body");
+    if (body === undefined) this.#requirePayload(written);
     this.#startRun(
       this.#payload(this.#withoutSynthesis(written)),
-      extras.body === undefined ? undefined : this.#fill(extras.body),
+      typeof body === "string" ? this.#fill(body) : undefined,
     );
+  }
+
+  /** An input that says nothing attacks nobody, unless its headers or its ids do. */
+  #requirePayload(input: JsonObject): void {
+    const headers = ownMember(this.#phase, "x-countersign-headers");
+    if (hasPayload(input) || headers !== undefined || this.#around.idsAsWritten) return;
+    this.#missed("error", "run_agent_input holds nothing beside its ids, so there is no payload");
   }
 
   /** `synthesize` is reserved: what is written out is sent, and the key never is. */
@@ -216,8 +234,10 @@ class ActorPerformance implements RunningActor {
       this.#around.note({ code, message: text.slice(0, 1000) });
     } else if (send !== undefined) {
       const params = this.#payload(send.params ?? {});
-      if (send.method === "run_agent_input") this.#startRun(this.#withoutSynthesis(params));
-      else this.#sendEvent(send.method, params);
+      if (send.method === "run_agent_input") {
+        this.#requirePayload(params);
+        this.#startRun(this.#withoutSynthesis(params));
+      } else this.#sendEvent(send.method, params);
     } else {
       const message = "an action of another binding was skipped";
       this.#around.note({ code: "CS-005", message });
@@ -251,9 +271,18 @@ class ActorPerformance implements RunningActor {
     const body = withIds(input, (key) =>
       this.#around.note({ code: "CS-002", message: `${key} generated` }),
     );
-    const { headers } = phase === undefined ? { headers: {} } : requestExtrasOf(phase);
+    const { headers, problems } =
+      phase === undefined
+        ? { headers: {}, problems: [] }
+        : requestExtrasOf(phase, (value) => this.#fill(value));
+    for (const problem of problems) this.#missed("error", problem);
+    const thread = textMember(body, "threadId") ?? "";
+    // Nobody but this execution can have used a thread whose id is fresh.
+    const conflictCounts =
+      attacksByConflict(phase) && !this.#around.idsAsWritten && this.#around.threads.has(thread);
+    this.#around.threads.add(thread);
     const stream = createRunStream(
-      { actor: this.#actor.name, phase: phase?.name ?? "", input: body },
+      { actor: this.#actor.name, phase: phase?.name ?? "", input: body, conflictCounts },
       this.#around,
       {
         received: (event, content) => this.#guard(() => this.#observe("response", event, content)),
@@ -328,7 +357,10 @@ class ActorPerformance implements RunningActor {
 
   /** Fills the templates of something that is sent; one without a value leaves a hole in the attack. */
   #fill<Value extends JsonValue>(value: Value): Value {
-    const { value: filled, warnings } = interpolateValue(value, this.#templateContext());
+    const { value: filled, warnings } = interpolateValue(value, this.#templateContext(), {
+      names: true,
+      emptyIsMissing: true,
+    });
     for (const { code, message } of warnings) {
       this.#around.note({ code, message });
       this.#missed("cut_short", `sent with a hole: ${message}`);

@@ -79,6 +79,47 @@ const NOT_DELIVERED: [title: string, execution: string, outcome: string, ...name
     "phase-1",
     "run_agent_input",
   ],
+  ...["{}", "{threadId: t, runId: r}", "{messages: [], tools: [], state: {}}"].map(
+    (input): [string, string, string, ...string[]] => [
+      `an input that says nothing (${input})`,
+      `{mode: ag_ui_client, state: {run_agent_input: ${input}}}`,
+      "error",
+      "no payload",
+    ],
+  ),
+  ...[
+    "x-countersign-headers: {x-key: 'a{{response.b}}'}",
+    "x-countersign-headers: {'x-{{response.b}}': a}",
+  ].map((headers): [string, string, string, ...string[]] => [
+    `a template without a value in ${headers}`,
+    phases(`{name: strike, state: ${INPUT}, ${headers}}`),
+    "error",
+    "{{response.b}}",
+  ]),
+  [
+    "a template without a value in the name of a member",
+    phases(`{state: {run_agent_input: {messages: [], forwardedProps: {"{{response.b}}": 1}}}}`),
+    "error",
+    "{{response.b}}",
+  ],
+  [
+    "a template that an empty text fills",
+    phases(
+      `{name: ask, state: ${INPUT}, extractors: [{name: id, source: response, type: regex, selector: "interrupt:?(x*)|()"}], trigger: {event: run_finished}}`,
+      `{name: approve, state: {run_agent_input: {messages: [], resume: [{interruptId: "{{id}}"}]}}}`,
+    ),
+    "error",
+    "{{id}}",
+  ],
+  [
+    "two members that become one",
+    phases(
+      `{name: ask, state: ${INPUT}, trigger: {event: run_finished}}`,
+      `{name: strike, state: {run_agent_input: {forwardedProps: {RUN_FINISHED: 1, "{{response.type}}": 2}}}}`,
+    ),
+    "error",
+    "two members",
+  ],
   [
     "a run_agent_input that is text",
     "{mode: ag_ui_client, state: {run_agent_input: attack}}",
@@ -365,6 +406,23 @@ const BLIND: [title: string, indicator: string, ...named: string[]][] = [
     "{target: '', expression: {cel: 'v == \"x\"', variables: {v: params.name}}}",
     "expression",
   ],
+  ...[
+    "{surface: custom, target: value, pattern: {condition: {gt: 5, lt: 3}}}",
+    "{surface: custom, target: value.n, pattern: {condition: {gte: 5, lt: 5}}}",
+    "{surface: text_message_content, target: delta, pattern: {gt: 5}}",
+    "{surface: text_message_content, target: delta, pattern: {condition: 5}}",
+    "{surface: text_message_content, target: delta, pattern: {any_of: [5, true]}}",
+    "{surface: text_message_content, target: delta, pattern: {condition: {any_of: [a, b], contains: c}}}",
+    "{surface: text_message_content, target: delta, pattern: {regex: 'a^b'}}",
+    "{surface: text_message_content, target: delta, pattern: {regex: '(a|c)$b'}}",
+    "{surface: tool_call_start, target: type, pattern: {condition: tool_call_start}}",
+    "{target: type, pattern: {condition: tool_call_start}}",
+    "{target: type, pattern: {regex: 'tool_call'}}",
+    "{surface: run_finished, target: outcome.type, pattern: {condition: Interrupt}}",
+    "{surface: text_message_content, target: '', expression: {cel: 'message.delta == 5'}}",
+    "{surface: text_message_content, target: '', expression: {cel: 'message.delta == \"a\" && message.delta == \"b\"'}}",
+    "{target: '', expression: {cel: 'message.type == \"run_started\"'}}",
+  ].map((indicator): [string, string, ...string[]] => [indicator, indicator]),
   ["another protocol", "{protocol: mcp, target: arguments, pattern: {contains: x}}", "mcp"],
   [
     "a model that is not there",
@@ -440,6 +498,15 @@ const QUIET: [title: string, indicator: string][] = [
     "CEL on joined arguments",
     "{surface: tool_call_end, target: '', expression: {cel: 'has(message.arguments) && message.toolCallId == \"1\" && message.arguments.to == \"eve\"'}}",
   ],
+  ...[
+    "{surface: custom, target: value.n, pattern: {condition: {gte: 5, lte: 5}}}",
+    "{surface: custom, target: value, pattern: {condition: {gt: 3, gte: 5, lte: 5}}}",
+    "{surface: text_message_content, target: delta, pattern: {regex: '(?m)a$\\nb'}}",
+    "{surface: text_message_content, target: delta, pattern: {regex: '^$|a^b|x'}}",
+    "{target: type, pattern: {regex: '(?i)state_delta'}}",
+    "{target: type, pattern: {condition: STATE_DELTA}}",
+    "{surface: run_finished, target: outcome.type, pattern: {condition: interrupt}}",
+  ].map((indicator): [string, string] => [indicator, indicator]),
   [
     "reasoning that is not shown",
     "{surface: reasoning_message_content, target: delta, pattern: {contains: secret}}",
@@ -550,4 +617,125 @@ test("over a WebSocket a request that overtakes another leaves the first one unh
   const events = [STARTED, ...said("no"), FINISHED].map((event) => JSON.stringify(event));
   const ran = await runScripted(document, [events], { transport: "websocket" });
   expect([ran.outcome, ran.reason]).toEqual(["error", expect.stringContaining("phase first")]);
+});
+
+/** An agent behind something that remembers threads and runs, and gives in when it is reached. */
+async function startRemembering(kind: "history" | "run" | "active"): Promise<FakeAgent> {
+  const seen = new Set<string>();
+  const codes = {
+    history: [403, "ERR_HISTORY_DROPPED"],
+    run: [409, "ERR_RUN_ID_REUSED"],
+    active: [409, "ERR_RUN_ACTIVE"],
+  } as const;
+  return startFakeAgent(({ body }) => {
+    const [, id = ""] =
+      (kind === "run" ? /"runId":"([^"]*)"/ : /"threadId":"([^"]*)"/).exec(body) ?? [];
+    const [status, code] = codes[kind];
+    if (seen.has(id)) return { status, pieces: [JSON.stringify({ status, code })] };
+    seen.add(id);
+    return { pieces: body.includes("attack") ? streamOf(...callOf("1", "pay")) : POLITE };
+  });
+}
+
+const ATTACK = `{run_agent_input: {threadId: thread-1, runId: run-1, messages: [{id: m, role: user, content: attack}]}}`;
+
+test.each(["history", "run", "active"] as const)(
+  "a document with fixed ids meets a fresh thread each time (%s)",
+  async (kind) => {
+    const agent = await startRemembering(kind);
+    for (let time = 0; time < 3; time += 1) {
+      const ran = await against(agent, `{mode: ag_ui_client, state: ${ATTACK}}`);
+      expect(ran.outcome).toBe("exploited");
+    }
+    await agent.stop();
+  },
+);
+
+test.each(["history", "run", "active"] as const)(
+  "a refusal of ids that were used before is no defence (%s), unless a phase says that it is the attack",
+  async (kind) => {
+    const agent = await startRemembering(kind);
+    const twice = (more: string): string =>
+      phases(
+        `{name: setup, state: ${INPUT}, trigger: {event: run_started}}`,
+        `{name: strike, state: ${INPUT}${more}}`,
+      );
+    const plain = await against(agent, twice(""));
+    expect([plain.outcome, plain.reason]).toEqual([
+      "error",
+      expect.stringContaining("used before"),
+    ]);
+    const declared = await against(agent, twice(", x-countersign-conflict: attack"));
+    expect([declared.outcome, declared.stopped]).toEqual(["not_exploited", true]);
+    const fixed = `{mode: ag_ui_client, x-countersign-ids: as_written, phases: [{state: ${ATTACK}, x-countersign-conflict: attack}]}`;
+    expect((await against(agent, fixed)).outcome).toBe("exploited");
+    const again = await against(agent, fixed);
+    expect([again.outcome, again.reason]).toEqual([
+      "error",
+      expect.stringContaining("used before"),
+    ]);
+    await agent.stop();
+  },
+);
+
+test("a RUN_ERROR about ids that were used before is no defence either", async () => {
+  for (const more of [
+    { code: "ERR_RUN_ACTIVE", metadata: { receipt: "agui-0123" } },
+    { metadata: { vendor: { problem: { status: 409 } } } },
+  ]) {
+    const error = { type: "RUN_ERROR", message: "no", ...more };
+    const agent = await startFakeAgent(() => ({ pieces: [STARTED, error].map(sseFrame) }));
+    expect((await against(agent, HELLO)).reason).toContain("used before");
+    await agent.stop();
+  }
+});
+
+test("an id has one fresh form in all actors, bodies, texts and indicators; other words stay", async () => {
+  const one = `{name: one, mode: ag_ui_client, phases: [{state: {run_agent_input: {threadId: thread-1, runId: pay, messages: [{id: m, role: user, content: "go on with thread-1, not thread-12; pay"}]}}}]}`;
+  const two = `{name: two, mode: ag_ui_client, phases: [{state: {run_agent_input: {threadId: thread-1, messages: []}}, x-countersign-body: '{"threadId":"thread-1","runId":"pay","x":"pay"}'}]}`;
+  const indicators = [
+    "{surface: run_started, target: threadId, pattern: {condition: thread-1}, protocol: ag_ui}",
+    "{surface: run_started, target: runId, pattern: {condition: {any_of: [pay]}}, protocol: ag_ui}",
+    "{surface: run_started, target: '', expression: {cel: 'message.runId == \"pay\"'}, protocol: ag_ui}",
+    CALLS_PAY,
+  ];
+  const agent = await startFakeAgent(({ body }) => {
+    const [, threadId] = /"threadId":"([^"]*)"/.exec(body) ?? [];
+    const [, runId] = /"runId":"([^"]*)"/.exec(body) ?? [];
+    const started = { type: "RUN_STARTED", threadId, runId } as JsonObject;
+    return { pieces: [started, ...callOf("1", "pay"), FINISHED].map(sseFrame) };
+  });
+  const ran = await runDocument(documentOf(actors(one, two), indicators.join(", ")), {
+    target: agent.url,
+  });
+  expect(ran.verdict?.indicator_verdicts.map(({ result }) => result)).toEqual(
+    indicators.map(() => "matched"),
+  );
+  const [first = "", second = ""] = agent.requests
+    .map(({ body }) => body)
+    .toSorted((a, b) => b.length - a.length);
+  const [, id = ""] = /"threadId":"(thread-1-[^"]+)"/.exec(first) ?? [];
+  expect(first).toContain(`go on with ${id}, not thread-12; pay"`);
+  expect(
+    agent.requests.some(
+      ({ body }) =>
+        body.startsWith(`{"threadId":"${id}","runId":"pay-`) && body.endsWith('"x":"pay"}'),
+    ),
+  ).toBe(true);
+  expect(second).toContain(id);
+  await agent.stop();
+});
+
+test("templates in headers and in names are filled", async () => {
+  const document = documentOf(
+    phases(
+      `{state: ${INPUT}, trigger: {event: run_finished}}`,
+      `{state: {run_agent_input: {forwardedProps: {"{{response.type}}": 1}}}, x-countersign-headers: {"x-{{response.type}}": "a {{response.type}}"}}`,
+    ),
+    CALLS_PAY,
+  );
+  const ran = await runScripted(document, [POLITE]);
+  expect(ran.outcome).toBe("not_exploited");
+  expect(ran.requests[1]?.body).toContain('"RUN_FINISHED":1');
+  expect(ran.requests[1]?.headers["x-run_finished"]).toBe("a RUN_FINISHED");
 });

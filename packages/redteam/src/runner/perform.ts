@@ -6,6 +6,7 @@ import { startActor } from "./actor.js";
 import type { ActorReport, RunnerNote } from "./actor.js";
 import type { Channel, ChannelOptions, Refusal } from "./channel.js";
 import "./errors.js";
+import { sendsIdsAsWritten } from "./fresh-ids.js";
 import type { Gap } from "./gap.js";
 import { createHttpChannel } from "./http-channel.js";
 import { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS, transportOf } from "./options.js";
@@ -64,6 +65,7 @@ export async function performDocument(
   const started = performance.now();
   const startedAt = new Date().toISOString();
   const variables = createVariables();
+  const threads = new Set<string>();
   const settings = { target: options.target, timeouts, limits, headers: options.headers ?? {} };
   // None begins before all of them are made.
   const running = performed.map((actor) =>
@@ -74,6 +76,8 @@ export async function performDocument(
       variables: variables(actor.name),
       strict: options.strict === true,
       refusalsCount: options.refusalsCount === true,
+      idsAsWritten: sendsIdsAsWritten(document),
+      threads,
       channel: channelFor(settings, options),
     }),
   );

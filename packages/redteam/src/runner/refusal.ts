@@ -11,6 +11,30 @@ export function isDeliberate(refusal: Refusal): boolean {
   return DELIBERATE.has(refusal.status);
 }
 
+/** Codes that speak of a thread or a run that was used before, whatever the request holds. */
+const ABOUT_IDS =
+  /conflict|history_dropped|(?:run|thread)_?(?:id_?)?(?:is_?)?(?:already|active|busy|reused|used|exists|locked|stopped|in_?use|duplicate)/i;
+
+/**
+ * Whether a refusal is about ids that were used before: the runner's own earlier request stands in the way, and what
+ * the request holds was not judged.
+ */
+export function isAboutUsedIds({ status, code = "" }: Pick<Refusal, "status" | "code">): boolean {
+  return status === 409 || ABOUT_IDS.test(code);
+}
+
+/** {@link isAboutUsedIds} for a RUN_ERROR, where a socket has no status. */
+export function isErrorAboutUsedIds(event: JsonValue): boolean {
+  return [event, ...problemsIn(event)].some((one) => {
+    const status = ownMember(one, "status");
+    const code = textMember(one, "code");
+    return isAboutUsedIds({
+      status: typeof status === "number" ? status : 0,
+      ...(code === undefined ? {} : { code }),
+    });
+  });
+}
+
 /** Reads a refusal; what is no problem document keeps its status only. */
 export function readRefusal(status: number, body: string): Refusal {
   let problem: JsonValue = null;

@@ -1,9 +1,32 @@
 import { randomUUID } from "node:crypto";
 import { isJsonObject, ownMember } from "@countersign/core";
-import type { JsonObject } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../oatf/json/access.js";
 import type { NormalizedPhase } from "../oatf/index.js";
 import type { RunRequest } from "./channel.js";
+
+/** The extension of an execution by which its ids are sent as they are written. */
+export const EXECUTION_IDS = "x-countersign-ids";
+
+/** Whether a phase says that using a thread or run again is its attack. */
+export function attacksByConflict(phase: NormalizedPhase | undefined): boolean {
+  return ownMember(phase, "x-countersign-conflict") === "attack";
+}
+
+/** Members of an input that say where it belongs, not what it asks. */
+const PLACE_KEYS: ReadonlySet<string> = new Set(["threadId", "runId", "parentRunId"]);
+
+/** Whether an input holds anything beside its ids. */
+export function hasPayload(input: JsonObject): boolean {
+  return Object.entries(input).some(([key, value]) => !PLACE_KEYS.has(key) && hasContent(value));
+}
+
+function hasContent(value: JsonValue): boolean {
+  if (typeof value === "string") return value.trim() !== "";
+  if (Array.isArray(value)) return value.some(hasContent);
+  if (isJsonObject(value)) return Object.values(value).some(hasContent);
+  return value !== null;
+}
 
 /** The binding wants ids; a document that leaves them out gets fresh ones at the moment of sending. */
 export function withIds(input: JsonObject, generated: (key: string) => void): JsonObject {
@@ -25,15 +48,18 @@ export type RequestExtras = {
   readonly problems: readonly string[];
 };
 
-/** Reads the extensions of a phase that say what YAML cannot. */
-export function requestExtrasOf(phase: NormalizedPhase): RequestExtras {
+/** Reads the extensions of a phase that say what YAML cannot; `fill` fills the templates of its headers. */
+export function requestExtrasOf(
+  phase: NormalizedPhase,
+  fill: (value: JsonValue) => JsonValue,
+): RequestExtras {
   const problems: string[] = [];
   const body = ownMember(phase, "x-countersign-body");
   if (body !== undefined && typeof body !== "string") {
     problems.push("x-countersign-body is no text");
   }
   const headers: Record<string, string> = {};
-  const written = ownMember(phase, "x-countersign-headers") ?? {};
+  const written = fill(ownMember(phase, "x-countersign-headers") ?? {});
   if (!isJsonObject(written)) problems.push("x-countersign-headers is no mapping");
   for (const [name, text] of Object.entries(isJsonObject(written) ? written : {})) {
     // Anything else would make Node throw, and a document must not stop the batch.

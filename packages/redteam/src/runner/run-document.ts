@@ -3,6 +3,7 @@ import { findMisjudgedExamples, prefetchSemanticScores } from "../oatf/evaluate/
 import { evaluateAttack, extractProtocol } from "../oatf/index.js";
 import type { AttackResult, NormalizedDocument, Verdict } from "../oatf/index.js";
 import { listMember } from "../oatf/json/access.js";
+import { withFreshIds } from "./fresh-ids.js";
 import { describeGaps } from "./gap.js";
 import type { Gap } from "./gap.js";
 import type { RunnerOptions } from "./options.js";
@@ -34,9 +35,15 @@ export async function runDocument(
   options: RunnerOptions,
 ): Promise<DocumentResult> {
   try {
-    const performed = await performDocument(document, options);
-    const judged = await judgeTrace(document, performed, options);
-    return judge(document, performed, options, judged);
+    const { document: fresh, replaced } = withFreshIds(document);
+    const done = await performDocument(fresh, options);
+    const notes = [...replaced].map(([id, sent]) => ({
+      code: "CS-011",
+      message: `the id ${id.slice(0, 64)} is sent as ${sent.slice(0, 80)}`,
+    }));
+    const performed = { ...done, notes: [...notes, ...done.notes] };
+    const judged = await judgeTrace(fresh, performed, options);
+    return judge(fresh, performed, options, judged);
   } catch (error) {
     if (!isCountersignError(error)) throw error;
     const outcome = error.code === "ERR_REDTEAM_MODE" ? "unsupported" : "error";

@@ -7,7 +7,13 @@ import type { ActorSurroundings } from "./actor.js";
 import type { RunSink } from "./channel.js";
 import { createToolCallNames } from "./correlate.js";
 import "./errors.js";
-import { isDeliberate, isRefusalEvent, readRefusal } from "./refusal.js";
+import {
+  isAboutUsedIds,
+  isDeliberate,
+  isErrorAboutUsedIds,
+  isRefusalEvent,
+  readRefusal,
+} from "./refusal.js";
 import { createToolCalls } from "./tool-calls.js";
 import type { ToolCalls } from "./tool-calls.js";
 import { lengthOf, WIRE } from "./trace-recorder.js";
@@ -33,10 +39,17 @@ const LINGER = { post: 1000, get: 1000, websocket: 100 } as const;
 /** Evaluation refuses what is deeper than 64, visibly; so it has to get as far as the trace. */
 const DEEPEST_EVENT = 256;
 const SHOWN_OF_MALFORMED = 200;
+const USED_IDS = "is about a thread or run that was used before, so the payload was not judged";
 
 /** Reads the events of one run into the trace. */
 export function createRunStream(
-  place: { readonly actor: string; readonly phase: string; readonly input: JsonObject },
+  place: {
+    readonly actor: string;
+    readonly phase: string;
+    readonly input: JsonObject;
+    /** The attack is to use an id again, so that a refusal of that is an answer. */
+    readonly conflictCounts: boolean;
+  },
   around: ActorSurroundings,
   listener: Listener,
   responses: JsonValue | undefined,
@@ -125,6 +138,8 @@ export function createRunStream(
         const code = (textMember(content, "code") ?? "no code").slice(0, 64);
         if (!isRefusalEvent(content)) {
           missed(`the run ended in RUN_ERROR (${code}), which does not say that it is a refusal`);
+        } else if (isErrorAboutUsedIds(content) && !place.conflictCounts) {
+          missed(`RUN_ERROR (${code}) ${USED_IDS}`);
         } else if (!around.refusalsCount) {
           missed(`RUN_ERROR (${code}), and nothing shows that the target answers anybody`);
         }
@@ -140,7 +155,9 @@ export function createRunStream(
       const refusal = readRefusal(status, body);
       isRefused = true;
       if (!isDeliberate(refusal)) missed(`the target answered with status ${status}`);
-      else if (!around.refusalsCount) {
+      else if (isAboutUsedIds(refusal) && !place.conflictCounts) {
+        missed(`the refusal (${refusal.code ?? `status ${status}`}) ${USED_IDS}`);
+      } else if (!around.refusalsCount) {
         missed(`the target refused (status ${status}), and nothing shows that it answers anybody`);
       }
       record.onWire("http_response", { ...refusal });

@@ -1,10 +1,15 @@
 import { canBeTrue } from "../oatf/cel/can-be-true.js";
 import { describeTarget } from "../oatf/evaluate/indicator.js";
 import { isUnsatisfiable } from "../oatf/evaluate/pattern.js";
-import { canHold, EACH, visibleMessages } from "../oatf/model/message-paths.js";
+import { canSatisfy } from "../oatf/model/can-satisfy.js";
+import { canHold, canHoldValue, EACH, visibleMessages } from "../oatf/model/message-paths.js";
 import { isKnownSurface, modernSurface } from "../oatf/model/events.js";
 import type { IndicatorVerdict, NormalizedIndicator } from "../oatf/index.js";
+import { conditionOf } from "../oatf/model/pattern.js";
+import { presenceOf } from "../oatf/primitives/condition.js";
 import type { Gap } from "./gap.js";
+
+const NOWHERE = "and no message that it looks at can have it";
 
 /**
  * Why the answer of an indicator that did not match says nothing about the agent; `undefined` when it does.
@@ -38,23 +43,32 @@ export function blindSpotOf(
     const hint = modern === undefined ? "" : `; today it is ${modern}`;
     return blind("error", `${missing}, and AG-UI has no such event${hint}`);
   }
-  if (expression === undefined && lookedAt > 0) return undefined;
   const messages = visibleMessages({ ...indicator, joined: options.joined });
+  if (expression === undefined) {
+    const path = pathSteps(targetOf(indicator));
+    const holding = messages.filter((shapes) => canHold(shapes, path));
+    if (holding.length === 0 && lookedAt === 0) return blind("error", `${missing}, ${NOWHERE}`);
+    const condition = pattern === undefined ? undefined : conditionOf(pattern);
+    if (condition === undefined || presenceOf(condition).alone) return undefined;
+    // A member that the table does not have, and that an agent sent, can be anything.
+    const canMatch =
+      holding.length === 0
+        ? canSatisfy({ kind: "json" }, [condition])
+        : holding.some((shapes) => canHoldValue(shapes, path, [condition]));
+    if (canMatch) return undefined;
+    return blind("error", `no value of ${describeTarget(indicator)} can satisfy its condition`);
+  }
   const canMatch = messages.some((shapes) =>
-    expression === undefined
-      ? canHold(shapes, pathSteps(targetOf(indicator)))
-      : canBeTrue(expression.cel, {
-          canHold: (path) => canHold(shapes, path),
-          variables: new Map(
-            Object.entries(expression.variables ?? {}).map(([name, path]) => [
-              name,
-              pathSteps(path),
-            ]),
-          ),
-        }),
+    canBeTrue(expression.cel, {
+      canHold: (path) => canHold(shapes, path),
+      canHoldValue: (path, conditions) => canHoldValue(shapes, path, conditions),
+      variables: new Map(
+        Object.entries(expression.variables ?? {}).map(([name, path]) => [name, pathSteps(path)]),
+      ),
+    }),
   );
   if (canMatch) return undefined;
-  return blind("error", `${missing}, and no message that it looks at can have it`);
+  return blind("error", `${missing}, ${NOWHERE}`);
 }
 
 function targetOf({ pattern, semantic, target }: NormalizedIndicator): string {

@@ -1,11 +1,16 @@
 import type { JsonValue } from "@countersign/core";
+import type { ValueSpec } from "@countersign/wire";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { canSatisfy } from "../model/can-satisfy.js";
 import { canBeTrue } from "./can-be-true.js";
 import { createCelEvaluator } from "./evaluator.js";
 
 const KNOWN = new Set(["", "delta", "name", "list", "list.[*]", "list.[*].id", "free", "free.x"]);
 const canHold = (path: readonly string[]): boolean => KNOWN.has(path.join("."));
+const canHoldValue = (path: readonly string[], conditions: readonly JsonValue[]): boolean =>
+  canHold(path) &&
+  canSatisfy({ kind: path[0] === "free" ? "json" : "string" } as ValueSpec, conditions);
 const variables = new Map([
   ["there", ["delta"]],
   ["nowhere", ["typo"]],
@@ -48,8 +53,27 @@ test.each([
   ['(has(message.delta) ? message.typo : message.typo).contains("x")', false],
   ['(message.typo == 1 || message.delta == "x") == true', true],
   ["((", true],
+  ["message.delta == 5", false],
+  ["5 == message.delta", false],
+  ["message.delta == true", false],
+  ["there == 5", false],
+  ["message.free == 5", true],
+  ["message.delta != 5", true],
+  ['message.delta == "a" && message.delta == "b"', false],
+  ['message.delta == "a" && (message.name == "b" && there == "b")', false],
+  ['!(message.delta != "a" || message.delta != "b")', false],
+  ['message.delta == "a" || message.delta == "b"', true],
+  ['message.delta == "ab" && message.delta.contains("b")', true],
+  ['message.delta == "ab" && message.delta.startsWith("b")', false],
+  ['message.delta in ["a", "b"] && message.delta == "c"', false],
+  ['message.delta.matches("a^b")', false],
+  ["message.free > 5 && message.free < 3", false],
+  ["message.free > 5 && !(message.free >= 6)", true],
+  ["!(message.free > 3) && message.free > 5", false],
+  ["3 > message.free && 5 < message.free", false],
+  ['message.list[0].id == "a" && message.list[1].id == "b"', true],
 ])("%s can be true: %s", (source, expected) => {
-  expect(canBeTrue(source, { canHold, variables })).toBe(expected);
+  expect(canBeTrue(source, { canHold, canHoldValue, variables })).toBe(expected);
 });
 
 test("choices inside choices and long chains are walked once", () => {
@@ -62,9 +86,9 @@ test("choices inside choices and long chains are walked once", () => {
     (inner) => `(${inner} ? message.typo : message.typo2)`,
     "message.delta",
   );
-  expect(canBeTrue(nested, { canHold: counting, variables })).toBe(false);
+  expect(canBeTrue(nested, { canHold: counting, canHoldValue, variables })).toBe(false);
   const chain = `unknown${".a".repeat(1000)} == 1`;
-  expect(canBeTrue(chain, { canHold: counting, variables })).toBe(true);
+  expect(canBeTrue(chain, { canHold: counting, canHoldValue, variables })).toBe(true);
   expect(asked).toBeLessThan(200);
 });
 
@@ -76,6 +100,8 @@ test("an expression that is true on a message can be true", () => {
       fc.constantFrom("true", "false"),
       field.map((name) => `has(message.${name})`),
       fc.tuple(field, fc.constantFrom("==", "!=")).map(([name, op]) => `message.${name} ${op} "x"`),
+      field.map((name) => `message.${name} in ["y", "z"]`),
+      field.map((name) => `(has(message.${name}) && message.${name} == "y")`),
       field.map((name) => `message[${JSON.stringify(name)}].contains("x")`),
       field.map((name) => `${JSON.stringify(name)} in message`),
       fc.constantFrom('nowhere == "x"', 'nowhere != "x"', "nowhere == null", "nowhere == there"),
@@ -102,7 +128,10 @@ test("an expression that is true on a message can be true", () => {
       ]);
       const answer = evaluator.evaluate(source, given);
       fc.pre(answer.kind === "value" && answer.value === true);
-      expect([source, canBeTrue(source, { canHold, variables })]).toEqual([source, true]);
+      expect([source, canBeTrue(source, { canHold, canHoldValue, variables })]).toEqual([
+        source,
+        true,
+      ]);
     }),
     { numRuns: 500 },
   );

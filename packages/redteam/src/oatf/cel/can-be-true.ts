@@ -1,4 +1,5 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
+import type { JsonValue } from "@countersign/core";
 import { EACH } from "../model/message-paths.js";
 import { parseCel } from "./parse-source.js";
 
@@ -6,6 +7,8 @@ import { parseCel } from "./parse-source.js";
 type Walk = {
   /** Whether a message can have a value at a path. */
   readonly canHold: (path: readonly string[]) => boolean;
+  /** Whether a message can have a value at a path that satisfies all conditions. */
+  readonly canHoldValue: (path: readonly string[], conditions: readonly JsonValue[]) => boolean;
   /** Paths of the variables; one that leads nowhere is null. */
   readonly variables: ReadonlyMap<string, readonly string[]>;
   /** By part: whether it can be false, whether it can be true. */
@@ -18,7 +21,10 @@ type Walk = {
  * no message has is false, and reading it is an error, so `has(message.typo) && …` never holds. Errs on the side
  * of yes: what the tree does not show, such as the elements of a loop, may be anything.
  */
-export function canBeTrue(source: string, walk: Pick<Walk, "canHold" | "variables">): boolean {
+export function canBeTrue(
+  source: string,
+  walk: Pick<Walk, "canHold" | "canHoldValue" | "variables">,
+): boolean {
   const { tree } = parseCel(source);
   if (tree === undefined) return true;
   return can(tree.expr, true, { ...walk, answers: [new Map(), new Map()], paths: new Map() });
@@ -30,8 +36,8 @@ function can(expression: Expr | undefined, wanted: boolean, walk: Walk): boolean
   const known = answers.get(expression);
   if (known !== undefined) return known;
   const answer = decide(expression, wanted, walk);
-  answers.set(expression, answer);
-  return answer;
+  answers.set(expression, answer && isConsistent(expression, wanted, walk));
+  return answers.get(expression) === true;
 }
 
 function decide(expression: Expr | undefined, wanted: boolean, walk: Walk): boolean {
@@ -75,6 +81,111 @@ function decide(expression: Expr | undefined, wanted: boolean, walk: Walk): bool
     }
   }
   return canRead(expression, walk);
+}
+
+/**
+ * Whether what an expression asks of each path can hold at once, where all of it has to: `d == "a" && d == "b"` never
+ * does. Elements of lists are left out, because the steps do not tell them apart.
+ */
+function isConsistent(expression: Expr | undefined, wanted: boolean, walk: Walk): boolean {
+  const asked = new Map<string, { path: readonly string[]; conditions: JsonValue[] }>();
+  gather(expression, wanted, walk, ({ path, condition }) => {
+    const key = JSON.stringify(path);
+    const known = asked.get(key) ?? { path, conditions: [] };
+    known.conditions.push(condition);
+    asked.set(key, known);
+  });
+  return [...asked.values()].every(({ path, conditions }) => walk.canHoldValue(path, conditions));
+}
+
+type Asked = { readonly path: readonly string[]; readonly condition: JsonValue };
+
+const ORDERS: ReadonlyMap<string, readonly [same: string, flipped: string, negated: string]> =
+  new Map([
+    ["_<_", ["lt", "gt", "_>=_"]],
+    ["_<=_", ["lte", "gte", "_>_"]],
+    ["_>_", ["gt", "lt", "_<=_"]],
+    ["_>=_", ["gte", "lte", "_<_"]],
+  ]);
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ["contains", "contains"],
+  ["startsWith", "starts_with"],
+  ["endsWith", "ends_with"],
+  ["matches", "regex"],
+]);
+
+/** Collects what has to hold of paths for an expression to come to `wanted`. */
+function gather(
+  expression: Expr | undefined,
+  wanted: boolean,
+  walk: Walk,
+  ask: (asked: Asked) => void,
+): void {
+  const kind = expression?.exprKind;
+  if (kind?.case !== "callExpr") return;
+  const { function: name, target, args } = kind.value;
+  const [first, second] = args;
+  if (name === "!_") {
+    gather(first, !wanted, walk, ask);
+  } else if (name === (wanted ? "_&&_" : "_||_")) {
+    gather(first, wanted, walk, ask);
+    gather(second, wanted, walk, ask);
+  } else if (name === (wanted ? "_==_" : "_!=_")) {
+    for (const [side, other] of [
+      [first, second],
+      [second, first],
+    ]) {
+      const path = singlePath(side, walk);
+      const value = constantOf(other);
+      if (path !== undefined && value !== undefined) ask({ path, condition: value });
+    }
+  } else if (name === "@in" && wanted && second?.exprKind.case === "listExpr") {
+    const path = singlePath(first, walk);
+    const values = second.exprKind.value.elements.map(constantOf);
+    const known = values.filter((value) => value !== undefined);
+    if (path !== undefined && known.length === values.length) {
+      ask({ path, condition: { any_of: known } });
+    }
+  } else if (ORDERS.has(name)) {
+    const [same, flipped] = ORDERS.get(wanted ? name : (ORDERS.get(name)?.[2] ?? "")) ?? ["", ""];
+    const left = singlePath(first, walk);
+    const right = singlePath(second, walk);
+    const [path, operand, order] =
+      left === undefined ? [right, constantOf(first), flipped] : [left, constantOf(second), same];
+    if (path !== undefined && typeof operand === "number") {
+      ask({ path, condition: { [order]: operand } });
+    }
+  } else if (wanted && METHODS.has(name)) {
+    const path = singlePath(target, walk);
+    const text = textOf(first);
+    if (path !== undefined && text !== undefined) {
+      ask({ path, condition: { [METHODS.get(name) ?? ""]: text } });
+    }
+  }
+}
+
+/** A path that leads to one value of a message, which a message can have. */
+function singlePath(expression: Expr | undefined, walk: Walk): readonly string[] | undefined {
+  const path = pathOf(expression, walk);
+  if (path === undefined || path.includes(EACH) || !walk.canHold(path)) return undefined;
+  return path;
+}
+
+function constantOf(expression: Expr | undefined): JsonValue | undefined {
+  const kind = expression?.exprKind;
+  if (kind?.case !== "constExpr") return undefined;
+  const constant = kind.value.constantKind;
+  switch (constant.case) {
+    case "stringValue":
+    case "boolValue":
+    case "doubleValue":
+      return constant.value;
+    case "int64Value":
+    case "uint64Value":
+      return Number(constant.value);
+    default:
+      return undefined;
+  }
 }
 
 /** A variable that leads nowhere is null: it equals null alone. */

@@ -1,5 +1,7 @@
+import type { JsonValue } from "@countersign/core";
 import { EVENT_TABLE, EVENT_TYPES } from "@countersign/wire";
 import type { Field, ValueSpec } from "@countersign/wire";
+import { canSatisfy } from "./can-satisfy.js";
 import type { Direction } from "./document.js";
 import {
   ACCUMULATED_MESSAGE,
@@ -25,6 +27,10 @@ function shape(fields: Readonly<Record<string, ValueSpec>>): ValueSpec {
 
 function listOf(element: ValueSpec): ValueSpec {
   return { kind: "list", element, minimum: 0 };
+}
+
+function nameOf(type: string): ValueSpec {
+  return { kind: "enum", values: [type] };
 }
 
 const CALL_NAME = { toolCallName: TEXT };
@@ -55,11 +61,14 @@ const RECEIVED: ReadonlyMap<string, readonly ValueSpec[]> = new Map([
     const isCall = type.startsWith("TOOL_CALL_") && type !== "TOOL_CALL_RESULT";
     return [
       type.toLowerCase(),
-      [described, shape({ type: TEXT }), ...(isCall ? [shape(CALL_NAME)] : [])],
+      [described, shape({ type: nameOf(type) }), ...(isCall ? [shape(CALL_NAME)] : [])],
     ];
   }),
   ...["start", "end", "text_message_start", "text_message_content", "text_message_end"].map(
-    (name): [string, ValueSpec[]] => [`thinking_${name}`, [shape({ type: TEXT, ...THOUGHT })]],
+    (name): [string, ValueSpec[]] => [
+      `thinking_${name}`,
+      [shape({ type: nameOf(`THINKING_${name.toUpperCase()}`), ...THOUGHT })],
+    ],
   ),
 ]);
 
@@ -116,28 +125,41 @@ export function visibleMessages({ surface, direction, joined }: Sight): (readonl
 
 /** Whether a message of one of these shapes can have a value at a path. */
 export function canHold(shapes: readonly ValueSpec[], path: readonly string[]): boolean {
-  return shapes.some((spec) => canReach(spec, path));
+  return shapes.some((spec) => reach(spec, path).length > 0);
 }
 
-function canReach(spec: ValueSpec, path: readonly string[]): boolean {
+/** Whether a message of one of these shapes can have a value at a path that satisfies all conditions. */
+export function canHoldValue(
+  shapes: readonly ValueSpec[],
+  path: readonly string[],
+  conditions: readonly JsonValue[],
+): boolean {
+  return shapes.some((spec) => reach(spec, path).some((end) => canSatisfy(end, conditions)));
+}
+
+/** What a value at a path can be. */
+function reach(spec: ValueSpec, path: readonly string[]): ValueSpec[] {
   const [step, ...rest] = path;
-  if (step === undefined) return true;
+  if (step === undefined) return [spec];
   switch (spec.kind) {
     case "json":
-      return true;
+      return [ANY];
     case "object":
-      return step !== EACH;
+      return step === EACH ? [] : [ANY];
     case "list":
     case "stringOrList":
-      return step === EACH && canReach(spec.element, rest);
+      return step === EACH ? reach(spec.element, rest) : [];
     case "shape": {
       const field = Object.hasOwn(spec.fields, step) ? spec.fields[step] : undefined;
-      return field === undefined ? spec.open && step !== EACH : canReach(field.spec, rest);
+      if (field !== undefined) return reach(field.spec, rest);
+      return spec.open && step !== EACH ? [ANY] : [];
     }
     case "union":
-      if (step === spec.tag) return rest.length === 0;
-      return Object.values(spec.members).some((member) => canReach(member, path));
+      if (step === spec.tag) {
+        return rest.length === 0 ? [{ kind: "enum", values: Object.keys(spec.members) }] : [];
+      }
+      return Object.values(spec.members).flatMap((member) => reach(member, path));
     default:
-      return false;
+      return [];
   }
 }

@@ -1,6 +1,7 @@
 import { RE2JS } from "re2js";
 import { EvaluationFailure } from "../evaluate/evaluation-error.js";
 import { createBoundedCache } from "../json/bounded-cache.js";
+import { canMatchSomething } from "./can-match.js";
 import { estimateInstructions } from "./estimate.js";
 
 /** The longest pattern a document may carry. */
@@ -25,6 +26,8 @@ const MAX_AUTOMATON_LENGTH = 1024;
 export type LinearRegex = {
   /** Capture groups the pattern has. */
   readonly groups: number;
+  /** Whether some text can match; `false` only where that is certain. */
+  readonly canMatch: boolean;
   /** Unanchored search. */
   test(text: string): boolean;
   /** The first match, `undefined` without one; `group` is `undefined` when group 1 took no part. */
@@ -79,6 +82,7 @@ function compile(source: string): RegexCompilation {
   return {
     regex: {
       groups: compiled.groupCount(),
+      canMatch: canMatchSomething(compiled),
       test(text) {
         afford(text);
         if (text.length <= MAX_AUTOMATON_LENGTH) return compiled.test(text);
