@@ -93,7 +93,9 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   "fills in a header without a value"(copy, pick, word) {
     const { phases } = actorOf(copy, pick);
     const phase = phases.find(({ state }) => state !== undefined);
-    if (phase !== undefined) phase["x-countersign-headers"] = { "x-a": `{{response.x${word}}}` };
+    if (phase === undefined) return;
+    const written = phase["x-countersign-headers"] as JsonObject | undefined;
+    phase["x-countersign-headers"] = { ...written, "x-a": `{{response.x${word}}}` };
   },
   "swaps the mode of an actor"(copy, pick) {
     actorOf(copy, pick).mode = pickFrom(MODES, pick);
