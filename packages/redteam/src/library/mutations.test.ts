@@ -81,10 +81,11 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     }
   },
   "empties an input"(copy, pick) {
-    const phase = pickFrom(
-      actorOf(copy, pick).phases.filter(({ state }) => state?.["run_agent_input"] !== undefined),
-      pick,
+    // The last one: what an earlier phase prepared may be harmless without it, and work.
+    const phase = actorOf(copy, pick).phases.findLast(
+      ({ state }) => state?.["run_agent_input"] !== undefined,
     );
+    if (phase === undefined) return;
     delete copy.attack.execution["x-countersign-ids"];
     delete phase["x-countersign-body"];
     delete phase["x-countersign-headers"];
