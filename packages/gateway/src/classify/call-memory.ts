@@ -3,6 +3,7 @@ import type { ClassifyContext, ClientState } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Run } from "../pipeline/run.js";
 import { clientToolsOf } from "./client-tools.js";
+import type { ClientTools } from "./client-tools.js";
 
 type CallMemoryFacts = Pick<Run, "input" | "earlier" | "client" | "policy" | "limits">;
 
@@ -16,7 +17,7 @@ const NONE: ReadonlyMap<string, string> = new Map();
  */
 export class CallMemory implements ClassifyContext {
   readonly refinements: NonNullable<ClassifyContext["refinements"]>;
-  readonly clientTools: ReadonlySet<string>;
+  readonly clientTools: ClientTools;
   readonly client: ClientState;
   // Made with the first call: most runs have none.
   #names: Map<string, string> | undefined;
@@ -28,7 +29,7 @@ export class CallMemory implements ClassifyContext {
   constructor({ input, earlier, client, policy, limits }: CallMemoryFacts) {
     this.client = client;
     this.refinements = policy.refinements;
-    this.clientTools = clientToolsOf(input);
+    this.clientTools = clientToolsOf({ input, earlier, policy });
     this.#maxHeldBytes = limits.maxHeldBytes;
     for (const [id, { name }] of earlier.calls) {
       this.#names ??= new Map();

@@ -11,6 +11,7 @@ import type {
 } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall, ToolMessage } from "@countersign/wire";
 import { createPassage } from "../pipeline/passage.js";
+import type { ClientTools } from "../classify/client-tools.js";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { MessageJudge } from "../withhold/messages.js";
@@ -31,7 +32,7 @@ export type SnapshotSurroundings = {
   readonly receivedAt: number;
   readonly known: Known;
   readonly register: WithheldRegister;
-  readonly clientTools: ReadonlySet<string>;
+  readonly clientTools: ClientTools;
   /** Whether the list itself would be blocked, were the policy enforced: then it leaves nothing out. */
   readonly isObserved: boolean;
   /** The name of a call that was streamed. */

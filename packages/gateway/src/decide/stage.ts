@@ -3,6 +3,7 @@ import { classifyEvent } from "@countersign/policy";
 import type { CompiledPolicy, Denial, ViolationFacts } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { clientToolsOf } from "../classify/client-tools.js";
+import type { ClientTools } from "../classify/client-tools.js";
 import { assertInput } from "../inbound/request.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -71,7 +72,7 @@ class Decider implements Step, OwnRuleFacts {
   readonly #known: Known;
   /** Only where the policy reads text. */
   readonly #content: ContentWatch | undefined;
-  readonly clientTools: ReadonlySet<string>;
+  readonly clientTools: ClientTools;
   /** Made with the first call: most runs have none. */
   #toolNames: Map<string, string> | undefined;
   /** Whether the gateway knows the client's state: who opened a stream without an input may have had one before. */
@@ -86,7 +87,7 @@ class Decider implements Step, OwnRuleFacts {
     this.#units = new OpenUnits(this.#register, observes);
     this.#known = new Known(run.input, run.earlier);
     this.#content = openContent(run);
-    this.clientTools = clientToolsOf(run.input);
+    this.clientTools = clientToolsOf(run);
     this.#isStateKnown = run.agentReadsInput && run.clientDialect !== "as-sent";
   }
 

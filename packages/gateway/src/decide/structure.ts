@@ -6,6 +6,7 @@ import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRuleId, Violation } from "@countersign/wire/order";
 import { namesPrototype } from "./prototype-names.js";
 import type { OwnRuleId } from "../explain/own-rules.js";
+import type { ClientTools } from "../classify/client-tools.js";
 import type { Passage, StreamViolation } from "../pipeline/passage.js";
 import { isRunLimit } from "../pipeline/run-limits.js";
 import type { Withheld } from "../withhold/register.js";
@@ -59,7 +60,7 @@ function isOfOfficialClient(violation: Violation | StreamViolation): violation i
 /** What an own rule needs to know beside the event. */
 export type OwnRuleFacts = {
   readonly policy: CompiledPolicy;
-  readonly clientTools: ReadonlySet<string>;
+  readonly clientTools: ClientTools;
   /** UTF-8 bytes that an encrypted value may have. */
   readonly maxEncryptedBytes: number;
   /** The name under which a call was opened. */

@@ -1,6 +1,7 @@
 import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { LedgerRow } from "../ledger/ledger.js";
+import { declaredRows } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
 import { reviewCarried } from "./carried.js";
 import { reviewTools } from "./declared-tools.js";
@@ -42,7 +43,7 @@ export function reviewInput(
       ...reviewTools(input, state, request.tools),
       ...reviewCarried(input, request, written),
     ],
-    rows: [...history.rows, ...results.rows, ...resume.rows],
+    rows: [...history.rows, ...results.rows, ...resume.rows, ...declaredRows(input, state)],
     claims: [...results.claims, ...resume.claims],
     approvals: request.mode("approval") === "off" ? [] : resume.approvals,
   };

@@ -72,6 +72,8 @@ export type EarlierThread = {
   readonly words: ReadonlySet<string>;
   /** Every call that was delivered on the thread. */
   readonly calls: SmallMap<string, EarlierCall>;
+  /** Digests of the names of all tools that a client declared. */
+  readonly tools: ReadonlySet<string>;
 };
 
 /** A thread of which nothing is known. */
@@ -79,6 +81,7 @@ export const NO_EARLIER_THREAD: EarlierThread = {
   messages: new SmallMap(),
   words: new Set(),
   calls: new SmallMap(),
+  tools: new Set(),
 };
 
 /** The activities of earlier runs that the client may hold, by id and type. */
@@ -119,12 +122,12 @@ export function earlierThread(
       const known = calls.get(id);
       calls.set(id, {
         name: known?.name ?? name,
-        isClients: known?.isClients ?? false,
+        isClients: known?.isClients ?? state.tools.has(digestOf(name)),
         isHeld: true,
       });
     }
   }
-  return { messages, words, calls };
+  return { messages, words, calls, tools: new Set(state.tools) };
 }
 
 /** The earlier messages that a message list must repeat to change nothing: what a broken-off run left may be missing. */

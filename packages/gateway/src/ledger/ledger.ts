@@ -7,6 +7,7 @@ export type LedgerKind =
   | "message"
   | "shown"
   | "call"
+  | "tool"
   | "interrupt"
   | "declined"
   | "state"

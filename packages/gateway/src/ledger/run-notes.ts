@@ -4,6 +4,7 @@ import { beginningsLeft } from "./beginnings-left.js";
 import { assertRoom, MAX_MESSAGES } from "./conversation.js";
 import type { HeldCall, HeldMessage } from "./held-message.js";
 import { joinRecords } from "./join-records.js";
+import { digestOf } from "./digest.js";
 import { isAgents } from "./message-record.js";
 import type { MessageRecord } from "./message-record.js";
 import { PendingRows } from "./pending-rows.js";
@@ -92,8 +93,12 @@ export class RunNotes {
       name: call.name,
       ...(meaning === undefined ? {} : { arguments: meaning }),
       // As it was when it was called: a tool that is declared later was not the client's then.
-      isClients: isSame ? known.isClients : this.#facts.clientTools.has(call.name),
+      isClients: isSame ? known.isClients : this.#isClients(call.name),
     });
+  }
+
+  #isClients(name: string): boolean {
+    return this.#facts.clientTools.has(name) || this.#state.tools.has(digestOf(name));
   }
 
   /** An activity: no client sends it back, and no later message may take its id. */

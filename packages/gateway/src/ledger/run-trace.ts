@@ -1,5 +1,4 @@
 import type { AgUiEvent, EventOf, Message, RunAgentInput } from "@countersign/wire";
-import { clientToolsOf } from "../classify/client-tools.js";
 import { Conversation } from "./conversation.js";
 import { HeldCall } from "./held-message.js";
 import type { HeldMessage } from "./held-message.js";
@@ -50,7 +49,7 @@ export class RunTrace {
       sent: input.messages.map(({ id }) => id),
       runId: input.runId,
       isOld,
-      clientTools: clientToolsOf(input),
+      clientTools: new Set((input.tools ?? []).map(({ name }) => name)),
     });
   }
 

@@ -1,6 +1,6 @@
 import { SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import type { Interrupt } from "@countersign/wire";
+import type { Interrupt, RunAgentInput } from "@countersign/wire";
 import { digestOf } from "./digest.js";
 import type { LedgerRow } from "./ledger.js";
 import { decodeRecord } from "./message-record.js";
@@ -72,6 +72,8 @@ export type ThreadState = {
    */
   readonly shown: SmallMap<string, MessageRecord>;
   readonly calls: SmallMap<string, CallState>;
+  /** Digests of the names of all tools that a client declared: a name once declared stays the client's. */
+  readonly tools: Set<string>;
   readonly interrupts: SmallMap<string, InterruptState>;
   /** The calls that the person declined last and has not approved since. */
   declined: readonly AskedCall[];
@@ -95,6 +97,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     messages: new SmallMap(),
     shown: new SmallMap(),
     calls: new SmallMap(),
+    tools: new Set(),
     interrupts: new SmallMap(),
     declined: [],
     shared: NO_SHARED_STATE,
@@ -104,6 +107,7 @@ export function stateOf(rows: readonly LedgerRow[]): ThreadState {
     if (kind === "message") state.messages.set(id, decodeRecord(value));
     else if (kind === "shown") state.shown.set(id, decodeRecord(value));
     else if (kind === "call") state.calls.set(id, value as unknown as CallState);
+    else if (kind === "tool") state.tools.add(id);
     else if (kind === "interrupt") state.interrupts.set(id, value as unknown as InterruptState);
     else if (kind === "declined") state.declined = (value as unknown as DeclinedValue).calls;
     else if (kind === "state") state.shared = value as unknown as SharedState;
@@ -178,6 +182,18 @@ function carriersOf(messages: Records): Map<string, string> {
     for (const call of calls ?? []) carriers.set(digestOf(call.id), id);
   }
   return carriers;
+}
+
+/** Declared names kept of one thread; beyond it every tool counts as the client's. */
+export const MAX_DECLARED_TOOLS = 1000;
+
+/** Rows for the tools that a request declares and the thread does not know yet. */
+export function declaredRows({ tools = [] }: RunAgentInput, known: ThreadState): LedgerRow[] {
+  const fresh = new Set(
+    tools.map(({ name }) => digestOf(name)).filter((id) => !known.tools.has(id)),
+  );
+  const room = Math.max(0, MAX_DECLARED_TOOLS - known.tools.size);
+  return [...fresh].slice(0, room).map((id) => ({ kind: "tool", id, value: {} }));
 }
 
 type DeclinedValue = { calls: readonly AskedCall[] };

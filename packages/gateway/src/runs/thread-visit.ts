@@ -255,6 +255,7 @@ function apply(state: ThreadState, rows: readonly LedgerRow[]): void {
   const added = stateOf(rows);
   for (const [id, record] of added.messages) state.messages.set(id, record);
   for (const [id, call] of added.calls) state.calls.set(id, call);
+  for (const id of added.tools) state.tools.add(id);
   for (const [id, interrupt] of added.interrupts) state.interrupts.set(id, interrupt);
   if (rows.some(({ kind }) => kind === "declined")) state.declined = added.declined;
 }

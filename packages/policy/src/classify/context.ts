@@ -8,8 +8,8 @@ import type { Refinements } from "./refinement.js";
 export type ClassifyContext = {
   /** The policy's additions to the table. */
   readonly refinements?: Refinements;
-  /** Names of the tools the client advertised in this run. */
-  readonly clientTools?: ReadonlySet<string>;
+  /** Says by their names which tools are the client's. */
+  readonly clientTools?: { has(name: string): boolean };
   /** The name under which a tool call was opened, by call id. */
   readonly toolNames?: ReadonlyMap<string, string>;
   /** The whole text of a call's arguments, once it is complete. */
