@@ -227,7 +227,7 @@ export const THREATS: readonly Threat[] = [
     attacks: [
       {
         agent: [...call("c12", "lookup", "{}"), ...call("c12", "delete_all", "{}")],
-        outcome: "ag_ui_order",
+        outcome: "gateway/known-call",
       },
     ],
   },
@@ -420,9 +420,7 @@ export const THREATS: readonly Threat[] = [
     defence:
       "Patches need a capability; with one, the gateway applies each to its own copy of the state",
     mapping: "ASI08:2025",
-    attacks: [
-      { agent: [delta({ op: "remove", path: "/nothing/here" })], outcome: "ag_ui.capability" },
-    ],
+    attacks: [{ agent: [delta({ op: "remove", path: "/nothing/here" })], outcome: "ag_ui_order" }],
   },
   {
     number: 25,
