@@ -5,6 +5,8 @@ const GREATER = 0x3e;
 const BYTE_ORDER_MARK = 0xfeff;
 /** Longer numbers begin no list. */
 const LONGEST_NUMBER = 9;
+/** Marks of lists that are kept of one line; a line with more is not followed, so nothing in it is code. */
+const MOST_MARKS = 16;
 
 /** The mark of a list item, in columns. */
 export type ListMark = {
@@ -85,7 +87,8 @@ export class LineStart {
       const number = this.#bullet === 0 ? this.#number : undefined;
       const length = this.#bullet === 0 ? this.#digits + 1 : 1;
       const end = this.column - this.base;
-      this.marks = [...this.marks, { column: end - length, end, content: 0, number }];
+      if (this.marks.length >= MOST_MARKS) this.isMixed = true;
+      else this.marks = [...this.marks, { column: end - length, end, content: 0, number }];
       this.#forgetMark();
     }
     this.column += width;

@@ -44,7 +44,8 @@ test.each([
 ])("what a page loads from %j is judged as an image of another host", (value) => {
   for (const type of ["image", "audio", "video"]) {
     expect(kindOf(media(type, value), { sources: false })).toBe("images");
-    expect(kindOf(media(type, value), { imageHosts: ["other.example"] })).toBeUndefined();
+    const listed = /[\\\s]/.test(value) ? "sources" : undefined;
+    expect(kindOf(media(type, value), { imageHosts: ["other.example"] })).toBe(listed);
     expect(kindOf(media(type, value), { images: false, sources: false })).toBeUndefined();
   }
 });
@@ -76,4 +77,19 @@ test("a block names the part by its pointer", () => {
     kind: "images",
     part: "/content/1/source/value",
   });
+});
+
+test("an address that programs mend in different ways is found in every part", () => {
+  for (const type of KINDS) {
+    for (const value of [
+      "http://a.com\\@10.0.0.1/",
+      "https://a.com\\@169.254.169.254/latest",
+      "http:a.com",
+      "https:/a.com",
+      "\\\\vault\\x",
+      "/\t/vault/",
+    ]) {
+      expect(kindOf(media(type, value))).toBe("sources");
+    }
+  }
 });

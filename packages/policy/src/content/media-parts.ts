@@ -7,6 +7,9 @@ import { sourceAddressOf } from "./sources.js";
 /** Parts that a page loads as soon as it shows them; a document waits for a click. */
 const LOADED: ReadonlySet<JsonValue> = new Set(["image", "audio", "video"]);
 
+/** A backslash, white space or a control character; and a scheme of the web without both slashes. */
+const MENDED = /[\s\p{C}\\]|^https?:(?!\/\/[^/])/iu;
+
 /** Stands for the host of the page; no other host has a name in this zone (RFC 6761). */
 const PAGE = "https://page.invalid/";
 
@@ -34,6 +37,8 @@ function kindOf(
 ): ContentFinding["kind"] | undefined {
   const value = memberOf(source, "value");
   if (memberOf(source, "type") !== "url" || typeof value !== "string") return undefined;
+  // Programs differ in what they make of these; nobody has to write them.
+  if (sources && MENDED.test(value) && !value.startsWith("data:")) return "sources";
   const url = parsed(value);
   if (url?.protocol === "data:" || (url?.origin === new URL(PAGE).origin && url.username === "")) {
     return undefined;

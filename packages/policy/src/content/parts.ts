@@ -50,7 +50,7 @@ export type FoundText<Found> = { readonly found: Found; readonly pointer: string
 export function findInEvent<Found>(
   event: JsonObject,
   parts: ReadonlySet<ContentPart>,
-  find: (text: string) => Found | undefined,
+  find: (text: string, part: ContentPart) => Found | undefined,
 ): FoundText<Found> | undefined {
   for (const one of MEMBERS.get(event["type"] ?? null) ?? []) {
     const found = findInMember(event, one, parts, find);
@@ -63,12 +63,13 @@ function findInMember<Found>(
   event: JsonObject,
   { part, path }: Member,
   parts: ReadonlySet<ContentPart>,
-  find: (text: string) => Found | undefined,
+  find: (text: string, part: ContentPart) => Found | undefined,
 ): FoundText<Found> | undefined {
   if (!parts.has(part)) return undefined;
   let value: JsonValue | undefined = event;
   for (const key of path) value = memberOf(value, key);
-  return value === undefined ? undefined : findInValue(value, `/${path.join("/")}`, find);
+  if (value === undefined) return undefined;
+  return findInValue(value, `/${path.join("/")}`, (text) => find(text, part));
 }
 
 /**

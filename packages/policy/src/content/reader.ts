@@ -32,6 +32,8 @@ const DELTAS: ReadonlyMap<JsonValue, ContentPart> = new Map([
 ]);
 /** Members of an envelope beside its payload that a client may show: who speaks, and where. */
 const LABELS = ["event_type", "event_id", "agent_id", "session_id", "target"] as const;
+/** Parts whose texts an agent says itself, as long as a message at most: names, and what a run ends with. */
+const SAID: ReadonlySet<ContentPart> = new Set(["text", "results"]);
 const FAILURES: ReadonlySet<JsonValue> = new Set(["RUN_ERROR", "SUBAGENT_ERROR"]);
 
 /**
@@ -74,7 +76,9 @@ class StreamReader implements ContentReader {
 
   #readMembers(event: JsonObject): ContentFinding | null {
     const { parts } = this.#settings;
-    const text = findInEvent(event, parts, (one) => new TextScanner(this.#unbounded).push(one));
+    const text = findInEvent(event, parts, (one, part) =>
+      new TextScanner(SAID.has(part) ? this.#settings : this.#unbounded).push(one),
+    );
     return text === undefined ? null : { ...text.found, part: text.pointer };
   }
 

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { sourceAddressOf, sourceHostsOf } from "./sources.js";
 
@@ -20,4 +21,44 @@ test("the hosts of a request are those of its own parts with a public name, each
   ];
   expect([...sourceHostsOf({ messages })]).toEqual(["a.example"]);
   expect([...sourceHostsOf({})]).toEqual([]);
+});
+
+const KIND = (value: string): string | undefined => sourceAddressOf(source(value))?.kind;
+
+test("an address that programs mend in different ways counts as one inside", () => {
+  const mended = [
+    "http:a.com",
+    "http:/a.com",
+    "http:///a.com",
+    "https:\\\\a.com",
+    "http:\\/a.com\\@10.0.0.1/",
+    "http://a..com/",
+    "http://.a.com/",
+    "http://a.com../",
+    "http://a.com:80\\@vault/",
+    "http://a%2ecom/",
+    "http://:@a.com/",
+    " https://a.com/",
+    "https://a.com/\n",
+  ];
+  expect(mended.filter((value) => KIND(value) !== "inside")).toEqual([]);
+  const sign = fc.constantFrom("\\", "\t", "\n", "\r", " ", "\u0000", "\u00A0", "\u200B", "\u2028");
+  const tail = fc.constantFrom("", "@10.0.0.1/", "@vault/", "@169.254.169.254/latest");
+  fc.assert(
+    fc.property(sign, tail, fc.nat(24), (one, rest, at) => {
+      const value = "https://a.com:80/path?q#f";
+      expect(KIND(value.slice(0, at) + one + rest + value.slice(at))).toBe("inside");
+    }),
+  );
+});
+
+test("an address as people write it is a name", () => {
+  for (const value of [
+    "https://a.com",
+    "HTTPS://A.com:8443/x@y?z=a@b#c",
+    "http://a-b.c.example./%20a/b%5Cc",
+    "https://b\u00FCcher.example/\u65E5",
+  ]) {
+    expect(KIND(value)).toBe("name");
+  }
 });

@@ -20,6 +20,14 @@ const PUBLIC: ReadonlySet<string> = new Set(
   ),
 );
 
+/**
+ * How a web address has to be written. `URL` mends addresses, and other programs mend them in other ways: of
+ * `http://a.com\\@10.0.0.1/` a browser asks `a.com`, curl and Python ask `10.0.0.1`. So nothing that is mended passes:
+ * no backslash, white space or control character anywhere, both slashes, and a host of whole labels.
+ */
+const WRITTEN =
+  /^https?:\/\/[^\s\p{C}\\/?#@:.%]+(?:\.[^\s\p{C}\\/?#@:.%]+)*\.?(?::\d{1,5})?(?:[/?#][^\s\p{C}\\]*)?$/iu;
+
 /** What is known of the address of a content part without asking anybody. */
 export type SourceAddress =
   /** Only a machine inside the agent's network can mean it, or it is no web address. */
@@ -33,11 +41,9 @@ export function sourceAddressOf(source: JsonValue | undefined): SourceAddress | 
   const value = memberOf(source, "value");
   const url = typeof value === "string" ? parsed(value) : undefined;
   if (url === undefined) return { kind: "inside" };
-  const { protocol, hostname, username, password } = url;
-  if (protocol === "data:") return undefined;
-  const isWeb = protocol === "https:" || protocol === "http:";
-  const host = hostname.replace(/\.+$/, "");
-  const isPlain = isWeb && username === "" && password === "";
+  if (url.protocol === "data:") return undefined;
+  const host = url.hostname.replace(/\.$/, "");
+  const isPlain = typeof value === "string" && WRITTEN.test(value);
   return isPlain && isPublicName(host) ? { kind: "name", host } : { kind: "inside" };
 }
 
