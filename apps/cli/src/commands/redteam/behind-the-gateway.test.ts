@@ -37,7 +37,6 @@ const OPENED_BY_TOKENS: readonly string[] = [
   "AGUI-019",
   "AGUI-028",
   "AGUI-053",
-  "AGUI-055",
   "AGUI-058",
   "AGUI-062",
   "AGUI-064",
