@@ -346,7 +346,7 @@ const BROKEN: Record<string, { code: string; answer: (ids: RunIds) => FakeAnswer
   },
   "a run inside a run": {
     code: "AGENT_PROTOCOL_VIOLATION",
-    answer: (ids) => frames([{ type: "RUN_STARTED", ...ids }, ...HI(ids)]),
+    answer: (ids) => frames([{ type: "RUN_STARTED", ...ids, runId: "other" }, ...HI(ids)]),
   },
   "CUSTOM before the start": {
     code: "AGENT_PROTOCOL_VIOLATION",
@@ -361,7 +361,7 @@ const BROKEN: Record<string, { code: string; answer: (ids: RunIds) => FakeAnswer
     answer: (ids) =>
       frames([
         { type: "RUN_STARTED", ...ids },
-        { type: "RUN_FINISHED", ...ids, runId: "other" },
+        { type: "RUN_FINISHED", ...ids, threadId: "other" },
       ]),
   },
   "a second run on another thread": {
