@@ -179,6 +179,8 @@ test.skipIf(hasNoBrowser)(
     await form.getByLabel(/Scopes/).fill("ui:mutate:*\nui:alert:toast");
     await form.getByRole("button", { name: "Issue" }).click();
     await page.getByText("The session has no owner").waitFor();
+    // The browser itself reports the refused request.
+    expect(opened.complaints.splice(0)).toEqual([expect.stringContaining("409 (Conflict)")]);
     await form.getByLabel(/without an owner/).check();
     await form.getByRole("button", { name: "Issue" }).click();
     await page.getByText("Valid for whoever uses the session").waitFor();
