@@ -9,7 +9,9 @@ const MARKUP = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>'
 /** Turns what follows around, hides a letter, and is longer than any cell. */
 const UNSEEN = `\u202Egpj.exe\u2066\u200B\u00AD\u{E0041}`;
 const HOSTILE = `${MARKUP}${UNSEEN}javascript:alert(1)`.padEnd(1000, "W");
-const RUN = `run ${HOSTILE}`.slice(0, 256);
+/** What a gateway takes for a name: it refuses control, bidirectional and tag characters in them. */
+const TAKEN = `${MARKUP}\u200B\u00ADjavascript:alert(1)`.padEnd(1000, "W");
+const RUN = `run ${TAKEN}`.slice(0, 256);
 
 /** The name of a rule has at most 64 characters. */
 const RULE = MARKUP.slice(0, 34);
@@ -27,9 +29,9 @@ const HOSTILE_AGENT: FakeScript = (request) => {
   const { threadId, runId } = JSON.parse(request.body) as { threadId: string; runId: string };
   const events = [
     { type: "RUN_STARTED", threadId, runId },
-    { type: "CUSTOM", name: HOSTILE, value: 1 },
-    { type: "ACTIVITY_SNAPSHOT", messageId: HOSTILE, activityType: HOSTILE, content: {} },
-    { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: HOSTILE },
+    { type: "CUSTOM", name: TAKEN, value: 1 },
+    { type: "ACTIVITY_SNAPSHOT", messageId: TAKEN, activityType: TAKEN, content: {} },
+    { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: TAKEN },
     { type: "TOOL_CALL_END", toolCallId: "c" },
     { type: "RUN_FINISHED", threadId, runId },
   ];

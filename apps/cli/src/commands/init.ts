@@ -27,7 +27,7 @@ const NEXT = [
   ["countersign serve", "protects the agent; prints the admin token once"],
 ] as const;
 
-type Flags = { agent: string; for?: string; tool: string[]; force?: boolean; json?: boolean };
+type Flags = { agent: string; for?: string; tool?: string[]; force?: boolean; json?: boolean };
 
 /** Adds `countersign init`. */
 export function registerInit(program: Command): void {
@@ -50,8 +50,7 @@ export function registerInit(program: Command): void {
     .option(
       "--tool <name>",
       "with --for: a tool of the page that the agent may call; may be given again",
-      (name: string, before: string[]) => [...before, name],
-      [],
+      (name: string, before: string[] = []) => [...before, name],
     )
     .option("--force", "overwrite files that are there")
     .option("--json", "for machines")
@@ -87,7 +86,7 @@ function init(directory: string, flags: Flags): void {
 
 function starterFiles(
   agent: URL,
-  { for: framework = "", tool: tools }: Flags,
+  { for: framework = "", tool: tools = [] }: Flags,
 ): readonly (readonly [name: string, text: string])[] {
   const preset = PRESETS[framework];
   const policy = preset === undefined ? "policy.yaml" : `policy.${framework}.yaml`;

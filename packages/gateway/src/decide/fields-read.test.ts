@@ -75,8 +75,11 @@ test("what the page calls read is read under its word, and what it calls unread 
     const found = [words, CONTENT_PARTS.filter((word) => !words.includes(word))].map(
       (asked) => readerOf(asked).read(event)?.kind,
     );
-    const expected = words.length === 0 ? undefined : "images";
-    expect([field.id, field.type, ...found]).toEqual([field.id, field.type, expected, undefined]);
+    // What is no address at all is found whatever is read.
+    const isAddress = field.id === "UrlSource.value";
+    const expected = isAddress ? "sources" : words.length === 0 ? undefined : "images";
+    const other = isAddress ? "sources" : undefined;
+    expect([field.id, field.type, ...found]).toEqual([field.id, field.type, expected, other]);
   }
 });
 
@@ -107,7 +110,9 @@ test("what the page calls read is read in message lists and in the echo of a req
     expect([field.id, delivered.includes("evil"), rule]).toEqual([
       field.id,
       false,
-      isPersons ? "ag_ui_messages.unknown_user" : "ag_ui_content.images",
+      isPersons
+        ? "ag_ui_messages.unknown_user"
+        : `ag_ui_content.${field.id === "UrlSource.value" ? "sources" : "images"}`,
     ]);
   }
 });
