@@ -69,13 +69,36 @@ test("tags behind a flag that is none count", () => {
   expect(isFound(flag.repeat(4))).toBe(true);
 });
 
-test("invisible is what Unicode lets renderers ignore, but for embeddings and overrides", () => {
+/** Format characters that show something by themselves: signs of numbers, of the end of a verse, of an abbreviation. */
+const SHOWN = /[\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}]/u;
+/** Blanks and joiners of one script, which Unicode counts among the letters and marks. */
+const BLANK = /[\u2D7F\u{16FE4}\u{1D159}\u{13440}-\u{1345F}]/u;
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+test("invisible is what Unicode lets renderers ignore, format characters, separators and blanks", () => {
   const differing = Array.from({ length: 0x110000 - 0x80 }, (_, at) => at + 0x80).filter(
-    (point) =>
-      (point < 0x202a || point > 0x202e) &&
-      /\p{Default_Ignorable_Code_Point}/u.test(String.fromCodePoint(point)) !== isInvisible(point),
+    (point) => {
+      const character = String.fromCodePoint(point);
+      const isUnseen = (UNSEEN.test(character) && !SHOWN.test(character)) || BLANK.test(character);
+      return isUnseen !== isInvisible(point);
+    },
   );
-  expect(differing).toEqual([]);
+  expect(differing.map((point) => point.toString(16))).toEqual([]);
+});
+
+test("a sentence is found in any two characters that show nothing, in a row and in portions", () => {
+  const points = Array.from({ length: 0x20000 - 0x80 }, (_, at) => at + 0x80).filter(isInvisible);
+  const bits = [..."pay Mallory now"].flatMap((letter) =>
+    [...letter.charCodeAt(0).toString(2).padStart(7, "0")].map(Number),
+  );
+  for (const [at, point] of points.entries()) {
+    const pair = [point, points[(at + 7) % points.length] ?? point];
+    const hidden = bits.map((bit) => String.fromCodePoint(pair[bit] ?? 0));
+    expect([point.toString(16), isFound(`Hello${hidden.join("")} world`)]).toEqual([
+      point.toString(16),
+      true,
+    ]);
+  }
 });
 
 test("in a request the texts count together", () => {

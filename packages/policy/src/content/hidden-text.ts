@@ -32,7 +32,7 @@ export class HiddenText {
   feed(code: number, at: number): boolean {
     if (code < 0x20 && code !== TAB && code !== LINE_FEED && code !== CARRIAGE_RETURN) return true;
     if (code >= 0x7f && code < 0xa0) return true;
-    // Overrides, which turn letters around. Embeddings and isolates stay: texts of two scripts are full of them.
+    // Overrides, which turn letters around. Embeddings and isolates stay, by their share: texts of two scripts have them.
     if (code === 0x202d || code === 0x202e) return true;
     return this.#invisible.feed(code, at);
   }
@@ -99,7 +99,7 @@ class InvisibleText {
     const isWriting =
       isVariation(point) && !isStyle
         ? isFirst && isForm(point) && isIdeographOrSign(this.#before)
-        : (isFirst && !isRetired(point)) || isDirection(point);
+        : (isFirst && !isRetired(point) && isOfScript(point, this.#before)) || isDirection(point);
     if (isWriting) this.#single += 1;
     else this.#stray += 1;
   }
@@ -115,7 +115,7 @@ class InvisibleText {
   }
 }
 
-/** Characters that Unicode lets renderers ignore, but for embeddings, which do something that a person sees. */
+/** Characters that show nothing by themselves: those that Unicode lets renderers ignore, format characters, blanks. */
 export function isInvisible(point: number): boolean {
   if (point < 0x2000) {
     if (point === 0xad || point === 0x34f || point === 0x61c) return true;
@@ -123,10 +123,13 @@ export function isInvisible(point: number): boolean {
     return point >= 0x180b && point <= 0x180f;
   }
   if (point >= 0x200b && point <= 0x200f) return true;
+  if (point >= 0x2028 && point <= 0x202e) return true;
   if (point >= 0x2060 && point <= 0x206f) return true;
   if (point >= 0xfe00 && point <= 0xfe0f) return true;
   if (point === 0x3164 || point === 0xfeff || point === 0xffa0) return true;
-  if (point >= 0xfff0 && point <= 0xfff8) return true;
+  if (point >= 0xfff0 && point <= 0xfffb) return true;
+  if (point >= 0x13430 && point <= 0x1345f) return true;
+  if (point === 0x2d7f || point === 0x16fe4 || point === 0x1d159) return true;
   if ((point >= 0x1bca0 && point <= 0x1bca3) || (point >= 0x1d173 && point <= 0x1d17a)) return true;
   return point >= 0xe0000 && point <= 0xe0fff;
 }
@@ -145,17 +148,32 @@ function isIdeographOrSign(point: number): boolean {
   return point >= 0x20000 && point < 0x40000;
 }
 
-/** Marks and isolates, which stand beside each other where two scripts meet. */
+/** Marks, embeddings and isolates, which stand beside each other where two scripts meet, and ends of lines. */
 function isDirection(point: number): boolean {
   return (
-    point === 0x200e || point === 0x200f || point === 0x61c || (point >= 0x2066 && point <= 0x2069)
+    point === 0x200e ||
+    point === 0x200f ||
+    point === 0x61c ||
+    (point >= 0x2028 && point <= 0x202e) ||
+    (point >= 0x2066 && point <= 0x2069)
   );
+}
+
+/** Whether a character of one script alone stands in that script; others stand anywhere. */
+function isOfScript(point: number, before: number): boolean {
+  if (point === 0x2d7f) return before >= 0x2d30 && before <= 0x2d7f;
+  if (point === 0x16fe4) return before >= 0x18b00 && before <= 0x18cff;
+  if (point >= 0x13430 && point <= 0x1345f) return before >= 0x13000 && before <= 0x1345f;
+  return true;
 }
 
 /** Characters that nobody writes any more, or yet. */
 function isRetired(point: number): boolean {
   return (
-    (point >= 0x206a && point <= 0x206f) || (point >= 0xfff0 && point <= 0xfff8) || point >= 0xe0000
+    (point >= 0x206a && point <= 0x206f) ||
+    (point >= 0xfff0 && point <= 0xfffb) ||
+    point === 0x1d159 ||
+    point >= 0xe0000
   );
 }
 

@@ -14,10 +14,13 @@ export async function showSteps(open: OpenRecording, json: boolean): Promise<voi
   const keys = interactive
     ? createInterface({ input: process.stdin, output: process.stdout })
     : undefined;
+  let events = 0;
   try {
     for await (const line of readRecording(open())) {
+      // `seq` also counts lines that are no events.
+      if (line.kind === "event") events += 1;
       if (json) printJsonLine(line);
-      else printLine(formatStep(line));
+      else printLine(formatStep(line, events));
       if (keys === undefined || line.kind !== "event") continue;
       const answer = await keys.question(pc.dim("Enter for the next event, q to stop "));
       if (answer.trim().toLowerCase() === "q") return;
@@ -27,7 +30,7 @@ export async function showSteps(open: OpenRecording, json: boolean): Promise<voi
   }
 }
 
-function formatStep(line: RecordingLine): string {
+function formatStep(line: RecordingLine, eventNumber: number): string {
   if (line.kind === "header")
     return pc.dim(
       `recorded ${shown(String(line.capturedAt))} over ${shown(String(line.transport))}`,
@@ -43,7 +46,7 @@ function formatStep(line: RecordingLine): string {
     case "end":
       return `${at} ${line.reason === "cut" ? pc.red("cut") : pc.green("end")}`;
     case "event":
-      return `${at} ${pc.bold(`#${line.seq}`)} ${shown(textOf(line))}`;
+      return `${at} ${pc.bold(`#${eventNumber}`)} ${shown(textOf(line))}`;
   }
 }
 
