@@ -68,6 +68,18 @@ const twinOf = (name: string): fc.Arbitrary<string> =>
 
 const NAME = "delete_customer";
 
+test.each([
+  ["eval*", ["e_val", "e-val", "(eval)", "eval_code", "ev al"]],
+  ["*_shell", ["bash shell", "run_shell_", "run_shell.", "run-shell()", "run|shell"]],
+  ["delete_user", ["delete+user", "delete|user", "delete_user()", "(delete_user)", "delete user"]],
+])("signs and spaces in a name hide it from no entry of the list: %s", (pattern, names) => {
+  const policy = policyOf(`  ag_ui_tools: { call: { block: ["${pattern}"], default: allow } }\n`);
+  for (const name of names) expect([name, mayCall(policy, name)]).toEqual([name, false]);
+  for (const name of ["retrieval", "seashell", "add_user", "get weather", "search (web)"]) {
+    expect([name, mayCall(policy, name)]).toEqual([name, true]);
+  }
+});
+
 test("nothing that looks like a blocked name passes where everything else does", () => {
   for (const pattern of [NAME, "delete_*", "*_customer"]) {
     const policy = policyOf(`  ag_ui_tools: { call: { block: ["${pattern}"], default: allow } }\n`);

@@ -33,6 +33,14 @@ export function setApart(name: string): string {
   return name.replace(CAMEL, "_");
 }
 
+/** A name in which spaces and signs of any kind set words apart, and none stands at its ends. */
+export function spacedOut(name: string): string {
+  return name
+    .normalize("NFKD")
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, "_")
+    .replace(/^_+|_+$/gu, "");
+}
+
 /** Whether a person may take one name for the other; a letter of another script may be drawn like any plain one. */
 export function looksLike(name: string, other: string): boolean {
   const one = [...foldName(name)];

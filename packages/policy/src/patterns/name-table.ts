@@ -1,5 +1,5 @@
 import { isGlob, matchesGlob } from "./glob.js";
-import { foldName, setApart } from "./look-alike.js";
+import { foldName, setApart, spacedOut } from "./look-alike.js";
 
 /** Looks a name up in an ordered list of patterns; the first that matches wins. */
 export type NameTable<Value> = {
@@ -53,16 +53,20 @@ function createAlikeTable<Value>(
   const joined = (folded: string): string => folded.replaceAll("_", "");
   const patterns = entries.map(([pattern, value]) => {
     const folded = foldName(pattern);
-    return isGlob(pattern) ? { folded, isGlob: true, value } : { folded: joined(folded), value };
+    return { folded, whole: joined(folded), isGlob: isGlob(pattern), value };
   });
   const look = (name: string): Value | undefined => {
     const folded = foldName(name);
-    const apart = foldName(setApart(name));
-    const whole = joined(folded);
-    return patterns.find((entry) =>
-      entry.isGlob === true
-        ? matchesGlob(entry.folded, folded) || matchesGlob(entry.folded, apart)
-        : entry.folded === whole,
+    const spaced = foldName(spacedOut(name));
+    const readings = [folded, foldName(setApart(name)), spaced];
+    const wholes = [joined(folded), joined(spaced)];
+    // A name in several words may have been taken apart; one word is read as it stands.
+    const isApart = folded.includes("_") || spaced.includes("_");
+    return patterns.find(({ folded: pattern, whole, isGlob: hasWildcard }) =>
+      hasWildcard
+        ? readings.some((reading) => matchesGlob(pattern, reading)) ||
+          (isApart && pattern === whole && wholes.some((reading) => matchesGlob(whole, reading)))
+        : wholes.includes(whole),
     )?.value;
   };
   return (name) => {
