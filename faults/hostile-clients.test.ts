@@ -14,6 +14,12 @@ const scene = createScene();
 const CASES = scaled(4000, 28_000);
 const SEED = chooseSeed();
 
+/** A request with the members that the gateway supplies, empty, where the client left them out. */
+function completed(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return { state: {}, tools: [], context: [], forwardedProps: {}, ...value };
+}
+
 /** The answer of an agent that wants nothing but to be asked properly. */
 function answerTo(body: string): { body: Buffer; writes: Buffer[]; resets: boolean } {
   const { threadId, runId } = JSON.parse(body) as { threadId: string; runId: string };
@@ -52,7 +58,7 @@ test(`${CASES} hostile requests and sockets (SEED=${SEED}): no crash, no hang, t
       if (body.includes(POISON)) wrong.push("poison reached the agent");
       const value = strictValue(body);
       const known = [...sent.values()].flat();
-      if (!known.some((text) => isReduction(value, strictValue(text)))) {
+      if (!known.some((text) => isReduction(value, completed(strictValue(text))))) {
         wrong.push(`the agent heard what nobody said: ${body.slice(0, 300)}`);
       }
     }

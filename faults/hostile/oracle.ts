@@ -103,6 +103,18 @@ function asTheAgentSaid(event: Json, asked: { threadId: string }): Json {
   };
 }
 
+/** A list without the person's words that no list of the agent has: the gateway puts back what a list leaves out. */
+function withoutPutBack(event: Json, sent: readonly Json[]): Json {
+  if (event["type"] !== "MESSAGES_SNAPSHOT" || !Array.isArray(event["messages"])) return event;
+  const idsOf = (list: unknown): unknown[] =>
+    Array.isArray(list) ? list.map((message) => (message as Json | null)?.["id"]) : [];
+  const listed = new Set(sent.flatMap(({ messages }) => idsOf(messages)));
+  const messages = (event["messages"] as Json[]).filter(
+    ({ id, role }) => role !== "user" || listed.has(id),
+  );
+  return { ...event, messages };
+}
+
 const TERMINAL = new Set(["RUN_FINISHED", "RUN_ERROR"]);
 const OWN_ERROR = /^(?:AGENT|GATEWAY|BLOCKED|RECEIPTS|RUN)_/u;
 
@@ -122,7 +134,8 @@ export function judgeDelivery(
     const event = asTheAgentSaid(shown, ids);
     const isOwn = event["type"] === "RUN_ERROR" && OWN_ERROR.test(String(event["code"]));
     if (isOwn || isReduction(event, supplied)) continue;
-    if (!sent.some((candidate) => isReduction(event, candidate))) {
+    const agents = withoutPutBack(event, sent);
+    if (!sent.some((candidate) => isReduction(agents, candidate))) {
       return `delivered but never sent: ${canonicalText(event).slice(0, 300)}`;
     }
   }
