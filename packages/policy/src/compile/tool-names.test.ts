@@ -72,7 +72,7 @@ test.each([
   ["eval*", ["e_val", "e-val", "(eval)", "eval_code", "ev al"]],
   ["*_shell", ["bash shell", "run_shell_", "run_shell.", "run-shell()", "run|shell"]],
   ["delete_user", ["delete+user", "delete|user", "delete_user()", "(delete_user)", "delete user"]],
-])("signs and spaces in a name hide it from no entry of the list: %s", (pattern, names) => {
+])("signs and spaces around the words of a name do not hide it: %s", (pattern, names) => {
   const policy = policyOf(`  ag_ui_tools: { call: { block: ["${pattern}"], default: allow } }\n`);
   for (const name of names) expect([name, mayCall(policy, name)]).toEqual([name, false]);
   for (const name of ["retrieval", "seashell", "add_user", "get weather", "search (web)"]) {
