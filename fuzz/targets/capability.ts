@@ -36,7 +36,7 @@ export const CAPABILITY_TARGETS: readonly FuzzTarget[] = [
       "packages/capability/src/token/chain.ts#readChain",
       "packages/capability/src/token/compact.ts#readCompact",
       "packages/capability/src/token/claims.ts#readClaims",
-      "packages/capability/src/verifier/signatures.ts#verifySignatures",
+      "packages/capability/src/model/signatures.ts#verifySignatures",
       "packages/capability/src/reading/read.ts#readClosed",
       "packages/capability/src/reading/read.ts#readObject",
       "packages/capability/src/reading/read.ts#readName",

@@ -16,7 +16,7 @@ import { serialize } from "../../packages/redteam/src/oatf/serialize/serialize.j
 import { validate } from "../../packages/redteam/src/oatf/index.js";
 import { readReportEntry } from "../../packages/redteam/src/report/suite.js";
 import { readRefusal } from "../../packages/redteam/src/runner/refusal.js";
-import { readDetails } from "../../packages/client/src/view/problem-details.js";
+import { readDetails } from "../../packages/client/src/base/problem-details.js";
 import { generateStream } from "../../packages/wire/src/testing/streams.js";
 import { attempt, cut, hold, holdEqual, textOf } from "../engine/target.js";
 import type { FuzzTarget } from "../engine/target.js";
@@ -144,7 +144,7 @@ export const DOCUMENT_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/redteam/src/runner/refusal.ts#readRefusal",
       "packages/redteam/src/report/suite.ts#readReportEntry",
-      "packages/client/src/view/problem-details.ts#readDetails",
+      "packages/client/src/base/problem-details.ts#readDetails",
     ],
     dictionary: ['"code":"', '"receipt":"', '"rule":"', '"direct":{"outcome":"', '"detail":'],
     seeds: [

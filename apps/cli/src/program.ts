@@ -12,7 +12,7 @@ import { registerReceipts } from "./commands/receipts/index.js";
 import { registerRedteam } from "./commands/redteam/index.js";
 import { registerReplay } from "./commands/replay/index.js";
 import { registerServe } from "./commands/serve.js";
-import { VERSION } from "./version.js";
+import { VERSION } from "./output/version.js";
 
 const EXAMPLE = `
 Example:

@@ -13,7 +13,7 @@ import { RunPage } from "./pages/run.js";
 import { RunsPage } from "./pages/runs.js";
 import { useRoute } from "./route/route.js";
 import type { Route } from "./route/route.js";
-import { Empty } from "./shown/states.js";
+import { Empty } from "./components/states.js";
 
 /** The console: the login, or the page that the address names. */
 export function App(): ReactNode {

@@ -3,10 +3,10 @@ import type { ReactNode } from "react";
 import { signOut } from "./api/session.js";
 import { useFeed } from "./feed/feed-context.js";
 import type { LineState } from "./feed/feed-store.js";
-import { Mark } from "./mark.js";
+import { Mark } from "./components/mark.js";
 import type { Route } from "./route/route.js";
-import { Announcements } from "./shown/announce.js";
-import { ThemeSwitch } from "./shown/theme.js";
+import { Announcements } from "./components/announce.js";
+import { ThemeSwitch } from "./components/theme.js";
 
 const PAGES: readonly (readonly [name: string, title: string, sign: string])[] = [
   ["now", "Now", "M3 12h4l3-8 4 16 3-8h4"],

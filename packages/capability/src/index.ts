@@ -1,11 +1,11 @@
 export type { ChioOptions } from "./chio/agents.js";
-export { STATUS_REASONS } from "./facts.js";
+export { STATUS_REASONS } from "./model/facts.js";
 export type {
   AuthorizedAspect,
   CapabilityContext,
   CapabilityFacts,
   CapabilityStatus,
-} from "./facts.js";
+} from "./model/facts.js";
 export { describeCapability } from "./inspect.js";
 export type { CapabilityDescription } from "./inspect.js";
 export {
@@ -24,10 +24,10 @@ export { keyName, keyThumbprint, readPublicKey, toJwk } from "./trust/public-key
 export type { Ed25519Jwk, PublicKeyInput } from "./trust/public-key.js";
 export { createTrustList } from "./trust/trust-list.js";
 export type { TrustedIssuer, TrustList } from "./trust/trust-list.js";
-export type { Allowance } from "./verifier/authentic.js";
+export type { Allowance } from "./model/authentic.js";
 export type { ForgeryLimit } from "./verifier/forgeries.js";
-export type { VerifySignature } from "./verifier/signatures.js";
-export { createSpendingBook } from "./verifier/spending.js";
-export type { SpendingBook } from "./verifier/spending.js";
+export type { VerifySignature } from "./model/signatures.js";
+export { createSpendingBook } from "./model/spending.js";
+export type { SpendingBook } from "./model/spending.js";
 export { createCapabilityVerifier } from "./verifier/verifier.js";
 export type { CapabilityVerifier, CapabilityVerifierOptions } from "./verifier/verifier.js";

@@ -1,18 +1,18 @@
-export type { ClientErrorCode } from "./errors.js";
+export type { ClientErrorCode } from "./base/errors.js";
 export type { AgentActions, AgentStore, AgentStoreOptions } from "./store/agent-store.js";
 export { isExpired } from "./store/answers.js";
 export type { ToolAnswer } from "./store/answers.js";
 export type { BackOff } from "./store/back-off.js";
 export type { ClientClock } from "./store/clock.js";
 export { createAgentStore } from "./store/create-agent-store.js";
-export type { IdKind, MintId } from "./store/ids.js";
+export type { IdKind, MintId } from "./base/ids.js";
 export { onNextFrame } from "./store/schedule.js";
 export type { Schedule } from "./store/schedule.js";
 export type { DialectReader, OrderCheck, ReadOptions } from "./stream/options.js";
 export type { NoteListener, StreamNote } from "./stream/road.js";
 export { eventSource } from "./transport/event-source.js";
 export type { EventSourceLike, EventSourceOptions } from "./transport/event-source.js";
-export type { Refusal } from "./transport/refusal.js";
+export type { Refusal } from "./base/problem-details.js";
 export { postSse } from "./transport/post-sse.js";
 export type { HeaderSource, PostSseOptions } from "./transport/post-sse.js";
 export { LOST } from "./transport/transport.js";
@@ -26,5 +26,5 @@ export type { ReceiptContext, ReceiptTally, VerifyReceipt } from "./view/receipt
 export { RENDER_HINT_NAME, resolveRenderHint } from "./view/render-hint.js";
 export type { AcceptHint, ComponentMap, RenderHintView, ResolvedHint } from "./view/render-hint.js";
 export { isBusy, SNAPSHOT_KEYS } from "./view/snapshot.js";
-export type { ProblemDetails } from "./view/problem-details.js";
+export type { ProblemDetails } from "./base/problem-details.js";
 export type { AgentSnapshot, AgentStatus, Problem } from "./view/snapshot.js";

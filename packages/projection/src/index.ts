@@ -1,5 +1,5 @@
-export type { Diagnostic } from "./diagnostic.js";
-export type { ProjectionCode } from "./errors.js";
+export type { Diagnostic } from "./base/diagnostic.js";
+export type { ProjectionCode } from "./base/errors.js";
 export type { LiveText } from "./frames/message-frames.js";
 export { METADATA_KEY, RUNTIME_CUSTOM_NAMES } from "./frames/names.js";
 export type { OpenedRun } from "./frames/run-stream.js";

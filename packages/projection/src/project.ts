@@ -1,8 +1,8 @@
 import { isCountersignError } from "@countersign/core";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { reduceEvents } from "@countersign/wire/reduce";
-import { diagnose, diagnoseThrown } from "./diagnostic.js";
-import type { Diagnostic } from "./diagnostic.js";
+import { diagnose, diagnoseThrown } from "./base/diagnostic.js";
+import type { Diagnostic } from "./base/diagnostic.js";
 import { emitLiveText } from "./frames/message-frames.js";
 import type { LiveText } from "./frames/message-frames.js";
 import { emitOwnerFrames } from "./frames/owner-frames.js";

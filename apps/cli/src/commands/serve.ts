@@ -11,7 +11,7 @@ import pc from "picocolors";
 import { readText } from "../files/read-file.js";
 import { EXIT } from "../output/failure.js";
 import { printJson, printLine } from "../output/print.js";
-import { VERSION } from "../version.js";
+import { VERSION } from "../output/version.js";
 import { assertPlaces, checkServe, compileServedPolicy } from "./check-serve.js";
 import "./errors.js";
 import { listenToHangups } from "./hangups.js";

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import UPlot from "uplot";
 import { useFeedStore } from "../feed/feed-context.js";
 import type { RateColumns } from "../feed/rate-bins.js";
-import { useColours } from "../shown/theme.js";
+import { useColours } from "../components/theme.js";
 
 const HEIGHT = 200;
 const KINDS = ["allowed", "noted", "blocked"] as const;

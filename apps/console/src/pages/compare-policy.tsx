@@ -2,8 +2,8 @@ import { useRef, useState } from "react";
 import type { FormEvent, ReactNode } from "react";
 import type { Comparison, Policy, PolicyIssue } from "../api/answers.js";
 import { ControlProblem, ask } from "../api/request.js";
-import { announce } from "../shown/announce.js";
-import { Failure } from "../shown/states.js";
+import { announce } from "../components/announce.js";
+import { Failure } from "../components/states.js";
 import { Compared } from "./compared.js";
 import { PolicyIssues } from "./policy-issues.js";
 

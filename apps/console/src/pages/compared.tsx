@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Comparison, Effect } from "../api/answers.js";
-import { Text } from "../shown/text.js";
+import { Text } from "../components/text.js";
 
 const MEANS: Readonly<Record<Effect, string>> = {
   looser: "More passes than now, nothing less.",

@@ -1,5 +1,5 @@
 import type { Entry } from "../api/answers.js";
-import { dateOf } from "../shown/time-words.js";
+import { dateOf } from "../components/time-words.js";
 import { eventName, targetName } from "./entry-names.js";
 
 /** A field of an entry: its value, and what it says. */

@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 import type { Entry } from "../api/answers.js";
 import { verdictOfEntry } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
-import { ClassBadge, VerdictBadge } from "../shown/badge.js";
-import { RuleNames } from "../shown/rule-names.js";
-import { Text } from "../shown/text.js";
-import { Scroll } from "../shown/scroll.js";
-import { Time } from "../shown/time.js";
+import { ClassBadge, VerdictBadge } from "../components/badge.js";
+import { RuleNames } from "../components/rule-names.js";
+import { Text } from "../components/text.js";
+import { Scroll } from "../components/scroll.js";
+import { Time } from "../components/time.js";
 import { eventName, targetName } from "./entry-names.js";
 
 /** Entries of the log as a table. */

@@ -4,10 +4,10 @@ import type { KeyboardEvent, ReactNode, RefObject } from "react";
 import type { FeedItem } from "../api/answers.js";
 import { verdictOf } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
-import { ClassBadge, VerdictBadge } from "../shown/badge.js";
-import { RuleNames } from "../shown/rule-names.js";
-import { Text } from "../shown/text.js";
-import { Time } from "../shown/time.js";
+import { ClassBadge, VerdictBadge } from "../components/badge.js";
+import { RuleNames } from "../components/rule-names.js";
+import { Text } from "../components/text.js";
+import { Time } from "../components/time.js";
 
 const ROW = 40;
 const NARROW_ROW = 84;

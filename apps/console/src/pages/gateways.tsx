@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import type { Status } from "../api/answers.js";
 import { hrefOf } from "../route/route.js";
-import { StateBadge } from "../shown/badge.js";
-import { Scroll } from "../shown/scroll.js";
-import { Text } from "../shown/text.js";
-import { Age } from "../shown/time.js";
+import { StateBadge } from "../components/badge.js";
+import { Scroll } from "../components/scroll.js";
+import { Text } from "../components/text.js";
+import { Age } from "../components/time.js";
 
 /** All gateways of the log, each with the way to its decisions. */
 export function Gateways({ status }: { readonly status: Status }): ReactNode {

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import type { FormEvent, ReactNode } from "react";
 import { ControlProblem, ask } from "../api/request.js";
-import { announce } from "../shown/announce.js";
-import { CopyButton } from "../shown/copy-button.js";
-import { Field } from "../shown/field.js";
-import { Failure } from "../shown/states.js";
-import { Text } from "../shown/text.js";
-import { Time } from "../shown/time.js";
+import { announce } from "../components/announce.js";
+import { CopyButton } from "../components/copy-button.js";
+import { Field } from "../components/field.js";
+import { Failure } from "../components/states.js";
+import { Text } from "../components/text.js";
+import { Time } from "../components/time.js";
 import { grantOf } from "./grant.js";
 import type { GrantDraft } from "./grant.js";
 

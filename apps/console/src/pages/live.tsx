@@ -6,10 +6,10 @@ import { useFleetFeed, useGateways } from "../feed/fleet-feed.js";
 import { feedFilterOf, passesFilter } from "../feed/feed-filter.js";
 import type { FeedFilter } from "../feed/feed-filter.js";
 import { hrefOf, rewrite } from "../route/route.js";
-import { announce } from "../shown/announce.js";
-import { Field } from "../shown/field.js";
-import { Empty } from "../shown/states.js";
-import { visibleText } from "../shown/visible-text.js";
+import { announce } from "../components/announce.js";
+import { Field } from "../components/field.js";
+import { Empty } from "../components/states.js";
+import { visibleText } from "../components/visible-text.js";
 import { FeedTable } from "./feed-table.js";
 
 /** Every decision as it is made, the newest first. */

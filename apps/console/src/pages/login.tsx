@@ -3,7 +3,7 @@ import type { FormEvent, ReactNode } from "react";
 import { ask, reasonOf } from "../api/request.js";
 import type { ControlProblem } from "../api/request.js";
 import { signIn, useSession } from "../api/session.js";
-import { Mark } from "../mark.js";
+import { Mark } from "../components/mark.js";
 
 /** Where the admin token is typed in. */
 export function LoginPage(): ReactNode {

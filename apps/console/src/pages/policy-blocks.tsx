@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import type { Policy } from "../api/answers.js";
-import { StateBadge } from "../shown/badge.js";
-import { CopyButton } from "../shown/copy-button.js";
-import { Text } from "../shown/text.js";
-import { Scroll } from "../shown/scroll.js";
-import { visibleText } from "../shown/visible-text.js";
+import { StateBadge } from "../components/badge.js";
+import { CopyButton } from "../components/copy-button.js";
+import { Text } from "../components/text.js";
+import { Scroll } from "../components/scroll.js";
+import { visibleText } from "../components/visible-text.js";
 import { blocksOf } from "./policy-words.js";
 
 /** The blocks of a policy, each with its settings in words, and the whole as it was loaded. */

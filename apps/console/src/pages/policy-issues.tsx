@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { PolicyIssue } from "../api/answers.js";
-import { Text } from "../shown/text.js";
+import { Text } from "../components/text.js";
 
 /** What is wrong with a policy's text, each with its place. */
 export function PolicyIssues({ issues }: { readonly issues: readonly PolicyIssue[] }): ReactNode {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { FormEvent, ReactNode } from "react";
 import { go, hrefOf } from "../route/route.js";
-import { Field } from "../shown/field.js";
+import { Field } from "../components/field.js";
 import {
   CHOICES,
   localOf,

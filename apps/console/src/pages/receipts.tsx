@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Entries } from "../api/answers.js";
 import { useAnswer } from "../api/use-answer.js";
 import { hrefOf } from "../route/route.js";
-import { Empty, Failure, Loading } from "../shown/states.js";
+import { Empty, Failure, Loading } from "../components/states.js";
 import { EntryTable } from "./entry-table.js";
 import { FilterForm } from "./receipt-filter-form.js";
 import type { Filter } from "./receipt-filter.js";

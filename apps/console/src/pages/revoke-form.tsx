@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { FormEvent, ReactNode } from "react";
 import { ControlProblem, ask } from "../api/request.js";
-import { announce } from "../shown/announce.js";
-import { Failure } from "../shown/states.js";
-import { Text } from "../shown/text.js";
+import { announce } from "../components/announce.js";
+import { Failure } from "../components/states.js";
+import { Text } from "../components/text.js";
 import { capabilityIdOf } from "./capability-id.js";
 
 /** Revokes a token by its id, or by itself: it does not leave the page. */

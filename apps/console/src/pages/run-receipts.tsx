@@ -1,8 +1,8 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
 import { useAnswer } from "../api/use-answer.js";
-import { announce } from "../shown/announce.js";
-import { Empty, Failure, Loading } from "../shown/states.js";
+import { announce } from "../components/announce.js";
+import { Empty, Failure, Loading } from "../components/states.js";
 import { Timeline } from "../timeline/timeline.js";
 import { EntryTable } from "./entry-table.js";
 import { neighbours, rangeOf, readWindow, WINDOW } from "./run-window.js";

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import type { Run } from "../api/answers.js";
 import { hrefOf } from "../route/route.js";
-import { StateBadge } from "../shown/badge.js";
-import { Text } from "../shown/text.js";
-import { Scroll } from "../shown/scroll.js";
-import { Age } from "../shown/time.js";
+import { StateBadge } from "../components/badge.js";
+import { Text } from "../components/text.js";
+import { Scroll } from "../components/scroll.js";
+import { Age } from "../components/time.js";
 
 /** Runs as a table, the place of each as a link. */
 export function RunTable({

@@ -4,11 +4,11 @@ import type { ChatSession, Run } from "../api/answers.js";
 import { useAnswer } from "../api/use-answer.js";
 import { useMeaning } from "../api/use-meaning.js";
 import { hrefOf } from "../route/route.js";
-import { StateBadge } from "../shown/badge.js";
-import { Figure } from "../shown/figure.js";
-import { Text } from "../shown/text.js";
-import { Age, Time } from "../shown/time.js";
-import { Words } from "../shown/words.js";
+import { StateBadge } from "../components/badge.js";
+import { Figure } from "../components/figure.js";
+import { Text } from "../components/text.js";
+import { Age, Time } from "../components/time.js";
+import { Words } from "../components/words.js";
 import { RunReceipts } from "./run-receipts.js";
 import { StopRun } from "./stop-run.js";
 

@@ -3,10 +3,10 @@ import type { ReactNode } from "react";
 import type { ChatSessions, Run, Runs } from "../api/answers.js";
 import { useAnswer } from "../api/use-answer.js";
 import { hrefOf } from "../route/route.js";
-import { Empty, Failure, Loading } from "../shown/states.js";
-import { Text } from "../shown/text.js";
-import { Scroll } from "../shown/scroll.js";
-import { Age } from "../shown/time.js";
+import { Empty, Failure, Loading } from "../components/states.js";
+import { Text } from "../components/text.js";
+import { Scroll } from "../components/scroll.js";
+import { Age } from "../components/time.js";
 import { RunTable } from "./run-table.js";
 import { StopRun } from "./stop-run.js";
 

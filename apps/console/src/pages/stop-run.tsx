@@ -2,10 +2,10 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import type { Run } from "../api/answers.js";
 import { ControlProblem, ask } from "../api/request.js";
-import { announce } from "../shown/announce.js";
-import { Confirm } from "../shown/dialog.js";
-import { Failure } from "../shown/states.js";
-import { Text } from "../shown/text.js";
+import { announce } from "../components/announce.js";
+import { Confirm } from "../components/dialog.js";
+import { Failure } from "../components/states.js";
+import { Text } from "../components/text.js";
 
 /** Stops a run after it was named and confirmed. */
 export function StopRun({

@@ -3,8 +3,8 @@ import { useMeaning } from "../api/use-meaning.js";
 import { useFeed, useFeedStore } from "../feed/feed-context.js";
 import type { RuleCount } from "../feed/feed-store.js";
 import { hrefOf } from "../route/route.js";
-import { Text } from "../shown/text.js";
-import { Words } from "../shown/words.js";
+import { Text } from "../components/text.js";
+import { Words } from "../components/words.js";
 
 /** The rules that spoke most often since the page was opened, with their meaning. */
 export function TopRules(): ReactNode {

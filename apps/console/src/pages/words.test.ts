@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { entry } from "../testing/decisions.js";
-import { ageOf, clockOf, gapOf } from "../shown/time-words.js";
+import { ageOf, clockOf, gapOf } from "../components/time-words.js";
 import { capabilityIdOf } from "./capability-id.js";
 import { fieldsOf } from "./entry-fields.js";
 import { grantOf } from "./grant.js";

@@ -4,9 +4,9 @@ import type { Counts } from "../api/answers.js";
 import { useAnswer } from "../api/use-answer.js";
 import { useMeaning } from "../api/use-meaning.js";
 import { hrefOf, rewrite } from "../route/route.js";
-import { Failure, Loading } from "../shown/states.js";
-import { Text } from "../shown/text.js";
-import { Words } from "../shown/words.js";
+import { Failure, Loading } from "../components/states.js";
+import { Text } from "../components/text.js";
+import { Words } from "../components/words.js";
 
 const HOUR = 3_600_000;
 const PERIODS = [

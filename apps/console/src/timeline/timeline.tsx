@@ -4,7 +4,7 @@ import type { Entry } from "../api/answers.js";
 import { verdictOfEntry } from "../api/verdict.js";
 import type { Verdict } from "../api/verdict.js";
 import { go, hrefOf } from "../route/route.js";
-import { gapOf } from "../shown/time-words.js";
+import { gapOf } from "../components/time-words.js";
 import { LANES, layOut, STEP } from "./lanes.js";
 import type { Placed } from "./lanes.js";
 

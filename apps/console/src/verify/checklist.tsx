@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { FormEvent, ReactNode } from "react";
-import { CopyButton } from "../shown/copy-button.js";
-import { Text } from "../shown/text.js";
+import { CopyButton } from "../components/copy-button.js";
+import { Text } from "../components/text.js";
 import { pinLogKey, usePinnedLogKey } from "./log-key.js";
 import { shownChecks, verifyEvidence } from "./verify-place.js";
 import type { Evidence, Outcome } from "./verify-place.js";

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { encodeHex } from "@countersign/core";
 import { expect, test } from "vitest";
-import { NOT_AUTHORIZED } from "../facts.js";
+import { NOT_AUTHORIZED } from "../model/facts.js";
 import { evaluateNow } from "../testing/fixtures.js";
 import {
   constrained,

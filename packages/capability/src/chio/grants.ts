@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import type { AuthorizedAspect, CapabilityContext } from "../facts.js";
+import type { AuthorizedAspect, CapabilityContext } from "../model/facts.js";
 import { formatScope, isClassification } from "../scope/grammar.js";
 import { customPair, GATEWAY_ARGUMENTS, holds, isEvaluable } from "./constraints.js";
 import type { ChioGrant } from "./model.js";

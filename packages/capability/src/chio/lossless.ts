@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import { canonicalJson, parseJson, sha256Hex } from "@countersign/core";
-import { MAX_CHIO_BYTES } from "../limits.js";
+import { MAX_CHIO_BYTES } from "../model/limits.js";
 
 /** JSON in which whole numbers beyond 2^53 keep their digits. */
 export type Lossless =

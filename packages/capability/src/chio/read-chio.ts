@@ -1,10 +1,10 @@
 import type { JsonValue } from "@countersign/core";
-import type { CapabilityContext, CapabilityFacts } from "../facts.js";
-import { NOT_AUTHORIZED, refuse } from "../facts.js";
+import type { CapabilityContext, CapabilityFacts } from "../model/facts.js";
+import { NOT_AUTHORIZED, refuse } from "../model/facts.js";
 import { keyName } from "../trust/public-key.js";
 import type { TrustList } from "../trust/trust-list.js";
-import type { Allowance, Reading } from "../verifier/authentic.js";
-import { allowanceId } from "../verifier/spending.js";
+import type { Allowance, Reading } from "../model/authentic.js";
+import { allowanceId } from "../model/spending.js";
 import type { ChioAgents } from "./agents.js";
 import { delegationFault } from "./delegation.js";
 import type { UiGrant } from "./grants.js";

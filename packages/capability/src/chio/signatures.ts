@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import { decodeHex } from "@countersign/core";
 import { own } from "../reading/read.js";
-import type { SignatureCheck } from "../verifier/signatures.js";
+import type { SignatureCheck } from "../model/signatures.js";
 import type { LosslessDocument } from "./lossless.js";
 import type { ChioToken } from "./model.js";
 

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { expect, test } from "vitest";
-import { MAX_TOKEN_LENGTH } from "../limits.js";
+import { MAX_TOKEN_LENGTH } from "../model/limits.js";
 import { evaluateNow, GRANT, issue, ISSUER_KEY, NOW, testVerifier } from "../testing/fixtures.js";
 import { keyName, keyThumbprint } from "../trust/public-key.js";
 import { createCapabilityIssuer } from "./issue.js";

@@ -1,6 +1,6 @@
 import { encodeBase64Url } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
-import { MAX_TOKEN_LENGTH } from "../limits.js";
+import { MAX_TOKEN_LENGTH } from "../model/limits.js";
 import { isName, malformed } from "../reading/read.js";
 import { canonicalScopes } from "../scope/grammar.js";
 import type { CapabilityClaims } from "../token/claims.js";

@@ -1,7 +1,7 @@
 import { CountersignError, equalBytes } from "@countersign/core";
 import type { Ed25519Key } from "@countersign/core/sign";
-import "../errors.js";
-import { MAX_NARROWINGS } from "../limits.js";
+import "../model/errors.js";
+import { MAX_NARROWINGS } from "../model/limits.js";
 import { malformed } from "../reading/read.js";
 import { canonicalScopes } from "../scope/grammar.js";
 import { appendLink, parentDigest, readChain } from "../token/chain.js";

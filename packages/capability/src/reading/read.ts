@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { CountersignError, isWellFormed } from "@countersign/core";
-import "../errors.js";
-import { MAX_NAME_LENGTH, MAX_PRINCIPAL_LENGTH } from "../limits.js";
+import "../model/errors.js";
+import { MAX_NAME_LENGTH, MAX_PRINCIPAL_LENGTH } from "../model/limits.js";
 
 /** The error of everything that cannot be read; it names the part and its form, never its content. */
 export function malformed(

@@ -1,5 +1,5 @@
 import { CountersignError, parseJson } from "@countersign/core";
-import "../errors.js";
+import "../model/errors.js";
 import { malformed, own, readClosed, readInteger } from "../reading/read.js";
 
 const MAX_LINE_BYTES = 8192;

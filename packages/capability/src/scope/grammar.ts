@@ -1,6 +1,6 @@
 import type { CountersignError } from "@countersign/core";
 import { malformed } from "../reading/read.js";
-import { MAX_SCOPE_LENGTH, MAX_SCOPES } from "../limits.js";
+import { MAX_SCOPE_LENGTH, MAX_SCOPES } from "../model/limits.js";
 
 /** What an event does to the person's screen. */
 export const CLASSIFICATIONS = [

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { canonicalJson, encodeHex } from "@countersign/core";
 import { createSigner } from "@countersign/core/sign";
-import type { CapabilityContext, CapabilityFacts } from "../facts.js";
+import type { CapabilityContext, CapabilityFacts } from "../model/facts.js";
 import type { CapabilityVerifier, CapabilityVerifierOptions } from "../verifier/verifier.js";
 import { evaluateNow, fakeClock, testKey, testVerifier } from "./fixtures.js";
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@countersign/core";
 import { encodeBase64Url } from "@countersign/core";
 import { createSigner, importPrivateKey } from "@countersign/core/sign";
-import type { CapabilityContext, CapabilityFacts } from "../facts.js";
+import type { CapabilityContext, CapabilityFacts } from "../model/facts.js";
 import type { CapabilityGrant } from "../issue/issue.js";
 import { createCapabilityIssuer } from "../issue/issue.js";
 import { createRevocationList } from "../revocation/revocation.js";

@@ -1,5 +1,5 @@
 import { encodeBase64Url, sha256 } from "@countersign/core";
-import { MAX_NARROWINGS, MAX_TOKEN_LENGTH } from "../limits.js";
+import { MAX_NARROWINGS, MAX_TOKEN_LENGTH } from "../model/limits.js";
 import { malformed } from "../reading/read.js";
 import type { CompactToken } from "./compact.js";
 import { readCompact } from "./compact.js";

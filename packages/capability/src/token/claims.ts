@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { MAX_NARROWINGS, MAX_SCOPES } from "../limits.js";
+import { MAX_NARROWINGS, MAX_SCOPES } from "../model/limits.js";
 import {
   malformed,
   own,

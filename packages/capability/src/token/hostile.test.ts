@@ -3,7 +3,7 @@ import { encodeBase64Url } from "@countersign/core";
 import * as fc from "fast-check";
 import { compactVerify, importJWK } from "jose";
 import { expect, test } from "vitest";
-import { MAX_SCOPES } from "../limits.js";
+import { MAX_SCOPES } from "../model/limits.js";
 import { narrowCapability } from "../issue/narrow.js";
 import {
   evaluateNow,

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { CapabilityFacts as PolicyCapabilityFacts, EventFacts } from "@countersign/policy";
 import { compilePolicy, NO_COUNTERS } from "@countersign/policy";
 import { expect, test } from "vitest";
-import { MAX_NARROWINGS } from "../limits.js";
+import { MAX_NARROWINGS } from "../model/limits.js";
 import { createRevocationList } from "../revocation/revocation.js";
 import type { Narrowing } from "../issue/narrow.js";
 import { narrowCapability } from "../issue/narrow.js";

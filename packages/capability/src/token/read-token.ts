@@ -1,11 +1,11 @@
-import type { CapabilityContext, CapabilityFacts } from "../facts.js";
-import { NOT_AUTHORIZED, refuse } from "../facts.js";
+import type { CapabilityContext, CapabilityFacts } from "../model/facts.js";
+import { NOT_AUTHORIZED, refuse } from "../model/facts.js";
 import { deepFreeze } from "../reading/read.js";
 import { parseScope } from "../scope/grammar.js";
 import { matchesScope } from "../scope/match.js";
 import type { TrustList } from "../trust/trust-list.js";
-import type { Allowance, Reading } from "../verifier/authentic.js";
-import { allowanceId } from "../verifier/spending.js";
+import type { Allowance, Reading } from "../model/authentic.js";
+import { allowanceId } from "../model/spending.js";
 import type { ChainLink } from "./chain.js";
 import { readChain } from "./chain.js";
 import { claimsToJson, holderKey } from "./claims.js";

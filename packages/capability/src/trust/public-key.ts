@@ -8,7 +8,7 @@ import {
   sha256,
 } from "@countersign/core";
 import { exportPublicKeyPem, importPublicKeyPem } from "@countersign/core/verify";
-import "../errors.js";
+import "../model/errors.js";
 
 /** An Ed25519 public key as JWK (RFC 8037). */
 export type Ed25519Jwk = { readonly kty: "OKP"; readonly crv: "Ed25519"; readonly x: string };

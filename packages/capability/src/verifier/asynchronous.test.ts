@@ -2,7 +2,7 @@ import { verifyEd25519 } from "@countersign/core/verify";
 import { expect, test } from "vitest";
 import { narrowCapability } from "../issue/narrow.js";
 import { CONTEXT, HOLDER_KEY, issue, testVerifier } from "../testing/fixtures.js";
-import type { VerifySignature } from "./signatures.js";
+import type { VerifySignature } from "../model/signatures.js";
 
 /** How browsers answer. */
 const later: VerifySignature = async (...check) => verifyEd25519(...check);

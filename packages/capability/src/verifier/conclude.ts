@@ -1,8 +1,8 @@
-import type { CapabilityContext, CapabilityFacts } from "../facts.js";
-import { refuse, STATUS_REASONS } from "../facts.js";
+import type { CapabilityContext, CapabilityFacts } from "../model/facts.js";
+import { refuse, STATUS_REASONS } from "../model/facts.js";
 import type { RevocationSource } from "../revocation/revocation.js";
-import type { AuthenticToken } from "./authentic.js";
-import type { SpendingBook } from "./spending.js";
+import type { AuthenticToken } from "../model/authentic.js";
+import type { SpendingBook } from "../model/spending.js";
 
 /** Time, revocations and counts at the moment of asking. */
 export type Moment = {

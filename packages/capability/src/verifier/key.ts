@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 import { canonicalJson, isWellFormed, sha256Hex } from "@countersign/core";
-import { MAX_CHIO_BYTES, MAX_TOKEN_LENGTH } from "../limits.js";
+import { MAX_CHIO_BYTES, MAX_TOKEN_LENGTH } from "../model/limits.js";
 
 /** No token has more values than this; a walk stops here, however large an object is presented. */
 const MAX_VALUES = 8192;

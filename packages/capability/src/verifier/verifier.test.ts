@@ -15,7 +15,7 @@ import {
   testVerifier,
 } from "../testing/fixtures.js";
 import { keyName } from "../trust/public-key.js";
-import { allowanceId, createSpendingBook } from "./spending.js";
+import { allowanceId, createSpendingBook } from "../model/spending.js";
 
 const ISSUER = keyName(ISSUER_KEY.publicKey);
 

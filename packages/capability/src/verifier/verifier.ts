@@ -3,22 +3,22 @@ import { isCountersignError } from "@countersign/core";
 import type { ChioAgents, ChioOptions } from "../chio/agents.js";
 import { createChioAgents } from "../chio/agents.js";
 import { readChio } from "../chio/read-chio.js";
-import type { CapabilityContext, CapabilityFacts } from "../facts.js";
-import { MALFORMED_ID, refuse } from "../facts.js";
+import type { CapabilityContext, CapabilityFacts } from "../model/facts.js";
+import { MALFORMED_ID, refuse } from "../model/facts.js";
 import type { RevocationSource } from "../revocation/revocation.js";
 import { readToken } from "../token/read-token.js";
 import type { TrustedIssuer, TrustList } from "../trust/trust-list.js";
 import { createTrustList } from "../trust/trust-list.js";
-import type { Allowance, AuthenticToken, Reading } from "./authentic.js";
+import type { Allowance, AuthenticToken, Reading } from "../model/authentic.js";
 import { conclude } from "./conclude.js";
 import type { ForgeryLimit } from "./forgeries.js";
 import { createForgeryCounter } from "./forgeries.js";
 import { tokenKey } from "./key.js";
 import { createRecent } from "./recent.js";
-import type { VerifySignature } from "./signatures.js";
-import { verifySignatures } from "./signatures.js";
-import type { SpendingBook } from "./spending.js";
-import { createSpendingBook } from "./spending.js";
+import type { VerifySignature } from "../model/signatures.js";
+import { verifySignatures } from "../model/signatures.js";
+import type { SpendingBook } from "../model/spending.js";
+import { createSpendingBook } from "../model/spending.js";
 
 /** What a verifier rests on. */
 export type CapabilityVerifierOptions = {

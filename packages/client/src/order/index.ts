@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import { createRunAutomaton } from "@countersign/wire/order";
-import "../errors.js";
+import "../base/errors.js";
 import type { OrderCheck } from "../stream/options.js";
 
 /**

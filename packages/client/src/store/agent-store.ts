@@ -15,7 +15,7 @@ import type { AgentSnapshot } from "../view/snapshot.js";
 import type { ToolAnswer } from "./answers.js";
 import type { BackOff } from "./back-off.js";
 import type { ClientClock } from "./clock.js";
-import type { MintId } from "./ids.js";
+import type { MintId } from "../base/ids.js";
 import type { Schedule } from "./schedule.js";
 
 /** Options of `createAgentStore`. */

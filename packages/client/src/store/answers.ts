@@ -1,8 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import type { ErrorFacts } from "@countersign/core";
 import type { ContentPart, Interrupt, ResumeEntry, ToolMessage } from "@countersign/wire";
-import "../errors.js";
-import type { MintId } from "./ids.js";
+import "../base/errors.js";
+import type { MintId } from "../base/ids.js";
 
 /**
  * Refuses answers that do not cover the open interrupts (AG-UI 1.0: the consumer checks before it sends;

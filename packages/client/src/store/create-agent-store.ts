@@ -1,7 +1,7 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
-import "../errors.js";
+import "../base/errors.js";
 import { openRoad } from "../stream/road.js";
 import { createReceiptWatch, NO_RECEIPTS } from "../view/receipts.js";
 import type { AgentSnapshot, AgentStatus, Problem } from "../view/snapshot.js";
@@ -13,7 +13,7 @@ import { DEFAULT_BACK_OFF } from "./back-off.js";
 import { buildSnapshot } from "./build-snapshot.js";
 import { SYSTEM_CLOCK } from "./clock.js";
 import { createConversation } from "./conversation.js";
-import { randomId } from "./ids.js";
+import { randomId } from "../base/ids.js";
 import { problemOf } from "./problem-of.js";
 import { createPublisher } from "./publisher.js";
 import { driveRun } from "./run-driver.js";

@@ -1,6 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import type { CountersignError } from "@countersign/core";
-import "../errors.js";
+import "../base/errors.js";
 import type { Problem } from "../view/snapshot.js";
 
 /** What a failure is shown as: a server that said why it refused is heard, as over a socket. */

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import { expect, test } from "vitest";
-import "../errors.js";
+import "../base/errors.js";
 import { settle } from "../testing/fake-time.js";
 import { createHarness, runOf, textOf } from "../testing/harness.js";
 import { backOffDelay } from "./back-off.js";

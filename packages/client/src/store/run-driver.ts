@@ -1,7 +1,7 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
-import "../errors.js";
+import "../base/errors.js";
 import type { Road } from "../stream/road.js";
 import { LOST } from "../transport/transport.js";
 import type { Batch, Transport } from "../transport/transport.js";

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
-import "../errors.js";
+import "../base/errors.js";
 
 /** A run finished under another run id than it started with: some frameworks finish with an id of their own. */
 export type FinishNote = { readonly kind: "finishedUnderAnotherId"; readonly path: "/runId" };

@@ -1,6 +1,6 @@
 import type { JsonObject, Limits } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
-import type { MintId } from "../store/ids.js";
+import type { MintId } from "../base/ids.js";
 
 /** Reads an agent that does not speak AG-UI 1.0; see `@countersign/client/dialects`. */
 export type DialectReader = {

@@ -10,7 +10,7 @@ import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import { createChunkExpander } from "@countersign/wire/chunks";
 import { enforceEventCompactly } from "@countersign/wire/enforce/compact";
 import type { EnforceNote } from "@countersign/wire/enforce";
-import type { MintId } from "../store/ids.js";
+import type { MintId } from "../base/ids.js";
 import { createLifecycle } from "./lifecycle.js";
 import type { FinishNote } from "./lifecycle.js";
 import type { ReadOptions } from "./options.js";

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { ErrorFacts } from "@countersign/core";
-import "../errors.js";
+import "../base/errors.js";
 
 /** The agent could not be reached or refused. */
 export function connectError(

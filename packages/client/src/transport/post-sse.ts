@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { createSseDecoder } from "@countersign/wire/sse";
-import "../errors.js";
+import "../base/errors.js";
 import { connectError } from "./connect-error.js";
 import { readRefusal } from "./refusal.js";
 import { framesOf } from "./sse-frames.js";

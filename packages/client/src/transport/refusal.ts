@@ -1,14 +1,7 @@
 import { concatBytes, parseJson } from "@countersign/core";
-import { readDetails } from "../view/problem-details.js";
-import type { ProblemDetails } from "../view/problem-details.js";
-import { stringMember } from "../view/string-member.js";
-
-/** What a server says about its refusal in a problem document (RFC 9457), in its own words. */
-export type Refusal = ProblemDetails & {
-  readonly code: string;
-  /** The document's `detail`, or else its `title`. */
-  readonly message: string;
-};
+import { readDetails } from "../base/problem-details.js";
+import type { Refusal } from "../base/problem-details.js";
+import { stringMember } from "../base/string-member.js";
 
 /** Longest problem document that is read. */
 const MAX_BYTES = 65_536;

@@ -1,5 +1,5 @@
 import type { AgUiEvent } from "@countersign/wire";
-import { stringMember } from "./string-member.js";
+import { stringMember } from "../base/string-member.js";
 
 /** The CUSTOM event by which a gateway tells that it withheld something. */
 export const BLOCKED_NAME = "countersign.blocked";

@@ -1,7 +1,7 @@
 import { isJsonObject, ownMember } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
-import { stringMember } from "./string-member.js";
+import { stringMember } from "../base/string-member.js";
 
 /** The CUSTOM event that carries a `UI_RENDER_HINT` of the 0.1.0 dialect. */
 export const RENDER_HINT_NAME = "countersign.ui_render_hint";

@@ -1,4 +1,4 @@
-import type { ProblemDetails } from "./problem-details.js";
+import type { ProblemDetails } from "../base/problem-details.js";
 import type { JsonValue } from "@countersign/core";
 import type { Interrupt, Message, TokenUsage } from "@countersign/wire";
 import type { StepView, SubagentView } from "@countersign/wire/reduce";

@@ -1,7 +1,7 @@
 import { ownMember } from "@countersign/core";
 import type { RunErrorEvent } from "@countersign/wire";
-import { readDetails } from "./problem-details.js";
-import { stringMember } from "./string-member.js";
+import { readDetails } from "../base/problem-details.js";
+import { stringMember } from "../base/string-member.js";
 import type { Problem } from "./snapshot.js";
 
 /**

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import { SseTap } from "../framing/sse-tap.js";
-import "../errors.js";
+import "./errors.js";
 import { Recorder } from "./recorder.js";
 import type { RecorderOptions } from "./recorder.js";
 

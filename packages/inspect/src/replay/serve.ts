@@ -5,7 +5,7 @@ import { CountersignError } from "@countersign/core";
 import { encodeSse, encodeSseComment } from "@countersign/wire/sse";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
-import "../errors.js";
+import "./errors.js";
 import type { EventLine } from "../recording/line.js";
 import { textOf } from "../recording/line.js";
 import { listConnections, readConnection } from "../recording/read-recording.js";

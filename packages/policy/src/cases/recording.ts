@@ -3,7 +3,7 @@ import type { AgUiEvent, Message } from "@countersign/wire";
 import { ClientState } from "../classify/client-state.js";
 import type { EventFacts } from "../classify/facts.js";
 import type { Refinements } from "../classify/refinement.js";
-import { asObject } from "../document/json-object.js";
+import { asObject } from "../base/json-object.js";
 import { isClassification } from "../vocabulary/classification.js";
 import { readEventType } from "../vocabulary/event-type.js";
 import { OPERATOR_AGENT, OPERATOR_STOP_RULE } from "../vocabulary/operator.js";

@@ -8,7 +8,7 @@ import { classifyEvent } from "../classify/event.js";
 import type { Direction, EventFacts } from "../classify/facts.js";
 import { classifyInput } from "../classify/input.js";
 import type { Refinements } from "../classify/refinement.js";
-import { asObject } from "../document/json-object.js";
+import { asObject } from "../base/json-object.js";
 
 /** Something to be judged: an event or a request, read from a file. */
 export type Subject = { readonly facts: EventFacts; readonly value: JsonObject };

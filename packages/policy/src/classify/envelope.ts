@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { CountersignError, hasControlCharacter } from "@countersign/core";
-import "../errors.js";
+import "./errors.js";
 import { isClassification } from "../vocabulary/classification.js";
 import { readEventType } from "../vocabulary/event-type.js";
 import type { Target } from "../vocabulary/target.js";

@@ -2,7 +2,7 @@ import type { JsonValue } from "@countersign/core";
 import { isCountersignError } from "@countersign/core";
 import type { AgUiEvent, EventOf, EventType, Interrupt, RunFinishedEvent } from "@countersign/wire";
 import { ENVELOPE_NAME, UI_RENDER_HINT_NAME } from "@countersign/wire/dialects";
-import { asObject } from "../document/json-object.js";
+import { asObject } from "../base/json-object.js";
 import { isAtLeastAsStrict } from "../vocabulary/classification.js";
 import type { Aspect, EventFacts, ToolCallFacts } from "./facts.js";
 import { applyClaim } from "./claim.js";

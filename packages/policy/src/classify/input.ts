@@ -6,7 +6,8 @@ import { NO_REFINEMENTS, refine, strictestFirst } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
 import { snapshotAspects } from "./state.js";
 import { INPUT_TABLE } from "./table.js";
-import type { ClassificationRow, InputPart } from "./table.js";
+import type { ClassificationRow } from "./table.js";
+import type { InputPart } from "../vocabulary/input-part.js";
 
 const ROWS: Readonly<Record<InputPart, ClassificationRow>> = INPUT_TABLE;
 

@@ -16,7 +16,7 @@ import type {
   StateClassify,
 } from "../document/model.js";
 import type { Aspect } from "./facts.js";
-import type { InputPart } from "./table.js";
+import type { InputPart } from "../vocabulary/input-part.js";
 
 /** What a policy says about a name: the parts it leaves out stay as the table has them. */
 export type Refinement = {

@@ -1,6 +1,7 @@
 import type { EventType } from "@countersign/wire";
 import type { Classification } from "../vocabulary/classification.js";
 import type { UiEventType } from "../vocabulary/event-type.js";
+import type { InputPart } from "../vocabulary/input-part.js";
 
 /** Which surface a native event is about, before a policy says otherwise. */
 export type TargetSource = "none" | "chat" | "activity" | "interrupt" | "component";
@@ -154,16 +155,6 @@ export const CLASSIFICATION_TABLE = {
       "An application's own event. A render hint (UI_RENDER_HINT of the 0.1.0 dialect) is lifecycle/create on its component.",
   },
 } as const satisfies Record<EventType, ClassificationRow>;
-
-/** What a part of a client's request does. */
-export type InputPart =
-  | "request"
-  | "user_message"
-  | "tool_result"
-  | "resume"
-  | "state"
-  | "context"
-  | "forwarded_props";
 
 /** The parts of a `RunAgentInput`, classified like events so that one policy covers both directions. */
 export const INPUT_TABLE = {

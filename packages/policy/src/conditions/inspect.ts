@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { ExprSchema } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
-import { suggestName } from "../document/suggest.js";
+import { suggestName } from "../base/suggest.js";
 
 /** The function every loop of an expression calls once a round; no author can write its name. */
 export const TICK = "@countersign_tick";

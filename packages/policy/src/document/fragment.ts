@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import { BLOCK_SCHEMAS } from "../schema/policy-schema.js";
 import type { PolicyIssue } from "./issue.js";
-import { asObject } from "./json-object.js";
+import { asObject } from "../base/json-object.js";
 import type { PolicyNote } from "./note.js";
 import type { PositionTable } from "./source.js";
 import { issueAt } from "./source.js";

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { AG_UI_BLOCKS } from "../schema/policy-schema.js";
 import type { FileDocument } from "./fragment.js";
-import { asObject } from "./json-object.js";
+import { asObject } from "../base/json-object.js";
 import type { PolicyNote, PolicyNoteCode } from "./note.js";
 import type { PositionTable } from "./source.js";
 import { childPointer, issueAt } from "./source.js";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@countersign/core";
 import { canonicalJson, CountersignError, sha256Hex } from "@countersign/core";
-import "../errors.js";
+import "./errors.js";
 import { POLICY_SCHEMA } from "../schema/policy-schema.js";
 import { BUILTIN_POLICIES, builtinNameOf, FOREIGN_BUILTINS } from "./builtin.js";
 import type { FileDocument } from "./fragment.js";

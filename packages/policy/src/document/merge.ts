@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { FileDocument } from "./fragment.js";
-import { asObject } from "./json-object.js";
+import { asObject } from "../base/json-object.js";
 
 /** How a document is laid over the one it extends. */
 export type MergeStrategy = "replace" | "merge" | "deep_merge";

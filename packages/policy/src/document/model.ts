@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Classification } from "../vocabulary/classification.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 import type { Target } from "../vocabulary/target.js";
-import type { InputPart } from "../classify/table.js";
+import type { InputPart } from "../vocabulary/input-part.js";
 
 /** Whether a rule blocks, or only says what it would have blocked. */
 export type PolicyMode = "observe" | "enforce";

@@ -3,7 +3,7 @@ import { compileCondition } from "../conditions/expression.js";
 import { compilePattern } from "../patterns/regular-expression.js";
 import { compileArgumentSchema } from "../tools/argument-schema.js";
 import type { PolicyIssue, PolicyIssueCode } from "./issue.js";
-import { asObject } from "./json-object.js";
+import { asObject } from "../base/json-object.js";
 import type { PositionTable } from "./source.js";
 import { childPointer, issueAt } from "./source.js";
 

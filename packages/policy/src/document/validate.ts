@@ -4,7 +4,7 @@ import type { JsonSchema } from "../schema/json-schema.js";
 import type { PolicyIssue } from "./issue.js";
 import type { PositionTable } from "./source.js";
 import { childPointer, issueAt } from "./source.js";
-import { suggestName } from "./suggest.js";
+import { suggestName } from "../base/suggest.js";
 
 /**
  * Checks a value against the grammar and reports every problem with its place.

@@ -1,4 +1,4 @@
-import { diagnose } from "../diagnostic.js";
+import { diagnose } from "../base/diagnostic.js";
 import type { Disclosure } from "../safe/disclosure.js";
 import type { EventPlace, OpenRun, RunStream } from "./run-stream.js";
 

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { AgUiEvent, EventOf, RunFinishedOutcome } from "@countersign/wire";
-import { diagnose } from "../diagnostic.js";
-import type { Diagnostic, Subject } from "../diagnostic.js";
-import "../errors.js";
-import type { ProjectionCode } from "../errors.js";
+import { diagnose } from "../base/diagnostic.js";
+import type { Diagnostic, Subject } from "../base/diagnostic.js";
+import "../base/errors.js";
+import type { ProjectionCode } from "../base/errors.js";
 import { LedgerRun } from "./ledger-run.js";
 import { METADATA_KEY } from "./names.js";
 import type { RuntimeCustomName } from "./names.js";

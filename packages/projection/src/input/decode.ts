@@ -2,7 +2,7 @@ import { CountersignError, isCountersignError, parseJson } from "@countersign/co
 import type { JsonValue } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { enforceInput } from "@countersign/wire/enforce";
-import "../errors.js";
+import "../base/errors.js";
 import { isRecord } from "../safe/value.js";
 import { LoweringIssues } from "./issues.js";
 import { DEFAULT_LOWERING_LIMITS } from "./policy.js";

@@ -1,5 +1,5 @@
 import { CountersignError, isWellFormed } from "@countersign/core";
-import "../errors.js";
+import "../base/errors.js";
 import { isScopeRef, scopeKey } from "./scope.js";
 import type { ScopeRef } from "./scope.js";
 

@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import "../errors.js";
+import "../base/errors.js";
 import type { Disclosure } from "../safe/disclosure.js";
 import { isRecord } from "../safe/value.js";
 

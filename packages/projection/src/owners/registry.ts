@@ -1,5 +1,5 @@
-import { diagnose } from "../diagnostic.js";
-import type { Diagnostic } from "../diagnostic.js";
+import { diagnose } from "../base/diagnostic.js";
+import type { Diagnostic } from "../base/diagnostic.js";
 import type { OwnerProjector } from "./owner.js";
 import { RUNTIME_OWNER } from "./runtime/project-runtime.js";
 import { WORKSPACE_JOB_OWNER, WORKSPACE_OP_OWNER } from "./workspace.js";

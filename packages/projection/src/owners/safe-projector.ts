@@ -1,5 +1,5 @@
-import { diagnose, diagnoseThrown } from "../diagnostic.js";
-import type { Diagnostic } from "../diagnostic.js";
+import { diagnose, diagnoseThrown } from "../base/diagnostic.js";
+import type { Diagnostic } from "../base/diagnostic.js";
 import type { RecordedEvent } from "../ledger/event.js";
 import type { Disclosure } from "../safe/disclosure.js";
 import { createSafeEvent, repeatsIdentity } from "../safe/event.js";

@@ -1,6 +1,6 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import "../errors.js";
+import "../base/errors.js";
 import type { RecordedEvent } from "../ledger/event.js";
 import type { Disclosure } from "../safe/disclosure.js";
 import { compact, PayloadReader } from "./payload-reader.js";

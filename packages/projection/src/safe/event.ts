@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import "../errors.js";
+import "../base/errors.js";
 import type { RecordedEvent } from "../ledger/event.js";
 import { safeValueFromUnknown } from "./value.js";
 import type { SafeValue } from "./value.js";

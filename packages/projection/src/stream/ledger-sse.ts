@@ -1,7 +1,7 @@
 import { CountersignError, isCountersignError, parseJson } from "@countersign/core";
 import { createSseDecoder } from "@countersign/wire/sse";
 import type { SseMessage } from "@countersign/wire/sse";
-import "../errors.js";
+import "../base/errors.js";
 
 /** Reads rows from the event stream of a ledger, bytes cut anywhere. */
 export type LedgerSseReader = {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../diagnostic.js";
+import type { Diagnostic } from "../base/diagnostic.js";
 import type { LedgerProjection, Projected } from "../project.js";
 
 /** How a projection is run over rows. */

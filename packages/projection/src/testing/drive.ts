@@ -1,5 +1,5 @@
 import type { AgUiEvent } from "@countersign/wire";
-import type { Diagnostic } from "../diagnostic.js";
+import type { Diagnostic } from "../base/diagnostic.js";
 import { createLedgerProjection } from "../project.js";
 import type { ProjectionSpec } from "../project.js";
 

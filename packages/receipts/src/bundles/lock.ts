@@ -1,6 +1,6 @@
 import { open, readFile, rm } from "node:fs/promises";
 import { CountersignError } from "@countersign/core";
-import { openDatabase } from "../sqlite/engine.js";
+import { openDatabase } from "../store/sqlite-engine.js";
 import "../store/errors.js";
 
 /** When a process began, where the system tells: a number used again is then not mistaken for it. */

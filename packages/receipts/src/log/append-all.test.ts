@@ -5,7 +5,7 @@ import { createInThreadSigner } from "../sign/in-thread.js";
 import { openSqliteStore } from "../sqlite/open-sqlite-store.js";
 import { withDirectory } from "../testing/directory.js";
 import { draftOf } from "../testing/drafts.js";
-import type { EntryDraft } from "./draft.js";
+import type { EntryDraft } from "../entry/draft.js";
 import { openLog } from "./open-log.js";
 import type { LogOptions, ReceiptLog } from "./open-log.js";
 

@@ -4,7 +4,7 @@ import type { Durability, ReceiptStore } from "../store/store.js";
 import type { Covered } from "./covered.js";
 import type { Descent } from "./descent.js";
 import type { AppendedEntry } from "./appended-entry.js";
-import type { EntryDraft } from "./draft.js";
+import type { EntryDraft } from "../entry/draft.js";
 import { FlushQueue } from "./flush-queue.js";
 import { PendingGroup } from "./pending-group.js";
 import type { LogSeal } from "./seal.js";

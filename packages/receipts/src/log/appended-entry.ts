@@ -1,7 +1,7 @@
 import { decodeEntry } from "../entry/decode-entry.js";
 import type { LogEntry } from "../entry/entry.js";
 import type { SignedGroup } from "../sign/group.js";
-import { receiptId } from "./draft.js";
+import { receiptId } from "../entry/draft.js";
 
 const LENGTH_BYTES = 2;
 

@@ -5,7 +5,7 @@ import type { SignedGroup } from "../sign/group.js";
 import { signGroup } from "../sign/sign-group.js";
 import { draftOf } from "../testing/drafts.js";
 import { DraftRows, SIGNATURE_ALLOWANCE } from "./draft-rows.js";
-import type { EntryDraft } from "./draft.js";
+import type { EntryDraft } from "../entry/draft.js";
 
 const KEY = { kernelKey: `ed25519:${"ab".repeat(32)}`, sign: () => undefined };
 

@@ -4,7 +4,7 @@ import { formatError } from "../receipt/errors.js";
 import type { ReceiptTarget } from "../receipt/receipt.js";
 import type { DraftText } from "../sign/group.js";
 import { PARTS, partMark } from "../sign/group.js";
-import type { EntryDraft } from "./draft.js";
+import type { EntryDraft } from "../entry/draft.js";
 import {
   entryEnd,
   entryHead,

@@ -2,9 +2,9 @@ import { canonicalCount, canonicalText } from "../receipt/canonical-text.js";
 import { encodeFurtherRules } from "../entry/encode-entry.js";
 import { MAX_FURTHER_RULES } from "../entry/entry.js";
 import { formatError } from "../receipt/errors.js";
-import type { ReceiptDraft } from "./draft.js";
+import type { ReceiptDraft } from "../entry/draft.js";
 import { RECEIPT_CLASSIFICATIONS, RECEIPT_EVENT_TYPES } from "../receipt/receipt.js";
-import type { EntryDraft } from "./draft.js";
+import type { EntryDraft } from "../entry/draft.js";
 
 // The parts of an entry's canonical JSON between the values that are new with every event. Each part
 // checks its own members: a draft that would make an entry no reader accepts must never be signed,

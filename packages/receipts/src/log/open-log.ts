@@ -9,7 +9,7 @@ import { CheckpointKeeper } from "./checkpoint-keeper.js";
 import { assertConsistent, assertGrown } from "./checkpoints.js";
 import { Covered } from "./covered.js";
 import { Descent } from "./descent.js";
-import type { EntryDraft } from "./draft.js";
+import type { EntryDraft } from "../entry/draft.js";
 import "./errors.js";
 import type { KnownHead, LogSeal } from "./seal.js";
 import { assertTail } from "./tail.js";

@@ -1,7 +1,7 @@
 import type { SignedGroup, SignMode, SignRequest } from "../sign/group.js";
 import { AppendedEntry } from "./appended-entry.js";
 import { DraftRows } from "./draft-rows.js";
-import type { EntryDraft, TimedDraft } from "./draft.js";
+import type { EntryDraft, TimedDraft } from "../entry/draft.js";
 
 /** One `appendAll`: its part of the group, and whom to tell. */
 type Call = {

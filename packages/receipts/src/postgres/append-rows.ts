@@ -1,5 +1,5 @@
 import type { PoolClient } from "pg";
-import { receiptId } from "../log/draft.js";
+import { receiptId } from "../entry/draft.js";
 import type { Frontier } from "../merkle/tree.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";

@@ -1,5 +1,5 @@
 import type { LogEntry } from "../entry/entry.js";
-import type { TimedDraft } from "../log/draft.js";
+import type { TimedDraft } from "../entry/draft.js";
 import { ENTRY_COLUMNS } from "./query.js";
 import type { EntryColumn } from "./query.js";
 

@@ -8,7 +8,7 @@ import { array, assert, asyncProperty, boolean, string } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeEntry } from "../entry/decode-entry.js";
 import { encodeEntryText } from "../entry/encode-entry.js";
-import type { EntryDraft } from "../log/draft.js";
+import type { EntryDraft } from "../entry/draft.js";
 import { DraftRows } from "../log/draft-rows.js";
 import { parseBatchSignature } from "../receipt/batch-signature.js";
 import { buildBatch } from "../receipt/build-batch.js";

@@ -1,4 +1,4 @@
-import type { Database, Statement } from "./engine.js";
+import type { Database, Statement } from "../store/sqlite-engine.js";
 
 /** Entries of one block. */
 const WIDTH = 4_096;

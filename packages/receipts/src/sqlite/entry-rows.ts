@@ -1,4 +1,4 @@
-import type { Database, Statement } from "./engine.js";
+import type { Database, Statement } from "../store/sqlite-engine.js";
 
 const COLUMNS = 6;
 // A statement costs about as much as three rows; beyond this many nothing more is saved.

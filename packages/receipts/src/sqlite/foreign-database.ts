@@ -5,8 +5,8 @@ import { canonicalJson, parseJson } from "@countersign/core";
 import { planForeign } from "../import/plan.js";
 import type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
 import { foreignFromRow } from "../import/rows.js";
-import { openDatabase } from "./engine.js";
-import type { Database } from "./engine.js";
+import { openDatabase } from "../store/sqlite-engine.js";
+import type { Database } from "../store/sqlite-engine.js";
 import { FOREIGN_SCHEMA } from "./schema.js";
 
 /** Foreign receipts in a database of their own: unlike the index it cannot be made again. */

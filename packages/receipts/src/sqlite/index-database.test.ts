@@ -5,7 +5,7 @@ import { draftOf } from "../testing/drafts.js";
 import { withDirectory } from "../testing/directory.js";
 import { entryOf, segmentOf, writeSegment } from "../testing/segment.js";
 import { Blocks } from "./blocks.js";
-import { openDatabase } from "./engine.js";
+import { openDatabase } from "../store/sqlite-engine.js";
 import { IndexDatabase } from "./index-database.js";
 import { SCHEMA } from "./schema.js";
 

@@ -7,7 +7,7 @@ import { checkWholeLog } from "../testing/check-log.js";
 import { withDirectory } from "../testing/directory.js";
 import { draftOf } from "../testing/drafts.js";
 import { runAppender } from "../testing/run-appender.js";
-import { openDatabase } from "./engine.js";
+import { openDatabase } from "../store/sqlite-engine.js";
 import { openSqliteStore } from "./open-sqlite-store.js";
 
 let appender: URL;

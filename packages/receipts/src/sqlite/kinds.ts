@@ -1,7 +1,7 @@
 import type { LogEntry } from "../entry/entry.js";
 import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
-import type { Database, Statement } from "./engine.js";
+import type { Database, Statement } from "../store/sqlite-engine.js";
 
 // Enough for the kinds under way of a few thousand streams, at about 400 bytes each.
 const CACHED = 16_384;

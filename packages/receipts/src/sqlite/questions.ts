@@ -9,7 +9,7 @@ import {
 } from "../query/sql.js";
 import type { PagePlan, SqlDialect, SqlQuery } from "../query/sql.js";
 import type { Blocks } from "./blocks.js";
-import type { Database } from "./engine.js";
+import type { Database } from "../store/sqlite-engine.js";
 
 /** Where the entries of a page lie in the segments. */
 export type FoundEntries = {

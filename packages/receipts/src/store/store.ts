@@ -1,4 +1,4 @@
-import type { TimedDraft } from "../log/draft.js";
+import type { TimedDraft } from "../entry/draft.js";
 import type { Frontier } from "../merkle/tree.js";
 import type {
   CountRequest,

@@ -1,4 +1,4 @@
-import type { HashedDraft } from "../log/draft.js";
+import type { HashedDraft } from "../entry/draft.js";
 import type { ReceiptClassification } from "../receipt/receipt.js";
 
 const CLASSES: readonly ReceiptClassification[] = ["display", "mutate", "submit", "alert"];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { encodeCommit } from "../bundles/commit-record.js";
 import { encodeEntry } from "../entry/encode-entry.js";
 import type { LogEntry } from "../entry/entry.js";
-import type { HashedDraft } from "../log/draft.js";
+import type { HashedDraft } from "../entry/draft.js";
 
 /** The entry a log makes of a draft, with a signature that nobody checks. */
 export function entryOf(seq: number, draft: HashedDraft): LogEntry {

@@ -1,5 +1,5 @@
 import { isCountersignError, isJsonObject, ownMember } from "@countersign/core";
-import type { CountersignError, JsonObject, JsonValue } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import {
   computeEffectiveState,
   evaluateExtractor,
@@ -8,9 +8,8 @@ import {
 } from "../oatf/index.js";
 import { listMember, textMember } from "../oatf/json/access.js";
 import type { Action, Direction, NormalizedActor, NormalizedPhase } from "../oatf/index.js";
-import type { Channel, Refusal } from "./channel.js";
+import type { ActorContext } from "./actor-context.js";
 import type { Gap } from "./gap.js";
-import type { RunnerLimits } from "./options.js";
 import { PhaseWatch } from "./phase-watch.js";
 import {
   attacksByConflict,
@@ -25,14 +24,9 @@ import type { RunStream } from "./run-stream.js";
 import { connectionError } from "./stopwatch.js";
 import { followUpInput } from "./tool-calls.js";
 import { lengthOf } from "./trace-recorder.js";
-import type { TraceRecorder } from "./trace-recorder.js";
-import type { ActorVariables } from "./variables.js";
 
 /** What the AG-UI binding performs of a state. */
 const STATE_KEYS: ReadonlySet<string> = new Set(["run_agent_input", "tool_responses"]);
-
-/** Something the reader of a report should know. */
-export type RunnerNote = { readonly code: string; readonly message: string };
 
 /** What became of an actor. */
 export type ActorReport = {
@@ -44,26 +38,6 @@ export type ActorReport = {
   readonly runs: number;
 };
 
-/** What an actor works with. */
-export type ActorSurroundings = {
-  readonly recorder: TraceRecorder;
-  readonly variables: ActorVariables;
-  readonly channel: Channel;
-  readonly limits: RunnerLimits;
-  readonly strict: boolean;
-  /** The target answers harmless requests, so that a refusal is an answer. */
-  readonly refusalsCount: boolean;
-  /** The ids of the document are part of its attack. */
-  readonly idsAsWritten: boolean;
-  /** Threads that the actors of this execution have used. */
-  readonly threads: Set<string>;
-  note(note: RunnerNote): void;
-  /** Takes what the document asks for and what did not happen. */
-  missed(gap: Gap): void;
-  failed(error: CountersignError, place: string): void;
-  refused(refusal: Refusal): void;
-};
-
 /** A running actor. */
 export type RunningActor = {
   readonly done: Promise<ActorReport>;
@@ -72,8 +46,8 @@ export type RunningActor = {
 };
 
 /** Performs the phases of an actor: sends, listens, answers tool calls, advances by triggers. */
-export function startActor(actor: NormalizedActor, around: ActorSurroundings): RunningActor {
-  const performance = new ActorPerformance(actor, around);
+export function startActor(actor: NormalizedActor, context: ActorContext): RunningActor {
+  const performance = new ActorPerformance(actor, context);
   queueMicrotask(() => performance.begin());
   return performance;
 }
@@ -81,7 +55,7 @@ export function startActor(actor: NormalizedActor, around: ActorSurroundings): R
 class ActorPerformance implements RunningActor {
   readonly done: Promise<ActorReport>;
   readonly #actor: NormalizedActor;
-  readonly #around: ActorSurroundings;
+  readonly #context: ActorContext;
   readonly #watch = new PhaseWatch();
   readonly #open = new Set<RunStream>();
   #finish: (report: ActorReport) => void = () => {};
@@ -94,9 +68,9 @@ class ActorPerformance implements RunningActor {
   #lastRequest: JsonValue | undefined;
   #lastResponse: JsonValue | undefined;
 
-  constructor(actor: NormalizedActor, around: ActorSurroundings) {
+  constructor(actor: NormalizedActor, context: ActorContext) {
     this.#actor = actor;
-    this.#around = around;
+    this.#context = context;
     this.done = new Promise((resolve) => {
       this.#finish = resolve;
     });
@@ -110,7 +84,7 @@ class ActorPerformance implements RunningActor {
     if (!this.#isDone) this.#missed("error", "was stopped before it was through");
     this.#end("failed");
     for (const stream of this.#open) stream.stop();
-    this.#around.channel.close();
+    this.#context.channel.close();
   }
 
   get #phase(): NormalizedPhase | undefined {
@@ -147,7 +121,7 @@ class ActorPerformance implements RunningActor {
   }
 
   #missed(kind: Gap["kind"], message: string): void {
-    this.#around.missed({ kind, message: `${this.#place}: ${message}` });
+    this.#context.missed({ kind, message: `${this.#place}: ${message}` });
   }
 
   get #place(): string {
@@ -155,7 +129,7 @@ class ActorPerformance implements RunningActor {
   }
 
   #fail(error: unknown): void {
-    this.#around.failed(isCountersignError(error) ? error : connectionError(error), this.#place);
+    this.#context.failed(isCountersignError(error) ? error : connectionError(error), this.#place);
     this.#end("failed");
     for (const stream of this.#open) stream.stop();
   }
@@ -169,7 +143,7 @@ class ActorPerformance implements RunningActor {
       const isAsked = this.#answeredPhases.has(phase);
       if (isAsked || ownMember(phase.state, "tool_responses") === undefined) continue;
       const message = `${placeOf({ actor: name, phase: phase.name })}: the agent asked for none of its tool_responses`;
-      this.#around.note({ code: "CS-010", message });
+      this.#context.note({ code: "CS-010", message });
     }
     const counts = { entered: this.#entered, total: phases.length };
     this.#finish({ name, mode, status, phases: counts, runs: this.#runs });
@@ -212,7 +186,7 @@ class ActorPerformance implements RunningActor {
   /** An input that says nothing attacks nobody, unless its headers or its ids do. */
   #requirePayload(input: JsonObject): void {
     const headers = ownMember(this.#phase, "x-countersign-headers");
-    if (hasPayload(input) || headers !== undefined || this.#around.idsAsWritten) return;
+    if (hasPayload(input) || headers !== undefined || this.#context.idsAsWritten) return;
     this.#missed("error", "run_agent_input holds nothing beside its ids, so there is no payload");
   }
 
@@ -220,7 +194,7 @@ class ActorPerformance implements RunningActor {
   #withoutSynthesis({ synthesize, ...input }: JsonObject): JsonObject {
     if (synthesize === undefined) return input;
     const message = "synthesize is reserved and has no effect; the written messages are sent";
-    this.#around.note({ code: "W-006", message });
+    this.#context.note({ code: "W-006", message });
     if (!Array.isArray(input["messages"]) || input["messages"].length === 0) {
       this.#missed("unsupported", "synthesize is not performed, and there are no written messages");
     }
@@ -231,7 +205,7 @@ class ActorPerformance implements RunningActor {
     if (log !== undefined) {
       const { text } = interpolateTemplate(log.message, this.#templateContext());
       const code = `log:${log.level ?? "info"}`;
-      this.#around.note({ code, message: text.slice(0, 1000) });
+      this.#context.note({ code, message: text.slice(0, 1000) });
     } else if (send !== undefined) {
       const params = this.#payload(send.params ?? {});
       if (send.method === "run_agent_input") {
@@ -240,21 +214,21 @@ class ActorPerformance implements RunningActor {
       } else this.#sendEvent(send.method, params);
     } else {
       const message = "an action of another binding was skipped";
-      this.#around.note({ code: "CS-005", message });
+      this.#context.note({ code: "CS-005", message });
       this.#missed("unsupported", message);
     }
   }
 
   #sendEvent(method: string, params: JsonObject): void {
     const frame = { type: method.toUpperCase(), ...params };
-    if (this.#around.channel.sendFrame(JSON.stringify(frame))) this.#record(method, frame);
+    if (this.#context.channel.sendFrame(JSON.stringify(frame))) this.#record(method, frame);
     else if (method === "tool_call_result" && isJsonObject(this.#lastRequest)) {
       this.#record(method, params);
       const answer = { result: params, call: callNamedBy(params) };
       this.#startRun(followUpInput(this.#inputOfPhase(), [answer]));
     } else {
       const message = `send ${method} has no way over this transport`;
-      this.#around.note({ code: "CS-005", message });
+      this.#context.note({ code: "CS-005", message });
       this.#missed("unsupported", message);
     }
   }
@@ -269,7 +243,7 @@ class ActorPerformance implements RunningActor {
     this.#runs += 1;
     const phase = this.#phase;
     const body = withIds(input, (key) =>
-      this.#around.note({ code: "CS-002", message: `${key} generated` }),
+      this.#context.note({ code: "CS-002", message: `${key} generated` }),
     );
     const { headers, problems } =
       phase === undefined
@@ -279,11 +253,11 @@ class ActorPerformance implements RunningActor {
     const thread = textMember(body, "threadId") ?? "";
     // Nobody but this execution can have used a thread whose id is fresh.
     const conflictCounts =
-      attacksByConflict(phase) && !this.#around.idsAsWritten && this.#around.threads.has(thread);
-    this.#around.threads.add(thread);
+      attacksByConflict(phase) && !this.#context.idsAsWritten && this.#context.threads.has(thread);
+    this.#context.threads.add(thread);
     const stream = createRunStream(
       { actor: this.#actor.name, phase: phase?.name ?? "", input: body, conflictCounts },
-      this.#around,
+      this.#context,
       {
         received: (event, content) => this.#guard(() => this.#observe("response", event, content)),
         ended: (ended) => {
@@ -296,7 +270,7 @@ class ActorPerformance implements RunningActor {
     this.#open.add(stream);
     const request = requestOf(body, written, headers);
     this.#record("run_agent_input", body, written);
-    stream.listen(this.#around.channel.start(request, stream));
+    stream.listen(this.#context.channel.start(request, stream));
   }
 
   #answerCalls(stream: RunStream): void {
@@ -304,7 +278,7 @@ class ActorPerformance implements RunningActor {
     const { answers, unanswered, unwritten } = stream.answerCalls((content) => this.#fill(content));
     for (const name of unwritten) {
       const message = `the tool response for ${name.slice(0, 64)} has no written content`;
-      this.#around.note({ code: "W-006", message });
+      this.#context.note({ code: "W-006", message });
       this.#missed("unsupported", message);
     }
     const offered = new Set(
@@ -312,15 +286,15 @@ class ActorPerformance implements RunningActor {
     );
     for (const name of unanswered) {
       const message = `tool call ${name.slice(0, 64)} left unanswered`;
-      this.#around.note({ code: "CS-007", message });
+      this.#context.note({ code: "CS-007", message });
       // The agent waits for the result of a tool that the client offers.
       if (offered.has(name)) this.#missed("error", `${message}: no entry of tool_responses fits`);
     }
     if (answers.length === 0) return;
     this.#followUps += 1;
-    if (this.#followUps > this.#around.limits.maxFollowUps) {
+    if (this.#followUps > this.#context.limits.maxFollowUps) {
       const message = "too many tool calls in one phase, the last ones were not answered";
-      this.#around.note({ code: "CS-007", message });
+      this.#context.note({ code: "CS-007", message });
       this.#missed("error", message);
       return;
     }
@@ -332,7 +306,7 @@ class ActorPerformance implements RunningActor {
   #record(event: string, content: JsonObject, raw?: string): void {
     const phase = this.#phase?.name ?? "";
     const draft = { actor: this.#actor.name, phase, direction: "request" as const, event, content };
-    const { recorder } = this.#around;
+    const { recorder } = this.#context;
     recorder.record(raw === undefined ? draft : { ...draft, raw }, lengthOf(content));
     this.#observe("request", event, content);
   }
@@ -343,9 +317,9 @@ class ActorPerformance implements RunningActor {
     else this.#lastResponse = content;
     for (const extractor of this.#phase?.extractors ?? []) {
       const found = evaluateExtractor(extractor, content, direction, {
-        onError: ({ kind, message }) => this.#around.note({ code: kind, message }),
+        onError: ({ kind, message }) => this.#context.note({ code: kind, message }),
       });
-      if (found !== undefined) this.#around.variables.set(extractor.name, found);
+      if (found !== undefined) this.#context.variables.set(extractor.name, found);
     }
     this.#watch.observe(event, content);
   }
@@ -362,7 +336,7 @@ class ActorPerformance implements RunningActor {
       emptyIsMissing: true,
     });
     for (const { code, message } of warnings) {
-      this.#around.note({ code, message });
+      this.#context.note({ code, message });
       this.#missed("cut_short", `sent with a hole: ${message}`);
     }
     return filled as Value;
@@ -370,7 +344,7 @@ class ActorPerformance implements RunningActor {
 
   #templateContext() {
     return {
-      extractors: this.#around.variables.values,
+      extractors: this.#context.variables.values,
       ...(this.#lastRequest === undefined ? {} : { request: this.#lastRequest }),
       ...(this.#lastResponse === undefined ? {} : { response: this.#lastResponse }),
     };

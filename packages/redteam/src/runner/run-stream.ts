@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../oatf/json/access.js";
 import { ACCUMULATED_RESPONSE } from "../oatf/model/events.js";
 import { createAccumulator } from "./accumulate.js";
-import type { ActorSurroundings } from "./actor.js";
+import type { ActorContext } from "./actor-context.js";
 import type { RunSink } from "./channel.js";
 import { createToolCallNames } from "./correlate.js";
 import "./errors.js";
@@ -50,13 +50,13 @@ export function createRunStream(
     /** The attack is to use an id again, so that a refusal of that is an answer. */
     readonly conflictCounts: boolean;
   },
-  around: ActorSurroundings,
+  context: ActorContext,
   listener: Listener,
   responses: JsonValue | undefined,
 ): RunStream {
-  const record = createRunRecord(place, around);
+  const record = createRunRecord(place, context);
   const missed = (message: string): void =>
-    around.missed({ kind: "error", message: `${placeOf(place)}: ${message}` });
+    context.missed({ kind: "error", message: `${placeOf(place)}: ${message}` });
   const names = createToolCallNames();
   const accumulator = createAccumulator(place.input);
   const calls = createToolCalls();
@@ -81,7 +81,7 @@ export function createRunStream(
       text: json.slice(0, SHOWN_OF_MALFORMED),
       length: json.length,
     });
-    if (malformedInRow >= around.limits.maxMalformedInRow) {
+    if (malformedInRow >= context.limits.maxMalformedInRow) {
       giveUp("malformed", `${malformedInRow} frames in a row are no events`);
     }
   };
@@ -90,7 +90,7 @@ export function createRunStream(
     isOver = true;
     clearTimeout(linger);
     // A run that has ended is whole, however its connection was closed.
-    if (failure !== undefined && !isFinished) around.failed(failure, placeOf(place));
+    if (failure !== undefined && !isFinished) context.failed(failure, placeOf(place));
     else if (!isFinished && !isRefused) {
       missed(
         events === 0
@@ -99,7 +99,7 @@ export function createRunStream(
       );
     }
     if (malformedFrames > 0) missed(`${malformedFrames} frames of the stream are no events`);
-    for (const { event, content } of around.strict ? [] : accumulator.entries()) {
+    for (const { event, content } of context.strict ? [] : accumulator.entries()) {
       // The first repeats the texts of the run, the rest what the first has paid for.
       const cost = event === ACCUMULATED_RESPONSE ? lengthOf(content) : 0;
       record.event(event, content, content, cost);
@@ -140,13 +140,13 @@ export function createRunStream(
           missed(`the run ended in RUN_ERROR (${code}), which does not say that it is a refusal`);
         } else if (isErrorAboutUsedIds(content) && !place.conflictCounts) {
           missed(`RUN_ERROR (${code}) ${USED_IDS}`);
-        } else if (!around.refusalsCount) {
+        } else if (!context.refusalsCount) {
           missed(`RUN_ERROR (${code}), and nothing shows that the target answers anybody`);
         }
       }
       if (isFinished) {
         clearTimeout(linger);
-        linger = setTimeout(() => stream.stop(), LINGER[around.channel.kind]);
+        linger = setTimeout(() => stream.stop(), LINGER[context.channel.kind]);
       }
       listener.received(event, content);
     },
@@ -157,11 +157,11 @@ export function createRunStream(
       if (!isDeliberate(refusal)) missed(`the target answered with status ${status}`);
       else if (isAboutUsedIds(refusal) && !place.conflictCounts) {
         missed(`the refusal (${refusal.code ?? `status ${status}`}) ${USED_IDS}`);
-      } else if (!around.refusalsCount) {
+      } else if (!context.refusalsCount) {
         missed(`the target refused (status ${status}), and nothing shows that it answers anybody`);
       }
       record.onWire("http_response", { ...refusal });
-      around.refused(refusal);
+      context.refused(refusal);
     },
     ended: end,
     answerCalls: (fill) => calls.answer(responses, fill),
@@ -193,7 +193,7 @@ function readEvent(json: string): ReadEvent {
 /** What of a run goes into the trace. */
 function createRunRecord(
   { actor, phase }: { readonly actor: string; readonly phase: string },
-  { recorder }: ActorSurroundings,
+  { recorder }: ActorContext,
 ) {
   const place = { actor, phase, direction: "response" } as const;
   return {

@@ -21,7 +21,7 @@ import { requireFolder } from "../../files/require-folder.js";
 import { EXIT } from "../../output/failure.js";
 import { printJson } from "../../output/print.js";
 import { createProgress } from "../../output/progress.js";
-import { VERSION } from "../../version.js";
+import { VERSION } from "../../output/version.js";
 import { readAddress } from "../capture/arguments.js";
 import { readJson } from "../policy/read-json.js";
 import { readCount, readHeader, readSeconds } from "./flags.js";

@@ -15,14 +15,9 @@ import {
   PRIVILEGED_TOOLS,
 } from "../world.js";
 import { answerApprovals } from "./approvals.js";
+import type { Memory } from "./approvals.js";
 import { perform } from "./perform.js";
 import { otherVoices, readCarelessly, textOf } from "./read-request.js";
-
-/** What the vulnerable agent remembers between requests. */
-export type Memory = {
-  readonly interrupts: ReturnType<typeof openInterrupts>;
-  executed: number;
-};
 
 /**
  * A bank assistant with every hole of the attack library, each taken from a weakness that AG-UI integrations

@@ -2,7 +2,13 @@ import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { listMember, textMember } from "../../oatf/json/access.js";
 import type { Turn } from "../turn.js";
-import type { Memory } from "./agent.js";
+import type { openInterrupts } from "../world.js";
+
+/** What the vulnerable agent remembers between requests. */
+export type Memory = {
+  readonly interrupts: ReturnType<typeof openInterrupts>;
+  executed: number;
+};
 
 /** Answers to questions, from both places where a client can put them. */
 function answersIn(input: JsonObject): JsonValue[] {

@@ -5,7 +5,7 @@ import { interruptOutcome } from "../turn.js";
 import type { Turn } from "../turn.js";
 import type { Intent, Topic } from "../understand.js";
 import { BANK, CUSTOMERS, FOREIGN_THREAD, SERVER_TOOLS } from "../world.js";
-import type { Memory } from "./agent.js";
+import type { Memory } from "./approvals.js";
 import { textOf } from "./read-request.js";
 
 type Surroundings = { readonly user: string; readonly input: JsonObject; readonly memory: Memory };

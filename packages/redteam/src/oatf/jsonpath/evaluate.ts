@@ -3,17 +3,11 @@ import type { JsonValue } from "@countersign/core";
 import type { JsonPathQuery } from "jsonpath-rfc9535/parser";
 import { EvaluationFailure } from "../evaluate/evaluation-error.js";
 import { createFilter } from "./filter.js";
+import type { QueryContext } from "./filter.js";
 import type { Segment, Selector } from "./syntax.js";
 
 /** Values one query may look at. Nested filters multiply: three `$..*` inside each other are cubic. */
 export const MAX_QUERY_STEPS = 200_000;
-
-/** What a query needs while it runs: the root, and a budget that every value looked at draws on. */
-export type QueryContext = {
-  readonly root: JsonValue;
-  spend(steps: number): void;
-  resolve(segments: readonly Segment[], from: JsonValue): Iterable<JsonValue>;
-};
 
 /**
  * The nodes of a query, lazily and in the order of RFC 9535.

@@ -1,13 +1,19 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { compileRegex } from "../regex/compile.js";
-import type { QueryContext } from "./evaluate.js";
 import { regexOfIRegexp } from "./iregexp.js";
 import type { Comparable, FilterQuery, FunctionArgument, FunctionCall } from "./syntax.js";
-import type { LogicalExpression } from "./syntax.js";
+import type { LogicalExpression, Segment } from "./syntax.js";
 import { indexOf } from "./syntax.js";
 import type { Value } from "./values.js";
 import { compare, lengthOf, NOTHING } from "./values.js";
+
+/** What a query needs while it runs: the root, and a budget that every value looked at draws on. */
+export type QueryContext = {
+  readonly root: JsonValue;
+  spend(steps: number): void;
+  resolve(segments: readonly Segment[], from: JsonValue): Iterable<JsonValue>;
+};
 
 /** The test of filters over one root; queries inside a filter draw on the same budget. */
 export function createFilter(

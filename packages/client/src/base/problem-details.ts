@@ -22,3 +22,10 @@ export function readDetails(document: JsonValue | undefined): ProblemDetails {
   }
   return details;
 }
+
+/** What a server says about its refusal in a problem document (RFC 9457), in its own words. */
+export type Refusal = ProblemDetails & {
+  readonly code: string;
+  /** The document's `detail`, or else its `title`. */
+  readonly message: string;
+};

@@ -25,7 +25,7 @@ import type {
   TokenUsage,
   Tool,
   ToolCall,
-} from "../index.js";
+} from "./index.js";
 
 type Both<Ours, Theirs> = [Ours] extends [Theirs]
   ? [Theirs] extends [Ours]

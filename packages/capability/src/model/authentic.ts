@@ -1,4 +1,4 @@
-import type { CapabilityContext, CapabilityFacts } from "../facts.js";
+import type { CapabilityContext, CapabilityFacts } from "./facts.js";
 import type { SpendingBook } from "./spending.js";
 import type { SignatureCheck } from "./signatures.js";
 

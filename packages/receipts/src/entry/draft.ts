@@ -1,4 +1,4 @@
-import type { LogEntry } from "../entry/entry.js";
+import type { LogEntry } from "./entry.js";
 import type { AgUiReceiptBody } from "../receipt/receipt.js";
 
 /** What the caller knows of a receipt; the log adds `id`, `kernel_key` and `signature`. */

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@countersign/core";
-import type { Refusal } from "./transport/refusal.js";
+import type { Refusal } from "./problem-details.js";
 
 declare module "@countersign/core" {
   interface ErrorFacts {

@@ -1,0 +1,29 @@
+import type { CountersignError } from "@countersign/core";
+import type { Channel, Refusal } from "./channel.js";
+import type { Gap } from "./gap.js";
+import type { RunnerLimits } from "./options.js";
+import type { TraceRecorder } from "./trace-recorder.js";
+import type { ActorVariables } from "./variables.js";
+
+/** Something the reader of a report should know. */
+export type RunnerNote = { readonly code: string; readonly message: string };
+
+/** What an actor shares with the other actors of an execution. */
+export type ActorContext = {
+  readonly recorder: TraceRecorder;
+  readonly variables: ActorVariables;
+  readonly channel: Channel;
+  readonly limits: RunnerLimits;
+  readonly strict: boolean;
+  /** The target answers harmless requests, so that a refusal is an answer. */
+  readonly refusalsCount: boolean;
+  /** The ids of the document are part of its attack. */
+  readonly idsAsWritten: boolean;
+  /** Threads that the actors of this execution have used. */
+  readonly threads: Set<string>;
+  note(note: RunnerNote): void;
+  /** Takes what the document asks for and what did not happen. */
+  missed(gap: Gap): void;
+  failed(error: CountersignError, place: string): void;
+  refused(refusal: Refusal): void;
+};
