@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { closedStore, outOfRange, readFailure, writeFailure } from "../store/failure.js";
-import type { AppendBatch, Durability, StoreHead } from "../store/store.js";
+import type { AppendBatch, Durability, StoreHead, Uncommitted } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import type { TileName } from "../tiles/path.js";
 import { encodeCommit } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
 import type { Disk } from "./disk.js";
 import { readBundle, readEntryBytes } from "./read-entries.js";
-import { findCommitted, readCommitted } from "./recover.js";
+import { findCommitted, readCommitted, readUncommitted } from "./recover.js";
 import type { Committed } from "./recover.js";
 import { RelaxedFlush } from "./relaxed-flush.js";
 import { readSealed, writeSealed } from "./sealed.js";
@@ -23,6 +23,8 @@ export type BundleFiles = {
   readEntries(start: number, end: number): Promise<Uint8Array[]>;
   /** Entries that were committed after what `head` tells: those a reader meets beside or after a writer. */
   readTail(): AsyncIterable<Uint8Array>;
+  /** What follows the last commit, without the zeros that are laid out ahead. */
+  readUncommitted(): Promise<Uncommitted | undefined>;
   /** The bytes of single entries by position, in the order asked. */
   readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]>;
   readCheckpoint(): Promise<string | undefined>;
@@ -127,6 +129,10 @@ class AppendOnlyFiles implements BundleFiles {
 
   readTail(): AsyncIterable<Uint8Array> {
     return readCommitted(this.#files.segments, this.#state);
+  }
+
+  readUncommitted(): Promise<Uncommitted | undefined> {
+    return readUncommitted(this.#files.segments, this.#state);
   }
 
   async readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]> {

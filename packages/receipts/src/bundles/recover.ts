@@ -2,7 +2,7 @@ import { HASH_BYTES, leafHash, nodeHash } from "../merkle/hash.js";
 import { frontierRoot } from "../merkle/tree.js";
 import type { Frontier } from "../merkle/tree.js";
 import { corrupt } from "../store/failure.js";
-import type { StoreHead, TileHash } from "../store/store.js";
+import type { StoreHead, TileHash, Uncommitted } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { COMMIT_LENGTHS, decodeCommit, hasCommitBeforeEnd } from "./commit-record.js";
 import type { DerivedFiles } from "./derived-files.js";
@@ -14,6 +14,8 @@ import type { Segments } from "./segments.js";
 export type Committed = { readonly frontier: StoreHead; readonly position: number };
 
 const TILE_HEIGHT = 8;
+/** More than a writer lays out ahead of the log as zeros. */
+const MAX_UNCOMMITTED_BYTES = 2 << 20;
 
 // A frontier that grows, and what is to be written about it.
 type Tentative = {
@@ -54,18 +56,39 @@ function grown(from: Frontier, flush: Flush): Tentative | undefined {
   return size === state.size && root.equals(frontierRoot(state)) ? state : undefined;
 }
 
-/** Entries that were committed behind a known state, without settling anything: for readers. */
-export async function* readCommitted(
-  segments: Segments,
-  from: Committed,
-): AsyncGenerator<Uint8Array> {
+/** Flushes that were committed behind a known state, without settling anything: for readers. */
+async function* readFlushed(segments: Segments, from: Committed): AsyncGenerator<Flush> {
   let { frontier } = from;
   for await (const flush of readFlushes(segments, from.position)) {
     const state = grown(frontier, flush);
     if (state === undefined) return;
-    for (const { bytes } of flush.entries) yield bytes;
+    yield flush;
     frontier = { size: state.size, hashes: state.hashes };
   }
+}
+
+/** Their entries. */
+export async function* readCommitted(
+  segments: Segments,
+  from: Committed,
+): AsyncGenerator<Uint8Array> {
+  for await (const { entries } of readFlushed(segments, from)) {
+    for (const { bytes } of entries) yield bytes;
+  }
+}
+
+/** What follows the last of them, up to {@link MAX_UNCOMMITTED_BYTES}; undefined when only zeros do. */
+export async function readUncommitted(
+  segments: Segments,
+  from: Committed,
+): Promise<Uncommitted | undefined> {
+  let { position } = from;
+  for await (const { end } of readFlushed(segments, from)) position = end;
+  const rest = await segments.read(position, MAX_UNCOMMITTED_BYTES);
+  const bytes = withoutZeros(rest);
+  // A writer lays out fewer zeros than this ahead: more of them are no layout, and what follows them is not looked for.
+  const isLayout = rest.length < MAX_UNCOMMITTED_BYTES;
+  return bytes.length === 0 && isLayout ? undefined : { position, bytes };
 }
 
 /**

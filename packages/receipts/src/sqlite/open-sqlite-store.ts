@@ -72,7 +72,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     head: () => files.head(),
     readTile: (tile) => files.readTile(tile),
     readEntries: (start, end) => files.readEntries(start, end),
-    ...(readOnly ? { readTail: () => files.readTail() } : {}),
+    ...(readOnly && {
+      readTail: () => files.readTail(),
+      readUncommitted: () => files.readUncommitted(),
+    }),
     readCheckpoint: () => files.readCheckpoint(),
     writeCheckpoint: (text, size) => files.writeCheckpoint(text, size),
     readKeyHistory: () => files.readKeyHistory(),

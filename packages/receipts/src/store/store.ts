@@ -21,6 +21,9 @@ export type Durability = "strict" | "relaxed";
 /** The acknowledged tree, with the seal that its last append brought. */
 export type StoreHead = Frontier & { readonly seal?: Uint8Array | undefined };
 
+/** Bytes that no commit covers, and where they begin. */
+export type Uncommitted = { readonly position: number; readonly bytes: Uint8Array };
+
 /** A hash of a tile level above the leaves that an append completed. */
 export type TileHash = {
   readonly level: number;
@@ -73,6 +76,8 @@ export type ReceiptStore = {
    * since, oldest first. They are durable, and nothing signed covers them yet.
    */
   readTail?(): AsyncIterable<Uint8Array>;
+  /** Only beside `readTail`: what follows the last commit and is not zero, as a write in progress, a crash or a change leaves it. */
+  readUncommitted?(): Promise<Uncommitted | undefined>;
   /**
    * Only in a store that keeps what questions look for beside the entries, where others can write: the first entry from
    * `start` up to, not including, `end` that it would be found by something else than it says.

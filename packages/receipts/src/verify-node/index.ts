@@ -14,6 +14,7 @@ export { verifyBeyond } from "./beyond.js";
 export { loadFastVerifier } from "./ed25519.js";
 export { createFileRepeats } from "./file-repeats.js";
 export { verifyReceiptLines } from "./receipt-lines.js";
+export { conclude, failed, held, skipped } from "../verify/result.js";
 
 /** How a directory is verified; the signature check is chosen here. */
 export type DirectoryOptions = Omit<ExportOptions, "verifyBundles" | "verifySignature"> & {

@@ -23,7 +23,8 @@ export type CheckId =
   | "tree-root"
   | "receipts-file"
   | "beyond-checkpoint"
-  | "store-whole";
+  | "store-whole"
+  | "store-parts";
 
 const TITLES: Readonly<Record<CheckId, string>> = {
   "receipt-format": "The receipt has every member in a known spelling",
@@ -47,6 +48,7 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "receipts-file": "receipts.jsonl holds the receipts of the entries",
   "beyond-checkpoint": "Entries not yet covered by a checkpoint are whole",
   "store-whole": "The live store holds its log, tiles and positions whole",
+  "store-parts": "Everything that proves the log is beside it",
 };
 
 /** One line of the checklist. */

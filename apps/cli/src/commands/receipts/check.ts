@@ -6,9 +6,11 @@ import { KEY_FILES } from "@countersign/gateway";
 import { parseKeyHistory } from "@countersign/receipts";
 import { createDirectoryReader } from "@countersign/receipts/export";
 import { readBeyond } from "@countersign/receipts/log";
+import type { ReceiptStore } from "@countersign/receipts/log";
 import { verifyEntry, verifyProof, verifyReceipt } from "@countersign/receipts/verify";
 import type { Verification } from "@countersign/receipts/verify";
 import {
+  conclude,
   createFileRepeats,
   verificationOfDamage,
   verifyBeyond,
@@ -23,7 +25,8 @@ import { createProgress } from "../../output/progress.js";
 import "../errors.js";
 import { exportStore } from "./export.js";
 import { withTemporaryDirectory } from "./interrupt.js";
-import { isStoreDirectory, withStore } from "./place.js";
+import { checkParts, checkUncommitted, isOfEmptyLog, wasWritten } from "./parts.js";
+import { isStoreDirectory, storeDirectory, withStore } from "./place.js";
 import type { Place } from "./place.js";
 import { missing, readInput } from "./input.js";
 import { readRemembered, withGrowth } from "./remembered.js";
@@ -71,16 +74,51 @@ export async function checkExport(
 /**
  * Verifies a live store as an auditor would: exported first, then from the files alone. What lies
  * behind the last checkpoint is verified too, and told apart. The log must go on from an older checkpoint: the one that is given, or
- * the one beside the keys.
+ * the one beside the keys. A log with entries must have everything beside it that proves them.
  */
-export function checkStore(place: Place, trust: Trust, older?: string): Promise<Verification> {
+export async function checkStore(
+  place: Place,
+  trust: Trust,
+  older?: string,
+): Promise<Verification> {
+  const kept = readRemembered(place);
+  const remembered = older ?? kept;
+  const directory = storeDirectory(place);
+  let isBegun = directory !== undefined && wasWritten(directory);
+  const result = await withStore(place, async (store) => {
+    isBegun ||= (await store.head()).size > 0;
+    return checkOpenStore(store, place, trust, remembered);
+  }).catch((error: unknown) => {
+    const damage = verificationOfDamage(
+      remembered === undefined ? error : withoutLog(error, place),
+    );
+    return damage ?? { unseen: error };
+  });
+  const parts = checkParts(place, {
+    isBegun,
+    hasOlder: older !== undefined,
+    remembered: kept,
+  });
+  if ("unseen" in result) {
+    if (parts?.status !== "failed") throw result.unseen;
+    return conclude([parts], []);
+  }
+  return parts === undefined ? result : conclude([...result.checks, parts], result.signers);
+}
+
+function checkOpenStore(
+  store: ReceiptStore,
+  place: Place,
+  trust: Trust,
+  remembered: string | undefined,
+): Promise<Verification> {
   return withTemporaryDirectory("countersign-verify-", async (folder) => {
     const directory = join(folder, "export");
     const repeats = createFileRepeats();
-    const remembered = older ?? readRemembered(place);
     const { read } = createDirectoryReader(directory);
-    return withStore(place, async (store) => {
-      const size = await exportStore(store, place, directory);
+    try {
+      const beginning = remembered !== undefined && isOfEmptyLog(remembered);
+      const size = await exportStore(store, place, directory, beginning ? { remembered } : {});
       const exported = await checkExport(directory, trust, remembered, { repeats });
       const covered = await verifyStored(exported, size, store, (path) => read(path, MAX_TILE));
       // Broken, it failed above already.
@@ -89,20 +127,16 @@ export function checkStore(place: Place, trust: Trust, older?: string): Promise<
         keys?.status === "held"
           ? parseKeyHistory(readText(join(directory, KEY_FILES.history)))
           : undefined;
-      return verifyBeyond(covered, size, readBeyond(store, size), {
+      const all = await verifyBeyond(covered, size, readBeyond(store, size), {
         ...trust,
         ...(history && { history }),
         repeats,
       });
-    })
-      .catch((error: unknown) => {
-        const damage = verificationOfDamage(
-          remembered === undefined ? error : withoutLog(error, place),
-        );
-        if (damage === undefined) throw error;
-        return damage;
-      })
-      .finally(() => repeats.close());
+      const uncommitted = await checkUncommitted(store);
+      return uncommitted === undefined ? all : conclude([...all.checks, uncommitted], all.signers);
+    } finally {
+      await repeats.close();
+    }
   });
 }
 

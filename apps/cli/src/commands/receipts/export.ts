@@ -75,6 +75,8 @@ function collectNumber(text: string, before: number[] | undefined): number[] {
 export type ExportStoreOptions = {
   readonly proofs?: readonly number[];
   readonly signal?: AbortSignal;
+  /** The checkpoint to export up to where the store has none yet. */
+  readonly remembered?: string;
 };
 
 /** Writes a store's log up to its newest checkpoint; returns the number of entries. */
@@ -84,7 +86,7 @@ export async function exportStore(
   directory: string,
   options: ExportStoreOptions = {},
 ): Promise<number> {
-  const { text: checkpoint, size } = await newestCheckpoint(store);
+  const { text: checkpoint, size } = await newestCheckpoint(store, options.remembered);
   for (const seq of options.proofs ?? []) {
     if (seq < size) continue;
     const which = String(seq);

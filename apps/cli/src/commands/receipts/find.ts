@@ -20,11 +20,12 @@ export async function findEntry(store: ReceiptStore, which: string): Promise<Fou
   return { seq, bytes };
 }
 
-/** The newest signed checkpoint, and how many entries it signs for. */
+/** The newest signed checkpoint, and how many entries it signs for; `before` is taken where the store has none yet. */
 export async function newestCheckpoint(
   store: ReceiptStore,
+  before?: string,
 ): Promise<{ text: string; size: number }> {
-  const text = await store.readCheckpoint();
+  const text = (await store.readCheckpoint()) ?? before;
   if (text === undefined) {
     throw new CountersignError(
       "ERR_CLI_NO_CHECKPOINT",

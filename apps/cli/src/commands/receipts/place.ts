@@ -50,9 +50,12 @@ export function storeDirectory(place: Place): string | undefined {
   return place.store.replace(/^sqlite:/, "");
 }
 
-/** Whether a directory is an embedded store. */
+/** What only a store holds: where one of them is left, there was one. */
+const STORE_MARKS = ["segments", "hashes", "sealed", "ledger", "index.sqlite"];
+
+/** Whether a directory is an embedded store, or what is left of one. */
 export function isStoreDirectory(directory: string): boolean {
-  return isThere(join(directory, "segments"));
+  return STORE_MARKS.some((name) => isThere(join(directory, name)));
 }
 
 /** Opens the store for reading; a gateway may have it open at the same time. */

@@ -22,6 +22,7 @@ type Flags = PlaceFlags & {
 const EXAMPLE = `
 Takes an export directory, a file with one receipt or entry, receipts.jsonl alone, or, without an argument, the live store.
 A live store must go on from the checkpoint beside the gateway's keys, an export from one you kept (--older): a log that lost its end does not.
+A live store with entries that lacks its checkpoint, key history, ledger or the checkpoint beside the keys is not valid.
 Trust is a list you bring: --key for receipts, --log-key for the log. Without one, validity is told and trust is not.
 
 Exit code: 0 valid, 1 not valid or signed by somebody you did not name, 2 could not be checked.

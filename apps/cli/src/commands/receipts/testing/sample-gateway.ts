@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { createSigner } from "@countersign/core/sign";
-import { openKey, openKeyHistory } from "@countersign/gateway";
+import { KEY_FILES, openKey, openKeyHistory } from "@countersign/gateway";
+import { EMPTY_ROOT, signCheckpoint } from "@countersign/receipts";
 import { openLog } from "@countersign/receipts/log";
 import type { EntryDraft, ReceiptLog } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
@@ -71,6 +72,7 @@ export function createSampleGateway(database?: string): SampleGateway {
     const key = await openKey(path("keys"), "receipts");
     const { size } = await store.head();
     await openKeyHistory(path("keys"), key, { firstEntry: size, now: 1_794_700_000_000 });
+    if (database === undefined) await keepParts(path("store"), path("keys"));
     return openLog({
       store,
       signer: await createSigningPool(key),
@@ -90,6 +92,18 @@ export function createSampleGateway(database?: string): SampleGateway {
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
+}
+
+/** Keeps what a gateway keeps before the first entry of a log: the key history in the store, a ledger, a checkpoint. */
+async function keepParts(store: string, keys: string): Promise<void> {
+  cpSync(join(keys, KEY_FILES.history), join(store, KEY_FILES.history));
+  mkdirSync(join(store, "ledger"), { recursive: true });
+  writeFileSync(join(store, "ledger", "ledger.sqlite"), "a ledger");
+  const kept = join(keys, KEY_FILES.checkpoint);
+  if (existsSync(kept)) return;
+  const signer = createSigner(await openKey(keys, "checkpoint"));
+  const empty = { origin: ORIGIN, size: 0, root: EMPTY_ROOT };
+  writeFileSync(kept, await signCheckpoint(empty, signer));
 }
 
 /** Runs one verb in this process, with what it wrote and its exit code. */
