@@ -1,11 +1,7 @@
+export { CAPABILITY_STATUS_REASONS as STATUS_REASONS, CLASSIFICATIONS } from "@countersign/core";
+export type { CapabilityStatus, Classification } from "@countersign/core";
 export type { ChioOptions } from "./chio/agents.js";
-export { STATUS_REASONS } from "./model/facts.js";
-export type {
-  AuthorizedAspect,
-  CapabilityContext,
-  CapabilityFacts,
-  CapabilityStatus,
-} from "./model/facts.js";
+export type { AuthorizedAspect, CapabilityContext, CapabilityFacts } from "./model/facts.js";
 export { describeCapability } from "./inspect.js";
 export type { CapabilityDescription } from "./inspect.js";
 export {
@@ -14,8 +10,8 @@ export {
   parseRevocations,
 } from "./revocation/revocation.js";
 export type { Revocation, RevocationList, RevocationSource } from "./revocation/revocation.js";
-export { canonicalScopes, CLASSIFICATIONS, formatScope, parseScope } from "./scope/grammar.js";
-export type { Classification, Scope } from "./scope/grammar.js";
+export { canonicalScopes, formatScope, parseScope } from "./scope/grammar.js";
+export type { Scope } from "./scope/grammar.js";
 export { coversScope, matchesScope, widenedScopes } from "./scope/match.js";
 export type { ScopeQuestion } from "./scope/match.js";
 export { isCapabilityId } from "./token/claims.js";

@@ -1,3 +1,4 @@
+export type { CapabilityStatus } from "@countersign/core";
 export { classifyEnvelope } from "./classify/envelope.js";
 export { classifyEvent, INTERRUPT_COMPONENT } from "./classify/event.js";
 export type { UnsentMessage } from "./classify/client-messages.js";
@@ -33,7 +34,6 @@ export type { PolicyRuleId, RuleMeaning } from "./compile/rule-meanings.js";
 export { NO_COUNTERS } from "./compile/facts.js";
 export type {
   CapabilityFacts,
-  CapabilityStatus,
   ConditionValues,
   CounterFacts,
   DecisionFacts,

@@ -45,8 +45,6 @@ export { NO_CAPABILITY } from "./receipt/receipt.js";
 export type {
   AgUiReceipt,
   AgUiReceiptBody,
-  ReceiptClassification,
-  ReceiptEventType,
   ReceiptTarget,
   ReceiptTransport,
 } from "./receipt/receipt.js";

@@ -1,12 +1,4 @@
-/** The class of what an event does to the screen. */
-export type Classification =
-  | "display"
-  | "mutate"
-  | "navigate"
-  | "create"
-  | "destroy"
-  | "submit"
-  | "alert";
+import type { Classification } from "@countersign/core";
 
 /** Which way an event travelled. */
 export type Direction = "outbound" | "inbound";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Classification } from "../api/answers.js";
+import type { Classification } from "@countersign/core";
 import type { Verdict } from "../api/verdict.js";
 
 const SIGNS: Readonly<Record<Verdict, string>> = { allowed: "✓", blocked: "✕", noted: "!" };

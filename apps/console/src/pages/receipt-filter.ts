@@ -1,3 +1,5 @@
+import { CLASSIFICATIONS } from "@countersign/core";
+
 /** A filter of the log, by the names of the API. */
 export type Filter = Readonly<Record<string, string>>;
 
@@ -34,9 +36,7 @@ export const CHOICES: readonly (readonly [
   [
     "classification",
     "Class",
-    ["", "display", "mutate", "navigate", "create", "destroy", "submit", "alert"].map(
-      (name) => [name, name === "" ? "all" : name] as const,
-    ),
+    ["", ...CLASSIFICATIONS].map((name) => [name, name === "" ? "all" : name] as const),
   ],
   [
     "direction",

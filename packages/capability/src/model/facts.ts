@@ -1,19 +1,5 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
-
-/** What came of looking at a presented token. */
-export type CapabilityStatus =
-  | "valid"
-  | "expired"
-  | "not_yet_valid"
-  | "revoked"
-  | "untrusted_issuer"
-  | "bad_signature"
-  | "malformed"
-  | "wrong_session"
-  | "wrong_agent"
-  | "wrong_principal"
-  | "exhausted"
-  | "rejected";
+import { CAPABILITY_STATUS_REASONS } from "@countersign/core";
+import type { CapabilityFacts as Facts, CapabilityStatus, JsonValue } from "@countersign/core";
 
 /** The part of an event a token may have a say about. */
 export type AuthorizedAspect = {
@@ -21,23 +7,8 @@ export type AuthorizedAspect = {
   readonly target?: { readonly component_type: string; readonly component_id?: string };
 };
 
-/** A capability as a decision sees it: already verified, one way or the other. */
-export type CapabilityFacts = {
-  /** The token's id as presented, even if forged; `<malformed>` where there is none to read. */
-  readonly id: string;
-  readonly status: CapabilityStatus;
-  /** Scopes as the issuer wrote them; one array per token for as long as it is remembered. */
-  readonly scopes: readonly string[];
-  /** The sentence for a denial; absent when valid. */
-  readonly reason?: string;
-  readonly claims?: JsonObject;
-  /** What scope strings cannot say; a sentence denies. With `scope`, what is left of that one alone is asked. */
-  readonly authorize?: (
-    event: unknown,
-    aspect: AuthorizedAspect,
-    scope?: string,
-  ) => string | undefined;
-};
+/** A capability as a decision sees it: already verified, valid or not. */
+export type CapabilityFacts = Facts<unknown, AuthorizedAspect>;
 
 /** Where a token is presented. */
 export type CapabilityContext = {
@@ -55,21 +26,6 @@ export type CapabilityContext = {
 /** The id that stands for a token without a readable one. */
 export const MALFORMED_ID = "<malformed>";
 
-/** One sentence per status: the seed's and Chio's own where they have one. */
-export const STATUS_REASONS: Readonly<Record<Exclude<CapabilityStatus, "valid">, string>> = {
-  expired: "capability time validation failed: expired",
-  not_yet_valid: "capability time validation failed: not yet valid",
-  revoked: "capability has been revoked",
-  untrusted_issuer: "capability verification failed: issuer is not trusted",
-  bad_signature: "capability verification failed: signature did not verify",
-  malformed: "capability verification failed: token is malformed",
-  wrong_session: "capability verification failed: token is bound to another session",
-  wrong_agent: "capability verification failed: token is bound to another agent",
-  wrong_principal: "capability verification failed: token is bound to another principal",
-  exhausted: "capability has no events left",
-  rejected: "capability verification failed: token was rejected",
-};
-
 /** The sentence for an event no scope or grant covers. */
 export const NOT_AUTHORIZED = "capability scope does not authorize this AG-UI event";
 
@@ -79,7 +35,7 @@ const NO_SCOPES: readonly string[] = Object.freeze([]);
 export function refuse(
   id: string,
   status: Exclude<CapabilityStatus, "valid">,
-  reason: string = STATUS_REASONS[status],
+  reason: string = CAPABILITY_STATUS_REASONS[status],
 ): CapabilityFacts {
   return Object.freeze({ id, status, scopes: NO_SCOPES, reason });
 }

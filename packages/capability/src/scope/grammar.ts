@@ -1,20 +1,7 @@
-import type { CountersignError } from "@countersign/core";
+import { CLASSIFICATIONS } from "@countersign/core";
+import type { Classification, CountersignError } from "@countersign/core";
 import { malformed } from "../reading/read.js";
 import { MAX_SCOPE_LENGTH, MAX_SCOPES } from "../model/limits.js";
-
-/** What an event does to the person's screen. */
-export const CLASSIFICATIONS = [
-  "display",
-  "alert",
-  "mutate",
-  "create",
-  "destroy",
-  "navigate",
-  "submit",
-] as const;
-
-/** What an event does to the person's screen. */
-export type Classification = (typeof CLASSIFICATIONS)[number];
 
 /** `ui:<classification>:<component_type>[:<component_id>]`, taken apart. */
 export type Scope = {

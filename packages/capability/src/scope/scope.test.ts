@@ -1,6 +1,7 @@
+import { CLASSIFICATIONS } from "@countersign/core";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalScopes, CLASSIFICATIONS, formatScope, parseScope } from "./grammar.js";
+import { canonicalScopes, formatScope, parseScope } from "./grammar.js";
 import { coversScope, matchesScope, widenedScopes } from "./match.js";
 
 const part = fc.constantFrom("modal", "toast", "*", "form");

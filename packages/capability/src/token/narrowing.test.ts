@@ -1,4 +1,4 @@
-import { isCountersignError } from "@countersign/core";
+import { CLASSIFICATIONS, isCountersignError } from "@countersign/core";
 import * as fc from "fast-check";
 import type { CapabilityFacts as PolicyCapabilityFacts, EventFacts } from "@countersign/policy";
 import { compilePolicy, NO_COUNTERS } from "@countersign/policy";
@@ -7,7 +7,6 @@ import { MAX_NARROWINGS } from "../model/limits.js";
 import { createRevocationList } from "../revocation/revocation.js";
 import type { Narrowing } from "../issue/narrow.js";
 import { narrowCapability } from "../issue/narrow.js";
-import { CLASSIFICATIONS } from "../scope/grammar.js";
 import {
   CONTEXT,
   evaluateNow,

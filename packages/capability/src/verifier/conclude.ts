@@ -1,5 +1,6 @@
 import type { CapabilityContext, CapabilityFacts } from "../model/facts.js";
-import { refuse, STATUS_REASONS } from "../model/facts.js";
+import { CAPABILITY_STATUS_REASONS } from "@countersign/core";
+import { refuse } from "../model/facts.js";
 import type { RevocationSource } from "../revocation/revocation.js";
 import type { AuthenticToken } from "../model/authentic.js";
 import type { SpendingBook } from "../model/spending.js";
@@ -21,7 +22,7 @@ export function conclude(
   const { id } = token;
   for (const ancestor of token.lineage) {
     if (!revocations.isRevoked(ancestor)) continue;
-    const reason = STATUS_REASONS.revoked;
+    const reason = CAPABILITY_STATUS_REASONS.revoked;
     return refuse(
       id,
       "revoked",

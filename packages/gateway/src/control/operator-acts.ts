@@ -1,8 +1,8 @@
 import { canonicalJson, isCountersignError } from "@countersign/core";
+import type { Classification } from "@countersign/core";
 import { OPERATOR_AGENT } from "@countersign/policy";
 import type { OPERATOR_STOP_RULE } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
-import type { ReceiptClassification } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 import type { StoppedRun } from "../fleet/stop-order.js";
 import type { OwnRuleId } from "../explain/own-rules.js";
@@ -42,7 +42,7 @@ type Around = Pick<Surroundings, "recorder" | "policy" | "clock" | "mintId" | "j
 
 /** The one by which replays know such a receipt. */
 const STOP_RULE: OwnRuleId & typeof OPERATOR_STOP_RULE = "gateway/operator-stop";
-const CLASSES: Readonly<Record<OperatorAct["act"], ReceiptClassification>> = {
+const CLASSES: Readonly<Record<OperatorAct["act"], Classification>> = {
   "policy-reload": "mutate",
   "capability-issue": "create",
   "capability-attach": "mutate",

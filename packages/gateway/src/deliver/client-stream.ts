@@ -1,4 +1,4 @@
-import type { JsonObject } from "@countersign/core";
+import type { JsonObject, NamedEventType } from "@countersign/core";
 import type { AgUiReceipt } from "@countersign/receipts";
 import type { AgUiEvent } from "@countersign/wire";
 import {
@@ -7,7 +7,6 @@ import {
   VENDOR_KEY,
   wrapEnvelope,
 } from "@countersign/wire/dialects";
-import type { EnvelopeEventType } from "@countersign/wire/dialects";
 import type { RunPhase } from "@countersign/wire/order";
 import { readsEnvelopes } from "../order/stage.js";
 import type { Passage } from "../pipeline/passage.js";
@@ -179,12 +178,12 @@ function envelopeOf(run: Run, event: AgUiEvent, passage: Passage | undefined): J
 }
 
 /** What the gateway says by itself is an error or a notice. */
-function eventTypeOf(event: AgUiEvent, passage: Passage | undefined): EnvelopeEventType {
+function eventTypeOf(event: AgUiEvent, passage: Passage | undefined): NamedEventType {
   const { facts } = passage ?? {};
   if (facts === undefined) return event.type === "CUSTOM" ? { custom: event.name } : "error";
   return facts.eventType === "custom"
     ? { custom: facts.customName ?? "custom" }
-    : (facts.eventType as EnvelopeEventType);
+    : (facts.eventType as NamedEventType);
 }
 
 /**

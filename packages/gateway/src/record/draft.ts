@@ -1,8 +1,7 @@
 import { canonicalJson, sha256Hex } from "@countersign/core";
-import type { JsonValue } from "@countersign/core";
+import type { JsonValue, NamedEventType } from "@countersign/core";
 import type { Decision, EventFacts, PolicyMode } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
-import type { ReceiptEventType } from "@countersign/receipts";
 import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
 import type { ReceiptTransport } from "../clients/sink.js";
 import { ownDenial, ruleOfRefusal } from "../decide/structure.js";
@@ -158,6 +157,6 @@ function entryOf(parts: EntryParts): Writable<TextDraft> {
   return draft;
 }
 
-function eventTypeOf({ eventType, customName }: EventFacts): ReceiptEventType {
+function eventTypeOf({ eventType, customName }: EventFacts): NamedEventType {
   return eventType === "custom" ? { custom: customName ?? "custom" } : eventType;
 }

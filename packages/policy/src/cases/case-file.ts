@@ -1,9 +1,10 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
+import { CAPABILITY_STATUSES } from "@countersign/core";
+import type { CapabilityStatus, JsonObject, JsonValue } from "@countersign/core";
 import type { PolicyIssue } from "../document/issue.js";
 import { DEFAULT_POLICY_LIMITS } from "../document/limits.js";
 import { readYaml } from "../document/read-yaml.js";
 import { validateAgainstSchema } from "../document/validate.js";
-import type { CapabilityStatus, Transport } from "../compile/facts.js";
+import type { Transport } from "../compile/facts.js";
 import type { JsonSchema } from "../schema/json-schema.js";
 import { choice, closed, list, text } from "../schema/json-schema.js";
 
@@ -48,20 +49,7 @@ const policyCase = closed(
     event: { ...open, description: "An AG-UI event, an envelope or a RunAgentInput." },
     capability: closed("The token presented; absent means none.", {
       id: text("Its id."),
-      status: choice("What verification says of it.", [
-        "valid",
-        "expired",
-        "not_yet_valid",
-        "revoked",
-        "untrusted_issuer",
-        "bad_signature",
-        "malformed",
-        "wrong_session",
-        "wrong_agent",
-        "wrong_principal",
-        "exhausted",
-        "rejected",
-      ]),
+      status: choice("What verification says of it.", CAPABILITY_STATUSES),
       scopes: list("Its scopes.", text("A scope.", 600), 1000),
     }),
     transport: choice("The transport.", ["sse", "websocket"]),

@@ -1,3 +1,5 @@
+import { CAPABILITY_STATUSES } from "@countersign/core";
+import type { CapabilityStatus } from "@countersign/core";
 import type { Aspect, EventFacts } from "../classify/facts.js";
 import type { AgUiBlock, InboundBlock, OnBlock, PolicyDocument } from "../document/model.js";
 import type { Classification } from "../vocabulary/classification.js";
@@ -8,9 +10,9 @@ import {
   classificationBits,
 } from "../vocabulary/classification.js";
 import { formatTarget } from "../vocabulary/target.js";
-import { STATUS_REASONS } from "./capability-status.js";
+import { reasonOfStatus } from "./capability-status.js";
 import type { Denial } from "./decision.js";
-import type { CapabilityFacts, CapabilityStatus, DecisionFacts } from "./facts.js";
+import type { CapabilityFacts, DecisionFacts } from "./facts.js";
 import type { PolicyRuleId } from "./rule-meanings.js";
 import type { DenialMaker, Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
@@ -151,12 +153,12 @@ function constraint(
 
 function statusDenials(make: DenialMaker): (capability: CapabilityFacts) => Denial {
   const byStatus = new Map<CapabilityStatus, Denial>(
-    Object.entries(STATUS_REASONS).map(([status, [code, reason]]) => [
-      status as CapabilityStatus,
-      make(code, reason),
+    CAPABILITY_STATUSES.filter((status) => status !== "valid").map((status) => [
+      status,
+      make(...reasonOfStatus(status)),
     ]),
   );
-  const rejected = make(...STATUS_REASONS.rejected);
+  const rejected = make(...reasonOfStatus("rejected"));
   return ({ status, reason }) =>
     status === "rejected" && reason !== undefined
       ? make("capability_rejected", reason)

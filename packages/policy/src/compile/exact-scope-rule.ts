@@ -3,7 +3,7 @@ import type { AgUiBlock, CapabilityScope, PolicyDocument } from "../document/mod
 import type { NamedEventType } from "../vocabulary/event-type.js";
 import { readEventType } from "../vocabulary/event-type.js";
 import { formatTarget } from "../vocabulary/target.js";
-import { STATUS_REASONS } from "./capability-status.js";
+import { reasonOfStatus } from "./capability-status.js";
 import type { Denial } from "./decision.js";
 import type { Rule } from "./rule.js";
 import { blockSettings, denials } from "./rule.js";
@@ -32,7 +32,7 @@ export function compileExactScopeRule(document: PolicyDocument, block: AgUiBlock
   const make = denials("ag_ui.capability_scopes", onBlock);
   const index: Index = { everywhere: [], byType: new Map() };
   for (const entry of entries) insert(index, entry, make);
-  const expired = make(...STATUS_REASONS.expired);
+  const expired = make(...reasonOfStatus("expired"));
   return [
     {
       id: "ag_ui.capability_scopes",

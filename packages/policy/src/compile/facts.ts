@@ -1,36 +1,10 @@
 import type { ContentFinding } from "../content/finding.js";
-import type { JsonObject } from "@countersign/core";
+import type { CapabilityFacts as Facts, JsonObject } from "@countersign/core";
 import type { Aspect, EventFacts } from "../classify/facts.js";
 import type { PolicyMode } from "../document/model.js";
 
-/** What came of looking at a presented capability token. */
-export type CapabilityStatus =
-  | "valid"
-  | "expired"
-  | "not_yet_valid"
-  | "revoked"
-  | "untrusted_issuer"
-  | "bad_signature"
-  | "malformed"
-  | "wrong_session"
-  | "wrong_agent"
-  | "wrong_principal"
-  | "exhausted"
-  | "rejected";
-
-/** A capability as the decision sees it: already verified, one way or the other. */
-export type CapabilityFacts = {
-  readonly id: string;
-  readonly status: CapabilityStatus;
-  /** `ui:<classification>:<component_type>[:<component_id>]`, `*` allowed. Keep one array per token: it is compiled once. */
-  readonly scopes: readonly string[];
-  /** The sentence for `rejected`. */
-  readonly reason?: string;
-  /** Further claims for conditions, e.g. `sub`. */
-  readonly claims?: JsonObject;
-  /** Constraints a scope string cannot say; a sentence denies. With `scope`, what is left of that one alone is asked. */
-  readonly authorize?: (event: EventFacts, aspect: Aspect, scope?: string) => string | undefined;
-};
+/** A capability as the decision sees it: already verified, valid or not. */
+export type CapabilityFacts = Facts<EventFacts, Aspect>;
 
 /** Numbers a counter book hands to the decision, each with the event in question counted in. */
 export type CounterFacts = {

@@ -4,7 +4,7 @@ import { classifyEvent } from "../classify/event.js";
 import { classifyInput } from "../classify/input.js";
 import { sampleText } from "../testing/sample-text.js";
 import { eventOf, factsOf, policyOf, token, verdict } from "../testing/judge.js";
-import type { CapabilityStatus } from "./facts.js";
+import type { CapabilityStatus } from "@countersign/core";
 
 const sse = policyOf(sampleText("ag-ui-sse-policy.yaml"));
 const websocket = policyOf(sampleText("ag-ui-ws-policy.yaml"));

@@ -1,16 +1,8 @@
+import { PLAIN_EVENT_TYPES } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 
 /** What an event semantically does; `custom` carries a name beside it. */
-export const UI_EVENT_TYPES = [
-  "text_stream",
-  "state_update",
-  "navigation",
-  "lifecycle",
-  "form_action",
-  "notification",
-  "error",
-  "custom",
-] as const;
+export const UI_EVENT_TYPES = [...PLAIN_EVENT_TYPES, "custom"] as const;
 
 /** What an event semantically does. */
 export type UiEventType = (typeof UI_EVENT_TYPES)[number];

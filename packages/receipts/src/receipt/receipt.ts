@@ -1,23 +1,5 @@
-/** What an event does to the screen (seed vocabulary, lower case). */
-export type ReceiptClassification =
-  | "display"
-  | "mutate"
-  | "navigate"
-  | "create"
-  | "destroy"
-  | "submit"
-  | "alert";
-
-/** What kind of event it was; a type outside the vocabulary is named in an object. */
-export type ReceiptEventType =
-  | "text_stream"
-  | "state_update"
-  | "navigation"
-  | "lifecycle"
-  | "form_action"
-  | "notification"
-  | "error"
-  | { custom: string };
+import { CLASSIFICATIONS, PLAIN_EVENT_TYPES } from "@countersign/core";
+import type { Classification, NamedEventType } from "@countersign/core";
 
 /** The component an event aimed at. */
 export type ReceiptTarget = { component_type: string; component_id?: string };
@@ -36,9 +18,9 @@ export type AgUiReceiptBody = {
   session_id?: string;
   /** `<none>` when no capability was presented. */
   capability_id: string;
-  event_type: ReceiptEventType;
+  event_type: NamedEventType;
   target?: ReceiptTarget;
-  classification: ReceiptClassification;
+  classification: Classification;
   transport: ReceiptTransport;
   allowed: boolean;
   /** Present exactly when the event was blocked. */
@@ -59,25 +41,7 @@ export type AgUiReceipt = AgUiReceiptBody & {
 export const NO_CAPABILITY = "<none>";
 
 /** The closed vocabulary of `classification`. */
-export const RECEIPT_CLASSIFICATIONS: ReadonlySet<string> = new Set<ReceiptClassification>([
-  "display",
-  "mutate",
-  "navigate",
-  "create",
-  "destroy",
-  "submit",
-  "alert",
-]);
+export const RECEIPT_CLASSIFICATIONS: ReadonlySet<string> = new Set(CLASSIFICATIONS);
 
 /** The plain (not custom) vocabulary of `event_type`. */
-export const RECEIPT_EVENT_TYPES: ReadonlySet<string> = new Set<
-  Exclude<ReceiptEventType, { custom: string }>
->([
-  "text_stream",
-  "state_update",
-  "navigation",
-  "lifecycle",
-  "form_action",
-  "notification",
-  "error",
-]);
+export const RECEIPT_EVENT_TYPES: ReadonlySet<string> = new Set(PLAIN_EVENT_TYPES);

@@ -1,25 +1,9 @@
 import { createPrivateKey, sign as signWithNode } from "node:crypto";
+import { loadSodium } from "../base/sodium.js";
 import type { SignInto } from "./group.js";
 
 /** Which library signs. */
 export type SignLibrary = "libsodium" | "node";
-
-type Sodium = {
-  crypto_sign_seed_keypair(publicKey: Buffer, secretKey: Buffer, seed: Buffer): void;
-  crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secretKey: Buffer): void;
-};
-
-async function loadSodium(): Promise<Sodium | undefined> {
-  // An optional dependency: absent on platforms without a prebuilt binary. The name is a variable so
-  // that neither the compiler nor a bundler insists on it.
-  const name = "sodium-native";
-  try {
-    const module = (await import(name)) as { default?: Sodium } & Sodium;
-    return module.default ?? module;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The fastest available Ed25519 signing for a PKCS#8 PEM key: libsodium signs twice as fast. */
 export async function loadSignInto(
@@ -27,7 +11,7 @@ export async function loadSignInto(
   library?: SignLibrary,
 ): Promise<{ library: SignLibrary; sign: SignInto }> {
   const key = createPrivateKey(pem);
-  const sodium = library === "node" ? undefined : await loadSodium();
+  const sodium = library === "node" ? undefined : loadSodium();
   if (sodium === undefined) {
     return {
       library: "node",

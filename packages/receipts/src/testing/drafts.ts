@@ -1,7 +1,7 @@
 import type { HashedDraft } from "../entry/draft.js";
-import type { ReceiptClassification } from "../receipt/receipt.js";
+import type { Classification } from "@countersign/core";
 
-const CLASSES: readonly ReceiptClassification[] = ["display", "mutate", "submit", "alert"];
+const CLASSES: readonly Classification[] = ["display", "mutate", "submit", "alert"];
 
 /** The draft of a made-up event; every seventh was blocked. */
 export function draftOf(number: number, changes: Partial<HashedDraft> = {}): HashedDraft {
@@ -18,7 +18,7 @@ export function draftOf(number: number, changes: Partial<HashedDraft> = {}): Has
       agent_id: `agent-${number % 4}`,
       allowed,
       capability_id: number % 3 === 0 ? "cap-1" : "<none>",
-      classification: CLASSES[number % CLASSES.length] as ReceiptClassification,
+      classification: CLASSES[number % CLASSES.length] as Classification,
       event_id: `evt_${String(number).padStart(26, "0")}`,
       event_type: number % 11 === 0 ? { custom: "clipboard" } : "form_action",
       payload_hash: "cd".repeat(32),

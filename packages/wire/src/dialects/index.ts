@@ -1,13 +1,6 @@
 export { createDowngrader } from "./downgrade.js";
 export type { Downgrader, DowngradeResult, DowngradeTarget } from "./downgrade.js";
-export { ENVELOPE_CLASSIFICATIONS, ENVELOPE_EVENT_TYPES } from "./envelope/envelope.js";
-export type {
-  Envelope,
-  EnvelopeClaim,
-  EnvelopeClassification,
-  EnvelopeEventType,
-  EnvelopeTarget,
-} from "./envelope/envelope.js";
+export type { Envelope, EnvelopeClaim, EnvelopeTarget } from "./envelope/envelope.js";
 export {
   MAX_ENVELOPE_IDENTIFIER_LENGTH,
   unwrapEnvelope,

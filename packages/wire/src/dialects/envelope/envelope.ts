@@ -1,25 +1,4 @@
-import type { JsonValue } from "@countersign/core";
-
-/** What an enveloped event does, in the words of the envelope. */
-export type EnvelopeEventType =
-  | "text_stream"
-  | "state_update"
-  | "navigation"
-  | "lifecycle"
-  | "form_action"
-  | "notification"
-  | "error"
-  | { custom: string };
-
-/** What an event does to the screen, seen by a guard. */
-export type EnvelopeClassification =
-  | "display"
-  | "mutate"
-  | "navigate"
-  | "create"
-  | "destroy"
-  | "submit"
-  | "alert";
+import type { Classification, JsonValue, NamedEventType } from "@countersign/core";
 
 /** The surface an event speaks to. */
 export type EnvelopeTarget = { component_type: string; component_id?: string };
@@ -31,9 +10,9 @@ export type Envelope = {
   timestamp: number;
   agent_id: string;
   session_id?: string;
-  event_type: EnvelopeEventType;
+  event_type: NamedEventType;
   target?: EnvelopeTarget;
-  classification: EnvelopeClassification;
+  classification: Classification;
   payload: JsonValue;
 };
 
@@ -43,25 +22,3 @@ export type EnvelopeClaim = {
   /** A token in any form; it never enters an event. */
   capability?: JsonValue;
 };
-
-/** Every plain event type. */
-export const ENVELOPE_EVENT_TYPES: readonly string[] = [
-  "text_stream",
-  "state_update",
-  "navigation",
-  "lifecycle",
-  "form_action",
-  "notification",
-  "error",
-];
-
-/** Every classification. */
-export const ENVELOPE_CLASSIFICATIONS: readonly string[] = [
-  "display",
-  "mutate",
-  "navigate",
-  "create",
-  "destroy",
-  "submit",
-  "alert",
-];

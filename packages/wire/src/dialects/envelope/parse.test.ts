@@ -1,12 +1,7 @@
+import { CLASSIFICATIONS, PLAIN_EVENT_TYPES } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { expect, test } from "vitest";
-import {
-  ENVELOPE_CLASSIFICATIONS,
-  ENVELOPE_EVENT_TYPES,
-  MAX_ENVELOPE_IDENTIFIER_LENGTH,
-  unwrapEnvelope,
-  unwrapPartialEnvelope,
-} from "../index.js";
+import { MAX_ENVELOPE_IDENTIFIER_LENGTH, unwrapEnvelope, unwrapPartialEnvelope } from "../index.js";
 
 const SAMPLE: JsonObject = {
   event_id: "evt_01HZ8A3",
@@ -28,10 +23,10 @@ test("an envelope comes back member for member, its capability beside it", () =>
 });
 
 test("every event type and classification is accepted, a custom type in both spellings", () => {
-  for (const event_type of ENVELOPE_EVENT_TYPES) {
+  for (const event_type of PLAIN_EVENT_TYPES) {
     expect(unwrapEnvelope({ ...SAMPLE, event_type }).envelope.event_type).toBe(event_type);
   }
-  for (const classification of ENVELOPE_CLASSIFICATIONS) {
+  for (const classification of CLASSIFICATIONS) {
     expect(unwrapEnvelope({ ...SAMPLE, classification }).envelope).toMatchObject({
       classification,
     });

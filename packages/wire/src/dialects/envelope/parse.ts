@@ -1,17 +1,19 @@
-import { CountersignError, hasControlCharacter, isJsonObject, ownMember } from "@countersign/core";
-import type { JsonObject, JsonValue } from "@countersign/core";
-import { ENVELOPE_CLASSIFICATIONS, ENVELOPE_EVENT_TYPES } from "./envelope.js";
-import type {
-  Envelope,
-  EnvelopeClaim,
-  EnvelopeClassification,
-  EnvelopeEventType,
-  EnvelopeTarget,
-} from "./envelope.js";
+import {
+  CLASSIFICATIONS,
+  CountersignError,
+  hasControlCharacter,
+  PLAIN_EVENT_TYPES,
+  isJsonObject,
+  ownMember,
+} from "@countersign/core";
+import type { Classification, JsonObject, JsonValue, NamedEventType } from "@countersign/core";
+import type { Envelope, EnvelopeClaim, EnvelopeTarget } from "./envelope.js";
 
 /** Longest identifier, in UTF-16 units: it is repeated in every receipt and log line. */
 export const MAX_ENVELOPE_IDENTIFIER_LENGTH = 512;
 
+const EVENT_TYPES: ReadonlySet<string> = new Set(PLAIN_EVENT_TYPES);
+const CLASSES: ReadonlySet<string> = new Set(CLASSIFICATIONS);
 const MEMBERS = new Set([
   "event_id",
   "timestamp",
@@ -123,9 +125,9 @@ function readSeconds(value: JsonValue, refuse: Refuse): number {
   return valid ? value : refuse("timestamp", "must be whole seconds since the epoch");
 }
 
-function readEventType(value: JsonValue, refuse: Refuse): EnvelopeEventType {
+function readEventType(value: JsonValue, refuse: Refuse): NamedEventType {
   if (typeof value === "string") {
-    if (ENVELOPE_EVENT_TYPES.includes(value)) return value as EnvelopeEventType;
+    if (EVENT_TYPES.has(value)) return value as NamedEventType;
     const name = CUSTOM_TEXT.exec(value)?.[1];
     if (name !== undefined) return { custom: readIdentifier(name, "event_type.custom", refuse) };
   } else if (isJsonObject(value) && Object.keys(value).length === 1) {
@@ -154,9 +156,9 @@ function readTarget(value: JsonValue, refuse: Refuse): EnvelopeTarget {
   return target;
 }
 
-function readClassification(value: JsonValue, refuse: Refuse): EnvelopeClassification {
-  if (typeof value === "string" && ENVELOPE_CLASSIFICATIONS.includes(value)) {
-    return value as EnvelopeClassification;
+function readClassification(value: JsonValue, refuse: Refuse): Classification {
+  if (typeof value === "string" && CLASSES.has(value)) {
+    return value as Classification;
   }
   return refuse("classification", "is not defined");
 }

@@ -1,15 +1,10 @@
 import { isJsonObject, ownMember } from "@countersign/core";
-import type { JsonObject, JsonValue } from "@countersign/core";
+import type { Classification, JsonObject, JsonValue, NamedEventType } from "@countersign/core";
 import type { AgUiEvent } from "../../model/event.js";
 import { ENVELOPE_NAME, VENDOR_KEY } from "../names.js";
 import type { NoteSink } from "../note.js";
 import type { UpgradeOptions } from "../options.js";
-import type {
-  Envelope,
-  EnvelopeClassification,
-  EnvelopeEventType,
-  EnvelopeTarget,
-} from "./envelope.js";
+import type { Envelope, EnvelopeTarget } from "./envelope.js";
 
 /** The run that envelopes ride in: their dialect has none, and 1.0 allows no event outside one. */
 export function openEnvelopeRun(
@@ -65,9 +60,9 @@ export type EnvelopeFacts = {
   timestamp: number;
   agentId: string;
   sessionId?: string;
-  eventType: EnvelopeEventType;
+  eventType: NamedEventType;
   target?: EnvelopeTarget;
-  classification: EnvelopeClassification;
+  classification: Classification;
 };
 
 /**
