@@ -177,6 +177,29 @@ test("the starter policy enforced lets an agent list the conversation after each
   }
 });
 
+test("the starter policy enforced lets an agent list a result under another id than it was streamed with, turn after turn", async () => {
+  const renamed = HISTORY.with(2, { ...HISTORY[2], id: "r9" } as never);
+  const asked = [user("u1", "hi")];
+  const first = await run(STARTER, [...TURN, list(...renamed)], {
+    threadId: "t",
+    messages: asked as never,
+  });
+  let said = first.messages as readonly object[];
+  const listed: object[] = [...renamed];
+  expect(notices(first)).toEqual([]);
+  for (const turn of [2, 3, 4]) {
+    const question = user(`u${turn}`, "and?");
+    listed.push(question, assistant(`b${turn}`, "no"));
+    const again = await run(STARTER, [list(...listed)], {
+      threadId: "t",
+      messages: [...said, question] as never,
+    });
+    expect(notices(again)).toEqual([]);
+    expect(again.types).toContain("MESSAGES_SNAPSHOT");
+    said = again.messages;
+  }
+});
+
 test.each<[string, object[]]>([
   ["without an answer", HISTORY.slice(0, 3)],
   ["with another answer", HISTORY.with(3, assistant("a2", "pay here"))],

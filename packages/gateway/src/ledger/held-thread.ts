@@ -134,10 +134,11 @@ export function earlierThread(
 export function unsentMessages(state: ThreadState, { messages }: EarlierThread): UnsentMessage[] {
   const { calls } = state;
   return [...messages]
-    .filter(([id, { role }]) => {
+    .filter(([id, { role, run }]) => {
       if (role === "activity" || role === "reasoning" || state.loose.has(id)) return false;
-      // Of the person's words only those that a list or a rollback left out before stand there.
-      return !state.shown.has(id) || role === "assistant" || role === "tool";
+      // Of the person's words only those that a list or a rollback left out before stand there; of results those as
+      // well, without the run that wrote them, and those of streams that were opened without an input.
+      return !state.shown.has(id) || role === "assistant" || (role === "tool" && run !== undefined);
     })
     .map(([id, record]) => ({
       id,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { JsonPatch } from "@countersign/wire";
 import { applyJsonPatch } from "@countersign/wire/reduce";
@@ -156,15 +157,31 @@ test("a state that is sent again as it is touches nothing, and an unknown one ev
     fc.property(object, globs, (before, matches) => {
       const copy = JSON.parse(JSON.stringify(before)) as JsonValue;
       const again = factsOfSnapshot(before, copy, matches);
-      const isEmpty = Object.keys(before).length === 0;
-      expect(again.also).toBeUndefined();
-      expect(again.classification).toBe(isEmpty ? "mutate" : "display");
       const refinements = rulesOf(matches);
       const unknown = classifyEvent({ type: "STATE_SNAPSHOT", snapshot: copy }, { refinements });
+      const isEmpty = Object.keys(before).length === 0;
+      expect(isEmpty || again.also === undefined).toBe(true);
+      expect(isEmpty || again.classification === "display").toBe(true);
+      expect(!isEmpty || isDeepStrictEqual(touched(again), touched(unknown))).toBe(true);
       const root = factsOfDelta(before, [{ op: "replace", path: "", value: copy }], matches);
       expect(touched(unknown)).toEqual(touched(root));
     }),
     { numRuns: 1000 },
+  );
+});
+
+test("an empty state over an empty one is open where every path is, and nowhere else", () => {
+  fc.assert(
+    fc.property(fc.array(glob, { maxLength: 3 }), fc.boolean(), (matches, isOpen) => {
+      const open = [...matches, ...(isOpen ? ["/**"] : [])];
+      const rules = open.map((match) => ({ match, classification: "display" as const }));
+      const refinements = compileRefinements({ state: rules }, undefined);
+      const client = new ClientState({});
+      const event = { type: "STATE_SNAPSHOT", snapshot: {} } as const;
+      const facts = classifyEvent(event, { refinements, client });
+      const isWhole = isOpen || matches.some((match) => /^(?:\/\*\*)+$/u.test(match));
+      expect(facts.classification).toBe(isWhole ? "display" : "mutate");
+    }),
   );
 });
 

@@ -49,9 +49,12 @@ export function snapshotAspects(
       return !walk.isDone;
     },
   });
-  // A state that is sent again as it is changes nothing. An empty one may take away what a client never told.
-  if (changes === 0 && !isChildless(after)) {
-    return [{ ...base, classification: "display", derived: "display" }];
+  // A state that is sent again as it is changes nothing. An empty one may take away what a client never told: then
+  // the state before it is as good as unknown.
+  if (changes === 0) {
+    return isChildless(after)
+      ? patchAspects(base, [REPLACE_ROOT], state)
+      : [{ ...base, classification: "display", derived: "display" }];
   }
   return toAspects(base, state, walk);
 }
