@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { HttpAgent as HttpAgent0 } from "agui-client-0";
 import { HttpAgent as HttpAgent1 } from "agui-client-1";
+import { ChatClient, fetchServerSentEvents } from "@tanstack/ai-client";
 import { createAgentStore, postSse } from "../packages/client/dist/index.js";
 
 /** The tool that the page offers in every request. */
@@ -14,6 +15,9 @@ export const PAGE_TOOL = {
     required: ["background"],
   },
 };
+
+/** What the page answers it. */
+export const ANSWER = "the background is teal now";
 
 /** Requests and answers as they were on the wire, newest last: what a client shows is not always what was sent. */
 const exchanges = [];
@@ -40,6 +44,7 @@ export const CLIENTS = {
   "ag-ui 1.0.0": (url) => official(HttpAgent1, url),
   "ag-ui 0.0.59": (url) => official(HttpAgent0, url),
   countersign: ours,
+  tanstack: tanStack,
 };
 
 function official(HttpAgent, url) {
@@ -64,9 +69,9 @@ function official(HttpAgent, url) {
     return { ...result, ...(await lastExchange()) };
   };
   return {
-    say: (content) => {
+    say: (content, forwardedProps = {}) => {
       agent.addMessage({ id: randomUUID(), role: "user", content });
-      return run();
+      return run({ forwardedProps });
     },
     answerTool: (toolCallId, content) => {
       agent.addMessage({ id: randomUUID(), role: "tool", toolCallId, content });
@@ -82,9 +87,12 @@ function official(HttpAgent, url) {
 
 function ours(url) {
   let events = [];
+  // An option of the whole store: what a turn adds is put into it for that turn.
+  const forwardedProps = {};
   const store = createAgentStore({
     transport: postSse({ url }),
     tools: [PAGE_TOOL],
+    forwardedProps,
     reconnect: false,
     schedule: (tell) => {
       tell();
@@ -103,7 +111,12 @@ function ours(url) {
     }
   };
   return {
-    say: (content) => run(() => store.send(content)),
+    say: async (content, added = {}) => {
+      Object.assign(forwardedProps, added);
+      const result = await run(() => store.send(content));
+      for (const key of Object.keys(added)) delete forwardedProps[key];
+      return result;
+    },
     answerTool: (toolCallId, content) => run(() => store.answer([{ toolCallId, content }])),
     resume: (interrupts, payload) =>
       run(() =>
@@ -113,6 +126,46 @@ function ours(url) {
       ),
     look: () => store.getSnapshot(),
   };
+}
+
+/** TanStack's client answers tools of the page itself, in a request of its own behind the first. */
+function tanStack(url) {
+  let events = [];
+  let error;
+  const client = new ChatClient({
+    connection: fetchServerSentEvents(url),
+    threadId: randomUUID(),
+    tools: [{ ...clientTool(PAGE_TOOL), execute: async () => ANSWER }],
+    onChunk: (chunk) => void events.push(chunk),
+    onError: (problem) => (error = told(problem)),
+  });
+  const run = async (start) => {
+    [events, error] = [[], undefined];
+    await start();
+    await until(() => !client.getIsLoading());
+    const result = { events, interrupts: client.getPendingInterrupts() };
+    return { ...result, ...(await lastExchange()), ...(error === undefined ? {} : { error }) };
+  };
+  return {
+    say: (content, forwardedProps) => run(() => client.sendMessage(content, forwardedProps)),
+    resume: (_, payload) =>
+      run(() => client.resolveInterrupts((one) => void one.resolveInterrupt(payload))),
+    look: () => ({ messages: client.getMessages(), state: null }),
+  };
+}
+
+function clientTool({ name, description, parameters }) {
+  return { __toolSide: "client", name, description, inputSchema: parameters };
+}
+
+/** A client says that it is idle, and a moment later begins the next request by itself. */
+async function until(isIdle) {
+  for (let idle = 0; idle < 5; ) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+    idle = isIdle() ? idle + 1 : 0;
+  }
 }
 
 function told(error) {

@@ -9,13 +9,12 @@ import { comparable, converse, freely } from "./scenario.mjs";
 export const MODES = ["direct", "observe", "starter", "opened"];
 
 /** Starts a framework's agent; resolves with its address. */
-export async function startAgent({ folder, env = {} }, node, modelUrl) {
-  const file = fileURLToPath(new URL(`agents/${folder}/agent.mjs`, import.meta.url));
+export async function startAgent({ agent }, node, modelUrl) {
+  const file = fileURLToPath(new URL(`agents/${agent}`, import.meta.url));
   const child = spawn(node, [file], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
-      ...env,
       MODEL_URL: modelUrl,
       COPILOTKIT_TELEMETRY_DISABLED: "true",
       MASTRA_TELEMETRY_DISABLED: "1",
@@ -58,7 +57,10 @@ export async function runFramework(framework, { node, modelUrl, clients, report 
             });
       try {
         for (const client of clients) {
-          const seen = await converse(CLIENTS[client](gateway?.url ?? agent.url));
+          const seen = await converse(
+            CLIENTS[client](gateway?.url ?? agent.url),
+            framework.turns,
+          );
           const direct = cells.find((cell) => cell.client === client && cell.mode === "direct");
           const deviations =
             mode === "direct" ? ownErrors(seen) : deviationsOf(mode, direct.seen, seen);

@@ -13,7 +13,18 @@ export const SCRIPT = [
   // CopilotKit's BuiltInAgent has tools of its own for the state that it shares with the page.
   { words: /note/i, tool: "AGUISendStateSnapshot", arguments: { snapshot: { note: "buy tea" } } },
   { words: /approve|refund/i, tool: "refund_order", arguments: { order: "1024" } },
-  { words: /form|surface/i, tool: "render_a2ui", arguments: { surfaceId: "s1" } },
+  { words: /chart/i, tool: "show_chart", arguments: {} },
+  {
+    words: /form/i,
+    tool: "render_a2ui",
+    arguments: {
+      surfaceId: "s1",
+      components: [
+        { id: "root", component: "Card", child: "label" },
+        { id: "label", component: "Text", text: "Your name" },
+      ],
+    },
+  },
 ];
 
 const GREETING = "Hello. I am a scripted model, and I say the same each time.";

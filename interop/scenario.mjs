@@ -1,5 +1,5 @@
 // One conversation, the same for every cell of the matrix, and what is left of it to compare.
-import { PAGE_TOOL } from "./clients.mjs";
+import { ANSWER, PAGE_TOOL } from "./clients.mjs";
 
 /** What the person says; `kind` names what the framework has to offer for it. */
 export const TURNS = [
@@ -9,18 +9,22 @@ export const TURNS = [
   { kind: "text again", words: "Thank you" },
   { kind: "state", words: "Take a note" },
   { kind: "interrupt", words: "Please refund my order" },
-  { kind: "text at the end", words: "Good bye" },
 ];
+const LAST = { kind: "text at the end", words: "Good bye" };
 
-/** Holds the conversation; the answer has one entry per run and what the client has at the end. */
-export async function converse(client) {
+/**
+ * Holds the conversation; the answer has one entry per run and what the client has at the end.
+ *
+ * @param more turns that only this framework has something to answer to
+ */
+export async function converse(client, more = []) {
   const runs = [];
-  for (const { kind, words } of TURNS) {
-    let result = await client.say(words);
+  for (const { kind, words, forwardedProps } of [...more, ...TURNS, LAST]) {
+    let result = await client.say(words, forwardedProps);
     runs.push(entry(kind, result));
     const call = waitingCall(client.look().messages);
     if (call !== undefined) {
-      result = await client.answerTool(call.id, "the background is teal now");
+      result = await client.answerTool(call.id, ANSWER);
       runs.push(entry(`${kind}, answered`, result));
     }
     if (result.interrupts?.length > 0) {
@@ -58,15 +62,16 @@ export function comparable({ runs, messages, state }) {
 }
 
 const RANDOM = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/giu;
-const VOLATILE = new Set(["timestamp", "createdAt", "expiresAt", "latency"]);
+const VOLATILE = new Set(["timestamp", "createdAt", "expiresAt", "latency", "serverHash"]);
 
 function rename(key, part, names) {
   if (VOLATILE.has(key)) return undefined;
   if (typeof part !== "string") return part;
-  return part.replace(RANDOM, (id) => {
+  const numbered = (id) => {
     if (!names.has(id)) names.set(id, `id-${names.size}`);
     return names.get(id);
-  });
+  };
+  return /^id$|Id$/u.test(key) ? numbered(part) : part.replace(RANDOM, numbered);
 }
 
 function countTypes(events) {

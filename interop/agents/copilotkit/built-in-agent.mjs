@@ -1,8 +1,8 @@
-// CopilotKit's BuiltInAgent.
+// CopilotKit's BuiltInAgent, with a tool of its own and one that asks first.
 import { BuiltInAgent, defineTool } from "@copilotkit/runtime/v2";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { z } from "zod";
-import { MODEL_URL, serve } from "../serve.mjs";
+import { MODEL_URL } from "../serve.mjs";
 
 const provider = createOpenAICompatible({ name: "scripted", baseURL: MODEL_URL });
 const tools = [
@@ -22,4 +22,7 @@ const tools = [
   }),
 ];
 
-serve((input) => new BuiltInAgent({ model: provider("scripted"), tools, maxSteps: 5 }).run(input));
+/** A new one for each run: it keeps the run that it is in. */
+export function createBuiltInAgent() {
+  return new BuiltInAgent({ model: provider("scripted"), tools, maxSteps: 5 });
+}
