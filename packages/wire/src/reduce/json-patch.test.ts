@@ -200,10 +200,32 @@ test.each<[string, JsonPatch]>([
   ],
 ])("a short patch cannot buy unbounded work: %s", (_attack, operations) => {
   const document = { small: 1, big: Array.from({ length: 1000 }, () => 1) };
-  const limits = { ...DEFAULT_PATCH_LIMITS, maxSize: 50_000 };
+  const limits = { ...DEFAULT_PATCH_LIMITS, maxWork: 10_000 };
   const patch = Array.from({ length: 300 }, () => operations).flat();
   expect(applyJsonPatch(document, operations, limits).applied).toBe(true);
   expect(limitOf(() => applyJsonPatch(document, patch, limits))).toBe("maxWork");
+});
+
+test("a value that moves is measured once where it moves down, and not at all elsewhere", () => {
+  const list = Array.from({ length: 1000 }, (_, at) => at);
+  const limits = (maxWork: number) => ({ ...DEFAULT_PATCH_LIMITS, maxWork });
+  const move = (from: string, path: string): JsonPatch => [{ op: "move", from, path }];
+  const applied = (patch: JsonPatch, maxWork: number) =>
+    applyJsonPatch({ a: list, x: {} }, patch, limits(maxWork)).applied;
+  expect(applied(move("/a", "/b"), 10)).toBe(true);
+  expect(applied([...move("/a", "/b"), ...move("/b", "/a")], 10)).toBe(true);
+  expect(applied(move("/a", "/x/a"), 1010)).toBe(true);
+  expect(limitOf(() => applied(move("/a", "/x/a"), 1000))).toBe("maxWork");
+});
+
+test("the measure of a value ends where its work is spent", () => {
+  let values = 0;
+  const visit = (): void => {
+    values += 1;
+    if (values > 10) throw new RangeError("enough");
+  };
+  expect(() => measureJson(Array.from({ length: 1000 }, () => [1]), 64, visit)).toThrow(RangeError);
+  expect(values).toBe(11);
 });
 
 test("the whole document is replaced, removed and added under the empty path", () => {

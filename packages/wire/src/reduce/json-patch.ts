@@ -12,7 +12,7 @@ export type PatchLimits = {
   maxSize: number;
   /** Containers inside containers. Default 64. */
   maxDepth: number;
-  /** Values read and copied for one patch, eight characters as one. Default: as many as `maxSize`. */
+  /** Values measured and copied for one patch, sixteen places of a list as one. Default: as many as `maxSize`. */
   maxWork?: number;
 };
 
@@ -104,13 +104,15 @@ class PatchRun {
   readonly #fresh = new WeakSet<Container>();
   /** What takes back the changes of the patch at hand, where a patch that fails must leave nothing. */
   #undo: (() => void)[] | undefined;
+  /** Whether the patch at hand has copied a value: a container that it altered before may be copied again. */
+  #hasShared = false;
   #work = 0;
+  readonly #spendOne = (): void => this.#spend(1);
 
   constructor(document: JsonValue, limits: PatchLimits, knownSize: number | undefined) {
     this.root = document;
     this.#limits = limits;
-    this.size = knownSize ?? this.#measure(document, 0);
-    this.#work = 0;
+    this.size = knownSize ?? this.#measure(document, 0, () => {});
   }
 
   tooLarge(
@@ -126,9 +128,10 @@ class PatchRun {
 
   /** Applies a whole patch, or takes back what was applied of it. */
   applyAll(patch: JsonPatch, isKept: boolean): PatchRefusal | undefined {
-    const { root, size } = this;
+    const { size } = this;
     const undo: (() => void)[] = [];
     this.#undo = undo;
+    this.#hasShared = false;
     this.#work = 0;
     this.operation = 0;
     let isWhole = false;
@@ -146,7 +149,6 @@ class PatchRun {
     } finally {
       if (!isWhole) {
         for (const takeBack of undo.toReversed()) takeBack();
-        this.root = root;
         this.size = size;
       }
       this.#undo = undefined;
@@ -179,14 +181,18 @@ class PatchRun {
     const value = this.#read(from);
     if (value === undefined) return "missing";
     if (op === "copy") {
+      const size = this.#measure(value, path.length);
       // From here on the value is in two places: nothing inside may be altered without a copy.
+      this.#hasShared = true;
       this.#share(value);
-      return this.#add(path, value);
+      return this.#add(path, value, size);
     }
     if (from.length <= path.length && from.every((token, index) => token === path[index])) {
       return from.length === path.length ? undefined : "into-itself";
     }
-    return this.#remove(from) ?? this.#add(path, value);
+    // A value that moves leaves the document as large as it was. Only one that moves down can become too deep.
+    const size = path.length > from.length ? this.#measure(value, path.length) : 0;
+    return this.#remove(from, size) ?? this.#add(path, value, size);
   }
 
   #read(path: readonly string[]): JsonValue | undefined {
@@ -195,7 +201,8 @@ class PatchRun {
     return value;
   }
 
-  #add(path: readonly string[], value: JsonValue): PatchRefusal | undefined {
+  /** @param size of the value, where it is known */
+  #add(path: readonly string[], value: JsonValue, size?: number): PatchRefusal | undefined {
     const last = path.at(-1);
     if (last === undefined) return this.#setRoot(value);
     const parent = this.#writableParent(path);
@@ -203,7 +210,7 @@ class PatchRun {
     if (Array.isArray(parent)) {
       const index = last === "-" ? parent.length : parseIndex(last);
       if (index === undefined || index > parent.length) return "bad-index";
-      this.#spend(parent.length - index);
+      this.#spendPlaces(parent.length - index);
       parent.splice(index, 0, value);
       this.#undo?.push(() => parent.splice(index, 1));
     } else {
@@ -211,7 +218,7 @@ class PatchRun {
       this.#set(parent, last, value);
       this.size += last.length;
     }
-    return this.#grow(value, path.length);
+    return this.#grow(value, path.length, size);
   }
 
   #replace(path: readonly string[], value: JsonValue): PatchRefusal | undefined {
@@ -230,7 +237,8 @@ class PatchRun {
     return this.#grow(value, path.length);
   }
 
-  #remove(path: readonly string[]): PatchRefusal | undefined {
+  /** @param size of the value there, where it is known */
+  #remove(path: readonly string[], size?: number): PatchRefusal | undefined {
     const last = path.at(-1);
     if (last === undefined) return this.#setRoot(null);
     const parent = this.#writableParent(path);
@@ -238,15 +246,15 @@ class PatchRun {
     const previous = memberOf(parent, last);
     if (previous === undefined) return "missing";
     if (Array.isArray(parent)) {
-      this.#spend(parent.length - Number(last));
+      this.#spendPlaces(parent.length - Number(last));
       const index = Number(last);
       parent.splice(index, 1);
       this.#undo?.push(() => parent.splice(index, 0, previous));
-      this.#shrink(previous, 0);
+      this.#shrink(previous, 0, size);
     } else {
       delete parent[last];
       this.#undo?.push(() => (parent[last] = previous));
-      this.#shrink(previous, last.length);
+      this.#shrink(previous, last.length, size);
     }
     return undefined;
   }
@@ -269,6 +277,8 @@ class PatchRun {
   }
 
   #setRoot(value: JsonValue): undefined {
+    const previous = this.root;
+    this.#undo?.push(() => (this.root = previous));
     this.root = value;
     this.size = 0;
     return this.#grow(value, 0);
@@ -276,16 +286,22 @@ class PatchRun {
 
   /** The container that holds the last token, with every container on the way made writable. */
   #writableParent(path: readonly string[]): Container | PatchRefusal {
-    if (!isContainer(this.root)) return "not-a-container";
-    let node = this.#writable(this.root);
+    const { root } = this;
+    if (!isContainer(root)) return "not-a-container";
+    let node = this.#writable(root);
+    if (this.#hasShared) this.#undo?.push(() => (this.root = root));
     this.root = node;
     for (const token of path.slice(0, -1)) {
       const child = memberOf(node, token);
       if (child === undefined) return "missing";
       if (!isContainer(child)) return "not-a-container";
       const writable = this.#writable(child);
-      if (Array.isArray(node)) node[Number(token)] = writable;
-      else node[token] = writable;
+      const parent = node;
+      if (writable !== child) {
+        // A copy of what this patch did not alter may stay where the patch is taken back.
+        if (this.#hasShared) this.#undo?.push(() => put(parent, token, child));
+        put(parent, token, writable);
+      }
       node = writable;
     }
     return node;
@@ -293,34 +309,44 @@ class PatchRun {
 
   #writable(container: Container): Container {
     if (this.#fresh.has(container)) return container;
+    if (Array.isArray(container)) this.#spendPlaces(container.length);
+    else this.#spend(Object.keys(container).length);
     const copy = Array.isArray(container) ? [...container] : { ...container };
-    this.#spend(Array.isArray(copy) ? copy.length : Object.keys(copy).length);
     this.#fresh.add(copy);
     return copy;
   }
 
-  #grow(value: JsonValue, depth: number): undefined {
-    this.size += this.#measure(value, depth);
+  #grow(value: JsonValue, depth: number, size?: number): undefined {
+    this.size += size ?? this.#measure(value, depth);
     if (this.size > this.#limits.maxSize) throw this.tooLarge("maxSize", this.#limits.maxSize);
   }
 
-  #shrink(value: JsonValue | undefined, keyLength: number): void {
-    this.size -= this.#measure(value ?? null, 0) + keyLength;
+  #shrink(value: JsonValue | undefined, keyLength: number, size?: number): void {
+    this.size -= (size ?? this.#measure(value ?? null, 0)) + keyLength;
   }
 
-  #measure(value: JsonValue, depth: number): number {
-    const size = measureJson(value, this.#limits.maxDepth - depth);
+  #measure(value: JsonValue, depth: number, visit = this.#spendOne): number {
+    const size = measureJson(value, this.#limits.maxDepth - depth, visit);
     if (size === TOO_DEEP) throw this.tooLarge("maxDepth", this.#limits.maxDepth);
-    this.#spend(size >> 3);
     return size;
   }
 
-  /** A short patch may not buy unbounded copying: eight characters of document cost one unit. */
+  /** Places of a list are copied and shifted as one block of memory. */
+  #spendPlaces(places: number): void {
+    this.#spend(places >> 4);
+  }
+
+  /** A short patch may not buy unbounded work. */
   #spend(work: number): void {
     this.#work += work;
     const { maxWork = this.#limits.maxSize } = this.#limits;
     if (this.#work > maxWork) throw this.tooLarge("maxWork", maxWork);
   }
+}
+
+function put(parent: Container, token: string, value: JsonValue): void {
+  if (Array.isArray(parent)) parent[Number(token)] = value;
+  else parent[token] = value;
 }
 
 function memberOf(value: JsonValue | undefined, token: string): JsonValue | undefined {

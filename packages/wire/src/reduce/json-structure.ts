@@ -50,22 +50,29 @@ export const TOO_DEEP = Symbol("too deep");
  * The logical size of a value: characters of strings and keys, and 8 for every value.
  *
  * Parts that occur twice count twice, for that is what a reader would have to write out.
+ *
+ * @param visit is called for every value; it throws to stop the walk
  */
-export function measureJson(value: JsonValue, maxDepth: number): number | typeof TOO_DEEP {
+export function measureJson(
+  value: JsonValue,
+  maxDepth: number,
+  visit?: () => void,
+): number | typeof TOO_DEEP {
+  visit?.();
   if (typeof value === "string") return value.length + 8;
   if (!isContainer(value)) return 8;
   if (maxDepth <= 0) return TOO_DEEP;
   let size = 8;
   if (Array.isArray(value)) {
     for (const item of value) {
-      const part = measureJson(item, maxDepth - 1);
+      const part = measureJson(item, maxDepth - 1, visit);
       if (part === TOO_DEEP) return TOO_DEEP;
       size += part;
     }
     return size;
   }
   for (const key of Object.keys(value)) {
-    const part = measureJson(value[key] ?? null, maxDepth - 1);
+    const part = measureJson(value[key] ?? null, maxDepth - 1, visit);
     if (part === TOO_DEEP) return TOO_DEEP;
     size += key.length + part;
   }
