@@ -78,7 +78,7 @@ rules:
     allow_components: ${JSON.stringify([...components, ...(preset.activities ?? [])])}
     default: block
   ag_ui_classify:
-    # Tools of the page that the agent may call: one line each.${block("tools", [...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("raw", display(preset.raw))}${block("activities", display(preset.activities))}${block("state", display(["/ui/theme", ...(preset.state ?? [])]))}
+    # Tools of the page that the agent may call: one line each.${block("tools", [...display(tools), ...starterTools])}${block("interrupts", [...starterInterrupts, ...display(preset.interrupts)])}${block("custom", display(preset.custom))}${block("raw", display(preset.raw))}${block("activities", display(preset.activities))}${block("state", display(["/ui/theme/**", ...(preset.state ?? [])]))}
     input:
       tool_result: { classification: display }
       resume: { classification: display }

@@ -75,8 +75,6 @@ class Decider implements Step, OwnRuleFacts {
   readonly clientTools: ClientTools;
   /** Made with the first call: most runs have none. */
   #toolNames: Map<string, string> | undefined;
-  /** Whether the gateway knows the client's state: who opened a stream without an input may have had one before. */
-  #isStateKnown: boolean;
   #over = false;
 
   constructor(run: Run, next: Step) {
@@ -88,7 +86,6 @@ class Decider implements Step, OwnRuleFacts {
     this.#known = new Known(run.input, run.earlier);
     this.#content = openContent(run);
     this.clientTools = clientToolsOf(run);
-    this.#isStateKnown = run.agentReadsInput && run.clientDialect !== "as-sent";
   }
 
   get policy(): CompiledPolicy {
@@ -273,10 +270,7 @@ class Decider implements Step, OwnRuleFacts {
   /** The rules about the stream that an event breaks; those of one message of a list are held against that message. */
   #violationsOf({ violations }: Passage, event: AgUiEvent): readonly ViolationFacts[] | undefined {
     const own = violations?.filter((one) => messageOf(one) === undefined);
-    const rule =
-      event.type === "STATE_DELTA" && !this.#isStateKnown
-        ? undefined
-        : this.#run.client.brokenBy(event);
+    const rule = this.#run.client.brokenBy(event);
     return rule === undefined ? own : [...(own ?? []), { rule, severity: "error" }];
   }
 
@@ -331,7 +325,6 @@ class Decider implements Step, OwnRuleFacts {
     if (policy.mode === "observe" && isRemark) return;
     this.#known.see(emitted);
     this.#run.client.see(emitted);
-    if (emitted.type === "STATE_SNAPSHOT") this.#isStateKnown = true;
   }
 
   /** A list that takes an activity away only by what was taken out of it is asked about in the form that leaves. */
@@ -346,6 +339,12 @@ class Decider implements Step, OwnRuleFacts {
   }
 
   #messageJudge({ receivedAt, violations, decision }: Passage): MessageJudge {
+    const byMessage = new Map<string | undefined, ViolationFacts[]>();
+    for (const one of violations ?? []) {
+      const known = byMessage.get(messageOf(one));
+      if (known === undefined) byMessage.set(messageOf(one), [one]);
+      else known.push(one);
+    }
     return createMessageJudge({
       run: this.#run,
       receivedAt,
@@ -357,7 +356,7 @@ class Decider implements Step, OwnRuleFacts {
       isHeld: (id) => this.#held.has(id),
       ownRule: (part) => ownRule(part, this),
       judged: (part) => this.#next.push(part),
-      violations: (messageId) => violations?.filter((one) => messageOf(one) === messageId) ?? [],
+      violations: (messageId) => byMessage.get(messageId) ?? [],
     });
   }
 }

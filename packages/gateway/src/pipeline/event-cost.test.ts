@@ -1,11 +1,15 @@
 import { DEFAULT_LIMITS } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
+import { compilePolicy, loadPolicy } from "@countersign/policy";
+import type { ContentSettings } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { encodeProto } from "@countersign/wire/proto";
 import { expect, test } from "vitest";
+import { ContentWatch } from "../decide/content.js";
 import { inRun } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { createInProcess, frames } from "../testing/in-process.js";
+import type { Passage } from "./passage.js";
 
 const IDS = { threadId: "t", runId: "r" };
 const INPUT = {
@@ -72,6 +76,15 @@ const SHAPES: Record<string, (values: number) => object> = {
       content: `text ${at}`,
     })),
   }),
+  "a message list of subagents that were not announced": (values) => ({
+    type: "MESSAGES_SNAPSHOT",
+    messages: Array.from({ length: values / 6 }, (_, at) => ({
+      id: `m${at}`,
+      role: "assistant",
+      content: `text ${at}`,
+      subagentRunId: `s${at}`,
+    })),
+  }),
 };
 
 /** Processor time, the least of several tries: other programs on the machine do not count. */
@@ -111,6 +124,86 @@ test.each(
   },
   120_000,
 );
+
+/** Short patches, sent over and over, that reach much of a large state. */
+const SHORT: Record<string, (at: number) => object> = {
+  "that move a large value": (at) =>
+    at % 2 === 0
+      ? { op: "move", from: "/large", path: "/moved" }
+      : { op: "move", from: "/moved", path: "/large" },
+  "that write beside a large value": (at) => ({ op: "replace", path: "/small", value: { at } }),
+  "that shift a long list": (at) =>
+    at % 2 === 0
+      ? { op: "add", path: "/list/0", value: "text" }
+      : { op: "remove", path: "/list/0" },
+};
+/** Rules that name paths without what lies below, so that the result of each patch is compared. */
+const EXACT = `${OPEN_POLICY}  ag_ui_classify:
+    state:
+      - { match: "/large", classification: display }
+      - { match: "/moved", classification: display }
+      - { match: "/small", classification: display }
+      - { match: "/list/*", classification: display }
+`;
+
+test.each(
+  Object.keys(SHORT).flatMap((shape) => [
+    [shape, "open", OPEN_POLICY] as const,
+    [shape, "exact rules", EXACT] as const,
+  ]),
+)(
+  "patches %s cost what as many of a small state cost, and the snapshot once (%s)",
+  async (shape, _name, policy) => {
+    const gateway = createInProcess(policy);
+    const make = SHORT[shape] as (at: number) => object;
+    const pieces = (values: number, patches: number) =>
+      frames(
+        inRun(IDS, [
+          {
+            type: "STATE_SNAPSHOT",
+            snapshot: {
+              small: 0,
+              large: Array.from({ length: values / 4 }, (_, at) => ({ at })),
+              list: Array.from({ length: values / 2 }, () => "text"),
+            },
+          },
+          ...Array.from({ length: patches }, (_, at) => ({
+            type: "STATE_DELTA",
+            delta: [make(at)],
+          })),
+        ]),
+      );
+    const patches = 100;
+    const size = MOST - 100;
+    await gateway.run(INPUT, pieces(100, patches));
+    const short = await cost(() => gateway.run(INPUT, pieces(100, patches)));
+    const snapshot = await cost(() => gateway.run(INPUT, pieces(size, 0)));
+    const both = await cost(() => gateway.run(INPUT, pieces(size, patches)));
+    await gateway.close();
+    expect(both).toBeLessThan(4 * (short + snapshot));
+  },
+  120_000,
+);
+
+test("what was said before is found by the id of its message, not by reading each message again", () => {
+  const { content } = compilePolicy(loadPolicy(RULES));
+  const count = 2000;
+  let reads = 0;
+  const sent = Array.from({ length: count }, (_, at) => ({
+    get id() {
+      reads += 1;
+      return `m${at}`;
+    },
+    role: "assistant" as const,
+    content: "said",
+  }));
+  const watch = new ContentWatch(content as ContentSettings, sent);
+  for (let at = 0; at < count; at++) {
+    const event = { type: "TEXT_MESSAGE_CONTENT", messageId: `n${at}`, delta: "x" } as const;
+    watch.read({ event } as Passage);
+  }
+  expect(reads).toBe(count);
+});
 
 test.each(["sse", "proto"] as const)(
   "an event with more values than its bound is refused while it is read (%s)",

@@ -184,6 +184,8 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
             }
           : undefined,
         earlierActivities(earlier),
+        // A client that opened its stream without an input may have had a state before.
+        upstream.target.transport === "get-sse" || clientDialect === "as-sent",
       ),
       policy: bound.policy,
       judge: bindQuarantine(policy, bound.judge, () => followed.deniedCalls(owner), around.clock),

@@ -16,9 +16,6 @@ export function snapshotChanges(before: JsonValue | undefined, after: JsonValue)
   return changedPaths(before, after);
 }
 
-/** A condition may copy no more than this of a state to look at a patch of fifty bytes. */
-const LIMITS = { ...CLIENT_PATCH_LIMITS, maxWork: 128 * 1024 };
-
 /**
  * What conditions see of a patch: its operations as they were sent, then every path that they add, remove or replace.
  * Whatever a snapshot of the result would show is among them.
@@ -30,7 +27,7 @@ const LIMITS = { ...CLIENT_PATCH_LIMITS, maxWork: 128 * 1024 };
 export function patchChanges(before: JsonValue | undefined, patch: JsonPatch): JsonValue {
   if (before === undefined) throw new TypeError("the client's value is unknown");
   const sent = patch as JsonValue[];
-  const result = applyJsonPatch(before, patch, LIMITS, 0);
+  const result = applyJsonPatch(before, patch, CLIENT_PATCH_LIMITS, 0);
   if (result.applied) return [...sent, ...changedPaths(before, result.document)];
   if (!isReadAlike(patch)) throw new TypeError("the patch does not apply");
   let room = MAX_CHANGES;

@@ -7,14 +7,18 @@ import { ClientMessages } from "./client-messages.js";
 import type { HeldMessages } from "./client-messages.js";
 import type { ClientView, HeldActivity } from "./context.js";
 
-/** Bounds of a state that is followed: sixteen times what a client may send back by default. Beyond, it is unknown. */
-export const CLIENT_PATCH_LIMITS: PatchLimits = {
+/**
+ * Bounds of a state that is followed: sixteen times what a client may send back by default. Beyond, it is unknown.
+ *
+ * The work of one patch is about that of the largest event, so that fifty bytes cost no more than an event may.
+ */
+export const CLIENT_PATCH_LIMITS = {
   ...DEFAULT_PATCH_LIMITS,
   // More than an event may bring by default.
   maxOperations: 50_000,
   maxSize: 4 * 1024 * 1024,
-  maxWork: 1024 * 1024,
-};
+  maxWork: 64 * 1024,
+} satisfies PatchLimits;
 /** Activities whose content is followed; of more only the types are known. */
 const MAX_CONTENTS = 256;
 
@@ -32,6 +36,7 @@ export class ClientState implements ClientView {
   /** Counts what was seen: a classification of another version may be out of date. */
   version = 0;
   #state: PatchedDocument | undefined;
+  #isStateAssumed: boolean;
   readonly #activities = new Map<string, Activity>();
   #contents = 0;
   /** Only where a policy asks what a message list changes. */
@@ -41,13 +46,16 @@ export class ClientState implements ClientView {
    * @param state what the client has of the shared state; undefined where that is unknown
    * @param held its messages, where it is asked what a list changes of them
    * @param earlier activities of earlier runs, by id and type: no client sends them back
+   * @param isAssumed the client could not send its state: `state` is what a page has that was just opened
    */
   constructor(
     state: JsonValue | undefined,
     messages: readonly Message[] = [],
     held?: HeldMessages,
     earlier: Iterable<readonly [id: string, type: string | undefined]> = [],
+    isAssumed = false,
   ) {
+    this.#isStateAssumed = isAssumed;
     this.#messages = held === undefined ? undefined : new ClientMessages(held);
     this.#state = state === undefined ? undefined : followed(state);
     for (const [id, type] of earlier) this.#activities.set(id, { type, content: undefined });
@@ -56,6 +64,10 @@ export class ClientState implements ClientView {
 
   get state(): JsonValue | undefined {
     return this.#state?.value;
+  }
+
+  get isStateAssumed(): boolean {
+    return this.#isStateAssumed;
   }
 
   activity(messageId: string): HeldActivity | undefined {
@@ -75,6 +87,7 @@ export class ClientState implements ClientView {
   /** The rule that a patch breaks which does not apply to what the client has; none where that is unknown. */
   brokenBy(event: AgUiEvent): StreamRuleId | undefined {
     if (event.type === "STATE_DELTA") {
+      if (this.#isStateAssumed) return undefined;
       return refuses(this.#state, event.delta) ? "state/patch-failed" : undefined;
     }
     if (event.type !== "ACTIVITY_DELTA") return undefined;
@@ -88,6 +101,7 @@ export class ClientState implements ClientView {
     switch (event.type) {
       case "STATE_SNAPSHOT":
         this.#state = followed(event.snapshot);
+        this.#isStateAssumed = false;
         break;
       case "STATE_DELTA":
         if (!applies(this.#state, event.delta)) this.#state = undefined;

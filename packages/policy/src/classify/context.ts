@@ -24,6 +24,8 @@ export type ClassifyContext = {
 export type ClientView = {
   /** The shared state; undefined where it is unknown. */
   readonly state: JsonValue | undefined;
+  /** The client could not send its state, and has the one above only if its page was just opened. */
+  readonly isStateAssumed?: boolean;
   /** An activity on the screen. */
   activity(messageId: string): HeldActivity | undefined;
   /** Types of the activities that a message list takes away; undefined is one of unknown type. */

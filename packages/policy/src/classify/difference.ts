@@ -9,14 +9,16 @@ export type ChangeOp = "add" | "remove" | "replace";
 export type DifferenceVisitor = {
   enter(segment: string | number): void;
   leave(): void;
+  /** Whether to look at the members of the current value; told how many there are. */
+  looksInside?(members: number): boolean;
   /**
    * The value at the current path is added, removed or replaced; containers come before their members.
    *
    * @param value the new value, or of a removal the old one
-   * @param isLeaf one of the two has no members, so that no path below speaks for it
+   * @param isLeaf whether one of the two has no members, so that no path below speaks for it
    * @returns false to hear no more
    */
-  changed(op: ChangeOp, value: JsonValue, isLeaf: boolean): boolean;
+  changed(op: ChangeOp, value: JsonValue, isLeaf: () => boolean): boolean;
 };
 
 /**
@@ -36,7 +38,7 @@ function compare(before: JsonValue, after: JsonValue, visitor: DifferenceVisitor
   if (before === after) return true;
   if (Array.isArray(before) && Array.isArray(after)) return compareLists(before, after, visitor);
   if (isJsonObject(before) && isJsonObject(after)) return compareObjects(before, after, visitor);
-  const isLeaf = isChildless(before) || isChildless(after);
+  const isLeaf = (): boolean => isChildless(before) || isChildless(after);
   if (!visitor.changed("replace", after, isLeaf)) return false;
   return visitBelow("remove", before, visitor) && visitBelow("add", after, visitor);
 }
@@ -46,8 +48,10 @@ function compareLists(
   after: readonly JsonValue[],
   visitor: DifferenceVisitor,
 ): boolean {
+  if (visitor.looksInside?.(Math.max(before.length, after.length)) === false) return true;
   const shared = Math.min(before.length, after.length);
   for (let at = 0; at < shared; at++) {
+    if (before[at] === after[at]) continue;
     visitor.enter(at);
     if (!compare(before[at] as JsonValue, after[at] as JsonValue, visitor)) return false;
     visitor.leave();
@@ -65,8 +69,11 @@ function compareObjects(
   after: JsonObject,
   visitor: DifferenceVisitor,
 ): boolean {
-  for (const key of Object.keys(before)) {
+  const keys = Object.keys(before);
+  if (visitor.looksInside?.(keys.length) === false) return true;
+  for (const key of keys) {
     const old = before[key] as JsonValue;
+    if (old === after[key] && Object.hasOwn(after, key)) continue;
     if (!Object.hasOwn(after, key)) {
       if (!visitWhole("remove", key, old, visitor)) return false;
       continue;
@@ -89,7 +96,7 @@ function visitWhole(
   visitor: DifferenceVisitor,
 ): boolean {
   visitor.enter(segment);
-  if (!visitor.changed(op, value, isChildless(value))) return false;
+  if (!visitor.changed(op, value, () => isChildless(value))) return false;
   if (!visitBelow(op, value, visitor)) return false;
   visitor.leave();
   return true;
@@ -98,9 +105,12 @@ function visitWhole(
 function visitBelow(op: ChangeOp, value: JsonValue, visitor: DifferenceVisitor): boolean {
   if (value === null || typeof value !== "object") return true;
   if (Array.isArray(value)) {
+    if (visitor.looksInside?.(value.length) === false) return true;
     return value.every((item, at) => visitWhole(op, at, item, visitor));
   }
-  return Object.keys(value).every((key) => visitWhole(op, key, value[key] as JsonValue, visitor));
+  const keys = Object.keys(value);
+  if (visitor.looksInside?.(keys.length) === false) return true;
+  return keys.every((key) => visitWhole(op, key, value[key] as JsonValue, visitor));
 }
 
 /** Whether a value is a scalar or an empty container. */

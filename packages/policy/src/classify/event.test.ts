@@ -47,7 +47,7 @@ test.each<[AgUiEvent, string]>([
   ],
   [{ type: "RUN_ERROR", message: "x" }, "error display"],
   [{ type: "STATE_SNAPSHOT", snapshot: {} }, "state_update mutate"],
-  [{ type: "STATE_DELTA", delta: [] }, "state_update mutate"],
+  [{ type: "STATE_DELTA", delta: [{ op: "remove", path: "/a" }] }, "state_update mutate"],
   [{ type: "MESSAGES_SNAPSHOT", messages: [] }, "state_update mutate chat-window:main"],
   [
     { type: "ACTIVITY_SNAPSHOT", messageId: "m", activityType: "chart", content: {} },
@@ -133,7 +133,7 @@ test("tool calls inside a snapshot of messages are seen", () => {
 });
 
 test("a claim may raise the class, never lower it", () => {
-  const event: AgUiEvent = { type: "STATE_DELTA", delta: [] };
+  const event: AgUiEvent = { type: "STATE_DELTA", delta: [{ op: "remove", path: "/a" }] };
   const raised = classifyEvent(event, { claim: { classification: "submit" } });
   expect(raised).toMatchObject({ classification: "submit", derived: "mutate", claimed: "submit" });
   const lowered = classifyEvent(event, { claim: { classification: "display" } });
@@ -147,7 +147,7 @@ test("a claim may raise the class, never lower it", () => {
 
 const STATE = `ag_ui_classify:
   state:
-    - { match: /ui/theme, classification: display }
+    - { match: "/ui/theme/**", classification: display }
     - { match: "/nav/**", event_type: navigation, classification: navigate }
     - { match: "/cart/*/price", classification: submit, target: { component_type: cart } }
 `;

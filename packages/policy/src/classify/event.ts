@@ -10,6 +10,7 @@ import type { ClassifyContext } from "./context.js";
 import { classifyEnvelope } from "./envelope.js";
 import type { Refinements } from "./refinement.js";
 import { patchChanges, snapshotChanges } from "./changes.js";
+import { isChildless } from "./difference.js";
 import { NO_REFINEMENTS, refine, refineNamed, strictestFirst } from "./refinement.js";
 import { patchAspects, snapshotAspects } from "./state.js";
 import { CLASSIFICATION_TABLE } from "./table.js";
@@ -67,19 +68,24 @@ function deriveFacts(
     case "STATE_SNAPSHOT": {
       const before = context.client?.state;
       const base = rowAspect(row, refinements);
+      // An empty state is unchanged where the client sent an empty one, and takes all away where it could not send any.
+      const isWiped = context.client?.isStateAssumed === true && isChildless(event.snapshot);
+      const known = isWiped ? undefined : before;
+      const aspects = snapshotAspects(base, known, event.snapshot, refinements.state);
       return {
-        ...toFacts(event.type, snapshotAspects(base, before, event.snapshot, refinements.state)),
+        ...toFacts(event.type, aspects),
         changes: () => snapshotChanges(before, event.snapshot),
       };
     }
-    case "STATE_DELTA":
+    case "STATE_DELTA": {
+      const before = context.client?.state;
+      const known = context.client?.isStateAssumed === true ? undefined : before;
+      const base = rowAspect(row, refinements);
       return {
-        ...toFacts(
-          event.type,
-          patchAspects(rowAspect(row, refinements), event.delta, refinements.state),
-        ),
-        changes: () => patchChanges(context.client?.state, event.delta),
+        ...toFacts(event.type, patchAspects(base, known, event.delta, refinements.state)),
+        changes: () => patchChanges(before, event.delta),
       };
+    }
     case "ACTIVITY_SNAPSHOT":
     case "ACTIVITY_DELTA":
       return activityFacts(event, row, context, refinements);

@@ -37,6 +37,12 @@ export class RuleWalk {
     return this.unnamed && this.hit.size === this.#rules;
   }
 
+  /** Nothing that may lie below the current path is still to be found. */
+  get isDoneBelow(): boolean {
+    const isFound = ({ rule }: Reached): boolean => this.hit.has(rule);
+    return this.#level().every(isFound) && (this.unnamed || this.coversBelow());
+  }
+
   enter(segment: string | number): void {
     this.#segments.push(segment);
   }
@@ -62,6 +68,11 @@ export class RuleWalk {
   /** Touches what may lie below the current path. */
   touchBelow(): void {
     for (const { rule } of this.#level()) this.hit.add(rule);
+  }
+
+  /** Whether one rule names every path that may lie below the current one. */
+  coversBelow(): boolean {
+    return this.#level().some(coversAllBelow);
   }
 
   /** Touches what may lie below the current path, but for rules that name the path itself. */
@@ -108,4 +119,13 @@ function withClosure(glob: PointerGlob, places: readonly number[]): readonly num
 
 function isMatch({ glob, places }: Reached): boolean {
   return places.includes(glob.length);
+}
+
+// `**` names what lies below at any depth. One `*` beside it only asks that something lies there.
+function coversAllBelow({ glob, places }: Reached): boolean {
+  return places.some((at) => {
+    const rest = glob.slice(at);
+    const isAny = rest.includes("**") && rest.every((part) => part === "**" || part === "*");
+    return isAny && rest.filter((part) => part === "*").length <= 1;
+  });
 }

@@ -1,25 +1,39 @@
 import type { JsonValue } from "@countersign/core";
 import type { JsonPatch } from "@countersign/wire";
+import { applyJsonPatch } from "@countersign/wire/reduce";
 import { splitPointer } from "../patterns/pointer-glob.js";
-import { isChildless, MAX_CHANGES, visitDifferences } from "./difference.js";
+import { CLIENT_PATCH_LIMITS } from "./client-state.js";
+import { MAX_CHANGES, visitDifferences } from "./difference.js";
 import type { Aspect } from "./facts.js";
 import { refine, strictestFirst } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
 import { RuleWalk } from "./rule-walk.js";
 
-/** What a patch does: the table's row for paths no rule names, and each rule one of its paths touches. */
+/**
+ * What a patch does: the table's row for paths no rule names, and each rule one of its paths touches. Whatever a
+ * snapshot of its result would touch is among them.
+ *
+ * @param before the state it changes; where that is unknown, everything may lie below the paths it names
+ */
 export function patchAspects(
   base: Aspect,
+  before: JsonValue | undefined,
   patch: JsonPatch,
   state: Refinements["state"],
 ): [Aspect, ...Aspect[]] {
-  if (state.length === 0 || patch.length === 0) return [base];
   const walk = new RuleWalk(state);
+  let isCovered = true;
   for (const operation of patch) {
     if (walk.isDone) break;
-    touchPointer(walk, operation.path, operation.op);
-    if ("from" in operation) touchPointer(walk, operation.from, operation.op);
+    isCovered = touchPointer(walk, operation.path, operation.op) && isCovered;
+    if ("from" in operation) {
+      // What is copied stays as it is.
+      const op = operation.op === "copy" ? "test" : operation.op;
+      isCovered = touchPointer(walk, operation.from, op) && isCovered;
+    }
   }
+  // The rules were found by the paths above; only a path that none of them names may be missing.
+  if (!isCovered && !walk.unnamed) touchResult(walk, before, patch);
   return toAspects(base, state, walk);
 }
 
@@ -35,51 +49,89 @@ export function snapshotAspects(
   after: JsonValue,
   state: Refinements["state"],
 ): [Aspect, ...Aspect[]] {
-  if (state.length === 0) return [base];
-  if (before === undefined) return patchAspects(base, [REPLACE_ROOT], state);
+  if (before === undefined) return patchAspects(base, undefined, [REPLACE_ROOT], state);
   const walk = new RuleWalk(state);
-  let changes = 0;
-  visitDifferences(before, after, {
-    enter: (segment) => walk.enter(segment),
-    leave: () => walk.leave(),
-    changed(_op, _value, isLeaf) {
-      changes += 1;
-      if (changes > MAX_CHANGES) walk.touchAll();
-      else if (!walk.touch() && isLeaf) walk.unnamed = true;
-      return !walk.isDone;
-    },
-  });
-  // A state that is sent again as it is changes nothing. An empty one may take away what a client never told: then
-  // the state before it is as good as unknown.
-  if (changes === 0) {
-    return isChildless(after)
-      ? patchAspects(base, [REPLACE_ROOT], state)
-      : [{ ...base, classification: "display", derived: "display" }];
-  }
+  touchDifferences(walk, before, after, Number.POSITIVE_INFINITY, () => walk.isDone);
   return toAspects(base, state, walk);
 }
 
 const REPLACE_ROOT: JsonPatch[number] = { op: "replace", path: "", value: null };
 
-// The first rule that names a path decides it; rules that name something below it count as well.
-function touchPointer(walk: RuleWalk, pointer: string, op: JsonPatch[number]["op"]): void {
+/** @param maxMembers that are compared: those of an event are bounded, those of a patched state are not */
+function touchDifferences(
+  walk: RuleWalk,
+  before: JsonValue,
+  after: JsonValue,
+  maxMembers: number,
+  isDone: () => boolean,
+): void {
+  let changes = 0;
+  let members = 0;
+  walk.restart();
+  visitDifferences(before, after, {
+    enter: (segment) => walk.enter(segment),
+    leave: () => walk.leave(),
+    looksInside(count) {
+      members += count;
+      if (members > maxMembers) walk.touchAll();
+      return !isDone() && !walk.isDoneBelow;
+    },
+    changed(_op, _value, isLeaf) {
+      changes += 1;
+      if (changes > MAX_CHANGES) walk.touchAll();
+      else if (!walk.touch() && isLeaf()) walk.unnamed = true;
+      return !isDone();
+    },
+  });
+}
+
+/** Touches what a snapshot of the result would. A patch that does not apply here may apply to what the client has. */
+function touchResult(walk: RuleWalk, before: JsonValue | undefined, patch: JsonPatch): void {
+  const after = before === undefined ? undefined : patchedState(before, patch);
+  if (before === undefined || after === undefined) walk.unnamed = true;
+  else touchDifferences(walk, before, after, CLIENT_PATCH_LIMITS.maxWork, () => walk.unnamed);
+}
+
+function patchedState(before: JsonValue, patch: JsonPatch): JsonValue | undefined {
+  try {
+    const result = applyJsonPatch(before, patch, CLIENT_PATCH_LIMITS, 0);
+    return result.applied ? result.document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The first rule that names a path decides it; rules that name something below it count as well.
+ *
+ * @returns whether no path below can change that no rule names: one rule names them all, or nothing changes
+ */
+function touchPointer(walk: RuleWalk, pointer: string, op: JsonPatch[number]["op"]): boolean {
   const path = splitPointer(pointer);
+  // What enters or leaves a list moves its neighbours: a rule for `/links/0` is touched by what is put
+  // before it, and by what is appended to an empty list.
+  const isShift = op !== "replace" && op !== "test" && POSITION.test(path.at(-1) ?? "none");
+  let isCovered = true;
   walk.restart();
   path.forEach((segment, at) => {
-    // What enters or leaves a list moves its neighbours: a rule for `/links/0` is touched by what is put
-    // before it, and by what is appended to an empty list.
-    const isShift = at === path.length - 1 && op !== "replace" && op !== "test";
-    if (isShift && POSITION.test(segment)) walk.touchMembers();
+    if (isShift && at === path.length - 1) {
+      walk.touchMembers();
+      isCovered = walk.coversBelow();
+    }
     walk.enter(segment);
   });
   if (!walk.touch()) walk.unnamed = true;
   walk.touchBelow();
+  isCovered &&= walk.coversBelow();
   const other = asReadByClients(path);
-  if (other === undefined) return;
-  walk.restart();
-  for (const segment of other) walk.enter(segment);
-  walk.touch();
-  walk.touchBelow();
+  if (other !== undefined) {
+    walk.restart();
+    for (const segment of other) walk.enter(segment);
+    isCovered = walk.touch() && isCovered;
+    walk.touchBelow();
+    isCovered &&= walk.coversBelow();
+  }
+  return isCovered || op === "test";
 }
 
 const POSITION = /^(?:-|[0-9]*)$/;
@@ -100,6 +152,7 @@ export function asReadByClients(path: readonly string[]): readonly string[] | un
   return differs ? read : undefined;
 }
 
+/** What changes nothing is `display`: a state that is sent again as it is, an empty patch. */
 function toAspects(
   base: Aspect,
   state: Refinements["state"],
@@ -108,5 +161,7 @@ function toAspects(
   const aspects: Aspect[] = unnamed ? [base] : [];
   for (const index of hit) aspects.push(refine(base, state[index]?.refinement));
   const [first, ...rest] = aspects;
-  return first === undefined ? [base] : strictestFirst([first, ...rest]);
+  return first === undefined
+    ? [{ ...base, classification: "display", derived: "display" }]
+    : strictestFirst([first, ...rest]);
 }

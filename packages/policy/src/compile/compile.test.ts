@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ClientState } from "../classify/client-state.js";
 import { classifyEvent } from "../classify/event.js";
 import { classifyInput } from "../classify/input.js";
 import { eventOf, factsOf, policyOf, token, verdict } from "../testing/judge.js";
@@ -51,7 +52,7 @@ test("all things an event does must be allowed", () => {
   const delta = (...paths: string[]) =>
     classifyEvent(
       { type: "STATE_DELTA", delta: paths.map((path) => ({ op: "add", path, value: 1 })) },
-      { refinements: policy.refinements },
+      { refinements: policy.refinements, client: new ClientState({}) },
     );
   expect(verdict(policy, delta("/theme"))).toBe("allow");
   expect(verdict(policy, delta("/theme", "/url"))).toBe("capability required for Navigate events");

@@ -224,7 +224,13 @@ test("the measure of a value ends where its work is spent", () => {
     values += 1;
     if (values > 10) throw new RangeError("enough");
   };
-  expect(() => measureJson(Array.from({ length: 1000 }, () => [1]), 64, visit)).toThrow(RangeError);
+  expect(() =>
+    measureJson(
+      Array.from({ length: 1000 }, () => [1]),
+      64,
+      visit,
+    ),
+  ).toThrow(RangeError);
   expect(values).toBe(11);
 });
 

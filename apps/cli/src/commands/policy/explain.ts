@@ -27,7 +27,7 @@ Example:
   $ countersign policy explain ERR_HISTORY_DROPPED
   $ countersign policy explain agui-evt_01JD0Z0000000000000000000
   $ curl -s -d @request.json http://127.0.0.1:8080/agents/main | countersign policy explain --event -
-  $ echo '{"type":"STATE_SNAPSHOT","snapshot":{}}' | countersign policy explain --policy policy.yaml --event -
+  $ echo '{"type":"STATE_SNAPSHOT","snapshot":{"cart":[]}}' | countersign policy explain --policy policy.yaml --event -
   $ countersign policy explain --policy policy.yaml --event ask.json --scope ui:submit:modal
 `;
 

@@ -60,8 +60,8 @@ test("a case that was written for the other mode says so", async () => {
   const cases = file(
     "mode.test.yaml",
     `cases:
-  - { name: a, event: { type: STATE_SNAPSHOT, snapshot: {} }, expect: { decision: observe } }
-  - { name: b, event: { type: STATE_SNAPSHOT, snapshot: {} }, expect: { decision: deny } }
+  - { name: a, event: { type: STATE_SNAPSHOT, snapshot: { a: 1 } }, expect: { decision: observe } }
+  - { name: b, event: { type: STATE_SNAPSHOT, snapshot: { a: 1 } }, expect: { decision: deny } }
 `,
   );
   const { code, out } = await run("policy", "test", cases, "--policy", policy);
@@ -105,7 +105,7 @@ test("a failing case prints the difference, and the run says which rules no case
   file("q.yaml", "ag_ui: { allow_display_without_capability: true }\n");
   const cases = file(
     "q.test.yaml",
-    "cases:\n  - name: state\n    event: { type: STATE_SNAPSHOT, snapshot: {} }\n    expect: { decision: allow }\n",
+    "cases:\n  - name: state\n    event: { type: STATE_SNAPSHOT, snapshot: { a: 1 } }\n    expect: { decision: allow }\n",
   );
   const { code, out } = await run("policy", "test", cases);
   expect(code).toBe(1);
@@ -116,7 +116,7 @@ test("a failing case prints the difference, and the run says which rules no case
 test("replay counts what changes and shows samples", async () => {
   const capture = file(
     "c.agui.jsonl",
-    '{"type":"RUN_STARTED","threadId":"t","runId":"r"}\n{"type":"STATE_SNAPSHOT","snapshot":{}}\nnot json\n',
+    '{"type":"RUN_STARTED","threadId":"t","runId":"r"}\n{"type":"STATE_SNAPSHOT","snapshot":{"a":1}}\nnot json\n',
   );
   const strict = file("strict.yaml", "ag_ui: { allow_display_without_capability: true }\n");
   const { code, out } = await run("policy", "replay", "--policy", strict, "--from", capture);
