@@ -12,9 +12,10 @@ import { Histogram } from "./histogram.js";
 import { Tally } from "./tally.js";
 
 const answer = ({ body }: { body: string }) => ({
-  pieces: inRun(idsOf(body), [...text("m1", "hi"), { type: "STATE_SNAPSHOT", snapshot: { a: 1 } }]).map(
-    sseFrame,
-  ),
+  pieces: inRun(idsOf(body), [
+    ...text("m1", "hi"),
+    { type: "STATE_SNAPSHOT", snapshot: { a: 1 } },
+  ]).map(sseFrame),
 });
 
 async function scrape(served: Served) {
