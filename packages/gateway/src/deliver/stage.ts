@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Denial } from "@countersign/policy";
+import type { RunAgentInput } from "@countersign/wire";
 import { completeInput, downgradeInput } from "@countersign/wire/dialects";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
@@ -84,8 +85,9 @@ function bodyOf(request: InboundRequest): object {
   const input = assertInput(request);
   if (agentDialect === "0.0") return downgradeInput(input, "0.0.55").body;
   if (agentDialect === "0.1.0") return downgradeInput(input, "0.1.0").body;
+  const sent = (request.sentAsItCame as RunAgentInput | undefined) ?? input;
   // An agent of unknown version may be of the 0.0 line, whose frameworks fail without these members.
-  return agentDialect === "auto" ? completeInput(input) : input;
+  return agentDialect === "auto" ? completeInput(sent) : sent;
 }
 
 /** Delivers or withholds one event; a failure returned ends the run. */

@@ -39,7 +39,7 @@ const ON_THE_THREAD: Partial<Record<RequestCheckName, (input: RunAgentInput) => 
 export function explainRequest(value: JsonValue, policy: CompiledPolicy): RequestStep[] {
   const { input } = enforceInput(value);
   const findings: Finding[] = [
-    ...reviewKeys(value, value),
+    ...reviewKeys(value, value, policy.request).findings,
     ...reviewTools(input, stateOf([]), policy.request.tools),
     ...reviewCarried(input, policy.request),
   ];
@@ -55,10 +55,10 @@ export function explainRequest(value: JsonValue, policy: CompiledPolicy): Reques
 }
 
 function stepOf(finding: Finding, mode: "enforce" | "observe"): RequestStep {
-  const { code, reason, at, remedy = remedyOf(code) } = finding;
+  const { code, reason, at, isRemark, remedy = remedyOf(code) } = finding;
   return {
     rule: ruleOf(finding),
-    outcome: mode === "enforce" ? "blocked" : "observed",
+    outcome: isRemark === true ? "passed" : mode === "enforce" ? "blocked" : "observed",
     code,
     reason,
     ...(at === undefined ? {} : { pointer: at }),

@@ -119,8 +119,10 @@ export type OwnRuleId = keyof typeof OWN_RULES;
 /** Every check of `ag_ui_request`: the rules that a request is refused by, each under `ag_ui_request.<check>`. */
 export const REQUEST_RULES: Readonly<Record<RequestCheckName, RuleMeaning>> = {
   unknown_keys: {
-    means: "the request has a key that AG-UI does not define",
-    remedy: "put own data into `forwardedProps`, `state` or `metadata`",
+    means:
+      "the request has a key or a content part that AG-UI does not define; on an allowed request the gateway removed it before the agent received the request, unless the policy observes",
+    remedy:
+      "put own data into `forwardedProps`, `state` or `metadata`; `unknown_keys.action` chooses between `strip` and `refuse`",
   },
   threads: {
     means: "the thread belongs to another principal",

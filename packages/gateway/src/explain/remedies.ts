@@ -5,7 +5,7 @@ import type { Obstacle } from "../inbound/obstacle.js";
 /** What helps against each refusal by what the gateway knows; where a finding knows more, it says so itself. */
 const OF_FINDINGS: Readonly<Record<FindingCode | Obstacle["code"], string>> = {
   ERR_INBOUND_UNKNOWN_KEY:
-    "send only what AG-UI defines for the client's version; own data belongs into forwardedProps, state or metadata",
+    "send only what AG-UI defines for the client's version; own data belongs into forwardedProps, state or metadata; ag_ui_request.unknown_keys.action: strip removes unknown keys instead",
   ERR_MESSAGE_NO_RUN: "send the input first, and messages while its run is open",
   ERR_MESSAGE_ONE_WAY:
     "send it with the next request; only an agent behind ws: takes messages while it answers",

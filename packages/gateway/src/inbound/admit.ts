@@ -1,7 +1,15 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { sourceHostsOf } from "@countersign/policy";
 import { STAGES } from "../pipeline/pipeline.js";
-import { denialOf, errorOf, isFound, permitNoting, rulesNotedBy, weigh } from "./finding.js";
+import {
+  denialOf,
+  errorOf,
+  isFound,
+  permitNoting,
+  ruleOf,
+  rulesNotedBy,
+  weigh,
+} from "./finding.js";
 import type { Finding } from "./finding.js";
 import { obstacleDenial, obstacleError } from "./obstacle.js";
 import type { Obstacle } from "./obstacle.js";
@@ -9,7 +17,7 @@ import { attachReceipt } from "./refusal-log.js";
 import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";
 import { findPublicHosts } from "./source-lookup.js";
-import { reviewKeys } from "./strict-keys.js";
+import { isSentAsItCame, reviewKeys } from "./strict-keys.js";
 
 /**
  * Walks a browser's request along the same stages as the agent's events.
@@ -38,7 +46,18 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
         if (obstacle !== undefined) request.decision = obstacleDenial(obstacle);
       }
     } else if (stage.name === "translate") {
-      findings.push(...reviewKeys(raw as JsonValue, request.value as JsonValue));
+      const { policy, value } = request;
+      const review = reviewKeys(
+        raw as JsonValue,
+        value as JsonValue,
+        policy.request,
+        request.lostPart,
+      );
+      findings.push(...review.findings);
+      if (review.removed > 0) {
+        if (isSentAsItCame(review, policy)) request.sentAsItCame = value as JsonObject;
+        else request.isStripped = true;
+      }
       const { refusing } = weigh(findings, request.policy);
       if (refusing !== undefined) throw errorOf(refusing);
     } else if (stage.name === "order") {
@@ -68,16 +87,17 @@ function roomFor({ caps, facts }: InboundRequest): Promise<void> | undefined {
 
 /** What was found comes before what a policy says, also where both only observe. */
 function decideBy(request: InboundRequest, findings: readonly Finding[]): void {
-  const { refusing, noted, notedRules, remark } = weigh(findings, request.policy);
+  const { refusing, noted, notedRules, remarks } = weigh(findings, request.policy);
   if (refusing !== undefined) request.decision = denialOf(refusing);
   else if (request.decision?.allow === true) {
     const { observed } = request.decision;
     if (observed !== undefined && !isFound(observed)) request.policyRemark = observed;
     // On record is what enforcing would name, and there what was found comes first.
     const first = noted === undefined ? observed : denialOf(noted);
+    const [remark] = remarks;
     const told = first ?? (remark === undefined ? undefined : denialOf(remark));
     if (told !== undefined) {
-      const rules = [...notedRules, ...rulesNotedBy(request.decision)];
+      const rules = [...notedRules, ...rulesNotedBy(request.decision), ...remarks.map(ruleOf)];
       request.decision = permitNoting(told, rules);
     }
   }

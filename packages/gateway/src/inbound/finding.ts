@@ -94,7 +94,7 @@ export function weigh(
   noted: Finding | undefined;
   /** The rules of everything that is noted. */
   notedRules: string[];
-  remark: Finding | undefined;
+  remarks: Finding[];
 } {
   const counted = findings.filter(
     ({ check, isFirm }) => isFirm === true || request.mode(check) !== "off",
@@ -109,7 +109,7 @@ export function weigh(
     refusing,
     noted: noted[0],
     notedRules: noted.map(ruleOf),
-    remark: counted.find(isRemark),
+    remarks: counted.filter(isRemark),
   };
 }
 

@@ -112,7 +112,6 @@ const MUTATIONS: Record<string, Mutate> = {
     role: role === "assistant" ? "user" : "assistant",
   })),
   "under another id": one(isAny, ({ id }) => ({ id: id.toUpperCase() + id })),
-  annotated: one(isAgents, () => ({ metadata: { forged: 1 } })),
   sealed: one(isAny, () => ({ encryptedValue: "forged" })),
   attributed: one(isAgents, () => ({ subagentRunId: "forged" })),
   renamed: one(isAgents, () => ({ name: "forged" })),
@@ -131,7 +130,17 @@ const MUTATIONS: Record<string, Mutate> = {
   })),
 };
 
-test("a history is accepted as it was delivered, and refused with any one thing changed", async () => {
+/** What clients change in the messages that they repeat, without saying anything else. */
+const ADDITIONS: Record<string, Mutate> = {
+  "metadata added": one(isAny, ({ metadata }) => ({
+    metadata: { ...metadata, tanstack: { createdAt: 1 } },
+  })),
+  "metadata replaced": one(isAny, () => ({ metadata: { tanstack: { createdAt: 1 } } })),
+  "metadata left out": one(isAny, () => ({ metadata: undefined })),
+  "metadata of a call": recall(() => ({ metadata: { shown: true } })),
+};
+
+test("a history is accepted as it was delivered, also with other metadata, and refused with any one thing changed", async () => {
   const tried = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(fc.nat(), async (seed) => {
@@ -155,9 +164,17 @@ test("a history is accepted as it was delivered, and refused with any one thing 
           true,
         ]);
       }
+      for (const [name, add] of Object.entries(ADDITIONS)) {
+        const changed = add([...history], dice);
+        if (changed === undefined) continue;
+        tried.set(name, (tried.get(name) ?? 0) + 1);
+        expect([name, await judge(changed)]).toEqual([name, []]);
+      }
       expect(await judge(history)).toEqual([]);
     }),
     { seed: 20_261_116, numRuns: Number(process.env["HISTORY_RUNS"] ?? 60) },
   );
-  expect([...tried.keys()].toSorted()).toEqual(Object.keys(MUTATIONS).toSorted());
+  expect([...tried.keys()].toSorted()).toEqual(
+    Object.keys({ ...MUTATIONS, ...ADDITIONS }).toSorted(),
+  );
 });

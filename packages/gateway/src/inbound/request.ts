@@ -1,4 +1,4 @@
-import type { JsonValue, Limits } from "@countersign/core";
+import type { JsonObject, JsonValue, Limits } from "@countersign/core";
 import type { CompiledPolicy, Decision, Denial, EventFacts } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
@@ -51,7 +51,13 @@ export type InboundRequest = {
   value?: JsonValue;
   /** After translate: what a browser says on a socket. */
   message?: { readonly envelope: Partial<Envelope>; readonly capability?: JsonValue };
-  /** After enforce. */
+  /** After translate: where the first content part stood that has no form in AG-UI 1.0. */
+  lostPart?: string;
+  /** After translate: the gateway removes parts that AG-UI does not define. */
+  isStripped?: true;
+  /** After translate: what the agent gets where such parts stay, because the policy observes. */
+  sentAsItCame?: JsonObject;
+  /** After enforce: what is judged. */
   input?: RunAgentInput;
   /** After the review: keys of its state that are not what its client was left with; absent, all of it is new. */
   writtenKeys?: readonly string[] | undefined;

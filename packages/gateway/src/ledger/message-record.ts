@@ -55,6 +55,11 @@ const FIELDS = [
   "encryptedValueType",
   "subagentRunId",
 ] as const;
+/**
+ * Those of them that a client may not change either. Metadata is not among them: clients write into that of messages which
+ * they repeat, and no rule reads it as something that was said.
+ */
+const COMPARED = FIELDS.filter((name) => name !== "metadata");
 /** Fields that say what a message is about: neither lost nor changed. */
 const BINDING = ["toolCallId", "error"] as const;
 
@@ -147,9 +152,11 @@ export function compareMessage(message: Message, record: MessageRecord): Compari
   // What the person said themselves is theirs; only what agents read of it counts.
   const holder = message as unknown as Fields;
   if (message.role === "user") {
-    return sameFields(holder, record.fields, ["encryptedValue"]) ? "same" : "changed";
+    return sameFields(holder, record.fields, ["encryptedValue", "encryptedValueType"])
+      ? "same"
+      : "changed";
   }
-  if (!sameFields(holder, record.fields, FIELDS) || !sameBinding(holder, record.fields)) {
+  if (!sameFields(holder, record.fields, COMPARED) || !sameBinding(holder, record.fields)) {
     return "changed";
   }
   const calls = message.role === "assistant" ? (message.toolCalls ?? []) : [];
@@ -168,7 +175,7 @@ function compareCalls(calls: readonly ToolCall[], record: MessageRecord): Compar
     if (before === undefined || before.id !== call.id || before.name !== call.function.name) {
       return "changed";
     }
-    if (!sameFields(call as unknown as Fields, before.fields, FIELDS)) return "changed";
+    if (!sameFields(call as unknown as Fields, before.fields, COMPARED)) return "changed";
     if (before.arguments.includes(digestOf(call.function.arguments))) continue;
     // Arguments that are not whole cannot be acted on; whole ones nobody delivered might be.
     if (before.open !== true || isWholeJson(call.function.arguments)) return "changed";

@@ -64,7 +64,7 @@ const CASES: Case[] = [
   { code: "ERR_DIALECT_REQUEST", ask: "[1]" },
   { code: "ERR_DIALECT_DOUBLE_SPELLING", ask: '{"threadId":"t","thread_id":"o","messages":[]}' },
   { code: "ERR_ENFORCE_MALFORMED_VALUE", ask: { messages: 1, runId: "r" } },
-  { code: "ERR_INBOUND_UNKNOWN_KEY", ask: { surprise: 1, runId: "r" } },
+  { code: "ERR_INBOUND_UNKNOWN_KEY", ask: { protocolVersion: "1.0", run_id: "s", runId: "r" } },
   { code: "ERR_ID_TOO_LONG", ask: { runId: "r".repeat(1025) } },
   { code: "ERR_HISTORY_INVENTED", ask: { ...said("assistant"), runId: "r" } },
   {

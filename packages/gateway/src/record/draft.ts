@@ -83,7 +83,7 @@ export function inboundDraftOf(request: InboundRequest): EntryDraft {
   if (facts === undefined || decision === undefined) {
     throw new TypeError("a request is recorded after it was decided");
   }
-  const { message } = request;
+  const { message, sentAsItCame } = request;
   const input = message === undefined ? assertInput(request) : undefined;
   const draft = entryOf({
     facts,
@@ -94,7 +94,9 @@ export function inboundDraftOf(request: InboundRequest): EntryDraft {
     agentId: request.agent,
     sessionId: request.sessionId,
     transport: request.transport,
-    payloadText: canonicalJson((input ?? message?.envelope.payload ?? null) as JsonValue),
+    payloadText: canonicalJson(
+      (sentAsItCame ?? input ?? message?.envelope.payload ?? null) as JsonValue,
+    ),
     policyHash: request.policy.hash,
     mode: request.policy.mode,
   });

@@ -126,6 +126,7 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     });
     await admitRequest(question);
     countObserved(around.telemetry, question);
+    if (question.isStripped === true) around.telemetry.stripped.add(agent);
     const input = assertInput(question);
     const entered = handle as unknown as OpenRunHandle;
     const followed = visit as unknown as ThreadVisit;

@@ -51,6 +51,10 @@ export const METRICS = {
     "agent",
     "note",
   ),
+  countersign_requests_stripped_total: counter(
+    "Requests from which the gateway removed keys or content parts that AG-UI does not define",
+    "agent",
+  ),
   countersign_runs_open: gauge("Runs open now", "transport"),
   countersign_sockets_open: gauge("WebSockets open now, with or without a run"),
   countersign_connections_open: gauge("TCP connections on the data plane"),

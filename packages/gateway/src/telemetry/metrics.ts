@@ -71,6 +71,7 @@ async function readSamples(
     ["countersign_runs_ended_total", counts(telemetry.runsEnded)],
     ["countersign_run_failures_total", counts(telemetry.runFailures)],
     ["countersign_repairs_total", counts(telemetry.repairs)],
+    ["countersign_requests_stripped_total", counts(telemetry.stripped)],
     [
       "countersign_runs_open",
       ["sse", "websocket"].map((transport) => [

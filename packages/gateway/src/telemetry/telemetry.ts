@@ -35,6 +35,7 @@ export type Telemetry = {
   readonly runFailures: Tally;
   /** By agent and note. */
   readonly repairs: Tally;
+  readonly stripped: Tally;
   readonly openRuns: Set<OpenRun>;
   readonly receipts: { appended: number; failures: number; checkpointFailures: number };
   /** Entries that were read again and are as they were, what was found instead, and where first. */
@@ -66,6 +67,7 @@ export function createTelemetry(tracer?: Tracer): Telemetry {
     runsEnded: new Tally(),
     runFailures: new Tally(),
     repairs: new Tally(),
+    stripped: new Tally(),
     openRuns: new Set(),
     receipts: { appended: 0, failures: 0, checkpointFailures: 0 },
     scrub: { checked: 0, damages: 0 },

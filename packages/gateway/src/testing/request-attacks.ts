@@ -138,12 +138,11 @@ export const ATTACKS: [string, string, object][] = [
     "ERR_CONTEXT_REFUSED",
     { context: Array.from({ length: 101 }, () => ({ description: "d", value: "v" })) },
   ],
-  ["an unknown key", "ERR_INBOUND_UNKNOWN_KEY", { user_id: "root" }],
   ["a snake_case double", "ERR_INBOUND_UNKNOWN_KEY", { forwarded_props: { x: 1 } }],
   [
-    "an unknown key in a message",
+    "a snake_case key in a message",
     "ERR_INBOUND_UNKNOWN_KEY",
-    { messages: [{ ...NEXT, tool_call_id: "c1" }] },
+    { messages: [{ ...NEXT, encrypted_value: "c1" }] },
   ],
   ["28 a run id for the second time", "ERR_RUN_ID_REUSED", { runId: "r1" }],
 ];

@@ -29,12 +29,14 @@ export const translate: Stage = {
       request.message = withOwnId(request, unwrapPartialEnvelope(request.value));
       return;
     }
-    const { input } = upgradeInput(request.value, {
+    const { input, notes } = upgradeInput(request.value, {
       dialect: "auto",
       threadId: request.sessionId,
       mintId: request.mintId,
     });
     request.value = input;
+    const lost = notes.find(({ rule }) => rule === "binary-part-removed");
+    if (lost !== undefined) request.lostPart = lost.path;
   },
 };
 

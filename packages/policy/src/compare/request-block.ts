@@ -13,6 +13,7 @@ import { compareListed } from "./listed-properties.js";
 import { compareStrength } from "./strength.js";
 
 const ACCEPTANCE = ["accept", "refuse"] as const;
+const UNKNOWN_KEYS = ["strip", "refuse"] as const;
 
 /** Compares `ag_ui_request`, whose checks hold without the block too. */
 export function compareRequest(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
@@ -24,6 +25,7 @@ export function compareRequest(before: PolicyDocument, after: PolicyDocument): P
   if (left === undefined || right === undefined) return [];
   return [
     ...REQUEST_CHECKS.flatMap((check) => compareStrength(check, old.mode(check), now.mode(check))),
+    ...compareChoice("unknown_keys.action", old.unknownKeys, now.unknownKeys, UNKNOWN_KEYS),
     ...compareAccepted(old.history.accept, now.history.accept),
     ...compareNames(
       "history.new_roles",

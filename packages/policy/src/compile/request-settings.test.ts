@@ -10,6 +10,7 @@ const settingsOf = (block: string, header = "") =>
 test("without the block every check is enforced with its safe default", () => {
   const settings = settingsOf("");
   for (const check of REQUEST_CHECKS) expect(settings.mode(check)).toBe("enforce");
+  expect(settings.unknownKeys).toBe("strip");
   expect(settings.history).toMatchObject({
     accept: "any",
     rollback: false,

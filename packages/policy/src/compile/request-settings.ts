@@ -24,6 +24,8 @@ export type RequestCheckName = (typeof REQUEST_CHECKS)[number];
 export type RequestSettings = {
   /** `off` only where the block says `enabled: false`. */
   mode(check: RequestCheckName): PolicyMode | "off";
+  /** What the gateway does with keys and content parts that AG-UI does not define. */
+  readonly unknownKeys: "strip" | "refuse";
   readonly history: {
     readonly accept: "any" | "full" | "tail";
     readonly newRoles: ReadonlySet<string>;
@@ -52,6 +54,7 @@ export function compileRequestSettings(document: PolicyDocument): RequestSetting
   const { history, tools, state, context, forwarded_props: props } = block;
   return {
     mode: (check) => (block.enabled === false ? "off" : (block[check]?.mode ?? mode)),
+    unknownKeys: block.unknown_keys?.action ?? "strip",
     history: {
       accept: history?.accept ?? "any",
       newRoles: new Set(history?.new_roles ?? ["user", "tool"]),

@@ -152,7 +152,7 @@ export type RequestCheck = { mode?: PolicyMode };
 
 /** `rules.ag_ui_request`: what a browser may say when it asks for a run. */
 export type RequestBlock = BlockHeader & {
-  unknown_keys?: RequestCheck;
+  unknown_keys?: RequestCheck & { action?: "strip" | "refuse" };
   threads?: RequestCheck;
   runs?: RequestCheck;
   history?: RequestCheck & {

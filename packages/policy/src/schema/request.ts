@@ -22,7 +22,15 @@ export const AG_UI_REQUEST: JsonSchema = closed(
   "What a browser may say when it asks for a run. Every check holds without this block, with the defaults named here.",
   {
     ...BLOCK_HEADER,
-    unknown_keys: check("Keys that AG-UI does not define, anywhere in the request."),
+    unknown_keys: check(
+      "Keys and content parts that AG-UI does not define, anywhere in the request.",
+      {
+        action: choice(
+          "strip: the gateway removes them before the request is judged, and reports it on the request's record. refuse: the gateway refuses the request.",
+          ["strip", "refuse"],
+        ),
+      },
+    ),
     threads: check("A thread belongs to the principal that opened it."),
     runs: check("A run id is used once, and a thread has one run open at a time."),
     history: check("Messages of the past must be those that were delivered here.", {

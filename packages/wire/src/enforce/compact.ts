@@ -6,7 +6,7 @@ import { RUN_AGENT_INPUT } from "../model/shapes.js";
 import { EVENT_SHAPES } from "../model/table.js";
 import { malformed, notAnEvent } from "./errors.js";
 import { boundedName } from "./note.js";
-import type { EnforceNote } from "./note.js";
+import type { EnforceNote, Removal } from "./note.js";
 import { Walk } from "./walk.js";
 
 /** An event that passed, or nothing when its type is unknown; and what was removed. */
@@ -42,9 +42,12 @@ export function enforceEventCompactly(value: JsonValue): EnforcedEvent {
 }
 
 /** What `enforceInput` does, in the same way. */
-export function enforceInputCompactly(value: JsonValue): EnforcedInput {
+export function enforceInputCompactly(
+  value: JsonValue,
+  onRemoved?: (removal: Removal) => void,
+): EnforcedInput {
   if (!isJsonObject(value)) throw malformed("RunAgentInput", "", "an object", value);
-  const walk = new Walk("RunAgentInput");
+  const walk = new Walk("RunAgentInput", onRemoved);
   const input = walk.object(RUN_AGENT_INPUT, value, "") as unknown as RunAgentInput;
   return { input, notes: walk.notes.finish() };
 }

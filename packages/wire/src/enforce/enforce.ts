@@ -5,7 +5,7 @@ import type { RunAgentInput } from "../model/input.js";
 import { enforceEventCompactly, enforceInputCompactly } from "./compact.js";
 import type { EnforcedEvent, EnforcedInput } from "./compact.js";
 import { isCleanEvent, isClean_RunAgentInput } from "./generated/clean.js";
-import type { EnforceNote } from "./note.js";
+import type { EnforceNote, Removal } from "./note.js";
 
 const NO_NOTES: readonly EnforceNote[] = Object.freeze([]);
 
@@ -37,10 +37,15 @@ export function enforceEvent(value: JsonValue): EnforcedEvent {
 /**
  * Applies the same model to what goes up. `state: null` reads as absent; `tools` and `context` stay
  * absent when they are.
+ *
+ * @param onRemoved told of every removal, also of those beyond the bound of the notes
  */
-export function enforceInput(value: JsonValue): EnforcedInput {
+export function enforceInput(
+  value: JsonValue,
+  onRemoved?: (removal: Removal) => void,
+): EnforcedInput {
   if (isJsonObject(value) && isClean_RunAgentInput(value) && !isPrototypePolluted()) {
     return { input: value as unknown as RunAgentInput, notes: NO_NOTES };
   }
-  return enforceInputCompactly(value);
+  return enforceInputCompactly(value, onRemoved);
 }

@@ -3,4 +3,4 @@ export type { EnforcedEvent, EnforcedInput } from "./compact.js";
 export type { EnforceErrorCode } from "./errors.js";
 export type { JsonKind } from "./kind.js";
 export { MAX_NAME_LENGTH, MAX_NOTES } from "./note.js";
-export type { EnforceNote } from "./note.js";
+export type { EnforceNote, Removal } from "./note.js";

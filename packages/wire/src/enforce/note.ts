@@ -15,6 +15,15 @@ export type EnforceNote =
   | { readonly kind: "nullOmitted"; readonly path: string }
   | { readonly kind: "notesOmitted"; readonly path: ""; readonly count: number };
 
+/** One removal of unknown material, told as it happens: notes are bounded, removals are not. */
+export type Removal = {
+  readonly kind: "unknownProperty" | "unknownMember";
+  readonly path: string;
+  /** Of a property: its whole name, and the names that AG-UI defines in its place. */
+  readonly key?: string;
+  readonly defined?: readonly string[];
+};
+
 /** Notes listed per event or input; a peer that sends a million unknown keys gets this many and a count. */
 export const MAX_NOTES = 64;
 

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { Field, Shape, Union, ValueSpec } from "../model/field.js";
 import { malformed } from "./errors.js";
 import { NoteList, childPath } from "./note.js";
+import type { Removal } from "./note.js";
 import { isPointer } from "./pointer.js";
 
 /**
@@ -14,9 +15,11 @@ import { isPointer } from "./pointer.js";
 export class Walk {
   readonly notes = new NoteList();
   readonly #subject: string;
+  readonly #onRemoved: ((removal: Removal) => void) | undefined;
 
-  constructor(subject: string) {
+  constructor(subject: string, onRemoved?: (removal: Removal) => void) {
     this.#subject = subject;
+    this.#onRemoved = onRemoved;
   }
 
   /** The value without its unknown material: the same object when there was none. */
@@ -31,7 +34,8 @@ export class Walk {
         if (field === undefined && (key === tag || open)) {
           setMember(result, key, child);
         } else {
-          this.notes.add("unknownProperty", childPath(path, key));
+          const defined = [...Object.keys(fields), ...(tag === undefined ? [] : [tag])];
+          this.#remove({ kind: "unknownProperty", path: childPath(path, key), key, defined });
           changed = true;
         }
         continue;
@@ -57,10 +61,15 @@ export class Walk {
     }
     if (isLeaf(spec, value)) return value;
     if (!field.required && isUnrecognised(spec, value)) {
-      this.notes.add("unknownMember", childPath(path, key));
+      this.#remove({ kind: "unknownMember", path: childPath(path, key) });
       return undefined;
     }
     return this.#value(spec, value, childPath(path, key));
+  }
+
+  #remove(removal: Removal): void {
+    this.notes.add(removal.kind, removal.path);
+    this.#onRemoved?.(removal);
   }
 
   #refuse(
@@ -103,7 +112,7 @@ export class Walk {
     for (const [index, entry] of list.entries()) {
       const entryPath = childPath(path, index);
       if (isUnrecognised(element, entry)) {
-        this.notes.add("unknownMember", entryPath);
+        this.#remove({ kind: "unknownMember", path: entryPath });
         changed = true;
         continue;
       }
