@@ -6,7 +6,7 @@ import { startRawAgent } from "./hostile/agent.js";
 import { POISON, POLICY, realInput } from "./hostile/corpus.js";
 import { exchange, streamedEvents } from "./hostile/exchange.js";
 import { judgeDelivery } from "./hostile/oracle.js";
-import { createRandom } from "./hostile/random.js";
+import { createRandom } from "../fuzz/engine/random.js";
 import { hostileAnswer } from "./hostile/streams.js";
 import { isWithinTenPercent, runCases, threadOf } from "./hostile/cases.js";
 

@@ -7,7 +7,7 @@ import { isWithinTenPercent, runCases, threadOf } from "./hostile/cases.js";
 import { POISON, POLICY, realEvents } from "./hostile/corpus.js";
 import { exchange } from "./hostile/exchange.js";
 import { isReduction, strictValue } from "./hostile/oracle.js";
-import { createRandom } from "./hostile/random.js";
+import { createRandom } from "../fuzz/engine/random.js";
 import { hostilePost, hostileSocket } from "./hostile/requests.js";
 
 const scene = createScene();

@@ -1,4 +1,4 @@
-import type { Random } from "./random.js";
+import type { Random } from "../../fuzz/engine/random.js";
 
 type ByteChange = (bytes: Buffer, at: number, random: Random) => Buffer;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Random } from "./random.js";
+import type { Random } from "../../fuzz/engine/random.js";
 
 const MAX_SHORT = 125;
 

@@ -1,4 +1,4 @@
-import type { Random } from "./random.js";
+import type { Random } from "../../fuzz/engine/random.js";
 
 /** Texts that stand where a value should: another type, beyond a bound, or no JSON at all. */
 const STRANGE: readonly string[] = [

@@ -2,7 +2,7 @@ import { cut, damage } from "./bytes.js";
 import { POISONED_TOOL, realInput } from "./corpus.js";
 import { handshake, hostileFrames } from "./frames.js";
 import { writeMutated } from "./json.js";
-import type { Random } from "./random.js";
+import type { Random } from "../../fuzz/engine/random.js";
 
 /** What a client sends in one case. */
 export type HostileRequest = {

@@ -3,7 +3,7 @@ import { cut, damage } from "./bytes.js";
 import { poisonedEvents, realEvents } from "./corpus.js";
 import type { Event } from "./corpus.js";
 import { writeMutated } from "./json.js";
-import type { Random } from "./random.js";
+import type { Random } from "../../fuzz/engine/random.js";
 
 /** What an agent answers in one case. */
 export type HostileAnswer = {
