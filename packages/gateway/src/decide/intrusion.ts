@@ -11,6 +11,9 @@ import { ownDenial } from "./structure.js";
  */
 export type Intrusion = { readonly denial: Denial; readonly key: UnitKey };
 
+/** Roles of the person and of their application: no call of an agent is attached to what they said. */
+const THE_PERSONS: ReadonlySet<Message["role"]> = new Set(["user", "system", "developer"]);
+
 /** Whom an encrypted value may be attached to: what the person or their application said is not the agent's. */
 const NOT_THE_AGENTS: ReadonlySet<Message["role"]> = new Set([
   "user",
@@ -71,8 +74,13 @@ export function intrusionOf(
         };
       }
       if (event.type !== "TOOL_CALL_START") return undefined;
-      // The client would have two messages of one id, and the call in one that is not the agent's.
-      const role = known.roleOf(known.carrierOf(event));
+      // Some clients append the call to its parent whatever role that has. Else the client would have two messages of
+      // one id, and the call in one that is not the agent's.
+      const parent = known.roleOf(event.parentMessageId ?? "");
+      const role =
+        parent !== undefined && THE_PERSONS.has(parent)
+          ? parent
+          : known.roleOf(known.carrierOf(event));
       if (role === undefined || role === "assistant") return undefined;
       const reason = `the call's message is known in the role of ${role}`;
       return {

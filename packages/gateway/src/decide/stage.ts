@@ -296,7 +296,13 @@ class Decider implements Step, OwnRuleFacts {
   /** Takes out of an allowed event what must not leave with it. */
   #prepare(passage: Passage, event: AgUiEvent): void {
     const sent = this.#run.input.messages;
-    const filtered = emittedForm(event, this.#register, sent, () => this.#messageJudge(passage));
+    const filtered = emittedForm(
+      event,
+      this.#register,
+      sent,
+      () => this.#messageJudge(passage),
+      (id) => this.#known.roleOf(id),
+    );
     const emitted = filtered && keepingActivities(event, filtered, this.#run.client);
     // Observing changes nothing on the wire, where what would have been taken out is on record. But nobody ever
     // speaks in the gateway's place: an application asks for a password when it says 401.

@@ -18,12 +18,14 @@ import { callKey, messageKey, subagentKey } from "./unit.js";
  * would be left of what it asks.
  *
  * @param sent the messages of the request
+ * @param roleOf the role in which the person has a message
  */
 export function emittedForm(
   event: AgUiEvent,
   register: WithheldRegister,
   sent: readonly Message[],
   judge: () => MessageJudge,
+  roleOf: (messageId: string) => Message["role"] | undefined,
 ): AgUiEvent | undefined {
   const bare = withoutRawEvent(event);
   switch (bare.type) {
@@ -41,7 +43,7 @@ export function emittedForm(
       return withoutProblem(bare);
     case "TOOL_CALL_START":
     case "SUBAGENT_STARTED":
-      return withoutWithheldParents(bare, register);
+      return withSoundParents(bare, register, roleOf);
     default:
       return bare;
   }
@@ -74,15 +76,23 @@ export function withoutProblem(event: RunErrorEvent): RunErrorEvent {
   return { ...event, metadata: { ...event.metadata, [VENDOR_KEY]: rest } };
 }
 
-/** A link to a withheld message or call would name it, and make the client show an empty one. */
-function withoutWithheldParents(
+/**
+ * A link to a withheld message or call would name it, and make the client show an empty one. A link to a message that is not
+ * an assistant's (some frameworks name the result of the call before) tells the 1.0 client nothing, and misleads others.
+ */
+function withSoundParents(
   event: Extract<AgUiEvent, { type: "TOOL_CALL_START" | "SUBAGENT_STARTED" }>,
   register: WithheldRegister,
+  roleOf: (messageId: string) => Message["role"] | undefined,
 ): AgUiEvent {
   let kept = event;
   const { parentMessageId } = event;
-  if (parentMessageId !== undefined && register.find(messageKey(parentMessageId)) !== undefined) {
-    const { parentMessageId: _withheld, ...rest } = kept;
+  if (
+    parentMessageId !== undefined &&
+    (register.find(messageKey(parentMessageId)) !== undefined ||
+      (roleOf(parentMessageId) ?? "assistant") !== "assistant")
+  ) {
+    const { parentMessageId: _unsound, ...rest } = kept;
     kept = rest as typeof event;
   }
   if (kept.type === "SUBAGENT_STARTED" && kept.parentToolCallId !== undefined) {

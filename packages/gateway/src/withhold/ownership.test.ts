@@ -75,6 +75,20 @@ const INTRUSIONS: Record<string, (id: string) => object[]> = {
       encryptedValue: SECRET,
     },
   ],
+  "the start of a call": (id) => [
+    { type: "TOOL_CALL_START", toolCallId: `of ${id}`, toolCallName: "x", parentMessageId: id },
+    { type: "TOOL_CALL_ARGS", toolCallId: `of ${id}`, delta: SECRET },
+    { type: "TOOL_CALL_END", toolCallId: `of ${id}` },
+  ],
+  "a chunk of a call": (id) => [
+    {
+      type: "TOOL_CALL_CHUNK",
+      toolCallId: `of ${id}`,
+      toolCallName: "x",
+      parentMessageId: id,
+      delta: SECRET,
+    },
+  ],
   "a result": (id) => [
     { type: "TOOL_CALL_RESULT", messageId: id, toolCallId: "other", content: SECRET },
   ],
@@ -101,8 +115,8 @@ test("text, reasoning and activities do not write into an answer or into each ot
     ...activity("a1"),
     { type: "ACTIVITY_SNAPSHOT", messageId: "x", activityType: "card", content: {} },
     ...text("x", SECRET),
-    // Its parent is the person's, so the client puts it into a message of its own name.
-    { type: "TOOL_CALL_START", toolCallId: "d", toolCallName: "other", parentMessageId: "u1" },
+    // Its parent is an answer, so the client puts it into a message of its own name.
+    { type: "TOOL_CALL_START", toolCallId: "d", toolCallName: "other", parentMessageId: "t1" },
     { type: "TOOL_CALL_END", toolCallId: "d" },
     ...reasoning("d"),
     snapshot([...HISTORY, { id: "m", role: "assistant", content: "fine" }]),
@@ -110,6 +124,60 @@ test("text, reasoning and activities do not write into an answer or into each ot
   expect(JSON.stringify(delivered)).not.toContain(SECRET);
   expect([...blocked]).toEqual(["gateway/message-role"]);
   expect(listOf(delivered).map(({ id }) => id)).toEqual(["s1", "u1", "a1", "t1", "m"]);
+});
+
+/** Messages of every role that the agent brings, under an id each. */
+const OWN: Record<string, readonly object[]> = {
+  m1: text("m1", "fine"),
+  r1: reasoning("r1"),
+  k1: activity("k1"),
+  o1: [
+    ...call("o", "other", "{}"),
+    { type: "TOOL_CALL_RESULT", messageId: "o1", toolCallId: "o", content: "done" },
+  ],
+};
+
+test("a call or a subagent is attached to an assistant message or to a new one, and none of the agent's own is lost", async () => {
+  const parents = [...HISTORY.map(({ id }) => id), ...Object.keys(OWN), "new", "new2", ""];
+  const link = fc.record({
+    parent: fc.constantFrom(...parents),
+    form: fc.constantFrom("start", "chunk", "subagent"),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(link, { maxLength: 8 }), async (links) => {
+      const events = links.flatMap(({ parent: parentMessageId, form }, index) => {
+        const id = `call ${index}`;
+        const named = { toolCallId: id, toolCallName: "other", parentMessageId };
+        if (form === "chunk") return [{ type: "TOOL_CALL_CHUNK", ...named, delta: "{}" }];
+        if (form === "subagent") {
+          return [
+            { type: "SUBAGENT_STARTED", subagentRunId: id, name: "n", parentMessageId },
+            { type: "SUBAGENT_FINISHED", subagentRunId: id },
+          ];
+        }
+        return [
+          { type: "TOOL_CALL_START", ...named },
+          { type: "TOOL_CALL_END", toolCallId: id },
+        ];
+      });
+      const { delivered, blocked } = await through([...Object.values(OWN).flat(), ...events]);
+      const allowed = new Set([undefined, "", "a1", "m1", "new", "new2"]);
+      const shown = new Map<string, string | undefined>();
+      for (const event of delivered) {
+        if (event.type === "TOOL_CALL_START") shown.set(event.toolCallId, event.parentMessageId);
+        if (event.type === "SUBAGENT_STARTED")
+          shown.set(event.subagentRunId, event.parentMessageId);
+      }
+      expect([...shown.values()].filter((parent) => !allowed.has(parent))).toEqual([]);
+      const isPersons = (parent: string): boolean => parent === "u1" || parent === "s1";
+      const expected = links.flatMap(({ parent, form }, index) =>
+        form !== "subagent" && isPersons(parent) ? [] : [`call ${index}`],
+      );
+      expect([...shown.keys()].filter((id) => id.startsWith("call"))).toEqual(expected);
+      expect([...blocked].filter((rule) => rule !== "gateway/message-role")).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test("an intrusion that is tagged with a withheld subagent does not hide the person's message", async () => {
