@@ -53,7 +53,7 @@ export async function startChat({ folder, environment, out, err }) {
     return undefined;
   }
   const gateway = environment.GATEWAY;
-  if (gateway !== undefined && !(/^https?:\/\//.test(gateway) && URL.canParse(gateway))) {
+  if (gateway !== undefined && !isWebAddress(gateway)) {
     err(`GATEWAY must be the address of a gateway, not ${JSON.stringify(gateway)}`);
     return undefined;
   }
@@ -128,4 +128,13 @@ function sendFile(folder, pathname, response, mayCall) {
     "content-type": TYPES.get(extname(path)) ?? "application/octet-stream",
   });
   createReadStream(path).pipe(response);
+}
+
+/** Whether a text is an address of the web. */
+function isWebAddress(text) {
+  try {
+    return /^https?:\/\//.test(text) && new URL(text).host !== "";
+  } catch {
+    return false;
+  }
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from "@countersign/core";
 const SCHEME = /^[a-z][a-z0-9+.-]*:\S/i;
 const TWO_SLASHES = /^[/\\]{2}/;
 const BARE_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}\.?$/i;
@@ -12,11 +13,7 @@ export function hostOf(text: string): string | undefined {
   const seen = text.replace(IGNORED_BY_BROWSERS, "");
   if (BARE_DOMAIN.test(seen)) return trimDot(seen.toLowerCase());
   if (!SCHEME.test(seen) && !TWO_SLASHES.test(seen)) return undefined;
-  try {
-    return trimDot(new URL(seen, "https://base.invalid/").hostname.toLowerCase());
-  } catch {
-    return "";
-  }
+  return trimDot(parseUrl(seen, "https://base.invalid/")?.hostname.toLowerCase() ?? "");
 }
 
 const SCHEME_LENGTH = 32;
@@ -46,8 +43,7 @@ function completedHost(text: string): string | undefined {
   const seen = text.slice(0, ENOUGH_FOR_A_HOST).replace(IGNORED_BY_BROWSERS, "").trimEnd();
   // An address of a mailbox is none of a page.
   if (/\s/.test(seen) || SCHEME.test(seen) || USER_PART.test(seen)) return undefined;
-  if (!URL.canParse(`https://${seen}`)) return undefined;
-  const host = new URL(`https://${seen}`).hostname;
+  const host = parseUrl(`https://${seen}`)?.hostname ?? "";
   return BARE_DOMAIN.test(host) ? trimDot(host) : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { parseUrl } from "@countersign/core";
 import { choice, closed, flag, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
 import { ALGORITHMS } from "../access/jwt.js";
@@ -134,7 +135,7 @@ export function checkAccess(
       );
     }
     if (!jwks.includes("://")) return;
-    const url = URL.canParse(jwks) ? new URL(jwks) : undefined;
+    const url = parseUrl(jwks);
     const isSafe =
       url?.protocol === "https:" ||
       (url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, "")));
@@ -152,7 +153,7 @@ export function checkOrigins(
   issue: (pointer: string, message: string) => void,
 ): void {
   origins.forEach((origin, index) => {
-    if (origin === "*" || (URL.canParse(origin) && new URL(origin).origin === origin)) return;
+    if (origin === "*" || parseUrl(origin)?.origin === origin) return;
     issue(`/origins/${index}`, "an origin is scheme and host, such as https://app.example");
   });
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from "@countersign/core";
 import { OPERATOR_AGENT } from "@countersign/policy";
 import type { DocumentIssue } from "@countersign/policy/yaml";
 import { checkAccess, checkControl, checkOrigins } from "./access.js";
@@ -21,11 +22,12 @@ export function checkMeaning(
     const { url, transport } = document.agents[name] as AgentBlock;
     const at = `/agents/${name}/url`;
     const schemes = transport === "websocket" ? ["ws:", "wss:"] : ["http:", "https:"];
-    if (!URL.canParse(url))
+    const address = parseUrl(url);
+    if (address === undefined)
       found.push(issue(at, "url is not an absolute address, such as http://127.0.0.1:8000/"));
-    else if (!schemes.includes(new URL(url).protocol)) {
+    else if (!schemes.includes(address.protocol)) {
       found.push(issue(at, `url must start with ${schemes.join("// or ")}//`));
-    } else if (!isDecodable(url)) {
+    } else if (!isDecodable(address)) {
       found.push(issue(at, "url has a name or a password that is not percent-encoded UTF-8"));
     }
   }
@@ -68,11 +70,10 @@ function overlap(one: string, other: string): boolean {
 }
 
 function schemeOf(address: string): string {
-  return URL.canParse(address) ? new URL(address).protocol : "";
+  return parseUrl(address)?.protocol ?? "";
 }
 
-function isDecodable(url: string): boolean {
-  const { username, password } = new URL(url);
+function isDecodable({ username, password }: URL): boolean {
   try {
     decodeURIComponent(username + password);
     return true;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
+import { parseUrl } from "@countersign/core";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
@@ -15,9 +16,8 @@ export function isAllowedOrigin(
   origins: ReadonlySet<string>,
 ): boolean {
   if (origin === undefined || origins.has(origin) || origins.has("*")) return true;
-  if (!URL.canParse(origin)) return false;
-  const { host: from } = new URL(origin);
-  return from === host && LOOPBACK.test(from);
+  const from = parseUrl(origin)?.host;
+  return from !== undefined && from === host && LOOPBACK.test(from);
 }
 
 /**
@@ -35,7 +35,7 @@ export function isOwnName(
   if (host === undefined || !(address.startsWith("127.") || address === "::1")) return true;
   const name = host.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
   if (LOOPBACK.test(host) || isIP(name) !== 0) return true;
-  return [...origins].some((origin) => URL.canParse(origin) && new URL(origin).host === host);
+  return [...origins].some((origin) => parseUrl(origin)?.host === host);
 }
 
 /**

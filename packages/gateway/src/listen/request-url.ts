@@ -1,3 +1,5 @@
+import { parseUrl } from "@countersign/core";
+
 const BASE = "http://gateway.invalid";
 // Only the path counts: `//host` and absolute forms would otherwise be read as another origin.
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
@@ -10,9 +12,7 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
  */
 export function requestUrl(raw: string | undefined): URL | undefined {
   const text = (raw ?? "/").replace(ORIGIN, "");
-  if (!text.startsWith("/") || text.includes("#") || !URL.canParse(`${BASE}${text}`)) {
-    return undefined;
-  }
-  const url = new URL(`${BASE}${text}`);
-  return url.pathname === text.split("?", 1)[0] ? url : undefined;
+  if (!text.startsWith("/") || text.includes("#")) return undefined;
+  const url = parseUrl(`${BASE}${text}`);
+  return url?.pathname === text.split("?", 1)[0] ? url : undefined;
 }

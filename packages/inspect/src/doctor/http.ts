@@ -1,3 +1,4 @@
+import { parseUrl } from "@countersign/core";
 import { PROTO_MEDIA_TYPE } from "@countersign/wire/proto";
 import { connect } from "../probe/connect.js";
 import { exchange } from "../probe/exchange.js";
@@ -43,7 +44,7 @@ export async function checkHttp(start: URL, session: Session): Promise<void> {
       await judgeAnswer(answer, session);
       return;
     }
-    const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+    const next = parseUrl(location, url);
     if (next === undefined || !isSameServer(url, next)) {
       const place = next === undefined ? "no address" : `${next.protocol}//${next.host}`;
       const detail = `${answer.status} to ${place}, not followed`;

@@ -1,3 +1,4 @@
+import { parseUrl } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { ContentFinding } from "./finding.js";
 import { memberOf } from "./parts.js";
@@ -39,7 +40,7 @@ function kindOf(
   if (memberOf(source, "type") !== "url" || typeof value !== "string") return undefined;
   // Programs differ in what they make of these; nobody has to write them.
   if (sources && MENDED.test(value) && !value.startsWith("data:")) return "sources";
-  const url = parsed(value);
+  const url = parseUrl(value, PAGE);
   if (url?.protocol === "data:" || (url?.origin === new URL(PAGE).origin && url.username === "")) {
     return undefined;
   }
@@ -52,13 +53,4 @@ function kindOf(
 function isListed({ protocol, host, hostname, username }: URL, hosts: readonly string[]): boolean {
   const isWeb = protocol === "https:" || protocol === "http:";
   return isWeb && username === "" && (hosts.includes(host) || hosts.includes(hostname));
-}
-
-/** Not `URL.canParse`: once it is optimised, Node 20 and 22 refuse letters beyond ASCII. */
-function parsed(address: string): URL | undefined {
-  try {
-    return new URL(address, PAGE);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import tlds from "tlds" with { type: "json" };
 import { memberOf } from "./parts.js";
@@ -39,21 +40,12 @@ export type SourceAddress =
 export function sourceAddressOf(source: JsonValue | undefined): SourceAddress | undefined {
   if (memberOf(source, "type") !== "url") return undefined;
   const value = memberOf(source, "value");
-  const url = typeof value === "string" ? parsed(value) : undefined;
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
   if (url === undefined) return { kind: "inside" };
   if (url.protocol === "data:") return undefined;
   const host = url.hostname.replace(/\.$/, "");
   const isPlain = typeof value === "string" && WRITTEN.test(value);
   return isPlain && isPublicName(host) ? { kind: "name", host } : { kind: "inside" };
-}
-
-/** Not `URL.canParse`: once it is optimised, Node 20 and 22 refuse letters beyond ASCII. */
-function parsed(address: string): URL | undefined {
-  try {
-    return new URL(address);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

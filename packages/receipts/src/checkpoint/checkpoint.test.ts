@@ -1,6 +1,7 @@
 import { decodeHex, isCountersignError } from "@countersign/core";
 import { createSigner, generateKey, importPrivateKey } from "@countersign/core/sign";
 import { verifyEd25519 } from "@countersign/core/verify";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { EMPTY_ROOT } from "../merkle/hash.js";
 import { signNote } from "../note/sign-note.js";
@@ -64,6 +65,30 @@ test("a text that is not origin, size and root is refused with its line", () => 
     }
     expect(found).toBe(line);
   }
+});
+
+test("what is read as a checkpoint is written again as the same text, and the other way round", () => {
+  const origin = fc.oneof(fc.string({ unit: "binary", maxLength: 12 }), fc.webPath(), fc.domain());
+  const root = fc.uint8Array({ minLength: 32, maxLength: 32 });
+  fc.assert(
+    fc.property(origin, fc.maxSafeNat(), root, (name, size, hash) => {
+      const text = `${name}\n${size}\n${Buffer.from(hash).toString("base64")}\n`;
+      let written: string | undefined;
+      try {
+        written = encodeCheckpoint({ origin: name, size, root: hash });
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError);
+      }
+      let read: string | undefined;
+      try {
+        read = encodeCheckpoint(parseCheckpoint(text));
+      } catch (error) {
+        expect(isCountersignError(error, "ERR_CHECKPOINT_MALFORMED")).toBe(true);
+      }
+      expect(read).toBe(written);
+    }),
+    { numRuns: 1000 },
+  );
 });
 
 test("what no reader could take for a checkpoint is a caller's mistake", () => {

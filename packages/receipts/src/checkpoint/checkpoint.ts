@@ -43,6 +43,7 @@ export function parseCheckpoint(text: string): Checkpoint {
   if (lines.length < 3) throw malformed(lines.length, "fewer than three lines");
   const empty = lines.indexOf("");
   if (empty >= 0) throw malformed(empty + 1, "empty line");
+  if (!isNoteName(origin)) throw malformed(1, "origin");
   const size = parseDecimal(sizeText);
   if (size === undefined) throw malformed(2, "tree size");
   let root: Uint8Array;

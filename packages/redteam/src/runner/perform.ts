@@ -1,4 +1,4 @@
-import { CountersignError, isJsonObject } from "@countersign/core";
+import { CountersignError, isJsonObject, parseUrl } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { parseDuration } from "../oatf/index.js";
 import type { NormalizedActor, NormalizedDocument, TraceEntry } from "../oatf/index.js";
@@ -58,7 +58,7 @@ export async function performDocument(
   const { actors } = document.attack.execution;
   const performed = actors.filter(({ mode }) => mode === PERFORMED_MODE);
   if (performed.length === 0) throw modeError(actors);
-  if (!URL.canParse(options.target)) throw new TypeError("the target is no address");
+  if (parseUrl(options.target) === undefined) throw new TypeError("the target is no address");
   const limits = { ...DEFAULT_RUNNER_LIMITS, ...options.limits };
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const recorder = createTraceRecorder(limits);

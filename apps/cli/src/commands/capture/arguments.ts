@@ -1,3 +1,4 @@
+import { parseUrl } from "@countersign/core";
 import { InvalidArgumentError } from "commander";
 
 /** Adds one "Name: value" line to the headers given before. */
@@ -23,7 +24,7 @@ export function readPort(text: string): number {
 
 /** Reads the address of an agent: HTTP or WebSocket. */
 export function readAddress(text: string): string {
-  if (!URL.canParse(text) || !/^(?:https?|wss?):$/.test(new URL(text).protocol)) {
+  if (!/^(?:https?|wss?):$/.test(parseUrl(text)?.protocol ?? "")) {
     throw new InvalidArgumentError("write an address such as http://127.0.0.1:8000/agent");
   }
   return text;

@@ -1,3 +1,4 @@
+import { parseUrl } from "@countersign/core";
 import { parseFragment } from "parse5";
 import type { DefaultTreeAdapterTypes } from "parse5";
 
@@ -108,7 +109,7 @@ function ofAddress(
   value: string,
   imageHost: string | undefined,
 ): string | undefined {
-  const url = parsed(value);
+  const url = parseUrl(value, PAGE);
   if (url === undefined || isEmpty(url) || PICTURE.test(url.href)) return undefined;
   if ((tagName === "a" || tagName === "area") && name !== "src") {
     if (RUNS.test(url.protocol)) return "link that runs";
@@ -122,15 +123,6 @@ function ofAddress(
   const isHost = tagName === "img" && imageHost?.startsWith(url.host) === true && url.host !== "";
   const isKnown = url.host === "page.example" || isHost || !LOADED.test(url.protocol);
   return isKnown ? undefined : `${tagName} of another host`;
-}
-
-/** Not `URL.canParse`: once it is optimised, Node 20 and 22 refuse letters beyond ASCII. */
-function parsed(address: string): URL | undefined {
-  try {
-    return new URL(address, PAGE);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A scheme that nothing follows yet opens nothing. */
