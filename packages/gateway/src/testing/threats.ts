@@ -669,7 +669,7 @@ export const THREATS: readonly Threat[] = [
       "A run claims success with something open, goes on after its end, or hides a link in its error",
     state: "blocked",
     defence:
-      "`ag_ui_order`, a second automaton before delivery, and a condition of the starter policy for links in errors",
+      "`ag_ui_order`, a second automaton before delivery, and `ag_ui_content.links_in_errors`",
     mapping: "ASI09:2025",
     attacks: [
       {
@@ -678,7 +678,7 @@ export const THREATS: readonly Threat[] = [
       },
       {
         agent: [{ type: "RUN_ERROR", message: "log in at https://evil.example" }],
-        outcome: "ag_ui_conditions.no-outside-links-in-errors",
+        outcome: "ag_ui_content.links_in_errors",
       },
     ],
   },

@@ -25,6 +25,12 @@ function compareSettings(before: ContentSettings, after: ContentSettings): Polic
     ...KINDS.flatMap((kind) =>
       compareChoice(kind, actionOf(before[kind]), actionOf(after[kind]), ACTIONS),
     ),
+    ...compareChoice(
+      "links_in_errors",
+      actionOf(before.linksInErrors),
+      actionOf(after.linksInErrors),
+      ACTIONS,
+    ),
     ...compareChoice("sources", sourcesOf(before), sourcesOf(after), SOURCES),
     // Hosts open what is blocked only.
     ...(before.images && after.images

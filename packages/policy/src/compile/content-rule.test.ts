@@ -56,6 +56,11 @@ test("the block blocks every kind unless a key says allow, and without the block
     "ag_ui_content.max_characters",
   );
   expect(ruleFor({ type: "RUN_ERROR", message: "![](//x.example)" })).toBe("ag_ui_content.images");
+  const linked = { type: "SUBAGENT_ERROR", subagentRunId: "s", message: "see https://x.example" };
+  expect(ruleFor(linked)).toBe("allow");
+  expect(ruleFor(linked, "ag_ui_content: { links_in_errors: block, read: [state] }\n")).toBe(
+    "ag_ui_content.links_in_errors",
+  );
   expect(ruleFor({ type: "REASONING_MESSAGE_CONTENT", messageId: "m", delta: "<img src=x>" })).toBe(
     "ag_ui_content.markup",
   );

@@ -13,6 +13,7 @@ import { blockSettings, denials } from "./rule.js";
 const REASONS: Readonly<Record<Exclude<ContentKind, "max_characters">, string>> = {
   images: "text holds an image of another host",
   links: "text holds an address that runs code or hides where it leads",
+  links_in_errors: "error messages carry no links",
   markup: "text holds active markup",
   hidden: "text holds characters that a person cannot see",
   words: "text holds a word that is never shown",
@@ -23,6 +24,7 @@ const REASONS: Readonly<Record<Exclude<ContentKind, "max_characters">, string>> 
 const SETTINGS: Readonly<Record<ContentKind, string>> = {
   images: "its host in image_hosts, or images: allow,",
   links: "links: allow",
+  links_in_errors: "links_in_errors: allow",
   markup: "markup: allow",
   hidden: "hidden: allow",
   words: "words without it",

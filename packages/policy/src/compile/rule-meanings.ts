@@ -82,6 +82,11 @@ export const POLICY_RULES = {
     means: "a text holds an address that runs code or hides where it leads",
     remedy: "have the agent write plain https addresses, or set `ag_ui_content.links: allow`",
   },
+  "ag_ui_content.links_in_errors": {
+    means: "an error of the agent holds a link, which a page would show as its own",
+    remedy:
+      "have the agent write errors without addresses, or set `ag_ui_content.links_in_errors: allow`",
+  },
   "ag_ui_content.markup": {
     means: "a text holds active markup, which a page that shows HTML would run",
     remedy: "set `ag_ui_content.markup: allow` if your page shows HTML as text",

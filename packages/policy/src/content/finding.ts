@@ -6,7 +6,8 @@ export type ContentKind =
   | "hidden"
   | "words"
   | "max_characters"
-  | "sources";
+  | "sources"
+  | "links_in_errors";
 
 /** What was found, and where. */
 export type ContentFinding = {

@@ -1,5 +1,6 @@
 import { assertWithin, SmallMap } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
+import { findErrorLink } from "./error-links.js";
 import type { ContentFinding } from "./finding.js";
 import { findInMedia } from "./media-parts.js";
 import { findInEvent, findInValue, memberOf } from "./parts.js";
@@ -63,6 +64,10 @@ class StreamReader implements ContentReader {
   }
 
   read(event: JsonObject): ContentFinding | null {
+    return this.#readTexts(event) ?? (this.#settings.linksInErrors ? findErrorLink(event) : null);
+  }
+
+  #readTexts(event: JsonObject): ContentFinding | null {
     const { type } = event;
     if (type === undefined) return this.#readEnvelope(event);
     const part = DELTAS.get(type);

@@ -10,6 +10,7 @@ export type ContentSettings = {
   /** Hosts, in lower case, from which images may come. */
   readonly imageHosts: readonly string[];
   readonly links: boolean;
+  readonly linksInErrors: boolean;
   readonly markup: boolean;
   readonly hidden: boolean;
   readonly sources: boolean;
@@ -33,6 +34,7 @@ export function compileContentSettings({ rules }: PolicyDocument): ContentSettin
     images: block.images !== "allow",
     imageHosts: (block.image_hosts ?? []).map((host) => host.toLowerCase()),
     links: block.links !== "allow",
+    linksInErrors: block.links_in_errors === "block",
     markup: block.markup !== "allow",
     hidden: block.hidden !== "allow",
     sources: block.sources !== "allow",

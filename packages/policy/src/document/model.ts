@@ -118,6 +118,7 @@ export type ContentBlock = BlockHeader & {
   images?: DefaultAction;
   image_hosts?: string[];
   links?: DefaultAction;
+  links_in_errors?: DefaultAction;
   markup?: DefaultAction;
   hidden?: DefaultAction;
   sources?: DefaultAction | "resolve";

@@ -11,7 +11,7 @@ const action = (description: string): JsonSchema => ({
 
 /** `ag_ui_content`: what text may not carry. */
 export const AG_UI_CONTENT: JsonSchema = closed(
-  "What text may not carry, however it is cut into deltas. Each key blocks unless it says allow.",
+  "What text may not carry, however it is cut into deltas. Each key blocks unless it says allow, but links_in_errors only when it says block.",
   {
     ...BLOCK_HEADER,
     images: action("Markdown images of other hosts, which a renderer loads without being asked."),
@@ -23,6 +23,13 @@ export const AG_UI_CONTENT: JsonSchema = closed(
     links: action(
       "Addresses that run code or open other programs, and those with a name before the host.",
     ),
+    links_in_errors: {
+      ...choice(
+        "Links of any kind in the errors of runs and subagents and in error envelopes: a page shows them as its own words.",
+        ACTIONS,
+      ),
+      default: "allow",
+    },
     markup: action("HTML that loads, runs or asks for something, outside of code."),
     hidden: action(
       "Control characters, reversed text and sentences in invisible characters; of a client only the last.",

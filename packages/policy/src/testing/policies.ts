@@ -166,6 +166,7 @@ const blocks = {
       images: action,
       image_hosts: fc.uniqueArray(text("a.example", "b.example"), { maxLength: 2 }),
       links: action,
+      links_in_errors: action,
       markup: action,
       hidden: action,
       sources: text("allow", "block", "resolve"),
