@@ -6,6 +6,7 @@ import { stringFields } from "@countersign/testkit";
 import type { StringField } from "@countersign/testkit";
 import { EVENT_TABLE } from "@countersign/wire";
 import type { AgUiEvent } from "@countersign/wire";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { assertEventIdentifiers } from "../enforce/identifiers.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
@@ -32,6 +33,7 @@ function rowsUnder(heading: string): { fields: string[]; says: string }[] {
 const READ = rowsUnder("field");
 const UNREAD = rowsUnder("field that is not read");
 const NAMES = rowsUnder("field without control characters").flatMap(({ fields }) => fields);
+const PLAIN_IDS = rowsUnder("id without markup").flatMap(({ fields }) => fields);
 const LISTED = [...READ, ...UNREAD].flatMap(({ fields }) => fields);
 
 /** The entry that stands for a field: its own, or the one for every owner. */
@@ -51,7 +53,7 @@ test("the page lists every field of the protocol that can hold text once, and no
   expect([...IDS].filter((id) => entryFor(id, LISTED) === undefined)).toEqual([]);
   expect(LISTED.filter((one) => !one.startsWith("*") && !IDS.has(one))).toEqual([]);
   expect(new Set(LISTED).size).toBe(LISTED.length);
-  for (const entry of [...LISTED, ...NAMES]) {
+  for (const entry of [...LISTED, ...NAMES, ...PLAIN_IDS]) {
     expect([entry, [...IDS].some((id) => entryFor(id, [entry]) === entry)]).toEqual([entry, true]);
   }
   for (const { fields, says } of UNREAD) expect([fields, says.trim()]).not.toEqual([fields, ""]);
@@ -100,7 +102,10 @@ async function listed(field: StringField): Promise<{ rules: string[]; delivered:
 }
 
 test("what the page calls read is read in message lists and in the echo of a request", async () => {
-  const fields = FIELDS.filter((one) => isListed(one) && wordsFor(one.id).length > 0);
+  const fields = FIELDS.filter(
+    (one) =>
+      isListed(one) && wordsFor(one.id).length > 0 && entryFor(one.id, PLAIN_IDS) === undefined,
+  );
   expect(fields.length).toBeGreaterThan(50);
   for (const field of fields) {
     const { rules, delivered } = await listed(field);
@@ -136,4 +141,47 @@ test("names, ids and codes have no control characters, and no other field is hel
       ]);
     }
   }
+});
+
+/** The code with which a value in a field is refused. */
+function refusalOf(field: StringField, value: string): unknown {
+  try {
+    assertEventIdentifiers(field.make(value) as unknown as AgUiEvent, 1024);
+    return undefined;
+  } catch (error) {
+    return (error as { code?: unknown }).code;
+  }
+}
+
+test("ids hold no markup and are not white space, and no other field is held to that", () => {
+  for (const field of FIELDS) {
+    const isId = entryFor(field.id, PLAIN_IDS) !== undefined;
+    for (const value of [IMAGE, "[a](//b)", "<svg/onload=x>", "a<script>", "<!--", " "]) {
+      expect([field.id, field.type, value, refusalOf(field, value)]).toEqual([
+        field.id,
+        field.type,
+        value,
+        isId ? "ERR_ID_CHARACTERS" : undefined,
+      ]);
+    }
+  }
+});
+
+test("ids of real frameworks pass in every field", () => {
+  const ids = fc.oneof(
+    fc.uuid(),
+    fc.stringMatching(
+      /^(?:chatcmpl-|call_|toolu_|run-|run--|lc_|msg_|resp:|thread\|)[\w.:|/=+-]{1,60}$/u,
+    ),
+    fc.emailAddress(),
+    fc.emailAddress().map((address) => `<${address.replaceAll("/", "_")}>`),
+    fc.webUrl(),
+    fc.constantFrom("", "a < b", "x[0]", "Müller 7", "[draft] plan", "a>b"),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...FIELDS), ids, (field, id) => {
+      expect([field.id, id, refusalOf(field, id)]).toEqual([field.id, id, undefined]);
+    }),
+    { numRuns: 500 },
+  );
 });

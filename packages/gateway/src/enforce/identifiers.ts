@@ -41,11 +41,33 @@ const IDENTIFIERS: ReadonlySet<string> = new Set([
   "mimeType",
 ]);
 
+/** Those of them that are ids: no rule reads them, and a page may show one in a notice of an error. */
+const IDS: ReadonlySet<string> = new Set([
+  "messageId",
+  "toolCallId",
+  "threadId",
+  "runId",
+  "parentRunId",
+  "subagentRunId",
+  "parentSubagentRunId",
+  "parentToolCallId",
+  "parentMessageId",
+  "entityId",
+  "interruptId",
+  "id",
+  "pendingToolCallIds",
+  "interruptIds",
+]);
+/** What frameworks use for ids never has it: the beginning of a tag, of a Markdown link or of an image. */
+const MARKUP = /<[a-z!/?]|\]\(|!\[/i;
+/** A Message-ID of a mail, which is no tag with attributes: it has neither white space nor a slash. */
+const MESSAGE_ID = /^<[^\s<>/]+@[^\s<>/]+>$/;
+
 /**
  * Refuses an event one of whose ids, names or codes is longer than the limit or has a control character.
  *
  * Too long a name makes entries that the log has to refuse: a decision without its receipt. A control character
- * changes how a console, a terminal or a page shows what stands around the name.
+ * changes how a console, a terminal or a page shows what stands around the name. Markup in an id would be shown unread.
  */
 export function assertEventIdentifiers(event: AgUiEvent, limit: number): void {
   assertMembers(event, limit);
@@ -94,7 +116,8 @@ function assertOutcome(
       : "pendingToolCallIds" in outcome
         ? outcome.pendingToolCallIds
         : undefined;
-  for (const id of ids ?? []) assertIdentifier("outcome", id, limit);
+  const member = outcome.type === "suspended" ? "interruptIds" : "pendingToolCallIds";
+  for (const id of ids ?? []) assertIdentifier(member, id, limit);
 }
 
 function assertMessages(messages: readonly Message[] | undefined, limit: number): void {
@@ -135,8 +158,18 @@ function assertIdentifier(member: string, value: unknown, limit: number): void {
     const facts = { member, limit };
     throw new CountersignError("ERR_ID_TOO_LONG", `${member} is over ${limit} bytes`, facts);
   }
-  if (!hasControlCharacter(value)) return;
-  throw new CountersignError("ERR_ID_CHARACTERS", `${member} has a control character`, { member });
+  const wrong = hasControlCharacter(value)
+    ? "has a control character"
+    : IDS.has(member)
+      ? wrongInId(value)
+      : undefined;
+  if (wrong === undefined) return;
+  throw new CountersignError("ERR_ID_CHARACTERS", `${member} ${wrong}`, { member });
+}
+
+function wrongInId(id: string): string | undefined {
+  if (MARKUP.test(id) && !MESSAGE_ID.test(id)) return "holds markup";
+  return id !== "" && id.trim() === "" ? "is white space" : undefined;
 }
 
 /** Whether a text is within the limit whatever its letters are; databases count bytes. */
