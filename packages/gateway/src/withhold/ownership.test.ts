@@ -145,7 +145,7 @@ test("a call or a subagent is attached to an assistant message or to a new one, 
   });
   await fc.assert(
     fc.asyncProperty(fc.array(link, { maxLength: 8 }), async (links) => {
-      const events = links.flatMap(({ parent: parentMessageId, form }, index) => {
+      const events = links.flatMap(({ parent: parentMessageId, form }, index): object[] => {
         const id = `call ${index}`;
         const named = { toolCallId: id, toolCallName: "other", parentMessageId };
         if (form === "chunk") return [{ type: "TOOL_CALL_CHUNK", ...named, delta: "{}" }];

@@ -6,6 +6,7 @@ export function settingsOf(changes: Partial<ContentSettings> = {}): ContentSetti
     images: true,
     imageHosts: [],
     links: true,
+    linksInErrors: false,
     markup: true,
     hidden: true,
     sources: true,
