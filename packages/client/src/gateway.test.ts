@@ -2,6 +2,7 @@ import { sseFrame } from "@countersign/testkit";
 import type { FakeRequest } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import { createAgentStore } from "./store/create-agent-store.js";
 import { startChatGateway } from "./testing/chat-gateway.js";
 import type { ChatGateway } from "./testing/chat-gateway.js";
@@ -102,3 +103,47 @@ test.each(transports)(
     store.close();
   },
 );
+
+const ENDING = `hushspec: "0.1.0"
+on_block: end
+rules:
+  ag_ui: { allow_display_without_capability: true, restricted_classifications: [mutate] }
+  ag_ui_inbound: { default: allow }
+  ag_ui_classify:
+    tools: [{ match: clock, classification: display }]
+    input: { tool_result: { classification: display } }
+`;
+
+test("the person answers a call of the page's tool after the gateway ended its run", async () => {
+  const script = ({ body }: FakeRequest): string[] => {
+    const { threadId, runId, messages } = JSON.parse(body) as {
+      threadId: string;
+      runId: string;
+      messages: { role: string }[];
+    };
+    const isAnswered = messages.at(-1)?.role === "tool";
+    const events = isAnswered
+      ? textOf("thanks", "Noon it is")
+      : [
+          { type: "TOOL_CALL_START", toolCallId: "c1", toolCallName: "clock" },
+          { type: "TOOL_CALL_ARGS", toolCallId: "c1", delta: "{}" },
+          { type: "TOOL_CALL_END", toolCallId: "c1" },
+          { type: "CUSTOM", name: "shop.delete", value: 1 },
+        ];
+    const ids = { threadId, runId };
+    return [{ type: "RUN_STARTED", ...ids }, ...events, { type: "RUN_FINISHED", ...ids }].map(
+      sseFrame,
+    );
+  };
+  const policy = createPolicyHolder(compilePolicy(loadPolicy(ENDING)));
+  const ending = await startChatGateway((request) => ({ pieces: script(request) }), { policy });
+  const transport = postSse({ url: `http://${ending.address}/agents/support` });
+  const tools = [{ name: "clock", description: "tells the time", parameters: {} }];
+  const store = createAgentStore({ transport, tools });
+  expect((await store.send("what time is it?")).status).toBe("failed");
+  const { status, problem, messages } = await store.answer([{ toolCallId: "c1", content: "noon" }]);
+  expect([status, problem]).toEqual(["done", undefined]);
+  expect(messages.at(-1)?.content).toBe("Noon it is");
+  store.close();
+  await ending.stop();
+});

@@ -72,7 +72,8 @@ export type AgentActions = {
    */
   resume(answers: readonly ResumeEntry[]): Promise<AgentSnapshot>;
   /**
-   * Gives back what the application's own tools returned.
+   * Gives back what the application's own tools returned: for every call that waits (`pendingToolCallIds`), and for any other
+   * call of the conversation that has no result, as after a run that ended in an error.
    *
    * @throws CountersignError `ERR_CLIENT_TOOL_CALLS` when the answers do not fit the calls that wait
    */

@@ -1,6 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { ErrorFacts } from "@countersign/core";
 import type { ContentPart, Interrupt, ResumeEntry, ToolMessage } from "@countersign/wire";
+import type { RunView } from "@countersign/wire/reduce";
 import "../base/errors.js";
 import type { MintId } from "../base/ids.js";
 
@@ -52,14 +53,22 @@ export type ToolAnswer = {
   readonly error?: string;
 };
 
-/** The tool messages for the answers, which must cover the calls that wait. */
+/**
+ * The tool messages for the answers, which must cover the calls that wait. A call of the conversation without a result may be
+ * answered too: a run that ended in an error names no call that waits, and neither does one that only listed the call.
+ */
 export function toolMessages(
-  pending: readonly string[],
+  { pendingToolCallIds: pending, messages }: Pick<RunView, "pendingToolCallIds" | "messages">,
   answers: readonly ToolAnswer[],
   mintId: MintId,
 ): ToolMessage[] {
   const given = new Set(answers.map(({ toolCallId }) => toolCallId));
-  if (answers.some(({ toolCallId }) => !pending.includes(toolCallId))) throw unfit("unknown");
+  const open = new Set(pending);
+  for (const message of messages) {
+    if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) open.add(id);
+  }
+  for (const message of messages) if (message.role === "tool") open.delete(message.toolCallId);
+  if (answers.some(({ toolCallId }) => !open.has(toolCallId))) throw unfit("unknown");
   if (given.size < answers.length) throw unfit("repeated");
   if (given.size < pending.length) throw unfit("missing");
   return answers.map(({ toolCallId, content, error }) => ({

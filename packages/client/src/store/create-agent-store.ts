@@ -195,7 +195,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     },
     async answer(answers) {
       assertFree();
-      return start(toolMessages(conversation.view().pendingToolCallIds, answers, mintId));
+      return start(toolMessages(conversation.view(), answers, mintId));
     },
     async retry() {
       assertFree();

@@ -114,3 +114,50 @@ test("calls of the application's own tools are answered by tool messages", async
     content: "noon",
   });
 });
+
+const CALL = [
+  { type: "TOOL_CALL_START", toolCallId: "c1", toolCallName: "clock" },
+  { type: "TOOL_CALL_ARGS", toolCallId: "c1", delta: "{}" },
+  { type: "TOOL_CALL_END", toolCallId: "c1" },
+] as const;
+const LISTED = {
+  id: "m",
+  role: "assistant",
+  toolCalls: [{ id: "c1", type: "function", function: { name: "clock", arguments: "{}" } }],
+} as const;
+const ENDED = { type: "RUN_ERROR", message: "blocked" } as const;
+
+test.each([
+  ["a run that ended in an error", [...CALL, ENDED]],
+  ["a run that only listed it", [{ type: "MESSAGES_SNAPSHOT", messages: [LISTED] }, finished]],
+] as const)("a call of %s is answered, once", async (_, events) => {
+  const { store, transport } = createHarness();
+  const first = store.send("what time is it?");
+  await settle();
+  transport.last().send(started, ...(events as unknown as (typeof started)[]));
+  await first;
+  const answer = { toolCallId: "c1", content: "noon" };
+  void store.answer([answer]);
+  await settle();
+  expect(transport.last().request.input.messages.at(-1)).toMatchObject({
+    role: "tool",
+    toolCallId: "c1",
+  });
+  const second = runOf(2);
+  transport.last().send(second.started, second.finished);
+  await settle();
+  await expect(store.answer([answer])).rejects.toMatchObject({ facts: { reason: "unknown" } });
+});
+
+test("a request declares the version that defines what is in it", async () => {
+  const sealed = { id: "a", role: "assistant", content: "x", encryptedValue: "v" } as const;
+  for (const [messages, version] of [
+    [[sealed], "1.0"],
+    [[{ ...sealed, encryptedValueType: "t" }], "1.1"],
+  ] as const) {
+    const { store, transport } = createHarness({ messages: [...messages] });
+    void store.send("go on");
+    await settle();
+    expect(transport.last().request.input.protocolVersion).toBe(version);
+  }
+});

@@ -19,10 +19,11 @@ export function buildInput(
     forwardedProps,
   }: Pick<AgentStoreOptions, "tools" | "context" | "forwardedProps">,
 ): RunAgentInput {
+  const said = [...messages, ...added].filter(({ role }) => role !== "activity");
   const input: RunAgentInput = {
     ...ids,
-    protocolVersion: "1.0",
-    messages: [...messages, ...added].filter(({ role }) => role !== "activity"),
+    protocolVersion: versionOf(said),
+    messages: said,
     // Agents of the 0.0 line require every member, and the official clients send all of them.
     state,
     tools: [...(tools ?? [])],
@@ -31,4 +32,14 @@ export function buildInput(
     ...(resume === undefined ? {} : { resume: [...resume] }),
   };
   return enforceInputCompactly(input as unknown as JsonValue).input;
+}
+
+/** The version of AG-UI that defines everything in the messages: 1.1 added the type of an encrypted value. */
+function versionOf(messages: readonly Message[]): string {
+  const isTyped = (holder: object): boolean => "encryptedValueType" in holder;
+  const isNewer = messages.some(
+    (message) =>
+      isTyped(message) || (message.role === "assistant" && message.toolCalls?.some(isTyped)),
+  );
+  return isNewer ? "1.1" : "1.0";
 }

@@ -322,7 +322,10 @@ function ownerOf({ id }: Principal, scope: string): string {
   return id === ANONYMOUS.id ? scope : `principal ${id}`;
 }
 
-/** A client that names no version is older than 1.0, and is spared what it would die on. */
+/**
+ * A client that names no version is older than 1.0, and is spared what would end it. The last release before 1.0 is the one
+ * that UIs are on; its requests are those of the releases before, which ask for `0.0.55` by `?dialect=` or header.
+ */
 function dialectOf(input: RunAgentInput): ClientDialect {
-  return input.protocolVersion === undefined ? "0.0.55" : "1.0";
+  return input.protocolVersion === undefined ? "0.0.59" : "1.0";
 }

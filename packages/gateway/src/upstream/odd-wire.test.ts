@@ -431,7 +431,10 @@ describe.each(["1.0.0", "0.0.59", "0.0.55"] as const)("client %s", (version) => 
   );
 });
 
-test("a new run after RUN_ERROR reaches a client of 1.0; an older one, which would die on it, keeps the error", async () => {
+/** The requests of 0.0.55 are those of 0.0.59, so a page with the older release says so. */
+const ASKS_FOR_55 = { "countersign-dialect": "0.0.55" };
+
+test("a new run after RUN_ERROR reaches a client of 1.0 and 0.0.59; an older one, which would die on it, keeps the error", async () => {
   const answer = ({ threadId, runId }: RunIds): FakeAnswer =>
     frames([
       { type: "RUN_STARTED", threadId, runId: "earlier" },
@@ -440,7 +443,9 @@ test("a new run after RUN_ERROR reaches a client of 1.0; an older one, which wou
     ]);
   expect(answerOf(await through(answer))).toEqual(ANSWER);
   const url = `${fixture?.url}/agents/support`;
-  const older = await runClient(url, { version: "0.0.55", threadId: "t2" });
+  const newer = await runClient(url, { version: "0.0.59", threadId: "t2" });
+  expect(answerOf(newer)).toEqual(ANSWER);
+  const older = await runClient(url, { version: "0.0.55", threadId: "t3", headers: ASKS_FOR_55 });
   expect(failuresOf(older)).toEqual(failure("lost"));
 });
 
@@ -486,9 +491,10 @@ test.each(["0.0.59", "0.0.55"] as const)(
           },
           { type: "RUN_FINISHED", ...ids, outcome: { type: "cancelled" } },
         ]),
-      { version },
+      version === "0.0.55" ? { version, headers: ASKS_FOR_55 } : { version },
     );
     expect(run.error).toBeUndefined();
+    expect(run.types.includes("SUBAGENT_STARTED")).toBe(version === "0.0.59");
     expect(run.types.at(-1)).toBe("RUN_ERROR");
     expect(run.messages.find(({ id }) => id === "m1")?.content).toBe("hi there");
   },
