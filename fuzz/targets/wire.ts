@@ -6,7 +6,7 @@ import {
   unwrapPartialEnvelope,
   upgradeInput,
 } from "@countersign/wire/dialects";
-import { enforceEvent, enforceInput } from "@countersign/wire/enforce";
+import { enforceCapabilities, enforceEvent, enforceInput } from "@countersign/wire/enforce";
 import { enforceEventCompactly, enforceInputCompactly } from "@countersign/wire/enforce/compact";
 import { acceptsProto, createProtoDecoder, encodeProto } from "@countersign/wire/proto";
 import { applyJsonPatch } from "@countersign/wire/reduce";
@@ -247,6 +247,7 @@ export const WIRE_TARGETS: readonly FuzzTarget[] = [
       "packages/wire/src/enforce/enforce.ts#enforceInput",
       "packages/wire/src/enforce/compact.ts#enforceEventCompactly",
       "packages/wire/src/enforce/compact.ts#enforceInputCompactly",
+      "packages/wire/src/enforce/capabilities.ts#enforceCapabilities",
     ],
     dictionary: EVENT_WORDS,
     seeds: [...EVENT_LINES.flatMap((lines) => lines.split("\n")), ...INPUTS],
@@ -270,6 +271,8 @@ export const WIRE_TARGETS: readonly FuzzTarget[] = [
           attempt(() => enforceInputCompactly(value)),
           "both agree on a request",
         );
+        const said = pure(value, () => enforceCapabilities(value));
+        if (said.ok) hold(said.value === value, "capabilities pass as they are");
       }
     },
   },

@@ -1,3 +1,4 @@
+export type { AgentCapabilities } from "./model/capabilities.js";
 export type {
   AudioPart,
   ContentPart,

@@ -4,6 +4,7 @@ import { connect } from "../probe/connect.js";
 import { exchange } from "../probe/exchange.js";
 import type { ExchangeAnswer } from "../probe/exchange.js";
 import type { RuleId } from "../rules/table.js";
+import { askCapabilities } from "./capabilities.js";
 import { decompress, isProto, mediaType, protoReader, sseReader } from "./body.js";
 import type { BodyReader } from "./body.js";
 import { carriesIdToken } from "./input.js";
@@ -42,6 +43,9 @@ export async function checkHttp(start: URL, session: Session): Promise<void> {
       redirects === MAX_REDIRECTS
     ) {
       await judgeAnswer(answer, session);
+      if (session.reached === 3 && session.options.get !== true) {
+        session.capabilities = await askCapabilities(url, session);
+      }
       return;
     }
     const next = parseUrl(location, url);

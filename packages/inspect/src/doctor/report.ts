@@ -64,6 +64,15 @@ export type ExchangeFacts = {
   readonly excerpt?: string;
 };
 
+/** What an agent says it can do (`GET <path>/capabilities`). */
+export type CapabilityFacts = {
+  readonly isValid: boolean;
+  /** The groups that the agent names. */
+  readonly groups: readonly string[];
+  /** What is malformed. */
+  readonly problem?: string;
+};
+
 /** Everything a check found out. */
 export type DoctorReport = {
   readonly target: string;
@@ -76,6 +85,7 @@ export type DoctorReport = {
   readonly network?: NetworkFacts;
   readonly exchange?: ExchangeFacts;
   readonly stream?: StreamSummary;
+  readonly capabilities?: CapabilityFacts;
   readonly timeline: Timeline;
   readonly bytes: readonly ByteRow[];
 };

@@ -12,7 +12,7 @@ import { ByteLedger } from "./bytes.js";
 import type { ByteFacts } from "./bytes.js";
 import { judgeInput } from "./input.js";
 import { judgeLayers, verdictOf } from "./report.js";
-import type { DoctorReport, ExchangeFacts } from "./report.js";
+import type { CapabilityFacts, DoctorReport, ExchangeFacts } from "./report.js";
 import { ArrivalJudge } from "./timing.js";
 import { TimelineRecorder } from "./timeline.js";
 
@@ -55,6 +55,7 @@ export class Session {
   reached: Layer = 1;
   network: NetworkFacts | undefined;
   exchange: ExchangeFacts | undefined;
+  capabilities: CapabilityFacts | undefined;
   /** The last event ended a run. */
   finished = false;
   events = 0;
@@ -96,7 +97,7 @@ export class Session {
 
   report(target: string): DoctorReport {
     const findings = this.findings.list();
-    const { network, exchange } = this;
+    const { network, exchange, capabilities } = this;
     return {
       target,
       startedAt: this.#startedAt.toISOString(),
@@ -107,6 +108,7 @@ export class Session {
       skipped: [],
       ...(network === undefined ? {} : { network }),
       ...(exchange === undefined ? {} : { exchange }),
+      ...(capabilities === undefined ? {} : { capabilities }),
       ...(this.reached === 3 ? { stream: this.check.summary() } : {}),
       timeline: this.#timeline.timeline(this.phases),
       bytes: this.#ledger.rows(this.byteFacts),

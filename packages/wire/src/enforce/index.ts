@@ -1,3 +1,4 @@
+export { enforceCapabilities } from "./capabilities.js";
 export { enforceEvent, enforceInput } from "./enforce.js";
 export type { EnforcedEvent, EnforcedInput } from "./compact.js";
 export type { EnforceErrorCode } from "./errors.js";

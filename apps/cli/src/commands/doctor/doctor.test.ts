@@ -73,7 +73,8 @@ test("a live agent is checked with the headers and the input that were given", a
   expect(code).toBe(0);
   expect(out).toContain("POST → 200 over HTTP/1.1");
   expect(out).toMatch(/sse-http1 .* spoken/);
-  expect(agent.requests.at(-1)).toMatchObject({ method: "POST", headers: { "x-one": "1" } });
+  const asked = agent.requests.findLast(({ method }) => method === "POST");
+  expect(asked).toMatchObject({ method: "POST", headers: { "x-one": "1" } });
 });
 
 test("what cannot be checked is an error, not a finding", async () => {

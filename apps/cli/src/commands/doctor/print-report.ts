@@ -60,7 +60,7 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
       .filter(({ name }) => names.includes(name))
       .map(({ name, startMs, endMs }) => `${name} ${(endMs - startMs).toFixed(1)} ms`)
       .join(", ");
-  const { network, exchange, stream } = report;
+  const { network, exchange, stream, capabilities } = report;
   if (layer === 1 && network !== undefined) {
     facts.push(`${network.address ?? ""}:${network.port ?? ""}, ${times(["dns", "tcp", "tls"])}`);
     if (network.tls !== undefined) {
@@ -89,6 +89,12 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
         : `, declares ${shown(stream.protocolVersion).slice(0, 20)}`;
     facts.push(
       `${stream.events} events, ${stream.runs} runs, speaks ${stream.dialect}${version}, uses ${stream.features.join(", ") || "nothing"}`,
+    );
+  }
+  if (layer === 3 && capabilities !== undefined) {
+    const { isValid, groups, problem = "" } = capabilities;
+    facts.push(
+      `capabilities: ${shown(isValid ? groups.join(", ") || "none named" : problem).slice(0, 200)}`,
     );
   }
   return facts.map((fact) => pc.dim(`  ${fact}`));
