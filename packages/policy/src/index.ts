@@ -30,7 +30,7 @@ export type { ForeignRole, MessageSettings } from "./compile/message-settings.js
 export type { RequestCheckName, RequestSettings } from "./compile/request-settings.js";
 export type { Trace, TraceStep } from "./compile/explain.js";
 export { meaningOfPolicyRule, POLICY_RULES } from "./compile/rule-meanings.js";
-export type { PolicyRuleId, RuleMeaning } from "./compile/rule-meanings.js";
+export type { Opening, PolicyRuleId, RuleMeaning } from "./compile/rule-meanings.js";
 export { NO_COUNTERS } from "./compile/facts.js";
 export type {
   CapabilityFacts,
@@ -73,6 +73,8 @@ export type { PolicyNote, PolicyNoteCode } from "./document/note.js";
 export { createPolicyHolder } from "./holder/holder.js";
 export type { PolicyHolder, ReplaceResult } from "./holder/holder.js";
 export { POLICY_SCHEMA } from "./schema/policy-schema.js";
+export { findPolicyKey } from "./schema/policy-key.js";
+export { REASON_CODES } from "./compile/reason-codes.js";
 export { compileArgumentSchema, compileResponseSchema } from "./tools/argument-schema.js";
 export type { ArgumentCheck } from "./tools/argument-schema.js";
 export { CLASSIFICATIONS, isClassification } from "./vocabulary/classification.js";
@@ -80,5 +82,10 @@ export type { Classification } from "./vocabulary/classification.js";
 export { eventTypeToJson, readEventType, UI_EVENT_TYPES } from "./vocabulary/event-type.js";
 export type { NamedEventType, UiEventType } from "./vocabulary/event-type.js";
 export { OPERATOR_AGENT, OPERATOR_STOP_RULE } from "./vocabulary/operator.js";
+export { openAct, openClass } from "./opening/open-act.js";
+export type { ActOpening } from "./opening/open-act.js";
+export { addLines, writeLines } from "./opening/lines.js";
+export { actsNamed, actsOfType, componentActs } from "./opening/named-act.js";
+export type { Act } from "./opening/named-act.js";
 export { formatTarget, parseTarget } from "./vocabulary/target.js";
 export type { Target } from "./vocabulary/target.js";

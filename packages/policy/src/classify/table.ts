@@ -188,3 +188,8 @@ export const INPUT_TABLE = {
       "Integrations take user ids, models and commands from it; display where the policy lists every key.",
   },
 } as const satisfies Record<InputPart, ClassificationRow>;
+
+/** Whether a name is that of a part of a request. */
+export function isInputPart(name: string): name is InputPart {
+  return Object.hasOwn(INPUT_TABLE, name);
+}

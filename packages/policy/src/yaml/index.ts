@@ -6,4 +6,6 @@ export { readYaml } from "../document/read-yaml.js";
 export { issueAt } from "../document/source.js";
 export { validateAgainstSchema } from "../document/validate.js";
 export { choice, closed, flag, list, text } from "../schema/json-schema.js";
+export { findSchemaKey, schemaKeys } from "../schema/schema-key.js";
+export type { SchemaKey } from "../schema/schema-key.js";
 export type { JsonSchema } from "../schema/json-schema.js";

@@ -1,0 +1,42 @@
+import type { JsonObject, JsonValue } from "@countersign/core";
+import { stringify } from "yaml";
+import { asObject } from "../document/json-object.js";
+import type { PolicyDocument, PolicyRules } from "../document/model.js";
+
+/** Lists that name what stays closed: new lines replace them, while every other list is added to. */
+const REPLACED: ReadonlySet<string> = new Set(["restricted_classifications"]);
+
+/**
+ * A policy with lines added as an operator adds them: into the blocks that exist, and in front of the entries of a
+ * list, because the first entry that matches decides.
+ */
+export function addLines(document: PolicyDocument, lines: JsonObject): PolicyDocument {
+  return { ...document, rules: added(document.rules as JsonObject, lines) as PolicyRules };
+}
+
+/** Two sets of lines as one. */
+export function joinLines(lines: JsonObject, more: JsonObject): JsonObject {
+  return added(lines, more);
+}
+
+/** Lines as YAML, to be put under `rules` of a policy. */
+export function writeLines(lines: JsonObject): string {
+  return stringify(lines, { lineWidth: 0 }).trimEnd();
+}
+
+function added(base: JsonObject, lines: JsonObject): JsonObject {
+  const result: JsonObject = { ...base };
+  for (const [key, value] of Object.entries(lines)) {
+    result[key] = valueOf(key, Object.hasOwn(base, key) ? base[key] : undefined, value);
+  }
+  return result;
+}
+
+function valueOf(key: string, before: JsonValue | undefined, value: JsonValue): JsonValue {
+  const [left, right] = [asObject(before), asObject(value)];
+  if (left !== undefined && right !== undefined) return added(left, right);
+  if (Array.isArray(before) && Array.isArray(value) && !REPLACED.has(key)) {
+    return [...value, ...before];
+  }
+  return value;
+}
