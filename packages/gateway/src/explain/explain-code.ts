@@ -1,5 +1,7 @@
 import type { ErrorCode } from "@countersign/core";
 import { statusOf } from "../clients/refusal.js";
+import type { Opening } from "@countersign/policy";
+import { openingOfCode } from "./openings.js";
 import { remedyOf } from "./remedies.js";
 
 /** What a code in a problem document or a `RUN_ERROR` means. */
@@ -8,11 +10,14 @@ export type CodeMeaning = {
   readonly status?: number;
   readonly title?: string;
   readonly remedy: string;
+  readonly opening: Opening;
 };
 
 /** Explains the code of a refused request; nothing for codes that no client gets. */
 export function explainCode(code: string): CodeMeaning | undefined {
   const remedy = remedyOf(code);
   if (remedy === undefined) return undefined;
-  return code.startsWith("ERR_") ? { ...statusOf(code as ErrorCode), remedy } : { remedy };
+  const opening = openingOfCode(code);
+  const told = { remedy, opening };
+  return code.startsWith("ERR_") ? { ...statusOf(code as ErrorCode), ...told } : told;
 }

@@ -1,5 +1,7 @@
-import { meaningOfPolicyRule, POLICY_RULES } from "@countersign/policy";
-import type { RuleMeaning } from "@countersign/policy";
+import { meaningOfPolicyRule, POLICY_RULES, STREAM_RULES } from "@countersign/policy";
+import type { Opening, RuleMeaning } from "@countersign/policy";
+import { ORDER_RULES } from "@countersign/wire/order";
+import type { OrderRule } from "@countersign/wire/order";
 import { OWN_RULES, REQUEST_RULES } from "./own-rules.js";
 
 const REQUEST = "ag_ui_request.";
@@ -15,13 +17,42 @@ export function allRules(): ReadonlyMap<string, RuleMeaning> {
 
 /** What a rule on a receipt means and what helps; nothing for a name that no receipt of ours has. */
 export function explainRule(rule: string): RuleMeaning | undefined {
-  return allRules().get(rule) ?? meaningOfPolicyRule(rule);
+  return allRules().get(rule) ?? orderRules().get(rule) ?? meaningOfPolicyRule(rule);
+}
+
+/** Rules about a stream, which `ag_ui_order` and `gateway/order` name in their reasons. */
+export function orderRules(): ReadonlyMap<string, RuleMeaning> {
+  const automaton = Object.entries(ORDER_RULES).map(
+    ([rule, { title, description, reference }]: [string, OrderRule]) =>
+      [rule, orderMeaning(rule, `${title}. ${description}`, reference.startsWith("E"))] as const,
+  );
+  const stream = Object.entries(STREAM_RULES).map(
+    ([rule, means]) => [rule, orderMeaning(rule, means, true)] as const,
+  );
+  return new Map([...automaton, ...stream]);
+}
+
+function orderMeaning(rule: string, means: string, isOpenable: boolean): RuleMeaning {
+  const opening: Opening = isOpenable
+    ? { policy: `ag_ui_order: { rules: { ${rule}: allow } }` }
+    : OWN_RULES["gateway/order"].opening;
+  return { means, remedy: "fix the agent; `countersign doctor URL` shows the event", opening };
+}
+
+/** An opening as a cell of a table. */
+function cellOf(rule: string, opening: Opening): string {
+  if ("closed" in opening) return `nothing: ${opening.closed}`;
+  if ("passes" in opening) return opening.passes;
+  const [lines, file] =
+    "policy" in opening ? [opening.policy, ""] : [opening.config, " in `countersign.yaml`"];
+  return lines.includes("\n") ? `see \`policy explain ${rule}\`` : `\`${lines}\`${file}`;
 }
 
 /** The table of docs/policy/rules.md. */
 export function rulesPage(): string {
   const rows = [...allRules()].map(
-    ([rule, { means, remedy }]) => `| \`${rule}\` | ${means} | ${remedy} |`,
+    ([rule, { means, remedy, opening }]) =>
+      `| \`${rule}\` | ${means} | ${remedy} | ${cellOf(rule, opening)} |`,
   );
   return `${HEAD}\n${rows.join("\n")}\n`;
 }
@@ -30,10 +61,15 @@ const HEAD = `# What a rule on a receipt means
 
 Every rule that can block an event or a request, as \`receipts list\`, the log, \`countersign.blocked\` and the metrics name it.
 \`countersign policy explain RULE\` says the same, \`countersign policy explain RECEIPT\` looks up the receipt first, and
-\`countersign policy explain ERR_CODE\` explains the code of a refused request ([error codes](../errors.md)). Rules that begin with
-\`gateway/\` no policy can lift, unless the last column says how; those of \`ag_ui_request\` are [what a browser may say](../inbound.md).
+\`countersign policy explain ERR_CODE\` explains the code of a refused request ([error codes](../errors.md)). The last column has the
+lines that open a rule, for \`rules:\` of the policy unless it names another file; names in capitals stand for yours. Add them to
+the block that exists, in front of the entries of a list. The rules of \`ag_ui_request\` are [what a browser may say](../inbound.md).
+
+\`policy explain\` takes every other name as well: a rule of \`ag_ui_order\` (\`run/finish-ids\`), what a receipt or a notice names
+(\`tool:delete_user\`, \`custom:raw\`, \`state:/ui/theme\`, \`interrupt:confirmation\`), a sentence of a receipt, a key of the policy or of
+\`countersign.yaml\`, a repair, a metric. It prints lines that it tried on your policy (\`--policy FILE\`), or says why no line opens it.
 
 This page is made from the table that the gateway takes its rules from; a test fails when they differ.
 
-| rule | what it says | what helps |
-|---|---|---|`;
+| rule | what it says | what helps | lines that open it |
+|---|---|---|---|`;

@@ -1,11 +1,12 @@
 /**
  * What lets something through that is blocked: YAML lines for `rules` of the policy or for `countersign.yaml`, or the
- * reason why no added line does. Names in capitals stand for the reader's own.
+ * reason why no added line does, or why none is needed. Names in capitals stand for the reader's own.
  */
 export type Opening =
   | { readonly policy: string }
   | { readonly config: string }
-  | { readonly closed: string };
+  | { readonly closed: string }
+  | { readonly passes: string };
 
 /** What a rule watches over, what helps somebody whom it stopped, and the lines that open it. */
 export type RuleMeaning = {
@@ -57,7 +58,10 @@ export const POLICY_RULES = {
   "ag_ui.classification": {
     means: "an event claims to do less than it does",
     remedy: "leave the claim out: the class is derived from what the event does",
-    opening: { closed: "an event that claims a lower class than its own would choose the rules that judge it" },
+    opening: {
+      closed:
+        "an event that claims a lower class than its own would choose the rules that judge it",
+    },
   },
   ag_ui_components: {
     means: "the event touches a part of the screen that the policy does not list",
@@ -69,28 +73,35 @@ export const POLICY_RULES = {
     means: "an event of this class needs a token, and none was there whose scope covers it",
     remedy:
       "open it for everybody (`ag_ui_classify`, by name, with `classification: display`) or for one session (`POST /v1/capabilities`)",
-    opening: { policy: `ag_ui_classify: # keep the line for what was blocked
+    opening: {
+      policy: `ag_ui_classify: # keep the line for what was blocked
   tools: [{ match: TOOL, classification: display }]
   custom: [{ match: NAME, classification: display }]
   raw: [{ match: SOURCE, classification: display }]
   activities: [{ match: ACTIVITY, classification: display }]
   interrupts: [{ match: REASON, classification: display }]
-  state: [{ match: /PATH, classification: display }]` },
+  state: [{ match: /PATH, classification: display }]`,
+    },
   },
   ag_ui_inbound: {
     means: "what the browser says is of a class that it may not send without a token",
     remedy:
       "classify the part (`ag_ui_classify.input`, `state`) as `display`, list forwarded properties by key (`ag_ui_request.forwarded_props.allow`), or hand the session a token",
-    opening: { policy: `ag_ui_classify: # keep the line for the part that was blocked
+    opening: {
+      policy: `ag_ui_classify: # keep the line for the part that was blocked
   state: [{ match: /PATH, classification: display, direction: inbound }]
   input: { resume: { classification: display }, tool_result: { classification: display } }
-ag_ui_request: { forwarded_props: { allow: [KEY] } }` },
+ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
+    },
   },
   "ag_ui.capability_scopes": {
     means:
       "an entry of `ag_ui.capability_scopes` covers the event, and the token lacks exactly that scope",
     remedy: "issue a token with the scope that the entry names",
-    opening: { closed: "the policy asks for a token with exactly this scope; issue one (`POST /v1/capabilities`) or take the entry out of `ag_ui.capability_scopes`" },
+    opening: {
+      closed:
+        "the policy asks for a token with exactly this scope; issue one (`POST /v1/capabilities`) or take the entry out of `ag_ui.capability_scopes`",
+    },
   },
   "ag_ui_tools.call": {
     means: "the agent calls a tool, or sends arguments for one, that the policy does not allow",
@@ -155,13 +166,19 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }` },
       "more events of a kind in a window of time than a cap of the policy allows, or nobody knows how many",
     remedy:
       "wait for the window to pass, or raise the cap under `velocity`; where events cannot be counted, look at the store that receipts.store names",
-    opening: { closed: "the cap is an entry of the policy; raise its maximum or take the entry out of `velocity`" },
+    opening: {
+      closed:
+        "the cap is an entry of the policy; raise its maximum or take the entry out of `velocity`",
+    },
   },
   "ag_ui_conditions.*": {
     means: "a condition of the policy's own is met, or could not be evaluated",
     remedy:
       "look at the entry of that id under `ag_ui_conditions.rules`; `countersign policy explain --event FILE` shows what it saw",
-    opening: { closed: "the condition is an entry of the policy; change it, set its `mode: observe`, or take it out of `ag_ui_conditions.rules`" },
+    opening: {
+      closed:
+        "the condition is an entry of the policy; change it, set its `mode: observe`, or take it out of `ag_ui_conditions.rules`",
+    },
   },
 } as const satisfies Readonly<Record<string, RuleMeaning>>;
 

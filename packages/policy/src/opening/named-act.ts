@@ -31,8 +31,7 @@ const activity = (type: string): Act => ({
   value: { type: "ACTIVITY_SNAPSHOT", messageId: "m", activityType: type, content: {} },
 });
 const interrupt = (reason: string): Act => ({
-  about:
-    reason === "" ? "a question to the person" : `a question to the person, reason ${reason}`,
+  about: reason === "" ? "a question to the person" : `a question to the person, reason ${reason}`,
   value: {
     type: "RUN_FINISHED",
     ...RUN,

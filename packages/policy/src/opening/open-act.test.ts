@@ -35,7 +35,15 @@ function withLines(document: PolicyDocument, lines: string): PolicyDocument {
 
 const name = fc.oneof(
   fc.stringMatching(/^[A-Za-z][\w.:-]{0,12}$/),
-  fc.constantFrom("delete_user", "navigate_home", "eval_js", "raw", "refund", "löschen", "run_shell"),
+  fc.constantFrom(
+    "delete_user",
+    "navigate_home",
+    "eval_js",
+    "raw",
+    "refund",
+    "löschen",
+    "run_shell",
+  ),
 );
 const kind = fc.constantFrom(
   "tool",

@@ -11,7 +11,7 @@ import { NO_COUNTERS } from "../compile/facts.js";
 import type { Opening } from "../compile/rule-meanings.js";
 import { meaningOfPolicyRule } from "../compile/rule-meanings.js";
 import { asObject } from "../document/json-object.js";
-import { isGlob } from "../patterns/glob.js";
+import { isGlob, matchesGlob } from "../patterns/glob.js";
 import type { PolicyDocument } from "../document/model.js";
 import type { Classification } from "../vocabulary/classification.js";
 import { CLASSIFICATIONS } from "../vocabulary/classification.js";
@@ -45,7 +45,8 @@ export function openAct(document: PolicyDocument, act: Act): ActOpening {
     const attempt = tried.get(denial.rule) ?? 0;
     tried.set(denial.rule, attempt + 1);
     const more = step < MAX_STEPS ? linesAgainst(denial, subject, refinements, attempt) : undefined;
-    if (more === undefined) return { denial: first.denial, opening: closedBy(denial, attempt) };
+    if (more === undefined)
+      return { denial: first.denial, opening: closedBy(denial, subject, document) };
     if (typeof more === "string") return { denial: first.denial, opening: { closed: more } };
     lines = joinLines(lines, more);
     ({ denial, subject } = judge(addLines(document, lines), act));
@@ -77,7 +78,7 @@ function judge(document: PolicyDocument, act: Act): Judgement {
   const { refinements } = policy;
   const { subject, problem } = readSubject(act.value, {
     refinements,
-    clientTools: act.clientTools ?? new Set(),
+    ...(act.clientTools === undefined ? {} : { clientTools: act.clientTools }),
     client: new ClientState({}, [HELD], { sent: [] }),
   });
   if (subject === undefined) throw new TypeError(problem);
@@ -97,11 +98,22 @@ function judge(document: PolicyDocument, act: Act): Judgement {
 /** A message that the client has, so that a list without it is one that takes away. */
 const HELD = { id: "held", role: "assistant", content: "held" } as const;
 
-function closedBy({ rule, reason }: Denial, attempt: number): Opening {
+function closedBy(
+  { rule, reason }: Denial,
+  { facts }: Subject,
+  { rules }: PolicyDocument,
+): Opening {
   const opening = meaningOfPolicyRule(rule)?.opening;
   if (opening !== undefined && "closed" in opening) return opening;
+  const names = facts.toolCalls?.map(({ name }) => name) ?? [];
+  const entry = rules.ag_ui_tools?.call?.block?.find((pattern) =>
+    names.some((name) => matchesGlob(pattern, name)),
+  );
   return {
-    closed: `${rule} says "${reason}"${attempt > 0 ? ", also with a line that lists the name" : ""}: the policy closes it by an entry of its own; change that entry`,
+    closed:
+      rule === "ag_ui_tools.call" && entry !== undefined
+        ? `the policy blocks it by name; take ${JSON.stringify(entry)} out of ag_ui_tools.call.block`
+        : `${rule} says "${reason}" because of an entry of the policy; change that entry`,
   };
 }
 
@@ -293,7 +305,9 @@ const MAX_PATHS = 32;
 
 function leavesOf(value: JsonValue | undefined): string[] {
   const paths = deepPaths(value);
-  return paths.length <= MAX_PATHS ? paths : [...new Set(paths.map((path) => `/${path.split("/")[1]}`))];
+  return paths.length <= MAX_PATHS
+    ? paths
+    : [...new Set(paths.map((path) => `/${path.split("/")[1]}`))];
 }
 
 /** Paths of the values in a state, as deep as its objects go. */

@@ -89,7 +89,9 @@ function around(root: JsonSchema, schema: JsonSchema, name: string, value: JsonV
 
 function requiredOf(root: JsonSchema, { required = [], properties = {} }: JsonSchema): JsonObject {
   return Object.fromEntries(
-    required.map((name) => [name, BY_NAME[name] ?? exampleOf(root, properties[name] ?? {})] as const),
+    required.map(
+      (name) => [name, BY_NAME[name] ?? exampleOf(root, properties[name] ?? {})] as const,
+    ),
   );
 }
 

@@ -1,6 +1,15 @@
+import { createRequire } from "node:module";
 import { CountersignError } from "@countersign/core";
-import { allRules, explainCode, explainRule } from "@countersign/gateway";
-import type { RuleMeaning } from "@countersign/policy";
+import {
+  allRules,
+  explainCode,
+  explainName,
+  explainRule,
+  openingOfCode,
+} from "@countersign/gateway";
+import type { NamedOpening, NameMeaning } from "@countersign/gateway";
+import { isRuleId, RULES } from "@countersign/inspect";
+import type { PolicyDocument } from "@countersign/policy";
 import { decodeEntry } from "@countersign/receipts";
 import type { LogEntry } from "@countersign/receipts";
 import pc from "picocolors";
@@ -8,30 +17,68 @@ import { printJson, printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 import "../errors.js";
 import { pageOf } from "./error-pages.js";
-import { describeEntry } from "../receipts/describe.js";
+import { describeEntry, targetOf, typeOf } from "../receipts/describe.js";
 import { findEntry } from "../receipts/find.js";
 import { findPlace, withStore } from "../receipts/place.js";
 import type { PlaceFlags } from "../receipts/place.js";
+import { isThere } from "../../files/is-there.js";
+import { compilePolicyFile } from "./policy-file.js";
 
-const CODE = /^[A-Z][A-Z0-9_]+$/;
+/** The policy file where none is named. */
+export const DEFAULT_POLICY = "policy.yaml";
+
+/** Where receipts are, and the policy that lines are tried on. */
+export type ExplainFlags = PlaceFlags & { readonly policy: string };
+
 /** A number in the log or the id of a receipt; behind its prefix stands an event's id, which may be an agent's choice. */
 const RECEIPT = /^(?:\d{1,15}|agui-.+)$/su;
 
-/** Explains a rule, a code of a refusal, or the decision on a receipt. */
-export async function explainName(name: string, flags: PlaceFlags, json: boolean): Promise<void> {
-  const rule = explainRule(name);
-  if (rule !== undefined) {
-    if (json) printJson({ rule: name, ...rule });
-    else printMeaning(name, rule);
+/** Explains any name that the product prints, or the decision on a receipt. */
+export async function explainNamed(
+  name: string,
+  flags: ExplainFlags,
+  json: boolean,
+): Promise<void> {
+  if (RECEIPT.test(name)) {
+    const { bytes } = await withStore(findPlace(flags), (store) => findEntry(store, name));
+    explainEntry(decodeEntry(bytes), flags, json);
     return;
   }
-  if (CODE.test(name)) {
-    explainErrorCode(name, json);
+  const code = name.replace(/^urn:countersign:problem:/u, "");
+  if (pageOf(code) !== undefined) {
+    explainErrorCode(code, json);
     return;
   }
-  if (!RECEIPT.test(name)) throw unknown(name);
-  const { bytes } = await withStore(findPlace(flags), (store) => findEntry(store, name));
-  explainEntry(decodeEntry(bytes), json);
+  const meaning = explainName(name, policyOf(flags)) ?? doctorMeaning(name);
+  if (meaning === undefined) throw unknown(name);
+  if (!json) printMeaning(meaning);
+  else if (meaning.kind === "rule") printJson({ rule: name, ...explainRule(name) });
+  else if (meaning.kind === "code") explainErrorCode(code, json);
+  else printJson(meaning);
+}
+
+/** The policy that lines are tried on: the one that is named, or the starter where none is there. */
+function policyOf({ policy }: ExplainFlags): PolicyDocument {
+  if (policy !== DEFAULT_POLICY || isThere(policy)) return compilePolicyFile(policy).document;
+  const starter = createRequire(import.meta.url).resolve(
+    "@countersign/policy/policies/starter.yaml",
+  );
+  return compilePolicyFile(starter).document;
+}
+
+/** A rule of the doctor that is about the network or the transport, which the gateway does not judge. */
+function doctorMeaning(name: string): NameMeaning | undefined {
+  if (!isRuleId(name)) return undefined;
+  const { what, why, mend } = RULES[name];
+  const closed =
+    "the doctor reports it; the gateway ends a run that it cannot read (gateway/invalid)";
+  return {
+    name,
+    kind: "rule of the doctor",
+    means: `${what} ${why}`,
+    remedy: mend,
+    openings: [{ opening: { closed } }],
+  };
 }
 
 /** Lists every rule that a receipt can name. */
@@ -58,9 +105,10 @@ export function explainErrorCode(code: string, json: boolean, told: Told = {}): 
   if (remedy === undefined) throw unknown(code);
   const { cause } = page ?? {};
   const { pointer } = told;
+  const opening = openingOfCode(code);
   if (json) {
     const why = cause === undefined ? {} : { cause };
-    printJson({ ...known, ...told, ...why, remedy, code });
+    printJson({ ...known, ...told, ...why, remedy, opening, code });
     return;
   }
   const { status, title } = known ?? {};
@@ -68,18 +116,22 @@ export function explainErrorCode(code: string, json: boolean, told: Told = {}): 
   if (cause !== undefined) printLine(`${pc.dim("cause")}  ${cause}`);
   if (pointer !== undefined) printLine(`${pc.dim("where")}  ${pointer}`);
   printLine(`${pc.dim("helps")}  ${remedy}`);
+  printOpenings([{ opening }]);
   printLine(pc.dim("\nevery code: docs/errors.md; what a browser may say: docs/inbound.md"));
 }
 
-function explainEntry(entry: LogEntry, json: boolean): void {
+function explainEntry(entry: LogEntry, flags: ExplainFlags, json: boolean): void {
   const { rule } = entry;
   const code = /\bERR_[A-Z0-9_]+/.exec(entry.receipt.denial_reason ?? "")?.[0];
   const meaning = rule === undefined ? undefined : explainRule(rule);
+  const act = rule === undefined ? undefined : actOf(entry);
+  const named = act === undefined ? undefined : explainName(act, policyOf(flags));
   if (json) {
     const refusal = code === undefined ? undefined : explainCode(code);
     printJson({
       entry,
       ...(meaning === undefined ? {} : { meaning }),
+      ...(named === undefined ? {} : { named }),
       ...(refusal === undefined ? {} : { refusal: { code, ...refusal } }),
     });
     return;
@@ -87,29 +139,62 @@ function explainEntry(entry: LogEntry, json: boolean): void {
   printLine(describeEntry(entry));
   printLine("");
   if (rule === undefined) printLine("no rule spoke: the event was let through");
-  else if (meaning === undefined) printLine(`${rule} is no rule of this version`);
-  else printMeaning(rule, meaning);
-  for (const further of entry.further_rules ?? []) {
-    const known = explainRule(further);
+  for (const one of [...(rule === undefined ? [] : [rule]), ...(entry.further_rules ?? [])]) {
+    const known = explainName(one, policyOf(flags));
+    if (known === undefined) printLine(`${one} is no rule of this version`);
+    // What the receipt names has lines of its own, which are for nothing else.
+    else printMeaning(named === undefined ? known : { ...known, openings: [] });
     printLine("");
-    if (known === undefined) printLine(`${further} is no rule of this version`);
-    else printMeaning(further, known);
   }
-  if (code !== undefined && explainCode(code) !== undefined) {
-    printLine("");
-    explainErrorCode(code, false);
-  }
+  if (named !== undefined) printMeaning(named);
+  if (code !== undefined && explainCode(code) !== undefined) explainErrorCode(code, false);
 }
 
-function printMeaning(rule: string, { means, remedy }: RuleMeaning): void {
-  printLine(`${pc.bold(rule)}: ${means}`);
-  printLine(`${pc.dim("helps")}  ${remedy}`);
+/** Rules that a name opens: what the receipt says the event did, under which a policy lists it. */
+const BY_NAME: ReadonlySet<string> = new Set([
+  "ag_ui.capability",
+  "ag_ui_components",
+  "ag_ui_inbound",
+]);
+
+/** The name of what an entry is about, where its rule is opened by name and the receipt has one. */
+function actOf({ rule = "", receipt }: LogEntry): string | undefined {
+  if (!BY_NAME.has(rule)) return undefined;
+  const type = typeOf(receipt);
+  return type.startsWith("custom:") ? type : targetOf(receipt) || undefined;
 }
+
+function printMeaning({ name, kind, means, remedy, openings }: NameMeaning): void {
+  printLine(`${pc.bold(name)}${kind === "rule" ? "" : ` (${kind})`}: ${means}`);
+  if (remedy !== undefined) printLine(`${pc.dim("helps")}  ${remedy}`);
+  printOpenings(openings);
+}
+
+/** Prints what opens something, as lines that can be copied. */
+export function printOpenings(openings: readonly NamedOpening[]): void {
+  for (const { about, opening } of openings) {
+    const what = about === undefined ? "" : `${about}: `;
+    if ("closed" in opening) printLine(`${pc.dim("opens")}  ${what}no line; ${opening.closed}`);
+    else if ("passes" in opening) printLine(`${pc.dim("opens")}  ${what}${opening.passes}`);
+    else {
+      const inPolicy = "policy" in opening;
+      const where = inPolicy ? "add to the policy under rules" : "add to countersign.yaml";
+      const lines = inPolicy ? opening.policy : opening.config;
+      printLine(`${pc.dim("opens")}  ${what}${where}`);
+      printLine(lines.replaceAll(/^/gmu, "         "));
+    }
+  }
+  if (openings.some(({ opening }) => "policy" in opening || "config" in opening)) printLine(MERGE);
+}
+
+const MERGE = pc.dim(
+  "       Add to a block that exists, and in front of the entries of a list. A block in a policy that extends\n       another replaces the whole block there: add the lines where the block is.",
+);
 
 function unknown(name: string): CountersignError {
   return new CountersignError(
     "ERR_CLI_NOTHING_TO_EXPLAIN",
-    `"${name.slice(0, 64)}" is no rule, no code and no receipt; \`policy explain --rules\` lists the rules, docs/errors.md every code`,
+    `"${name.slice(0, 64)}" is no rule, no code, no receipt and no other name of the product; \`policy explain --rules\` lists the rules, docs/errors.md every code`,
     { name },
   );
 }

@@ -1,9 +1,16 @@
 import { isJsonObject, printableText } from "@countersign/core";
-import type { JsonValue } from "@countersign/core";
+import type { JsonObject, JsonValue } from "@countersign/core";
 import { explainRequest } from "@countersign/gateway";
 import type { RequestStep } from "@countersign/gateway";
-import { formatTarget, NO_COUNTERS } from "@countersign/policy";
-import type { CapabilityFacts, CapabilityStatus, Decision, TraceStep } from "@countersign/policy";
+import { formatTarget, NO_COUNTERS, openAct } from "@countersign/policy";
+import type {
+  CapabilityFacts,
+  CapabilityStatus,
+  Decision,
+  Opening,
+  PolicyDocument,
+  TraceStep,
+} from "@countersign/policy";
 import { readSubject } from "@countersign/policy/cases";
 import type { Command } from "commander";
 import pc from "picocolors";
@@ -11,13 +18,22 @@ import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
 import { addPlaceFlags } from "../receipts/place.js";
 import type { PlaceFlags } from "../receipts/place.js";
-import { explainErrorCode, explainName, listRules } from "./explain-name.js";
+import {
+  DEFAULT_POLICY,
+  explainErrorCode,
+  explainNamed,
+  listRules,
+  printOpenings,
+} from "./explain-name.js";
 import type { Told } from "./explain-name.js";
 import { compilePolicyFile } from "./policy-file.js";
 import { readJson } from "./read-json.js";
 
 const EXAMPLE = `
-What to explain is a rule as a receipt names it, the code of a refused request, or a receipt (its id or number in the log).
+What to explain is any name that the product prints: a rule, the code of a refusal, what an event did (tool:NAME, custom:NAME,
+raw:SOURCE, activity:TYPE, interrupt:REASON, state:/PATH, forwardedProps:KEY), a class, a component, a sentence of a receipt,
+a key of the policy or of countersign.yaml, a repair, a metric, or a receipt (its id or number in the log). The answer has
+the lines that open it in the policy, which were tried on it (without --policy and policy.yaml, on the starter policy).
 An event (--event) is an AG-UI event, an envelope, a RunAgentInput or the problem document of a refusal, as JSON; - reads
 standard input. A request is judged as the first on its thread, and what depends on the thread says so.
 Exit code: 0 allowed or explained, 1 blocked, 2 could not be judged.
@@ -25,6 +41,8 @@ Exit code: 0 allowed or explained, 1 blocked, 2 could not be judged.
 Example:
   $ countersign policy explain gateway/withheld
   $ countersign policy explain ERR_HISTORY_DROPPED
+  $ countersign policy explain tool:delete_user
+  $ countersign policy explain "capability required for Submit events"
   $ countersign policy explain agui-evt_01JD0Z0000000000000000000
   $ curl -s -d @request.json http://127.0.0.1:8080/agents/main | countersign policy explain --event -
   $ echo '{"type":"STATE_SNAPSHOT","snapshot":{"cart":[]}}' | countersign policy explain --policy policy.yaml --event -
@@ -55,8 +73,8 @@ export function registerExplain(group: Command): void {
     .description(
       "say what a rule, a refusal or a receipt means, or judge one event and show every rule",
     )
-    .argument("[what]", "rule, code of a refusal, or receipt (id or number)")
-    .option("-p, --policy <file>", "policy file", "policy.yaml")
+    .argument("[what]", "any name that the product prints, or a receipt (id or number)")
+    .option("-p, --policy <file>", "policy file", DEFAULT_POLICY)
     .option("-e, --event <file>", "event as JSON, - for standard input")
     .option("--rules", "list every rule that a receipt can name")
     .option("--scope <scope>", "scope of the capability presented; may be repeated", collect)
@@ -73,7 +91,7 @@ export function registerExplain(group: Command): void {
 async function explain(what: string | undefined, flags: Flags): Promise<void> {
   const json = flags.json === true;
   if (flags.rules === true) listRules(json);
-  else if (what !== undefined) await explainName(what, flags, json);
+  else if (what !== undefined) await explainNamed(what, flags, json);
   else if (flags.event !== undefined) explainEvent(flags.event, flags);
   else throw new TypeError("name a rule, a code or a receipt, or give an event with --event");
 }
@@ -107,8 +125,14 @@ function explainEvent(file: string, flags: Flags): void {
   const request = isRequest ? explainRequest(value, policy) : [];
   const refused = request.find(({ outcome }) => outcome === "blocked");
   if (!decision.allow || refused !== undefined) process.exitCode = EXIT.negative;
+  // A token is another way to open it; who tries one does not ask for lines.
+  const isLinesAsked = capability === undefined && flags.inbound !== true;
+  const opening = isLinesAsked ? openEvent(policy.document, subject.value, flags) : undefined;
   if (flags.json === true) {
-    const found = isRequest ? { request } : {};
+    const found = {
+      ...(isRequest ? { request } : {}),
+      ...(opening === undefined ? {} : { opening }),
+    };
     printJson({ policy: policy.hash, event: subject.facts, decision, steps, ...found });
     return;
   }
@@ -124,6 +148,17 @@ function explainEvent(file: string, flags: Flags): void {
   printLine("");
   if (refused !== undefined) printLine(`${pc.red("refused")} by ${refused.rule}: ${refused.code}`);
   else printLine(describeDecision(decision));
+  if (opening !== undefined) printOpenings([{ opening }]);
+}
+
+/** What opens an event for everybody; nothing where the policy lets it through. */
+function openEvent(
+  document: PolicyDocument,
+  value: JsonObject,
+  { clientTool }: Flags,
+): Opening | undefined {
+  const clientTools = clientTool === undefined ? {} : { clientTools: new Set(clientTool) };
+  return openAct(document, { about: "", value, ...clientTools }).opening;
 }
 
 /** A problem document of a gateway, which says more than the request it is about. */

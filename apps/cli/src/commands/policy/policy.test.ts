@@ -96,6 +96,7 @@ test("explain shows every rule and exits with the decision", async () => {
   expect(blocked.out).toContain(
     "blocked by ag_ui.capability: capability required for Mutate events",
   );
+  expect(blocked.out).toContain("- match: /a/**\n");
   expect((await run(...args, "--scope", "ui:mutate:*")).code).toBe(0);
   const json = JSON.parse((await run(...args, "--json")).out);
   expect(json.decision).toMatchObject({ allow: false, reasonCode: "capability_required" });

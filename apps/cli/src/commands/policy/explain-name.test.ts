@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { RULES } from "@countersign/inspect";
+import { expect, test } from "vitest";
+import { runProgram } from "../../testing/run-program.js";
+
+const CODES = Object.keys(
+  JSON.parse(readFileSync(new URL("../../../assets/errors.json", import.meta.url), "utf8")),
+);
+
+test("every rule of the doctor and every error code is explained, with what opens it or why nothing does", async () => {
+  const names = [...Object.keys(RULES), ...CODES];
+  expect(names.length).toBeGreaterThan(280);
+  for (const name of names) {
+    const { code, out } = await runProgram("policy", "explain", name);
+    expect([name, code]).toEqual([name, 0]);
+    expect([name, out]).toEqual([name, expect.stringMatching(/^opens {2}.{10}/mu)]);
+  }
+});
+
+test.each([
+  ["tool:delete_user", "- match: delete_user\n"],
+  ["custom:raw", '- match: "*"\n'],
+  ["state:/ui/mood", "- match: /ui/mood/**\n"],
+  ["interrupt:refund", "no line; the policy asks for a token with exactly this scope"],
+  [
+    "tool:eval_js",
+    'no line; the policy blocks it by name; take "eval*" out of ag_ui_tools.call.block',
+  ],
+  ["state:/ui/theme", "the policy lets it through as it is"],
+  ["run/finish-ids", "ag_ui_order: { rules: { run/finish-ids: allow } }"],
+  ["run/after-error", "no line; the official client throws"],
+  ["ag_ui_content", "ag_ui_content:\n           mode: observe"],
+  ["limits.run_timeout", "add to countersign.yaml\n         limits:\n"],
+  ["capability required for Submit events", "reason of rule ag_ui.capability"],
+  ["urn:countersign:problem:ERR_RUN_TIME", "limits: { run_timeout: 259200"],
+  ["finish-run-id-replaced", "deviation of langgraph"],
+])("explain %s prints what opens it in the starter policy", async (name, lines) => {
+  const { code, out } = await runProgram("policy", "explain", name);
+  expect(code).toBe(0);
+  expect(out).toContain(lines);
+});
+
+test("explain tries the lines on the policy that is named", async () => {
+  const preset = new URL(
+    "../../../../../packages/policy/policies/policy-submit-scope.yaml",
+    import.meta.url,
+  );
+  const { out } = await runProgram(
+    "policy",
+    "explain",
+    "tool:pay",
+    "--policy",
+    preset.pathname,
+    "--json",
+  );
+  expect(JSON.parse(out)).toMatchObject({ name: "tool:pay", openings: expect.any(Array) });
+});

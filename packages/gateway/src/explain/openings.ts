@@ -1,0 +1,110 @@
+import type { Opening } from "@countersign/policy";
+import type { FindingCode } from "../inbound/finding.js";
+import type { RequestCheckName } from "@countersign/policy";
+import { OWN_RULES, REQUEST_RULES } from "./own-rules.js";
+
+/** The check of `ag_ui_request` behind each code that a request is refused with. */
+const CHECKS: Readonly<Record<FindingCode, RequestCheckName>> = {
+  ERR_INBOUND_UNKNOWN_KEY: "unknown_keys",
+  ERR_THREAD_OWNER: "threads",
+  ERR_RUN_ID_REUSED: "runs",
+  ERR_RUN_ACTIVE: "runs",
+  ERR_HISTORY_INVENTED: "history",
+  ERR_HISTORY_REWRITTEN: "history",
+  ERR_HISTORY_DROPPED: "history",
+  ERR_HISTORY_UNFINISHED: "history",
+  ERR_HISTORY_INTERLEAVED: "history",
+  ERR_TOOL_RESULT_UNKNOWN: "tool_results",
+  ERR_TOOL_RESULT_TWICE: "tool_results",
+  ERR_TOOL_RESULT_FOREIGN: "tool_results",
+  ERR_RESUME_UNKNOWN: "resume",
+  ERR_RESUME_INCOMPLETE: "resume",
+  ERR_RESUME_EXPIRED: "resume",
+  ERR_RESUME_MISMATCH: "resume",
+  ERR_RESUME_ANSWERED: "resume",
+  ERR_TOOLS_NAME: "tools",
+  ERR_TOOLS_SHADOWED: "tools",
+  ERR_TOOLS_UNPINNED: "tools",
+  ERR_STATE_REFUSED: "state",
+  ERR_CONTEXT_REFUSED: "context",
+  ERR_FORWARDED_PROPS_REFUSED: "forwarded_props",
+};
+
+const config = (lines: string): Opening => ({ config: lines });
+const policy = (lines: string): Opening => ({ policy: lines });
+const runLimits = OWN_RULES["gateway/run-limit"].opening;
+const envelopes = config("agents: { NAME: { url: http://127.0.0.1:8000/, dialect: envelope } }");
+const timeouts = config(
+  "agents: { NAME: { url: http://127.0.0.1:8000/, answer_timeout: 120, idle_timeout: 600 } }",
+);
+
+/** Codes that a setting opens. */
+const OPENINGS: Readonly<Record<string, Opening>> = {
+  ...Object.fromEntries(
+    Object.entries(CHECKS).map(([code, check]) => [code, REQUEST_RULES[check].opening]),
+  ),
+  // Narrower than the mode of the whole check.
+  ERR_HISTORY_INVENTED: policy(
+    "ag_ui_request: { history: { new_roles: [user, tool, system, developer] } }",
+  ),
+  ERR_HISTORY_DROPPED: policy("ag_ui_request: { history: { rollback: true } }"),
+  ERR_HISTORY_UNFINISHED: policy("ag_ui_request: { history: { unfinished: accept } }"),
+  ERR_HISTORY_INTERLEAVED: policy("ag_ui_request: { history: { interleaved: accept } }"),
+  ERR_RUN_TIME: runLimits,
+  ERR_RUN_SILENCE: runLimits,
+  ERR_RUN_EVENTS: runLimits,
+  ERR_RUN_BYTES: runLimits,
+  RUN_LIMIT: runLimits,
+  ERR_LIMIT_EXCEEDED: config("limits: { body_bytes: 10485760, frame_bytes: 10485760 }"),
+  GATEWAY_LIMIT: config("limits: { body_bytes: 10485760, frame_bytes: 10485760 }"),
+  ERR_ENVELOPE_NOT_CONFIGURED: envelopes,
+  AGENT_DIALECT_NOT_CONFIGURED: envelopes,
+  ERR_ACCESS_RUNS: config("limits: { runs_per_principal: 1024 }"),
+  ERR_ACCESS_ADDRESS: config("limits: { connections_per_address: 1024 }"),
+  ERR_REQUEST_TIMEOUT: config("limits: { request_timeout: 120 }"),
+  ERR_STREAM_RELAYS: config("limits: { relays: 4096 }"),
+  ERR_SOCKET_RATE: config("limits: { messages_per_second: 1000 }"),
+  ERR_MESSAGE_ONE_WAY: OWN_RULES["gateway/one-way"].opening,
+  ERR_UPSTREAM_TIMEOUT: timeouts,
+  AGENT_TIMEOUT: timeouts,
+  ORIGIN_NOT_ALLOWED: config("origins: [https://app.example.org]"),
+  ACCESS_EXPIRED: { closed: "an expired credential proves nothing; get a fresh one" },
+  ERR_INBOUND_BLOCKED: {
+    closed:
+      "the code names no rule; explain the receipt of the refusal, whose rule has its own lines",
+  },
+  BLOCKED_BY_POLICY: {
+    closed:
+      "the code names no rule; explain the receipt of the error, whose rule has its own lines",
+  },
+};
+
+/** Why codes of a family are opened by no setting. */
+const FAMILIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^ERR_(?:JSON|DIALECT|ENFORCE|DECODE|SSE|PROTO|WEBSOCKET|CHUNK|SOCKET|BYTES|ID|REDUCE|PATCH|ORDER)_|^AGENT_(?:MALFORMED|PROTOCOL|NOT_AG_UI)/u,
+    "what cannot be read or breaks the protocol cannot be judged, so no setting lets it through",
+  ],
+  [
+    /^ERR_(?:ACCESS|SESSION|CAPABILITY|CONTROL)_/u,
+    "it protects who may connect; no setting opens it for somebody without the credential",
+  ],
+  [
+    /^ERR_(?:STORE|SIGN|LOG|LEDGER|ENTRY|KEYS|RECEIPT|CHECKPOINT|NOTE|TILE|PROOF|EXPORT|REVOCATIONS|BUDGETS|VELOCITY|FLEET)_|^RECEIPTS_UNAVAILABLE$/u,
+    "nothing is delivered without a receipt, and nothing false is called valid; no setting changes that",
+  ],
+  [
+    /^ERR_(?:UPSTREAM|STREAM|RUN|MESSAGE)_|^AGENT_|^RUN_STOPPED$|^GATEWAY_FAILURE$/u,
+    "it reports what happened to a run; nothing was blocked that a setting could open",
+  ],
+];
+
+/** What opens a refusal or failure of this code, or why nothing does. */
+export function openingOfCode(code: string): Opening {
+  const known = Object.hasOwn(OPENINGS, code) ? OPENINGS[code] : undefined;
+  if (known !== undefined) return known;
+  const closed =
+    FAMILIES.find(([pattern]) => pattern.test(code))?.[1] ??
+    "it reports a mistake or a failure, not a decision; there is nothing to open";
+  return { closed };
+}
