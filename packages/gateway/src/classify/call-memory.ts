@@ -31,7 +31,10 @@ export class CallMemory implements ClassifyContext {
     this.refinements = policy.refinements;
     this.clientTools = clientToolsOf({ input, earlier, policy });
     this.#maxHeldBytes = limits.maxHeldBytes;
-    for (const [id, { name }] of earlier.calls) {
+    const schemas = policy.document.rules.ag_ui_tools?.arguments ?? {};
+    for (const [id, { name, isUnseen }] of earlier.calls) {
+      // Nobody held its arguments against their schema, so it stays a call of no known tool.
+      if (isUnseen === true && Object.hasOwn(schemas, name)) continue;
       this.#names ??= new Map();
       this.#names.set(id, name);
     }

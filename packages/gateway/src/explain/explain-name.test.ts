@@ -70,8 +70,9 @@ function faultOf(opening: Opening): string | undefined {
     }
   }
   if ("config" in opening) {
-    const { value, positions } = readYaml(opening.config, "c.yaml", DEFAULT_DOCUMENT_LIMITS);
-    if (value === undefined) return "no YAML";
+    const result = readYaml(opening.config, "c.yaml", DEFAULT_DOCUMENT_LIMITS);
+    if (result.value === undefined) return "no YAML";
+    const { value, positions } = result;
     const config = { agents: { NAME: { url: "http://a/" } }, ...(value as JsonObject) };
     return validateAgainstSchema(CONFIG_SCHEMA, config, positions, 10)[0]?.message;
   }

@@ -64,9 +64,16 @@ export function reviewResume(
     const claimed = `interrupt ${interrupt.runId} ${entry.interruptId}`;
     const row: LedgerRow = { kind: "answer", id: claimed, value: { said: answer } };
     claims.push({ row, finding: answered });
-    rows.push(rowOf("interrupt", entry.interruptId, { ...interrupt, answer }));
+    const isGranted = isGrant(entry);
+    rows.push(
+      rowOf("interrupt", entry.interruptId, {
+        ...interrupt,
+        answer,
+        ...(isGranted ? { isGranted } : {}),
+      }),
+    );
     const call = askedCall(interrupt);
-    if (call !== undefined) approvals.push({ call, isGranted: isGrant(entry) });
+    if (call !== undefined) approvals.push({ call, isGranted });
   }
   const passed = [...interrupts].filter(([id]) => !covered.has(id));
   if (passed.length > 0 && (resume.length > 0 || protocolVersion !== undefined)) {

@@ -62,6 +62,8 @@ export type EarlierCall = {
   readonly isClients: boolean;
   /** Whether the client may still hold it: a new event would write into it. */
   readonly isHeld: boolean;
+  /** Whether only the question about it was delivered: its name is known, its arguments were never judged. */
+  readonly isUnseen?: true;
 };
 
 /** What the ledger knows of a thread beside what the request repeats: ids, roles, names and digests, no text. */
@@ -70,7 +72,7 @@ export type EarlierThread = {
   readonly messages: SmallMap<string, MessageRecord>;
   /** Of them, those that the person said and no list or rollback took away. */
   readonly words: ReadonlySet<string>;
-  /** Every call that was delivered on the thread. */
+  /** Every call that was delivered on the thread, and those that the person approved in an answer. */
   readonly calls: SmallMap<string, EarlierCall>;
   /** Digests of the names of all tools that a client declared. */
   readonly tools: ReadonlySet<string>;
@@ -126,6 +128,13 @@ export function earlierThread(
         isHeld: true,
       });
     }
+  }
+  // Some frameworks do not stream the call that they ask about: its result belongs to what the person approved.
+  for (const { toolCallId, toolName, isGranted } of state.interrupts.values()) {
+    if (toolCallId === undefined || toolName === undefined || isGranted !== true) continue;
+    if (calls.has(toolCallId)) continue;
+    const isClients = state.tools.has(digestOf(toolName));
+    calls.set(toolCallId, { name: toolName, isClients, isHeld: false, isUnseen: true });
   }
   return { messages, words, calls, tools: new Set(state.tools) };
 }

@@ -1,4 +1,4 @@
-import { SmallMap } from "@countersign/core";
+import { isJsonObject, SmallMap } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Interrupt, RunAgentInput } from "@countersign/wire";
 import { digestOf } from "./digest.js";
@@ -25,30 +25,49 @@ export type CallState = {
 export type InterruptState = {
   runId: string;
   toolCallId?: string;
+  /** The tool that the question names for the call, where the call itself was not delivered. */
+  toolName?: string;
   /** The call that the person saw, at the time they saw it. */
   call?: { name: string; arguments: string };
   responseSchema?: JsonObject;
   expiresAt?: string;
   /** Digest of the answer that a run was started with; the same may be said again if that run broke off. */
   answer?: string;
+  /** Whether that answer approves what was asked. */
+  isGranted?: true;
 };
 
 /** An interrupt as the person is shown it, with the call it is about as they saw that. */
 export function interruptShown(
-  { toolCallId, responseSchema, expiresAt }: Interrupt,
+  { toolCallId, responseSchema, expiresAt, metadata }: Interrupt,
   runId: string,
   calls: ThreadState["calls"],
 ): InterruptState {
   const call = toolCallId === undefined ? undefined : calls.get(toolCallId);
+  const toolName = toolCallId === undefined || call !== undefined ? undefined : namedTool(metadata);
   return {
     runId,
     ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(toolName === undefined ? {} : { toolName }),
     ...(call?.arguments === undefined
       ? {}
       : { call: { name: call.name, arguments: call.arguments } }),
     ...(responseSchema === undefined ? {} : { responseSchema: responseSchema as JsonObject }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+/** Longer names are no tool's: see `ERR_TOOLS_NAME`. */
+const MAX_TOOL_NAME = 128;
+
+/** The tool that the metadata of a question names: `toolName`, at the top or under the framework's own key (Mastra). */
+function namedTool(metadata: Interrupt["metadata"]): string | undefined {
+  const own = Object.values(metadata ?? {}).filter((value) => isJsonObject(value));
+  for (const place of [metadata ?? {}, ...own]) {
+    const name = isJsonObject(place) && Object.hasOwn(place, "toolName") ? place["toolName"] : "";
+    if (typeof name === "string" && name !== "" && name.length <= MAX_TOOL_NAME) return name;
+  }
+  return undefined;
 }
 
 /** A call that a person was asked about: what they saw of it, or, where they saw nothing yet, its id. */
