@@ -160,7 +160,7 @@ function clientTool({ name, description, parameters }) {
 
 /** A client says that it is idle, and a moment later begins the next request by itself. */
 async function until(isIdle) {
-  for (let idle = 0; idle < 5; ) {
+  for (let idle = 0; idle < 5;) {
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });

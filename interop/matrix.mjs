@@ -57,10 +57,7 @@ export async function runFramework(framework, { node, modelUrl, clients, report 
             });
       try {
         for (const client of clients) {
-          const seen = await converse(
-            CLIENTS[client](gateway?.url ?? agent.url),
-            framework.turns,
-          );
+          const seen = await converse(CLIENTS[client](gateway?.url ?? agent.url), framework.turns);
           const direct = cells.find((cell) => cell.client === client && cell.mode === "direct");
           const deviations =
             mode === "direct" ? ownErrors(seen) : deviationsOf(mode, direct.seen, seen);

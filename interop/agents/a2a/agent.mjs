@@ -13,7 +13,14 @@ const executor = {
     const said = userMessage.parts.map(({ text }) => text ?? "").join("");
     const { text } = nextTurn({ messages: [{ role: "user", content: said }] });
     const parts = [{ kind: "text", text }];
-    bus.publish({ kind: "message", messageId: randomUUID(), role: "agent", parts, taskId, contextId });
+    bus.publish({
+      kind: "message",
+      messageId: randomUUID(),
+      role: "agent",
+      parts,
+      taskId,
+      contextId,
+    });
     bus.finished();
   },
   cancelTask: async () => undefined,
@@ -35,7 +42,9 @@ const card = {
   defaultOutputModes: ["text"],
   skills: [],
 };
-new A2AExpressApp(new DefaultRequestHandler(card, new InMemoryTaskStore(), executor)).setupRoutes(app);
+new A2AExpressApp(new DefaultRequestHandler(card, new InMemoryTaskStore(), executor)).setupRoutes(
+  app,
+);
 
 serve((input) => {
   const agent = new A2AAgent({ a2aClient: new A2AClient(url), initialMessages: input.messages });

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { stringify } from "yaml";
-import { asObject } from "../document/json-object.js";
+import { asObject } from "../base/json-object.js";
 import type { PolicyDocument, PolicyRules } from "../document/model.js";
 
 /** Lists that name what stays closed: new lines replace them, while every other list is added to. */

@@ -10,7 +10,7 @@ import type { Denial } from "../compile/decision.js";
 import { NO_COUNTERS } from "../compile/facts.js";
 import type { Opening } from "../compile/rule-meanings.js";
 import { meaningOfPolicyRule } from "../compile/rule-meanings.js";
-import { asObject } from "../document/json-object.js";
+import { asObject } from "../base/json-object.js";
 import { isGlob, matchesGlob } from "../patterns/glob.js";
 import type { PolicyDocument } from "../document/model.js";
 import type { Classification } from "../vocabulary/classification.js";
