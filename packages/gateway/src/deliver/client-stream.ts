@@ -88,7 +88,7 @@ export class ClientStream {
   }
 
   /** Ends the run with RUN_ERROR, unless the client has already been told of an end that forbids it. */
-  fail({ code, message, receipt }: Failure): void {
+  fail({ code, message, receipt, remedy }: Failure): void {
     // A second RUN_ERROR would make the official client throw.
     if (this.#phase === "errored") return;
     try {
@@ -97,8 +97,11 @@ export class ClientStream {
       // What cannot be written must not take the word of the failure with it.
     }
     // Where a refused request names its receipt, on a socket.
+    const helps = remedy === undefined ? {} : { remedy };
     const told =
-      receipt === undefined ? {} : { metadata: { [VENDOR_KEY]: { problem: { code, receipt } } } };
+      receipt === undefined
+        ? {}
+        : { metadata: { [VENDOR_KEY]: { problem: { code, receipt, ...helps } } } };
     this.write({ type: "RUN_ERROR", message, code, ...told });
   }
 

@@ -26,6 +26,11 @@ export function noticeOf(passage: Passage): CustomEvent {
 /** A name or an id as programs write them. Anything else could be a sentence, which a page would show as the gateway's. */
 const PLAIN = /^[\w$.:@/-]{1,128}$/;
 
+/** Whether a name is one that programs write, so that it can stand in a sentence of the gateway. */
+export function isPlainName(name: string): boolean {
+  return PLAIN.test(name);
+}
+
 /** Ids and names of what an event is about, as far as they are plain. */
 function namesOf({ event, facts }: Passage): Record<string, string> {
   const names: Record<string, string | undefined> = {
@@ -38,7 +43,7 @@ function namesOf({ event, facts }: Passage): Record<string, string> {
   };
   return Object.fromEntries(
     Object.entries(names).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && PLAIN.test(entry[1]),
+      (entry): entry is [string, string] => entry[1] !== undefined && isPlainName(entry[1]),
     ),
   );
 }

@@ -8,6 +8,8 @@ export type Failure = {
   readonly message: string;
   /** The receipt of the decision that ended the run, where one did. */
   readonly receipt?: string;
+  /** What lets it through the next time, where more can be said than of every run with this code. */
+  readonly remedy?: string;
 };
 
 /** The person pressed stop, or somebody did for them. */

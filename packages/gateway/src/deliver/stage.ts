@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Denial } from "@countersign/policy";
-import type { RunAgentInput } from "@countersign/wire";
+import type { Interrupt, RunAgentInput } from "@countersign/wire";
 import { completeInput, downgradeInput } from "@countersign/wire/dialects";
 import { assertInput } from "../inbound/request.js";
 import type { InboundRequest } from "../inbound/request.js";
@@ -10,7 +10,7 @@ import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { ClientStream } from "./client-stream.js";
 import "./errors.js";
-import { noticeOf } from "./notice.js";
+import { isPlainName, noticeOf } from "./notice.js";
 import { blame } from "../inbound/blame.js";
 import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
 import type { Failure } from "./run-error.js";
@@ -120,9 +120,32 @@ function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure |
   return undefined;
 }
 
-function endingFor({ rule, reason, reasonCode }: Denial, { receiptId }: Passage): Failure {
+function endingFor(denial: Denial, { event, receiptId }: Passage): Failure {
+  const { rule, reason, reasonCode } = denial;
   const receipt = receiptId === undefined ? {} : { receipt: receiptId };
   if (rule === UNSOUND_RULE) return { ...UNSOUND, ...receipt };
   const { code, message } = reasonCode === "order_violation" ? DISORDERED : BLOCKED;
-  return { code, message: `${message}: ${reason}`, ...receipt };
+  const told = { code, message: `${message}: ${reason}`, ...receipt };
+  return event?.type === "RUN_FINISHED" && event.outcome?.type === "interrupt"
+    ? { ...told, ...withheldQuestion(told.message, denial, event.outcome.interrupts) }
+    : told;
+}
+
+/** The agent waits for an answer to a question that nobody was shown: the person and the operator are told so. */
+function withheldQuestion(
+  message: string,
+  { rule }: Denial,
+  interrupts: readonly Interrupt[],
+): Pick<Failure, "message" | "remedy"> {
+  const reasons = [...new Set(interrupts.map(({ reason }) => reason))];
+  const entries = reasons.map(
+    (reason) => `{ match: ${JSON.stringify(reason)}, classification: display }`,
+  );
+  const isListed = rule === "ag_ui.capability" && reasons.every(isPlainName);
+  return {
+    message: `${message}. The agent asked a question that was not shown, and may wait for its answer`,
+    remedy: isListed
+      ? `add to the policy under rules: ag_ui_classify: { interrupts: [${entries.join(", ")}] }`
+      : "countersign policy explain with this receipt says what opens the question",
+  };
 }

@@ -350,11 +350,13 @@ test("the lines of the gateway's own rules and of the checks of a request change
     compilePolicy(STARTER).messages,
   );
   for (const check of REQUEST_CHECKS) {
-    if (["approval", "state", "context", "forwarded_props"].includes(check)) continue;
+    if (["approval", "state", "context", "forwarded_props", "unknown_keys"].includes(check))
+      continue;
     expect(policy(`ag_ui_request.${check}`).request.mode(check)).toBe("observe");
   }
   const request = { threadId: "t", runId: "r", messages: [] };
   const carried: Record<string, [before: string, request: JsonObject]> = {
+    unknown_keys: ["unknown_keys: { action: refuse }", { ...request, extra: 1 }],
     state: ["state: { keys: [other], max_bytes: 10 }", { ...request, state: { KEY: "x" } }],
     context: [
       "context: { descriptions: [other], max_bytes: 1 }",
