@@ -25,6 +25,36 @@ test.each(Object.keys(PRESETS))(
   },
 );
 
+test.each(Object.entries(PRESETS))(
+  "policy explain says of everything that the preset %s opens that it passes",
+  async (framework, preset) => {
+    const directory = join(home, `${framework}-explained`);
+    await runProgram("init", directory, "--for", framework, "--tool", "show_map");
+    const policy = join(directory, `policy.${framework}.yaml`);
+    const sample = (pattern: string): string => pattern.replaceAll("*", "x");
+    const names = [
+      ...(preset.interrupts ?? []).map((reason) => `interrupt:${sample(reason)}`),
+      ...(preset.custom ?? []).map((name) => `custom:${sample(name)}`),
+      ...(preset.raw ?? []).flatMap((source) => ["raw", `raw:${sample(source)}`]),
+      ...(preset.activities ?? []).map((type) => `activity:${sample(type)}`),
+      ...(preset.forwardedProps ?? []).map((key) => `forwardedProps:${key}`),
+      ...["state:/anything", "tool:show_map", "input:resume", "input:tool_result"],
+    ];
+    for (const name of names) {
+      const { out } = await runProgram("policy", "explain", name, "--policy", policy, "--json");
+      const { openings } = JSON.parse(out) as { openings: { about: string; opening: object }[] };
+      const meant = openings.filter(
+        ({ about }) => !name.startsWith("custom:") || about.startsWith("a CUSTOM event"),
+      );
+      expect([
+        name,
+        meant.length > 0,
+        meant.filter(({ opening }) => !("passes" in opening)),
+      ]).toEqual([name, true, []]);
+    }
+  },
+);
+
 test("a framework that nobody measured is refused by the name of its option", async () => {
   await expect(runProgram("init", join(home, "no"), "--for", "unknown")).rejects.toMatchObject({
     message: expect.stringContaining("--for"),

@@ -43,6 +43,7 @@ export type NameMeaning = {
 
 const PROBLEM = "urn:countersign:problem:";
 
+const PASSES = "the policy lets it through as it is";
 const NOTHING_BLOCKED = "nothing was blocked: it reports what the gateway did";
 
 /** Explains any name that the gateway prints, with the lines that open it in this policy; nothing for an unknown name. */
@@ -93,7 +94,7 @@ function nativeMeaning(name: string, document: PolicyDocument): NameMeaning | un
     name,
     kind: "AG-UI event",
     means: `${row.eventType}, ${row.classification}: ${row.reason}`,
-    openings: openingsOf(actsOfType(name), document, "the policy lets it through as it is"),
+    openings: openingsOf(actsOfType(name), document, PASSES),
   };
 }
 
@@ -260,7 +261,7 @@ function actMeaning(name: string, document: PolicyDocument): NameMeaning | undef
   const acts = actsNamed(name);
   if (acts.length === 0) return undefined;
   const means = acts.map(({ about }) => about).join(", or ");
-  const openings = openingsOf(acts, document, "the policy lets it through as it is");
+  const openings = openingsOf(acts, document, PASSES);
   return { name, kind: "what an agent or a browser does", means, openings };
 }
 
@@ -274,7 +275,7 @@ function componentMeaning(name: string, document: PolicyDocument): NameMeaning |
   }
   const means =
     "a part of the screen, as a receipt names it; for a tool or an event write tool:NAME or custom:NAME";
-  const openings = openingsOf(componentActs(name), document, "the policy lets it through as it is");
+  const openings = openingsOf(componentActs(name), document, PASSES);
   return { name, kind: "component", means, openings };
 }
 
@@ -283,15 +284,15 @@ function reasonMeaning(name: string, document: PolicyDocument): NameMeaning | un
   return meaning && { ...meaning, kind: `reason of ${meaning.kind} ${meaning.name}`, name };
 }
 
-/** The openings of acts; those with the same lines stand together. */
+/** The openings of acts, each with what it is about; of an act that passes, words that say so. */
 function openingsOf(
   acts: readonly Act[],
   document: PolicyDocument,
   passes: string,
 ): readonly NamedOpening[] {
-  const told = acts.map((act) => ({ about: act.about, ...openAct(document, act) }));
-  const blocked = told.flatMap(({ about, opening }) =>
-    opening === undefined ? [] : [{ about, opening }],
-  );
-  return blocked.length === 0 ? [{ opening: { passes } }] : blocked;
+  if (acts.length === 0) return [{ opening: { passes } }];
+  return acts.map((act) => {
+    const { opening = { passes: PASSES } } = openAct(document, act);
+    return { about: act.about, opening };
+  });
 }

@@ -10,6 +10,7 @@ import { explainDialect, explainError, explainNote, typeOf } from "./explain.js"
 import type { Explained } from "./explain.js";
 import type { Findings, Place } from "./findings.js";
 import { isReadable, readForJudging } from "./read-event.js";
+import { EmitterWatch } from "./emitter.js";
 import { SummaryCounter } from "./summary.js";
 import type { StreamSummary } from "./summary.js";
 import { Symptoms } from "./symptoms.js";
@@ -82,6 +83,7 @@ class Check implements StreamCheck {
   readonly #onEvent: ((event: SeenEvent) => void) | undefined;
   readonly #counter = new SummaryCounter();
   readonly #symptoms: Symptoms;
+  readonly #emitter: EmitterWatch;
   readonly #texts = createJsonSequence();
   #upgrader: Upgrader;
   #expander = createChunkExpander();
@@ -103,6 +105,7 @@ class Check implements StreamCheck {
       options.input,
       options.openInterrupts,
     );
+    this.#emitter = new EmitterWatch(options.input);
     this.#upgrader = this.#createUpgrader("auto");
     this.#automaton = this.#createAutomaton();
   }
@@ -128,7 +131,10 @@ class Check implements StreamCheck {
     if (bytes > LARGE_EVENT) this.#report("event/large", { detail: `${bytes} bytes` });
     this.#weighRaw(value, type, bytes);
     const upgraded = this.#upgrade(value as JsonObject, type);
-    if (upgraded !== undefined) for (const event of upgraded.events) this.#judge(event, type);
+    for (const event of upgraded?.events ?? []) {
+      this.#emitter.push(event);
+      this.#judge(event, type);
+    }
     this.#seen(type, bytes, value);
   }
 
@@ -140,6 +146,7 @@ class Check implements StreamCheck {
   }
 
   end(): void {
+    this.#emitter.end();
     const { events, rawBytes, bytes } = this.#counter;
     if (rawBytes * 2 > bytes)
       this.#findings.report("event/raw-heavy", { detail: `${rawBytes} of ${bytes} bytes` });
@@ -157,7 +164,7 @@ class Check implements StreamCheck {
   }
 
   summary(): StreamSummary {
-    return this.#counter.summary(this.#upgrader.dialect);
+    return { ...this.#counter.summary(this.#upgrader.dialect), emitter: this.#emitter.facts() };
   }
 
   openInterrupts(): readonly string[] {

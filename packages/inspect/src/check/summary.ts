@@ -1,4 +1,5 @@
 import type { AgUiEvent } from "@countersign/wire";
+import type { EmitterFacts } from "./emitter.js";
 import type { Dialect } from "@countersign/wire/dialects";
 
 /** What a stream was, apart from its faults. */
@@ -15,6 +16,8 @@ export type StreamSummary = {
   features: string[];
   /** Events of each type; at most so many different ones are told apart. */
   types: Record<string, number>;
+  /** The framework behind it, and what a gateway repairs of its stream. */
+  emitter: EmitterFacts;
 };
 
 const MAX_TYPES = 100;
@@ -71,7 +74,7 @@ export class SummaryCounter {
   }
 
   /** The sum so far. */
-  summary(dialect: Dialect): StreamSummary {
+  summary(dialect: Dialect): Omit<StreamSummary, "emitter"> {
     return {
       events: this.events,
       runs: this.runs,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { LAYER_NAMES } from "@countersign/inspect";
-import type { DoctorReport, LayerStatus, Severity } from "@countersign/inspect";
+import type { DoctorReport, LayerStatus, Severity, StreamSummary } from "@countersign/inspect";
 import pc from "picocolors";
 import { printableText } from "@countersign/core";
 import { formatTable } from "../../output/table.js";
@@ -89,6 +89,7 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
         : `, declares ${shown(stream.protocolVersion).slice(0, 20)}`;
     facts.push(
       `${stream.events} events, ${stream.runs} runs, speaks ${stream.dialect}${version}, uses ${stream.features.join(", ") || "nothing"}`,
+      describeEmitter(stream.emitter),
     );
   }
   if (layer === 3 && capabilities !== undefined) {
@@ -98,6 +99,17 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
     );
   }
   return facts.map((fact) => pc.dim(`  ${fact}`));
+}
+
+/** Which framework the stream is of, and what a gateway repairs of it. */
+function describeEmitter({ profiles, repairs }: StreamSummary["emitter"]): string {
+  const known = profiles.length === 0 ? "none recognised" : profiles.join(" or ");
+  const repaired = Object.entries(repairs).map(([note, count]) => `${note} ×${count}`);
+  const told =
+    repaired.length === 0
+      ? "no known deviation"
+      : `a gateway repairs ${repaired.join(", ")} (countersign policy explain NAME)`;
+  return `emitter profile ${known}: ${told}`;
 }
 
 function formatBytes({ bytes }: DoctorReport): string {
