@@ -38,7 +38,10 @@ test.each(Object.entries(PRESETS))(
       ...(preset.raw ?? []).flatMap((source) => ["raw", `raw:${sample(source)}`]),
       ...(preset.activities ?? []).map((type) => `activity:${sample(type)}`),
       ...(preset.forwardedProps ?? []).map((key) => `forwardedProps:${key}`),
-      ...["state:/anything", "tool:show_map", "input:resume", "input:tool_result"],
+      "state:/anything",
+      "tool:show_map",
+      "input:resume",
+      "input:tool_result",
     ];
     for (const name of names) {
       const { out } = await runProgram("policy", "explain", name, "--policy", policy, "--json");

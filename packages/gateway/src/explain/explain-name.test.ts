@@ -128,7 +128,7 @@ test("every name in the tables of the product is explained, with lines that load
     "agents.main.profile",
     "agents.<name>.headers",
     "velocity.notifications",
-    "ag_ui_conditions.no-outside-links-in-errors",
+    "ag_ui_conditions.late",
     "custom:unknown tool call",
     "custom:invalid event",
     "custom:run limit",
@@ -223,7 +223,7 @@ rules:
     call: { default: block }
     declare: { default: block }
     quarantine: { denials: 1, window_seconds: 1 }
-  ag_ui_content: { max_characters: 100 }
+  ag_ui_content: { max_characters: 100, links_in_errors: block }
 `;
 
 /** One thing that each rule blocks; names in capitals are those of the printed lines. */
@@ -251,6 +251,9 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   "ag_ui_content.images": said("![](https://images.example.org/a.png)"),
   "ag_ui_content.links": said("[x](javascript:alert(1))"),
+  "ag_ui_content.links_in_errors": {
+    value: { type: "RUN_ERROR", message: "see https://evil.example" },
+  },
   "ag_ui_content.markup": said("<script>alert(1)</script>"),
   "ag_ui_content.hidden": said("pay \u202Eeno\u202C"),
   "ag_ui_content.max_characters": said("a".repeat(101)),

@@ -30,6 +30,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^tool (?:may not be called|was not advertised|arguments )/u, "ag_ui_tools.call"],
   [/^text holds an image of another host/u, "ag_ui_content.images"],
   [/^text holds an address that runs code/u, "ag_ui_content.links"],
+  [/^error messages carry no links/u, "ag_ui_content.links_in_errors"],
   [/^text holds active markup/u, "ag_ui_content.markup"],
   [/^text holds characters that a person cannot see/u, "ag_ui_content.hidden"],
   [/^text holds a word that is never shown/u, "ag_ui_content.words"],

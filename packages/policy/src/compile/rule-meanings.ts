@@ -135,6 +135,7 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
     means: "an error of the agent holds a link, which a page would show as its own",
     remedy:
       "have the agent write errors without addresses, or set `ag_ui_content.links_in_errors: allow`",
+    opening: { policy: "ag_ui_content: { links_in_errors: allow }" },
   },
   "ag_ui_content.markup": {
     means: "a text holds active markup, which a page that shows HTML would run",

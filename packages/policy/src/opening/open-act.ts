@@ -276,7 +276,7 @@ function contentLines(rule: string, value: JsonObject, attempt: number): JsonObj
     if (hosts.length > 0) return { ag_ui_content: { image_hosts: [...new Set(hosts)] } };
   }
   if (attempt > 1 || (attempt > 0 && kind !== "images")) return undefined;
-  if (["images", "links", "markup", "hidden", "sources"].includes(kind)) {
+  if (["images", "links", "links_in_errors", "markup", "hidden", "sources"].includes(kind)) {
     return { ag_ui_content: { [kind]: "allow" } };
   }
   return kind === "max_characters"
