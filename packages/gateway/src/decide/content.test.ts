@@ -61,22 +61,60 @@ test("a message list does not bring back what was withheld, nor bring it first",
   expect(JSON.stringify(client.messages)).not.toContain("evil");
 });
 
-test("a message that a list brought, or changed, goes on where the list ended", async () => {
-  const list = (content: string): object => ({
-    type: "MESSAGES_SNAPSHOT",
-    messages: [{ id: "m1", role: "assistant", content }],
-  });
-  const second = said("m1", "https://evil.example/");
-  for (const events of [
-    [list("See ![x]("), ...second],
-    [...said("m1", "See"), list("See ![x]("), ...second],
-  ]) {
-    const client = await runClient(await start(events));
-    expect(answers(client)).toEqual(["See ![x](https"]);
+test("behind a message list no earlier message is gone on with: what the client has of it is not known", async () => {
+  const list = (...messages: object[]): object => ({ type: "MESSAGES_SNAPSHOT", messages });
+  const saying = (id: string, content: string): object => ({ id, role: "assistant", content });
+  const image = said("m1", "![x](https://evil.example/)");
+  const half = list(saying("m1", "See ![x]("));
+  for (const [events, expected] of [
+    [[half, ...said("m1", "https://evil.example/)")], ["See ![x]("]],
+    [[...said("m1", "See"), half, ...said("m1", "https://evil.example/)")], ["See ![x]("]],
+    // Under another id: the client drops the first, and with it the fence that made code of what follows.
+    [[...said("m1", "```\n"), list(saying("m2", "```\n")), ...image], ["```\n"]],
+    // The beginning of a text is shown; a list comes before its end.
+    [
+      [
+        { type: "TEXT_MESSAGE_START", messageId: "m1", role: "assistant" },
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: "```\n" },
+        list(saying("m1", "```\n"), saying("m3", "fine")),
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: "![x](https://evil.example/)" },
+        { type: "TEXT_MESSAGE_END", messageId: "m1" },
+      ],
+      ["```\n", "fine"],
+    ],
+  ] as const) {
+    const client = await runClient(await start([...events]));
+    expect(answers(client)).toEqual(expected);
+    expect(blockedBy("gateway/reopened")).toBeGreaterThan(0);
     await fixture?.stop();
   }
-  const mended = [...said("m1", "See ![x]("), list("See"), ...said("m1", " https://fine.example/")];
-  expect(answers(await runClient(await start(mended)))).toEqual(["See https://fine.example/"]);
+});
+
+test("of two echoes the client keeps the first, so neither is gone on with", async () => {
+  fixture = await startFixture(
+    ({ body }) => {
+      const { threadId, runId } = idsOf(body);
+      const run = (id: string, content: string, ...events: object[]): object[] => {
+        const messages = [{ id: "m1", role: "assistant", content }];
+        const input = { threadId, runId: id, messages };
+        const ids = { threadId, runId: id };
+        return [
+          { type: "RUN_STARTED", ...ids, input },
+          ...events,
+          { type: "RUN_FINISHED", ...ids },
+        ];
+      };
+      const events = [
+        ...run(runId, "!["),
+        ...run("again", "```\n", ...said("m1", "](https://evil.example/x)")),
+      ];
+      return { pieces: events.map(sseFrame) };
+    },
+    { policy: POLICY },
+  );
+  const client = await runClient(`${fixture.url}/agents/support`);
+  expect(answers(client)).toEqual(["!["]);
+  expect(blockedBy("gateway/reopened")).toBeGreaterThan(0);
 });
 
 test("envelopes are one text, however many carry it", async () => {

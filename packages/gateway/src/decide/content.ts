@@ -1,20 +1,17 @@
 import type { JsonObject } from "@countersign/core";
 import { createContentReader } from "@countersign/policy";
 import type { ContentFinding, ContentReader, ContentSettings } from "@countersign/policy";
-import type { AgUiEvent, Message } from "@countersign/wire";
+import type { Message } from "@countersign/wire";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 
 /** Reads the text of a run for what its policy asks, each message as one however it is cut. */
 export class ContentWatch {
   readonly #reader: ContentReader;
-  readonly #sent: TextsById;
-  #listed: TextsById | undefined;
-  #echoed: TextsById | undefined;
 
   constructor(settings: ContentSettings, sent: readonly Message[]) {
-    this.#sent = new TextsById(sent);
-    this.#reader = createContentReader(settings, (id) => this.#earlier(id));
+    const texts = new TextsById(sent);
+    this.#reader = createContentReader(settings, (id) => texts.find(id));
   }
 
   /** What an event brings that the policy asks for. */
@@ -22,19 +19,9 @@ export class ContentWatch {
     return this.#reader.read((claim?.envelope ?? event) as unknown as JsonObject);
   }
 
-  /** Takes note of the messages in a list that leaves for the person: what they say there is what they say. */
-  see(event: AgUiEvent): void {
-    if (event.type === "RUN_STARTED" && event.input !== undefined) {
-      this.#echoed = new TextsById(event.input.messages);
-    }
-    if (event.type !== "MESSAGES_SNAPSHOT") return;
-    this.#listed = new TextsById(event.messages);
-    for (const { id } of event.messages) this.#reader.forget(id);
-  }
-
-  /** What the person has of a message already: an agent may open it again and go on. */
-  #earlier(id: string): string | undefined {
-    return this.#listed?.find(id) ?? this.#sent.find(id) ?? this.#echoed?.find(id);
+  /** Says whether what was read of an event goes to the person. */
+  settle({ event, claim }: Passage, isDelivered: boolean): void {
+    this.#reader.settle((claim?.envelope ?? event) as unknown as JsonObject, isDelivered);
   }
 }
 

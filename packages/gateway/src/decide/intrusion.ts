@@ -93,7 +93,7 @@ export function intrusionOf(
   }
 }
 
-/** The block for a text that goes on in a message of an earlier run, of which the gateway has a digest only. */
+/** The block for a text that goes on in a message of which the gateway does not know what the client has. */
 function reopening(event: AgUiEvent, known: Known, onBlock: OnBlock): Intrusion | undefined {
   const target = targetOf(event);
   if (target?.role !== "assistant" && target?.role !== "reasoning") return undefined;
@@ -101,8 +101,9 @@ function reopening(event: AgUiEvent, known: Known, onBlock: OnBlock): Intrusion 
   if (event.type === "TEXT_MESSAGE_START" && (event.role ?? "assistant") !== "assistant") {
     return undefined;
   }
-  if (!known.lacksText(target.id)) return undefined;
-  const reason = "the message is of an earlier run, and the request does not hold its text";
+  if (!known.isClosed(target.id)) return undefined;
+  const reason =
+    "the message is of an earlier run that the request does not repeat, or a message list or an echo came since";
   return intrusionInto(target.id, ownDenial("gateway/reopened", reason, onBlock));
 }
 

@@ -1,14 +1,30 @@
 import type { JsonObject } from "@countersign/core";
 import type { ClientState } from "@countersign/policy";
-import type { AgUiEvent } from "@countersign/wire";
+import type { AgUiEvent, EventOf } from "@countersign/wire";
+
+type MessageList = EventOf<"MESSAGES_SNAPSHOT">;
 
 /** The official client's key: which types of activities a list takes away by leaving them out. */
 const CLIENT_KEY = "@ag-ui/client";
 
-/** Whether what was taken out of a message list makes it remove activities of other types than it was judged for. */
+/**
+ * Whether what was taken out of a message list makes it take away more than it was judged for: activities of other
+ * types, or messages that the list itself repeats.
+ */
 export function removesMore(event: AgUiEvent, emitted: AgUiEvent, client: ClientState): boolean {
   if (emitted === event || event.type !== "MESSAGES_SNAPSHOT") return false;
   if (emitted.type !== "MESSAGES_SNAPSHOT") return false;
+  return (
+    removesMoreActivities(event, emitted, client) ||
+    (client.keepsMessages(event) && !client.keepsMessages(emitted))
+  );
+}
+
+function removesMoreActivities(
+  event: MessageList,
+  emitted: MessageList,
+  client: ClientState,
+): boolean {
   const judged = client.droppedBy(event);
   return [...client.droppedBy(emitted)].some((type) => !judged.has(type));
 }
@@ -22,7 +38,8 @@ export function keepingActivities(
   emitted: AgUiEvent,
   client: ClientState,
 ): AgUiEvent {
-  if (event.type !== "MESSAGES_SNAPSHOT" || !removesMore(event, emitted, client)) return emitted;
+  if (event.type !== "MESSAGES_SNAPSHOT" || emitted.type !== "MESSAGES_SNAPSHOT") return emitted;
+  if (emitted === event || !removesMoreActivities(event, emitted, client)) return emitted;
   const types = [...client.droppedBy(event)].filter((type) => type !== undefined);
   const metadata: JsonObject = {
     ...emitted.metadata,

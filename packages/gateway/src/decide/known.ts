@@ -9,6 +9,9 @@ import type { MessageRecord } from "../ledger/message-record.js";
 /** Messages and calls remembered per run; beyond it the run ends rather than forgetting one. */
 const MAX_KNOWN = 100_000;
 
+/** The text of a message that is never gone on with. */
+const NEVER = -1;
+
 type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
 /** What the person already has: sent by them, delivered on this stream, or by the ledger part of the thread. */
@@ -22,14 +25,22 @@ export class Known {
   #whole: Set<string> | undefined;
   /** What the person or their application said: no agent may change it. */
   #originals: SmallMap<string, Message> | undefined;
+  /** Message lists that were delivered. */
+  #lists = 0;
+  /**
+   * For each message, after how many lists its text was known character by character; {@link NEVER} where it is not. A
+   * list replaces what the client has, each version of the client in its own way: nothing is gone on with behind it.
+   */
+  readonly #exact = new SmallMap<string, number>();
   /** Which call each tool message answers, and a digest of the whole answer. */
   #answers: Map<string, { toolCallId: string; digest: string }> | undefined;
 
   constructor(input: RunAgentInput, earlier: EarlierThread) {
     this.#earlier = earlier;
     for (const message of input.messages) {
-      this.#addMessage(message);
       const { id, role } = message;
+      this.#exact.set(id, this.#exact.has(id) ? NEVER : 0);
+      this.#addMessage(message);
       if (isAgents(role)) continue;
       if (this.#roles.get(id) === role && this.#originals?.has(id) !== true) {
         this.#originals ??= new SmallMap();
@@ -48,9 +59,13 @@ export class Known {
     return this.#roles.get(messageId) ?? this.#earlier.messages.get(messageId)?.role;
   }
 
-  /** Whether a message is part of the thread and its text is not at hand: nobody could read on where it ended. */
-  lacksText(messageId: string): boolean {
-    return !this.#roles.has(messageId) && this.#earlier.messages.has(messageId);
+  /**
+   * Whether text may not be appended to a message: the client has something under its id, and what that is, is not known
+   * here character by character.
+   */
+  isClosed(messageId: string): boolean {
+    const known = this.#exact.get(messageId);
+    return known === undefined ? this.#earlier.messages.has(messageId) : known !== this.#lists;
   }
 
   /** The record of a message of the thread that the request does not repeat and an agent could not have said. */
@@ -115,24 +130,39 @@ export class Known {
   see(event: AgUiEvent): void {
     switch (event.type) {
       case "TEXT_MESSAGE_START":
+        this.#begin(event.messageId, this.#lists);
         return this.#add(event.messageId, event.role ?? "assistant");
       case "REASONING_MESSAGE_START":
+        this.#begin(event.messageId, this.#lists);
         return this.#add(event.messageId, "reasoning");
       case "ACTIVITY_SNAPSHOT":
+        this.#begin(event.messageId, NEVER);
         return this.#add(event.messageId, "activity");
       case "TOOL_CALL_RESULT":
+        this.#begin(event.messageId, NEVER);
         this.#add(event.messageId, "tool");
         return this.#addAnswer(event.messageId, event);
-      case "TOOL_CALL_START":
-        this.#add(this.carrierOf(event), "assistant");
+      case "TOOL_CALL_START": {
+        const carrier = this.carrierOf(event);
+        this.#begin(carrier, this.#earlier.messages.has(carrier) ? NEVER : this.#lists);
+        this.#add(carrier, "assistant");
         return this.#addCall(event.toolCallId, event.toolCallName);
+      }
       case "TOOL_CALL_END":
         return this.#addWhole(event.toolCallId);
       case "MESSAGES_SNAPSHOT":
-        for (const message of event.messages) this.#addMessage(message);
+        this.#lists += 1;
+        for (const message of event.messages) {
+          this.#exact.set(message.id, NEVER);
+          this.#addMessage(message);
+        }
         return undefined;
       case "RUN_STARTED":
-        for (const message of event.input?.messages ?? []) this.#addMessage(message);
+        // The client adds what it does not have of an echo, and only of the first.
+        for (const message of event.input?.messages ?? []) {
+          this.#begin(message.id, NEVER);
+          this.#addMessage(message);
+        }
         return undefined;
       default:
         return undefined;
@@ -157,6 +187,11 @@ export class Known {
       }
       this.#addCall(call.id, call.function.name);
     }
+  }
+
+  /** Takes note of how much is known of the text of a message that is new here. */
+  #begin(id: string, lists: number): void {
+    if (!this.#exact.has(id)) this.#exact.set(id, lists);
   }
 
   #add(id: string, role: Message["role"]): void {

@@ -159,9 +159,11 @@ class Decider implements Step, OwnRuleFacts {
     const { policy } = this.#run;
     const intrusion = intrusionOf(event, this.#known, policy.onBlock);
     if (intrusion === undefined) return false;
-    // What is withheld already stays so under the rule that withheld it, however much is known of it.
-    if (intrusion.denial.rule === "gateway/reopened" && this.#whyWithheld(event) !== undefined) {
-      return false;
+    if (intrusion.denial.rule === "gateway/reopened") {
+      // What is withheld already stays so under the rule that withheld it, however much is known of it; and the end of
+      // what was begun before a list is owed to the person.
+      if (this.#whyWithheld(event) !== undefined) return false;
+      if (this.#units.mustClose(unitPlaceOf(event))) return false;
     }
     passage.decision = observing(policy, intrusion.denial);
     this.#pass(passage, intrudingPlace(event, intrusion));
@@ -264,6 +266,7 @@ class Decider implements Step, OwnRuleFacts {
         : decision.allow && decision.observed === undefined
           ? (remark ?? decision)
           : decision;
+    this.#content?.settle(passage, passage.decision.allow);
     if (capability !== undefined) passage.capabilityId = capability.id;
   }
 
@@ -324,7 +327,6 @@ class Decider implements Step, OwnRuleFacts {
           ? withoutProblem(event)
           : event;
     if (left !== event) passage.emitted = left;
-    this.#content?.see(emitted);
     // Known is what enforcing would have shown, so that a remark is followed by the same remarks.
     const { decision } = passage;
     const isRemark = decision?.allow === true && decision.observed !== undefined;
@@ -333,7 +335,7 @@ class Decider implements Step, OwnRuleFacts {
     this.#run.client.see(emitted);
   }
 
-  /** A list that takes an activity away only by what was taken out of it is asked about in the form that leaves. */
+  /** A list that takes something away only by what was taken out of it is asked about in the form that leaves. */
   #removalDenial(event: AgUiEvent, emitted: AgUiEvent): Denial | undefined {
     const { client, policy } = this.#run;
     if (!removesMore(event, emitted, client)) return undefined;

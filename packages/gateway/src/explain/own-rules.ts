@@ -35,11 +35,12 @@ export const OWN_RULES = {
   },
   "gateway/reopened": {
     means:
-      "the agent goes on in a text of an earlier run that the request does not repeat: nobody here knows how it ended, so what it becomes cannot be read",
+      "the agent appends text to a message of which the gateway does not know exactly what the client has: one of an earlier run that the request does not repeat, or one that existed before a message list or that an echoed input brought",
     remedy:
       "give new text a message id of its own, send the whole message in a `MESSAGES_SNAPSHOT`, or have the client send the history",
     opening: {
-      closed: "the gateway does not know how the text ended, so it cannot judge what it becomes",
+      closed:
+        "the gateway does not know what the client has of the text, so it cannot judge what it becomes",
     },
   },
   "gateway/known-call": {

@@ -56,8 +56,15 @@ export function say(shown: string, isForbidden: boolean): Act {
 `,
     isForbidden,
     happened: (person) => person.reads(shown),
-    // What a payload holds beside the members of its type counts as the strictest that its type can do.
-    stricter: ["beside a text", "a notification", "two texts", ...Object.keys(joinedBy(""))],
+    // What a payload holds beside the members of its type counts as the strictest that its type can do. Nobody knows
+    // which texts of envelopes a client joins, so that none of them is code.
+    stricter: [
+      "text",
+      "beside a text",
+      "a notification",
+      "two texts",
+      ...Object.keys(joinedBy("")),
+    ],
     forms: {
       "one delta": () => text("n1", shown),
       "two deltas": (_, cut) => inDeltas("TEXT_MESSAGE", "n1", shown, cut),
@@ -205,6 +212,28 @@ export function finishImage(): Act {
       "part in a list, part reopened": ({ view }, cut) => [
         ...list(rewritten(view.messages, "a2", `${BEGUN}${head(rest, cut)}`)),
         ...text("a2", tail(rest, cut) || "."),
+      ],
+      "reopened after a call named it": () => [
+        {
+          type: "TOOL_CALL_START",
+          toolCallId: "n9",
+          toolCallName: "lookup",
+          parentMessageId: "a2",
+        },
+        { type: "TOOL_CALL_END", toolCallId: "n9" },
+        ...text("a2", rest),
+      ],
+      "reopened after a call took its id": () => [
+        ...call("a2", "lookup", "{}"),
+        ...text("a2", rest),
+      ],
+      "reopened after a list gave its text another id": ({ view }) => [
+        ...list(view.messages.map((one) => (one.id === "a2" ? { ...one, id: "n8" } : one))),
+        ...text("a2", rest),
+      ],
+      "reopened after a list left it out": ({ view }) => [
+        ...list(view.messages.filter(({ id }) => id !== "a2")),
+        ...text("a2", `${BEGUN}${rest}`),
       ],
     },
   };

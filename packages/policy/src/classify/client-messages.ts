@@ -58,7 +58,8 @@ export class ClientMessages {
   }
 
   /** Whether a list takes nothing away, changes nothing, moves nothing and puts nothing in between. */
-  isKeptBy({ messages }: EventOf<"MESSAGES_SNAPSHOT">): boolean {
+  isKeptBy(event: EventOf<"MESSAGES_SNAPSHOT">): boolean {
+    const { messages } = event;
     if (this.#reducer === undefined) return false;
     const list = Listed.of(messages);
     if (list === undefined) return false;
@@ -66,6 +67,7 @@ export class ClientMessages {
     const { unsent = [], isWithheld } = this.#held;
     const known = new Set([...this.#past, ...held.map(({ id }) => id)]);
     const isOfHeld = new Set<Message>();
+    const renamed: string[] = [];
     const ids = new Set(held.map(({ id }) => id));
     let place = -1;
     let pastEnd = -1;
@@ -95,11 +97,14 @@ export class ClientMessages {
       const found = list.find(message, known, this.#past.has(message.id));
       if (found === "lost") return false;
       if (found !== undefined && !follows(message, found)) return false;
+      const listed = found === undefined ? undefined : messages[found];
+      if (listed !== undefined && listed.id !== message.id) renamed.push(listed.id);
     }
-    return messages.every(
+    const isWithoutInsertion = messages.every(
       (message, index) =>
         index > pastEnd || isOfHeld.has(message) || !isInsertion(message) || isWithheld?.(message),
     );
+    return isWithoutInsertion && (renamed.length === 0 || keepsTurns(held, event, renamed));
   }
 
   #attempt(act: () => void): void {
@@ -109,6 +114,33 @@ export class ClientMessages {
       this.#reducer = undefined;
     }
   }
+}
+
+/**
+ * Whether messages that a list gives another id stand behind as many questions of the person in the client as in the
+ * list: the client puts ids that are new to it at the end, wherever they stand in the list.
+ */
+function keepsTurns(
+  held: readonly Message[],
+  event: EventOf<"MESSAGES_SNAPSHOT">,
+  renamed: readonly string[],
+): boolean {
+  const reducer = createReducer({ messages: held }, LIMITS);
+  reducer.push(event);
+  const after = questionsBefore(reducer.snapshot().messages);
+  const listed = questionsBefore(event.messages);
+  return renamed.every((id) => after.get(id) === listed.get(id));
+}
+
+/** For each message, how many questions of the person stand before it. */
+function questionsBefore(messages: readonly Message[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  let questions = 0;
+  for (const message of messages) {
+    counts.set(message.id, questions);
+    if (message.role === "user") questions += 1;
+  }
+  return counts;
 }
 
 /** What nobody has yet and only the end of a conversation has room for; results stand behind their calls. */

@@ -12,6 +12,12 @@ const MAX_PLACES = 10_000;
 const MAX_MESSAGES = 4096;
 /** Message ids whose scanners made room: a text of one that returns cannot be read on, and ends the run. */
 const MAX_PAST_IDS = 100_000;
+/** How often the delivered texts are read once more, after one that was not delivered. */
+const MAX_REREAD = 32;
+/** Characters of delivered texts that are kept for that. */
+const MAX_REREAD_LENGTH = 256 * 1024;
+/** A fence in one text could make code of the next, or its end: nobody knows which texts a client joins. */
+export const UNTRUSTED = { trustsCode: false } as const;
 
 /**
  * Reads the texts of `text_stream` envelopes in every way in which a client can join them.
@@ -24,13 +30,45 @@ export class EnvelopeTexts {
   readonly #places = new Map<string, TextScanner>();
   readonly #messages = new Map<string, { readonly id: string; readonly scanner: TextScanner }>();
   readonly #past = new Set<string>();
+  /** What the client has, as long as it is short enough to be read once more. */
+  #delivered: JsonObject[] | undefined = [];
+  #deliveredLength = 0;
+  #reread = 0;
+  /** A text was not delivered, and the scanners have it in them. */
+  #isAhead = false;
 
   constructor(settings: ContentSettings) {
     this.#settings = settings;
   }
 
-  /** @throws CountersignError when the stream has more messages or components than are kept apart */
+  /** @throws CountersignError when the stream has more messages or components than are kept apart, or is read too often */
   read(envelope: JsonObject): ContentFinding | null {
+    if (this.#isAhead) this.#readAgain();
+    return this.#push(envelope);
+  }
+
+  /** Says what became of the envelope that was read last: what the client did not get is not in what it joins. */
+  settle(envelope: JsonObject, isDelivered: boolean): void {
+    this.#isAhead = !isDelivered;
+    if (!isDelivered || this.#delivered === undefined) return;
+    this.#deliveredLength += lengthOf(memberOf(envelope, "payload"));
+    if (this.#deliveredLength > MAX_REREAD_LENGTH) this.#delivered = undefined;
+    else this.#delivered.push(envelope);
+  }
+
+  #readAgain(): void {
+    this.#reread += 1;
+    assertWithin("maxReadMessages", this.#reread, MAX_REREAD);
+    // Too long to be read once more: what the client joins is not known any more.
+    if (this.#delivered === undefined) assertWithin("maxReadMessages", MAX_REREAD + 1, MAX_REREAD);
+    this.#places.clear();
+    this.#messages.clear();
+    this.#past.clear();
+    for (const envelope of this.#delivered ?? []) this.#push(envelope);
+    this.#isAhead = false;
+  }
+
+  #push(envelope: JsonObject): ContentFinding | null {
     const payload = memberOf(envelope, "payload");
     const id = messageOf(payload);
     const places = placesOf(envelope, payload);
@@ -49,7 +87,7 @@ export class EnvelopeTexts {
     let scanner = this.#places.get(choice);
     if (scanner !== undefined) return scanner;
     assertWithin("maxReadMessages", this.#places.size + 1, MAX_PLACES);
-    scanner = new TextScanner(this.#settings);
+    scanner = new TextScanner(this.#settings, UNTRUSTED);
     this.#places.set(choice, scanner);
     return scanner;
   }
@@ -60,7 +98,7 @@ export class EnvelopeTexts {
     if (known === undefined && this.#past.has(id)) {
       assertWithin("maxReadMessages", MAX_MESSAGES + 1, MAX_MESSAGES);
     }
-    const { scanner } = known ?? { scanner: new TextScanner(this.#settings) };
+    const { scanner } = known ?? { scanner: new TextScanner(this.#settings, UNTRUSTED) };
     // Last in the order: used just now.
     this.#messages.delete(key);
     this.#messages.set(key, { id, scanner });
@@ -85,6 +123,10 @@ function textsOf(payload: JsonValue | undefined): [member: string, text: string]
     const text = memberOf(payload, name);
     return typeof text === "string" ? [[name, text]] : [];
   });
+}
+
+function lengthOf(payload: JsonValue | undefined): number {
+  return textsOf(payload).reduce((length, [, text]) => length + text.length, 0);
 }
 
 function messageOf(payload: JsonValue | undefined): string | undefined {

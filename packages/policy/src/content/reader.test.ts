@@ -229,13 +229,38 @@ test("the texts of envelopes are read as one message and each by itself", () => 
   expect(appended.read(enveloped("text_stream", { delta: "ps://evil.example/" }))?.kind).toBe(
     "images",
   );
-  // To a client that shows each as a message of its own, the second is not code.
+  // A client may show each as a message of its own, or join any of them: nothing is code.
   const alone = createContentReader(SETTINGS);
   expect(alone.read(enveloped("text_stream", { text: "```\n" }))).toBeNull();
-  expect(alone.read(enveloped("text_stream", { text: IMAGE }))).toMatchObject({
-    kind: "images",
-    part: "/payload/text",
-  });
+  expect(alone.read(enveloped("text_stream", { text: IMAGE }))).toMatchObject({ kind: "images" });
+});
+
+test("what was not delivered of envelopes is not in what a client joins", () => {
+  const [half, rest, harmless] = ["![", "](https://evil.example/x)", "<b title='"].map((text) =>
+    enveloped("text_stream", { text }),
+  ) as [JsonObject, JsonObject, JsonObject];
+  const twice = createContentReader(SETTINGS);
+  expect(twice.read(half)).toBeNull();
+  twice.settle(half, true);
+  for (let times = 0; times < 3; times += 1) {
+    expect(twice.read(rest)).toMatchObject({ kind: "images" });
+    twice.settle(rest, false);
+  }
+  // Blocked for another reason, it would have hidden the image in an attribute.
+  const blocked = createContentReader(SETTINGS);
+  blocked.read(harmless);
+  blocked.settle(harmless, false);
+  expect(blocked.read(half)).toBeNull();
+  blocked.settle(half, true);
+  expect(blocked.read(rest)).toMatchObject({ kind: "images" });
+  // Whoever is blocked all the time is not read again for ever.
+  const often = createContentReader(SETTINGS);
+  expect(() => {
+    for (let times = 0; times < 100; times += 1) {
+      often.read(rest);
+      often.settle(rest, false);
+    }
+  }).toThrow(/maxReadMessages/);
 });
 
 test("a name of a member is read where it is more than a plain name", () => {

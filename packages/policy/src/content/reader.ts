@@ -4,7 +4,7 @@ import { findErrorLink } from "./error-links.js";
 import type { ContentFinding } from "./finding.js";
 import { findInMedia } from "./media-parts.js";
 import { findInEvent, findInValue, memberOf } from "./parts.js";
-import { EnvelopeTexts } from "./envelope-texts.js";
+import { EnvelopeTexts, UNTRUSTED } from "./envelope-texts.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
@@ -20,8 +20,8 @@ export type ContentReader = {
    * @throws CountersignError when the stream has more messages than are kept apart
    */
   read(event: JsonObject): ContentFinding | null;
-  /** Forgets what a message said: a list of messages has replaced it, and `earlier` is asked anew. */
-  forget(messageId: string): void;
+  /** Says whether the event that was read last goes to the client. */
+  settle(event: JsonObject, isDelivered: boolean): void;
 };
 
 /** Events whose `delta` is text for a person. */
@@ -38,8 +38,8 @@ const SAID: ReadonlySet<ContentPart> = new Set(["text", "results"]);
 const FAILURES: ReadonlySet<JsonValue> = new Set(["RUN_ERROR", "SUBAGENT_ERROR"]);
 
 /**
- * A reader for one stream. `earlier` tells what a message said before the stream spoke in it, in the
- * request or in a list of messages: a message that is opened again goes on where it ended.
+ * A reader for one stream. `earlier` tells what a message said in the request: one that is opened again goes on where it
+ * ended.
  */
 export function createContentReader(
   settings: ContentSettings,
@@ -99,13 +99,14 @@ class StreamReader implements ContentReader {
   #readEnvelope(envelope: JsonObject): ContentFinding | null {
     if (!Object.hasOwn(envelope, "event_type") || !this.#settings.parts.has("text")) return null;
     const payload = memberOf(envelope, "payload");
-    if (memberOf(envelope, "event_type") === "text_stream") {
+    const isJoined = memberOf(envelope, "event_type") === "text_stream";
+    if (isJoined) {
       this.#envelopes ??= new EnvelopeTexts(this.#settings);
       const found = this.#envelopes.read(envelope);
       if (found !== null) return found;
     }
     const scan = (one: string): ContentFinding | undefined =>
-      new TextScanner(this.#settings).push(one);
+      new TextScanner(this.#settings, isJoined ? UNTRUSTED : {}).push(one);
     let alone = findInValue(payload, "/payload", scan);
     for (const name of LABELS) alone ??= findInValue(memberOf(envelope, name), `/${name}`, scan);
     return alone === undefined ? null : { ...alone.found, part: alone.pointer };
@@ -116,8 +117,9 @@ class StreamReader implements ContentReader {
     return this.#scannerOf(typeof messageId === "string" ? messageId : "").push(delta) ?? null;
   }
 
-  forget(messageId: string): void {
-    this.#scanners.delete(messageId);
+  /** A message of AG-UI of which something was not delivered is withheld; an envelope has no such rest. */
+  settle(event: JsonObject, isDelivered: boolean): void {
+    if (event["type"] === undefined) this.#envelopes?.settle(event, isDelivered);
   }
 
   #scannerOf(messageId: string): TextScanner {

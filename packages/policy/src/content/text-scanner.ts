@@ -26,6 +26,7 @@ const IS_PLAIN: readonly boolean[] = Array.from(
  * One pass with a state of fixed size: the work is the same however the text is cut, and no text makes it slow.
  */
 export class TextScanner {
+  readonly #trustsCode: boolean;
   readonly #maxCharacters: number;
   readonly #isByEvent: boolean;
   readonly #blocks = new CodeBlocks();
@@ -51,7 +52,9 @@ export class TextScanner {
   /** Found in code within a line that is still open. */
   #inSpan: ContentFinding | undefined;
 
-  constructor(settings: ContentSettings) {
+  /** `trustsCode: false` reads code blocks like any text: where a client may join texts, what is code is not known. */
+  constructor(settings: ContentSettings, { trustsCode = true }: { trustsCode?: boolean } = {}) {
+    this.#trustsCode = trustsCode;
     this.#maxCharacters = settings.maxCharacters;
     this.#isByEvent = settings.isByEvent;
     if (settings.hidden) this.#hidden = new HiddenText();
@@ -82,7 +85,8 @@ export class TextScanner {
       if (this.#inSpan !== undefined && !this.#spans.isOpen) found ??= this.#takeInSpan();
       if (kind !== undefined) found ??= this.#settle({ kind, offset: start + at });
       this.#isResting = (IS_PLAIN[code] === true || code >= 0xa0 || code === DOT) && this.#rests();
-      this.#isCodeLine = this.#blocks.isCodeLine && this.#markup?.isResting !== false;
+      this.#isCodeLine =
+        this.#trustsCode && this.#blocks.isCodeLine && this.#markup?.isResting !== false;
     }
     this.#tail =
       text.length >= WIDE.length
@@ -127,7 +131,7 @@ export class TextScanner {
     const spans = this.#spans;
     const markup = this.#markup;
     // Nothing in a code block is a link, an image or an element, and samples of code look like all three.
-    if (blocks.feed(code, markup?.isInTag ?? this.#sawRaw)) {
+    if (blocks.feed(code, markup?.isInTag ?? this.#sawRaw) && this.#trustsCode) {
       spans.skipCode();
       return markup?.skipCode(code) === true ? "markup" : undefined;
     }
