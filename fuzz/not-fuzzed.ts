@@ -47,6 +47,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
       "packages/receipts/src/bundles/read-entries.ts#readBundle",
       "packages/receipts/src/bundles/read-flushes.ts#readFlushes",
       "packages/receipts/src/bundles/recover.ts#readCommitted",
+      "packages/receipts/src/bundles/recover.ts#readUncommitted",
       "packages/receipts/src/bundles/sealed.ts#readSealed",
       "packages/receipts/src/log/read-beyond.ts#readBeyond",
       "packages/receipts/src/sqlite/index-messages.ts#decodeFailure",
@@ -56,6 +57,9 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
       "packages/receipts/src/verify-node/sound-bundle.ts#verifySoundBundle",
       "packages/receipts/src/verify-node/stored.ts#verifyStored",
     ],
+  "Hands a text to the runtime's own parser, and catches what it throws.": [
+    "packages/core/src/text/url.ts#parseUrl",
+  ],
   "Reads an argument that the operator typed.": [
     "apps/cli/src/commands/capability/inputs.ts#parseDuration",
     "apps/cli/src/commands/capability/inputs.ts#parseCount",
