@@ -120,7 +120,7 @@ function expected(before: JsonValue, after: JsonValue, matches: readonly string[
   for (const [name, path] of new Map([...old, ...fresh])) {
     const was = old.has(name) ? kindOf(valueAt(before, path)) : undefined;
     const is = fresh.has(name) ? kindOf(valueAt(after, path)) : undefined;
-    if (was === is) continue;
+    if (was === is && !isBelowReplaced(before, after, path)) continue;
     const rule = matches.findIndex((match) => touches(splitPointer(match), path, false));
     if (rule >= 0) found.add(`rule-${rule}`);
     else if (isLeaf(was) || isLeaf(is)) found.add("base");
@@ -133,6 +133,14 @@ function expected(before: JsonValue, after: JsonValue, matches: readonly string[
 function kindOf(value: JsonValue): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   return Array.isArray(value) ? "list" : "object";
+}
+
+/** Whether a list above the path became an object or the other way round: that takes all members away and adds new ones. */
+function isBelowReplaced(before: JsonValue, after: JsonValue, path: readonly string[]): boolean {
+  return path.some((_, depth) => {
+    const above = path.slice(0, depth);
+    return kindOf(valueAt(before, above)) !== kindOf(valueAt(after, above));
+  });
 }
 
 function isBare(value: JsonValue, path: readonly string[], kind: string | undefined): boolean {
@@ -235,9 +243,18 @@ test.each<[string, JsonValue, JsonPatch, string[], string[]]>([
     ["/a", "/b"],
     ["base", "rule-0", "rule-1"],
   ],
+  [
+    "an object in the place of a list, with a member of the same name and kind",
+    { a: [["x"]] },
+    [{ op: "replace", path: "/a", value: { 0: ["x"] } }],
+    ["/a/0"],
+    ["base", "rule-0"],
+  ],
   ["no operation", { a: 1 }, [], ["/a"], []],
 ])("a patch and its snapshot are one act: %s", (_what, before, patch, matches, expected) => {
   expect([...touched(factsOfDelta(before, patch, matches))].toSorted()).toEqual(expected);
+  const { document } = applyJsonPatch(before, patch) as { document: JsonValue };
+  expect([...touched(factsOfSnapshot(before, document, matches))].toSorted()).toEqual(expected);
 });
 
 test("what no rule can add to is not counted, and no patch compares more than its bound", () => {

@@ -46,6 +46,16 @@ test.each<[JsonValue, Classification]>([
   [{ event: "step_started", step: "CLOSEMODAL" }, "destroy"],
   [{ event: "step_started", step: "submit form and pay" }, "destroy"],
   [{ event: "step_started", step: "now closeModal please" }, "destroy"],
+  [{ event: "step_started", step: "authorize" }, "destroy"],
+  [{ event: "step_started", step: "Grant access" }, "destroy"],
+  [{ event: "step_started", step: "Sending the payload of the next_item…" }, "display"],
+  [{ event: "step_started", step: "Checking addresses and payments" }, "display"],
+  [{ event: "step_started", step: "closemodaling" }, "destroy"],
+  [{ data: { "close the modal": 1 } }, "destroy"],
+  [{ data: { popupReset: 1 } }, "destroy"],
+  [{ id: "menuClear" }, "destroy"],
+  [{ id: "processKill" }, "destroy"],
+  [{ aCtion: "nothing known" }, "destroy"],
   ["close", "destroy"],
   [["x"], "destroy"],
 ])("a lifecycle payload %j is %s", (payload, expected) => {
@@ -126,27 +136,78 @@ const wrap = fc.constantFrom<(value: JsonValue, name: string) => JsonValue>(
   (value, key) => ({ fields: ["a"], [key]: value }),
 );
 const moved = fc.array(fc.tuple(wrap, name), { minLength: 1, maxLength: 4 });
-const spelled = fc.constantFrom<(word: string) => string>(
-  (word) => word,
-  (word) => word.toUpperCase(),
-  (word) => ` ${word} `,
-  (word) => `${word}_modal`,
-  (word) => `modal.${word}`,
-  (word) => `${word}\u200B`,
-  (word) => word.replace(/^\w/u, (letter) => String.fromCodePoint(letter.codePointAt(0)! + 0xfee0)),
+const letters = fc.stringMatching(/^[A-Za-z]{0,8}$/u);
+const cases = fc.array(fc.boolean(), { minLength: 16, maxLength: 16 });
+/** Any letter case, within any letters: `UIClose`, `CLOSEMODAL`, `myclOsexy`. */
+const spelled = fc.oneof(
+  fc.constantFrom<(word: string) => string>(
+    (word) => word,
+    (word) => ` ${word} `,
+    (word) => `${word}_modal`,
+    (word) => `modal.${word}`,
+    (word) => `${word}\u200B`,
+    (word) => `${word}_${"x".repeat(80)}`,
+    (word) =>
+      word.replace(/^\w/u, (letter) => String.fromCodePoint(letter.codePointAt(0)! + 0xfee0)),
+  ),
+  fc.tuple(letters, cases, letters).map(([before, isUpper, after]) => (word: string) => {
+    const spelling = [...word.toLowerCase()]
+      .map((letter, at) => (isUpper[at] === true ? letter.toUpperCase() : letter))
+      .join("");
+    return `${before}${spelling}${after}`;
+  }),
+);
+/** A verb as a value, as the name of a member, or both. */
+const placed = fc.constantFrom<(text: string) => JsonValue>(
+  (text) => text,
+  (text) => ({ [text]: 1 }),
+  (text) => ({ [text]: text }),
 );
 
 test("a verb that is moved, nested, listed, renamed or spelled otherwise never gives a weaker class", () => {
   fc.assert(
-    fc.property(verb, moved, spelled, fc.boolean(), (word, places, spell, hasTarget) => {
+    fc.property(verb, moved, spelled, placed, fc.boolean(), (...drawn) => {
+      const [word, places, spell, place, hasTarget] = drawn;
       const target = { component_type: "modal" };
       const plain = derived("lifecycle", { action: word }, hasTarget ? { target } : {});
-      let payload: JsonValue = spell(word);
+      let payload: JsonValue = place(spell(word));
       for (const [inside, key] of places) payload = inside(payload, key);
       const hidden = derived("lifecycle", payload, hasTarget ? { target } : {});
       expect(isAtLeastAsStrict(hidden, plain)).toBe(true);
     }),
     { numRuns: 2000 },
+  );
+});
+
+test("the step of a run holds no verb, in any letter case, alone, within a name or within a sentence", () => {
+  const word = fc.constantFrom("close", "remove", "submit", "pay", "authorize", "grant", "show");
+  const sentence = fc.constantFrom("", "now ", "please do ");
+  fc.assert(
+    fc.property(word, spelled, sentence, sentence, (one, spell, before, after) => {
+      const step = `${before}${spell(one)} ${after}`;
+      expect([step, lifecycle({ event: "step_started", step })]).toEqual([step, "destroy"]);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("ordinary names and ids in which the letters of a verb stand by chance are no verbs", () => {
+  const ordinary =
+    "address,shippingAddress,ADDRESS_LINE,amount,amountDue,padding,dropdown,DropdownMenu,dropzone,backdrop,preset,skills,nextItem," +
+    "next_item,text_items,complexity,indeterminate,dismissible,cancellation_policy,openingHours,branchIdentifier,branch_identifier," +
+    "techIdeas,publicLearning,exchange_rate,ladder,mountain,unclear";
+  for (const name of ordinary.split(",")) {
+    expect([name, lifecycle({ props: { [name]: name } })]).toEqual([name, "create"]);
+    expect([name, lifecycle({ event: "step_started", step: name })]).toEqual([name, "display"]);
+  }
+  const image = `data:image/png;base64,${"CloseHide/".repeat(20)}==`;
+  expect(lifecycle({ props: { src: image } })).toBe("create");
+  fc.assert(
+    fc.property(fc.oneof(fc.uuid(), fc.stringMatching(/^[0-9a-f]{32}$/)), (id) => {
+      expect(lifecycle({ action: "run_started", run_id: id })).toBe("display");
+      expect(lifecycle({ action: "update", id })).toBe("mutate");
+    }),
+    { numRuns: 1000 },
   );
 });
 

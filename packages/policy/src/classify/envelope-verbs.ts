@@ -18,6 +18,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
   ...verbs("destroy", "hide", "hidden", "dispose", "disposed", "detach", "detached"),
   ...verbs("destroy", "clear", "cleared", "reset", "replace", "replaced", "cancel", "cancelled"),
   ...verbs("destroy", "kill", "drop", "collapse", "minimize", "exit", "terminate", "unload"),
+  ...verbs("destroy", "closing", "deleting", "removing", "hiding", "disposing", "minimise"),
 ]);
 
 /** Words that switch a component on or off when a member has that name: `open: false` closes it. */
@@ -77,7 +78,7 @@ const STRICTEST: Verb = "destroy";
 /** Values that are looked at one by one; a larger payload counts as the strictest. */
 const MAX_VALUES = 10_000;
 
-/** Longer strings, and strings with a space, are prose: no client reads a verb from them. */
+/** No member of a component has a longer name; one that has counts as the strictest. */
 const LONGEST_NAME = 64;
 
 type Place = { readonly value: JsonValue; readonly isVerb: boolean };
@@ -98,18 +99,20 @@ export function componentClass(payload: JsonValue | undefined): Verb {
       for (const item of value) open.push({ value: item, isVerb });
     } else if (isJsonObject(value)) {
       for (const [name, inner] of Object.entries(value)) {
-        const words = wordsOf(name);
-        if (words.some((word) => VERBS.has(word) || SWITCHES.has(word))) return STRICTEST;
-        const isVerbMember = words.length === 1 && VERB_MEMBERS.has(words[0] ?? "");
+        if (name.length > LONGEST_NAME || holdsAny(name, COMPONENT_WORDS, NOTHING)) {
+          return STRICTEST;
+        }
+        const isVerbMember = VERB_MEMBERS.has(toPlain(name).replace(/[^\p{L}]/gu, ""));
         hasVerbMember ||= isVerbMember;
         open.push({ value: inner, isVerb: isVerb || isVerbMember });
       }
-    } else {
-      const words = typeof value === "string" ? wordsOf(value) : [];
-      const named = words.flatMap((word) => VERBS.get(word) ?? []);
+    } else if (isVerb) {
       // Where a verb belongs, only a verb that stands alone is known.
-      if (isVerb && (named.length !== 1 || words.length !== 1)) return STRICTEST;
-      for (const verb of named) found.add(verb);
+      const verb = typeof value === "string" ? VERBS.get(toPlain(value)) : undefined;
+      if (verb === undefined) return STRICTEST;
+      found.add(verb);
+    } else if (typeof value === "string") {
+      for (const verb of verbsOf(value)) found.add(verb);
     }
   }
   if (!hasVerbMember && !isDescription(payload)) return STRICTEST;
@@ -118,6 +121,14 @@ export function componentClass(payload: JsonValue | undefined): Verb {
   for (const verb of found) if (isAtLeastAsStrict(verb, strictest)) strictest = verb;
   // A verb member with nothing in it (`action: []`) says nothing.
   return hasVerbMember && found.size === 0 ? STRICTEST : strictest;
+}
+
+/** What the verbs within a value do. A text with spaces is prose: no client reads a verb from it. */
+function verbsOf(value: string): Verb[] {
+  if (isOpaque(value)) return [];
+  if (/\s/u.test(toVisible(value))) return [];
+  const letters = lettersOf(value, NOTHING);
+  return [...VERBS].flatMap(([word, verb]) => (letters.includes(word) ? [verb] : []));
 }
 
 function isDescription(payload: JsonValue | undefined): boolean {
@@ -129,42 +140,82 @@ function isDescription(payload: JsonValue | undefined): boolean {
 }
 
 /** Words for what a person does, which a text about the progress of a run has no use for. */
-const ACTS: readonly string[] =
-  "submit pay send confirm approve accept buy purchase transfer navigate redirect goto download upload login execute".split(
-    " ",
-  );
-const DANGEROUS: readonly string[] = [...VERBS.keys(), ...SWITCHES, ...ACTS];
+const ACTS: readonly string[] = (
+  "submit pay send confirm approve accept buy purchase transfer navigate redirect goto download upload login logout " +
+  "execute authorize authorise grant allow permit consent agree withdraw deposit donate subscribe install revoke reject " +
+  "deny enable disable activate unlock click signin signup checkout"
+).split(" ");
+const COMPONENT_WORDS: readonly string[] = [...VERBS.keys(), ...SWITCHES];
+const DANGEROUS: readonly string[] = [...COMPONENT_WORDS, ...ACTS];
 
 /**
- * Whether a text could be read as a verb: a name that holds one anywhere (`CLOSEMODAL`), or prose that has one as a
- * word.
+ * Words in which the letters of a verb stand by chance, or that end with the beginning of one (`nextItem`). Everything
+ * else that holds a verb counts as one: nobody can say whether a client that reads `closemodal` closes something.
  */
+const HARMLESS = new RegExp(
+  `^(?:${[
+    "address|addition|additional|addendum|padding|padded|paddle|ladder|amount|mountain|opening|openai|openapi|showcase|showroom",
+    "appendix|exchange|changelog|dropdown|dropzone|dropbox|droplet|backdrop|raindrop|airdrop|preset|skill|nuclear|unclear",
+    "clearance|complexity|perplexity|flexity|next|text|context|determinate|indeterminate|dismissible|dismissable|cancellation",
+    "replacement|idea|identifier|identity|identities|learning|payload|payment|payroll|paypal|confirmation|acceptance",
+    "allowance|agreement|clickhouse|installment|migrant|sender",
+  ].join("|")})(?:s|es)?$`,
+  "u",
+);
+
+/** Whether a text about the progress of a run could be read as a verb: a word of it, or a name, holds one. */
 export function hasVerb(text: string): boolean {
-  const plain = text.normalize("NFKC").replace(/\p{Cf}/gu, "");
-  const words = plain.trim().split(/\s+/u);
-  if (words.length > 1) return words.some((word) => partsOf(word).some(isDangerous));
-  const letters = plain.toLowerCase().replace(/[^\p{L}]/gu, "");
-  return DANGEROUS.some((verb) => letters.includes(verb));
+  if (isOpaque(text)) return false;
+  return toVisible(text)
+    .split(/\s+/u)
+    .some((word) => !isProgressive(word.toLowerCase()) && holdsAny(word, DANGEROUS, SEPARATORS));
 }
 
-function isDangerous(word: string): boolean {
-  return DANGEROUS.includes(word);
+/** `sending`, `downloading…`: what a run is doing. */
+function isProgressive(word: string): boolean {
+  const stem = /^(\p{L}+)ing[.,:;\u2026]*$/u.exec(word)?.[1];
+  if (stem === undefined) return false;
+  const roots = [stem, `${stem}e`, stem.slice(0, -1)];
+  return roots.some((root) => DANGEROUS.includes(root));
 }
 
-/** The words of a name in lower case: `closeModal`, `CLOSE_MODAL` and `modal.close` have the word `close`. */
-function wordsOf(text: string): string[] {
-  if (text.length > LONGEST_NAME) return [];
-  const name = text
+const SEPARATORS = /[_.:/-]/g;
+const NOTHING = /(?!)/g;
+const CAMEL_CASE = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
+
+function toVisible(text: string): string {
+  return text
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "")
     .trim();
-  return /\s/u.test(name) ? [] : partsOf(name);
 }
 
-function partsOf(name: string): string[] {
-  return name
-    .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, "-")
-    .toLowerCase()
-    .split(/[^\p{L}]+/u)
-    .filter((word) => word !== "");
+function toPlain(text: string): string {
+  return toVisible(text).toLowerCase();
+}
+
+/** The letters of a name in which a verb may stand, in lower case: whole words that are harmless are left out. */
+function lettersOf(name: string, joined: RegExp): string {
+  return toVisible(name)
+    .replace(CAMEL_CASE, "\u200B")
+    .replace(/\p{L}+/gu, (word) => {
+      const lower = word.toLowerCase();
+      return HARMLESS.test(lower) ? " " : lower;
+    })
+    .replaceAll("\u200B", "")
+    .replace(joined, "")
+    .replace(/[^\p{L}]+/gu, " ");
+}
+
+function holdsAny(name: string, words: readonly string[], joined: RegExp): boolean {
+  const letters = lettersOf(name, joined);
+  return words.some((word) => letters.includes(word));
+}
+
+const HEX = /^(?:[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+const EMBEDDED = /^data:[a-z]+\/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]*={0,2}$/;
+
+/** Ids and files, in which letters stand by chance: UUIDs, digests and embedded data. */
+function isOpaque(text: string): boolean {
+  return HEX.test(text) || EMBEDDED.test(text);
 }
