@@ -33,10 +33,13 @@ globalThis.fetch = async (input, init) => {
   return answer;
 };
 
-async function lastExchange() {
-  const { request, text } = exchanges.splice(0).at(-1) ?? {};
-  const lines = ((await text) ?? "").split("\n").filter((line) => line.startsWith("data: "));
-  return { request, wire: lines.map((line) => JSON.parse(line.slice("data: ".length))) };
+/** Takes what was said since the last look. */
+async function newExchanges() {
+  const read = exchanges.splice(0).map(async ({ request, text }) => {
+    const lines = (await text).split("\n").filter((line) => line.startsWith("data: {"));
+    return { request, wire: lines.map((line) => JSON.parse(line.slice("data: ".length))) };
+  });
+  return { exchanges: await Promise.all(read) };
 }
 
 /** By name; each opens a new conversation with the agent at an address. */
@@ -49,6 +52,7 @@ export const CLIENTS = {
 
 function official(HttpAgent, url) {
   const agent = new HttpAgent({ url, threadId: randomUUID() });
+  exchanges.length = 0;
   const run = async (parameters = {}) => {
     const events = [];
     const result = { events, interrupts: [] };
@@ -66,7 +70,7 @@ function official(HttpAgent, url) {
     }
     const failed = events.find(({ type }) => type === "RUN_ERROR");
     if (failed !== undefined) result.error = `RUN_ERROR ${failed.code ?? ""} ${failed.message}`;
-    return { ...result, ...(await lastExchange()) };
+    return { ...result, ...(await newExchanges()) };
   };
   return {
     say: (content, forwardedProps = {}) => {
@@ -132,6 +136,7 @@ function ours(url) {
 function tanStack(url) {
   let events = [];
   let error;
+  exchanges.length = 0;
   const client = new ChatClient({
     connection: fetchServerSentEvents(url),
     threadId: randomUUID(),
@@ -141,10 +146,14 @@ function tanStack(url) {
   });
   const run = async (start) => {
     [events, error] = [[], undefined];
-    await start();
-    await until(() => !client.getIsLoading());
+    try {
+      await start();
+    } catch (problem) {
+      error = told(problem);
+    }
+    if (!(await settles(() => !client.getIsLoading()))) error ??= "the client waits for ever";
     const result = { events, interrupts: client.getPendingInterrupts() };
-    return { ...result, ...(await lastExchange()), ...(error === undefined ? {} : { error }) };
+    return { ...result, ...(await newExchanges()), ...(error === undefined ? {} : { error }) };
   };
   return {
     say: (content, forwardedProps) => run(() => client.sendMessage(content, forwardedProps)),
@@ -158,14 +167,16 @@ function clientTool({ name, description, parameters }) {
   return { __toolSide: "client", name, description, inputSchema: parameters };
 }
 
-/** A client says that it is idle, and a moment later begins the next request by itself. */
-async function until(isIdle) {
-  for (let idle = 0; idle < 5;) {
+/** Whether a client comes to rest: it says that it is idle, and a moment later begins the next request by itself. */
+async function settles(isIdle) {
+  let idle = 0;
+  for (let round = 0; round < 200 && idle < 10; round += 1) {
     await new Promise((resolve) => {
       setTimeout(resolve, 20);
     });
     idle = isIdle() ? idle + 1 : 0;
   }
+  return idle === 10;
 }
 
 function told(error) {

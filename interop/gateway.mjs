@@ -33,6 +33,13 @@ export async function startGateway({ agentUrl, mode, preset, tools }) {
   const dataUrl = await addressOf(child);
   return {
     url: `${dataUrl}/agents/main`,
+    keys: () => {
+      const shown = spawnSync(process.execPath, [cli, "keys", "show"], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      return /ed25519:[0-9a-f]{64}/u.exec(shown.stdout)?.[0];
+    },
     close: async () => {
       const gone = new Promise((resolve) => {
         child.once("exit", resolve);

@@ -57,7 +57,12 @@ export async function runFramework(framework, { node, modelUrl, clients, report 
             });
       try {
         for (const client of clients) {
-          const seen = await converse(CLIENTS[client](gateway?.url ?? agent.url), framework.turns);
+          const seen = await converse(
+            CLIENTS[client](gateway?.url ?? agent.url),
+            framework.turns,
+            // Its tools of the page and its questions need a server of TanStack's own.
+            client === "tanstack" && framework.name !== "tanstack",
+          );
           const direct = cells.find((cell) => cell.client === client && cell.mode === "direct");
           const deviations =
             mode === "direct" ? ownErrors(seen) : deviationsOf(mode, direct.seen, seen);
@@ -115,11 +120,17 @@ function deviationsOf(mode, direct, seen) {
   }
   const [wanted, got] = [comparable(direct), comparable(seen)];
   const found = [];
-  const length = Math.max(wanted.runs.length, got.runs.length);
+  const broken = wanted.runs.find(({ error }) => error !== undefined);
+  // From where the framework fails by itself, the gateway may only do better.
+  const length = broken === undefined ? wanted.runs.length : wanted.runs.indexOf(broken);
   for (let index = 0; index < length; index += 1) {
     const [a, b] = [wanted.runs[index], got.runs[index]];
-    if (!isDeepStrictEqual(a, b)) found.push(`${(a ?? b).kind}: ${difference(a, b)}`);
+    if (!isDeepStrictEqual(a, b)) found.push(`${a.kind}: ${difference(a, b)}`);
   }
+  if (broken === undefined ? got.runs.length > length : got.runs.length < wanted.runs.length) {
+    found.push(`${got.runs.length} runs, without the gateway ${wanted.runs.length}`);
+  }
+  if (broken !== undefined) return found;
   if (!isDeepStrictEqual(wanted.messages, got.messages)) {
     found.push(`messages: ${difference(wanted.messages, got.messages)}`);
   }

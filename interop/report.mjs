@@ -1,76 +1,160 @@
-// What a whole run leaves behind: the table in docs/compatibility.md and recordings for `npm test`.
+// What a whole run leaves behind: results.json, the table of it in docs/compatibility.md, and recordings for `npm test`.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MODES } from "./matrix.mjs";
+import { FRAMEWORKS } from "./frameworks.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const page = join(here, "..", "docs", "compatibility.md");
-const recordings = join(here, "recordings");
 const START = "<!-- written by npm run test:interop -- --write -->";
 const END = "<!-- end of what the lab wrote -->";
+const MODES = ["direct", "observe", "starter", "opened"];
 
-/** Replaces the part between the two marks; what people wrote around it stays. */
-export function writePage(frameworks, clients, cells) {
-  const text = readFileSync(page, "utf8");
-  const [before] = text.split(START);
-  const after = text.split(END)[1];
-  const table = frameworks.map((framework) => section(framework, clients, cells)).join("\n\n");
-  writeFileSync(page, `${before}${START}\n\n${table}\n\n${END}${after}`);
+/** The deviations that are known, each with its reason. */
+export const KNOWN = readJson("deviations.json");
+
+/** The cells of the last whole run. */
+export function readResults() {
+  return readJson("results.json");
 }
 
-function section({ name, title, packages }, clients, all) {
-  const cells = all.filter(({ framework }) => framework === name);
-  const at = (client, mode) => cells.find((cell) => cell.client === client && cell.mode === mode);
-  const notRun = cells.find(({ client }) => client === "-");
+/** What the page says between its two marks. */
+export function readPage() {
+  const [, after] = readFileSync(page, "utf8").split(START);
+  return after.split(END)[0];
+}
+
+/** The entries of deviations.json that explain a cell, or undefined where something is left unexplained. */
+export function explain({ framework, client, mode, deviations }) {
+  const used = deviations.map((deviation) =>
+    KNOWN.find(
+      (known) =>
+        known.frameworks.includes(framework) &&
+        known.modes.includes(mode) &&
+        (known.clients?.includes(client) ?? true) &&
+        known.deviations.some((text) => deviation.includes(text)),
+    ),
+  );
+  return used.includes(undefined) ? undefined : [...new Set(used)];
+}
+
+/** Writes what the cells of a framework say; what people wrote around the table stays. */
+export function writeResults(name, cells) {
+  const versions = Object.fromEntries(
+    FRAMEWORKS.flatMap(({ packages }) => packages.map((one) => [one, versionOf(one)])),
+  );
+  const others = readResults().cells.filter(({ framework }) => framework !== name);
+  const kept = cells.map(({ framework, client, mode, deviations, blocked }) => ({
+    framework,
+    client,
+    mode,
+    deviations: deviations.map(withoutIds),
+    ...(mode === "starter" ? { blocked: [...new Set(blocked)].map(withoutIds).toSorted() } : {}),
+  }));
+  const results = { versions, cells: [...others, ...kept] };
+  writeFileSync(join(here, "results.json"), `${JSON.stringify(results, undefined, 2)}\n`);
+  const text = readFileSync(page, "utf8");
+  const [before] = text.split(START);
+  const [, after] = text.split(END);
+  writeFileSync(page, `${before}${START}${render(results)}${END}${after}`);
+}
+
+/** The table of a run and the reasons of what differs. */
+export function render({ versions, cells }) {
+  const notes = [];
+  const rows = FRAMEWORKS.flatMap((framework) => rowsOf(framework, versions, cells, notes));
+  const numbered = notes.map(({ why }, index) => `${index + 1}. ${why}`);
   const lines = [
-    `### ${title}`,
     "",
-    packages.map((one) => `\`${one}\` ${versionOf(one)}`).join(", "),
+    "",
+    `| framework | client | ${MODES.join(" | ")} |`,
+    `|---|---|${MODES.map(() => "---|").join("")}`,
+    ...rows,
+    ...(numbered.length === 0 ? [] : ["", ...numbered]),
+    "",
+    "What the starter policy keeps back when it enforces, in the runs of the official client:",
+    "",
+    "| framework | event (rule) |",
+    "|---|---|",
+    ...FRAMEWORKS.map(({ name, title }) => `| ${title} | ${keptBack(name, cells)} |`),
+    "",
+    "",
   ];
-  if (notRun !== undefined) return [...lines, "", notRun.deviations[0]].join("\n");
-  lines.push("", `| client | ${MODES.join(" | ")} |`, `|---|${MODES.map(() => "---|").join("")}`);
-  for (const client of clients) {
-    const states = MODES.map((mode) =>
-      at(client, mode)?.deviations.length === 0 ? "ok" : "differs",
-    );
-    lines.push(`| ${client} | ${states.join(" | ")} |`);
-  }
-  for (const mode of MODES) {
-    // Clients that see the same are told of once.
-    const told = new Map();
-    for (const client of clients) {
-      for (const line of at(client, mode)?.deviations ?? []) {
-        told.set(line, [...(told.get(line) ?? []), client]);
-      }
-    }
-    if (told.size > 0) lines.push("", `${mode}:`, "");
-    for (const [line, who] of told) lines.push(`- ${quiet(line)} (${who.join(", ")})`);
-  }
-  const blocked = at(clients[0], "starter")?.blocked ?? [];
-  if (blocked.length > 0) lines.push("", "Kept back by the starter policy when it enforces:", "");
-  for (const line of blocked) lines.push(`- ${quiet(line)}`);
   return lines.join("\n");
 }
 
-function quiet(line) {
-  return line.replace(/\s+/gu, " ").replaceAll("|", "\\|").replaceAll("<", "&lt;");
+function rowsOf({ name, title, packages }, versions, all, notes) {
+  const cells = all.filter(({ framework }) => framework === name);
+  const rows = new Map();
+  for (const client of new Set(cells.map((cell) => cell.client))) {
+    const at = (mode) => cells.find((cell) => cell.client === client && cell.mode === mode);
+    const row = MODES.map((mode) => verdict(at(mode), notes)).join(" | ");
+    rows.set(row, [...(rows.get(row) ?? []), client]);
+  }
+  const named = `${title} (${packages.map((one) => `\`${one}\` ${versions[one]}`).join(", ")})`;
+  return [...rows].map(([row, clients], index) => {
+    const who = rows.size === 1 ? "each" : clients.join(", ");
+    return `| ${index === 0 ? named : ""} | ${who} | ${row} |`;
+  });
+}
+
+function verdict(cell, notes) {
+  if (cell === undefined) return "not run";
+  if (cell.deviations.length === 0) return "ok";
+  const known = explain(cell);
+  if (known === undefined) return "differs";
+  const numbers = known.map((note) => {
+    if (!notes.includes(note)) notes.push(note);
+    return notes.indexOf(note) + 1;
+  });
+  return `see ${numbers.join(", ")}`;
+}
+
+function keptBack(framework, cells) {
+  const cell = cells.find(
+    (one) =>
+      one.framework === framework && one.mode === "starter" && one.client === "ag-ui 1.0.0",
+  );
+  const blocked = cell?.blocked ?? [];
+  return blocked.length === 0 ? "nothing" : blocked.map((line) => `\`${line}\``).join(", ");
+}
+
+/** Two runs of the lab differ by their ids alone. */
+function withoutIds(text) {
+  return text
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/giu, "ID")
+    .replace(/\s+/gu, " ")
+    .slice(0, 160);
 }
 
 function versionOf(name) {
-  const lock = JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8"));
-  return lock.packages[`node_modules/${name}`]?.version ?? "";
+  return readJson("package-lock.json").packages[`node_modules/${name}`]?.version ?? "";
 }
 
-/** One file per framework: the events of each run as the official client got them without the gateway. */
+function readJson(name) {
+  return JSON.parse(readFileSync(join(here, name), "utf8"));
+}
+
+/** One file per framework: what its own kind of client asked and got without the gateway. */
 export function writeRecordings(cells) {
-  mkdirSync(recordings, { recursive: true });
+  mkdirSync(join(here, "recordings"), { recursive: true });
   for (const { framework, mode, client, seen } of cells) {
-    if (mode !== "direct" || client !== "ag-ui 1.0.0" || seen === undefined) continue;
-    const lines = seen.runs.flatMap(({ kind, request, wire }) => [
-      JSON.stringify({ kind, request }),
-      ...wire.map((event) => JSON.stringify(event)),
-    ]);
-    writeFileSync(join(recordings, `${framework}.agui.jsonl`), `${lines.join("\n")}\n`);
+    const wanted = framework === "tanstack" ? "tanstack" : "ag-ui 1.0.0";
+    if (mode !== "direct" || client !== wanted || seen === undefined) continue;
+    const lines = seen.runs.flatMap(({ kind, exchanges }) =>
+      exchanges.flatMap(({ request, wire }) => [
+        JSON.stringify({ kind, request: small(request) }),
+        ...wire.map((event) => JSON.stringify(small(event))),
+      ]),
+    );
+    const file = join(here, "recordings", `${framework}.agui.jsonl`);
+    writeFileSync(file, `${lines.join("\n")}\n`);
   }
+}
+
+/** The framework's own event beside an AG-UI event repeats the whole conversation; its content is not AG-UI's. */
+function small(value) {
+  const own = value.type === "RAW" ? { event: {} } : {};
+  const { rawEvent: _, ...rest } = value;
+  return { ...rest, ...own };
 }

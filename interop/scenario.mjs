@@ -10,16 +10,20 @@ export const TURNS = [
   { kind: "state", words: "Take a note" },
   { kind: "interrupt", words: "Please refund my order" },
 ];
+/** What no policy restricts. */
+const PLAIN = new Set(["text", "server tool", "text again", "text at the end"]);
 const LAST = { kind: "text at the end", words: "Good bye" };
 
 /**
  * Holds the conversation; the answer has one entry per run and what the client has at the end.
  *
  * @param more turns that only this framework has something to answer to
+ * @param isPlain only text and tools of the server
  */
-export async function converse(client, more = []) {
+export async function converse(client, more = [], isPlain = false) {
   const runs = [];
-  for (const { kind, words, forwardedProps } of [...more, ...TURNS, LAST]) {
+  const turns = [...more, ...TURNS, LAST].filter(({ kind }) => !isPlain || PLAIN.has(kind));
+  for (const { kind, words, forwardedProps } of turns) {
     let result = await client.say(words, forwardedProps);
     runs.push(entry(kind, result));
     const call = waitingCall(client.look().messages);
@@ -42,8 +46,8 @@ function waitingCall(messages) {
   return calls.findLast((call) => call.function.name === PAGE_TOOL.name && !answered.has(call.id));
 }
 
-function entry(kind, { events, error, request, wire }) {
-  return { kind, events, request, wire, ...(error === undefined ? {} : { error }) };
+function entry(kind, { events, error, exchanges }) {
+  return { kind, events, exchanges, ...(error === undefined ? {} : { error }) };
 }
 
 /** What must be the same in two cells: ids that differ from run to run are numbered by their first use. */
@@ -83,7 +87,7 @@ function countTypes(events) {
 /** The text and server calls that a person sees of the runs that no policy restricts. */
 export function freely({ runs }) {
   return runs
-    .filter(({ kind }) => ["text", "server tool", "text again", "text at the end"].includes(kind))
+    .filter(({ kind }) => PLAIN.has(kind))
     .map(({ kind, events, error }) => ({
       kind,
       error,

@@ -47,6 +47,27 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     interrupts: ["confirmation", "tool_call"],
     state: ["/**"],
   },
+  tanstack: {
+    title: "TanStack AI",
+    // A tool of the page is a question too; its answer is the result.
+    interrupts: ["tool_call", "tanstack:client_tool_execution"],
+  },
+  voltagent: { title: "VoltAgent", state: ["/**"] },
+  a2a: { title: "A2A (@ag-ui/a2a)", activities: ["a2ui-surface"] },
+  a2ui: {
+    title: "the A2UI middleware",
+    interrupts: ["confirmation", "tool_call"],
+    activities: ["a2ui-surface"],
+    state: ["/**"],
+    forwardedProps: ["a2uiAction"],
+  },
+  "mcp-apps": {
+    title: "the MCP Apps middleware",
+    interrupts: ["confirmation", "tool_call"],
+    activities: ["mcp-apps"],
+    state: ["/**"],
+    forwardedProps: ["__proxiedMCPRequest"],
+  },
 };
 
 /** The policy of a preset: it extends the starter's `policy.yaml`; blocks that it names replace the starter's whole. */
