@@ -112,8 +112,7 @@ function verdict(cell, notes) {
 
 function keptBack(framework, cells) {
   const cell = cells.find(
-    (one) =>
-      one.framework === framework && one.mode === "starter" && one.client === "ag-ui 1.0.0",
+    (one) => one.framework === framework && one.mode === "starter" && one.client === "ag-ui 1.0.0",
   );
   const blocked = cell?.blocked ?? [];
   return blocked.length === 0 ? "nothing" : blocked.map((line) => `\`${line}\``).join(", ");

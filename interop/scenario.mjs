@@ -9,10 +9,10 @@ export const TURNS = [
   { kind: "text again", words: "Thank you" },
   { kind: "state", words: "Take a note" },
   { kind: "interrupt", words: "Please refund my order" },
+  { kind: "text at the end", words: "Good bye" },
 ];
 /** What no policy restricts. */
 const PLAIN = new Set(["text", "server tool", "text again", "text at the end"]);
-const LAST = { kind: "text at the end", words: "Good bye" };
 
 /**
  * Holds the conversation; the answer has one entry per run and what the client has at the end.
@@ -22,13 +22,18 @@ const LAST = { kind: "text at the end", words: "Good bye" };
  */
 export async function converse(client, more = [], isPlain = false) {
   const runs = [];
-  const turns = [...more, ...TURNS, LAST].filter(({ kind }) => !isPlain || PLAIN.has(kind));
+  const all = [...TURNS.slice(0, 2), ...more, ...TURNS.slice(2)];
+  const turns = all.filter(({ kind }) => !isPlain || PLAIN.has(kind));
   for (const { kind, words, forwardedProps } of turns) {
     let result = await client.say(words, forwardedProps);
     runs.push(entry(kind, result));
     const call = waitingCall(client.look().messages);
+    const isAsked = result.interrupts?.some(({ toolCallId }) => toolCallId === call?.id);
     if (call !== undefined) {
-      result = await client.answerTool(call.id, ANSWER);
+      // TanStack's server takes the result of a tool of the page as the answer to a question.
+      result = isAsked
+        ? await client.resume(result.interrupts, ANSWER)
+        : await client.answerTool(call.id, ANSWER);
       runs.push(entry(`${kind}, answered`, result));
     }
     if (result.interrupts?.length > 0) {

@@ -43,6 +43,7 @@ install();
 const node = nodeForFrameworks();
 const { CLIENTS } = await import("./clients.mjs");
 const { runFramework } = await import("./matrix.mjs");
+const { README_FRAMEWORKS, runReadme } = await import("./readme.mjs");
 // Official clients print what they throw; the lab tells it once, in its own line.
 console.error = () => undefined;
 console.warn = () => undefined;
@@ -62,6 +63,12 @@ for (const framework of chosen) {
       writeResults(framework.name, done);
       writeRecordings(done);
     }
+    if (README_FRAMEWORKS.includes(framework.name)) {
+      const deviations = await runReadme(framework, node, model.url);
+      const cell = { framework: framework.name, client: "README.md", mode: "observe", deviations };
+      cells.push(cell);
+      report(cell);
+    }
   } catch (error) {
     const cell = {
       framework: framework.name,
@@ -75,7 +82,7 @@ for (const framework of chosen) {
 }
 model.close();
 if (flags.json === true) {
-  const told = cells.map(({ seen: _, ...cell }) => cell);
+  const told = cells.map((cell) => ({ ...cell, seen: undefined }));
   process.stdout.write(`${JSON.stringify(told, undefined, 2)}\n`);
 }
 const failed = cells.filter((cell) => explain(cell) === undefined).length;

@@ -14,8 +14,13 @@ const FOLDER = fileURLToPath(new URL("../../../../interop/recordings/", import.m
 const NAMES = readdirSync(FOLDER).map((file) => file.replace(".agui.jsonl", ""));
 /** Recordings of what needs the preset of another name. */
 const PRESET_OF: Readonly<Record<string, string>> = { "copilotkit-runtime": "copilotkit" };
-/** A text, a tool of the agent's own: what the starter policy restricts nowhere. */
-const PLAIN = new Set(["text", "server tool", "text again"]);
+/** From this run on the opened policy differs; docs/compatibility.md says why. */
+const DIFFERS_FROM: Readonly<Record<string, string>> = {
+  mastra: "interrupt, resumed",
+  tanstack: "page tool",
+};
+/** The first runs of each recording: a text, and a tool of the agent's own. */
+const PLAIN = 2;
 
 type Request = Parameters<HttpAgent["setMessages"]>[0] extends infer Messages
   ? { threadId: string; runId: string; messages: Messages; state: unknown; [key: string]: unknown }
@@ -49,7 +54,9 @@ afterAll(() => {
 
 function read(name: string): Exchange[] {
   const exchanges: Exchange[] = [];
-  for (const line of readFileSync(join(FOLDER, `${name}.agui.jsonl`), "utf8").trim().split("\n")) {
+  for (const line of readFileSync(join(FOLDER, `${name}.agui.jsonl`), "utf8")
+    .trim()
+    .split("\n")) {
     const value = JSON.parse(line) as Exchange & { type: string };
     if (value.type === undefined) exchanges.push({ ...value, events: [] });
     else exchanges.at(-1)?.events.push(value);
@@ -127,12 +134,16 @@ test.each(NAMES)("%s: observing and the opened policy change nothing", async (na
   const opened = await replay(await startBefore(agent, name, "opened"), exchanges);
   // Of a run that the official client refuses, the gateway's repair is all that there is to compare with.
   const wanted = direct.map((run, index) => (run.error === undefined ? run : observed[index]));
+  const from = exchanges.findIndex(({ kind }) => kind === DIFFERS_FROM[name]);
+  const alike = from === -1 ? exchanges.length : from;
+  expect(alike).toBeGreaterThanOrEqual(PLAIN);
   expect(observed).toEqual(wanted);
-  expect(opened).toEqual(wanted);
+  expect(opened.slice(0, alike)).toEqual(wanted.slice(0, alike));
 });
 
 test.each(NAMES)("%s: the starter policy keeps texts and ends", async (name) => {
-  const exchanges = read(name).filter(({ kind }) => PLAIN.has(kind));
+  const exchanges = read(name).slice(0, PLAIN);
+  expect(exchanges.map(({ kind }) => kind)).toEqual(["text", "server tool"]);
   const agent = await startAgent(exchanges);
   const observed = await replay(await startBefore(agent, name, "observe"), exchanges);
   const enforced = await replay(await startBefore(agent, name, "starter"), exchanges);

@@ -42,6 +42,8 @@ export const NOTE_MESSAGES = {
   "repeated-call-dropped": "a tool call that the history already has was dropped",
   "finish-after-error-dropped": "a finish after an error was dropped",
   "early-finish-dropped": "a finish was dropped because its run went on",
+  "early-result-moved": "a result came before the start of its run",
+  "result-message-id-replaced": "a result had the id of the message that made the call",
 } as const;
 
 /** The stable name of one kind of change. */

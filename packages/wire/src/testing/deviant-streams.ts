@@ -39,6 +39,11 @@ function call(id: string, text: string): JsonObject[] {
   ];
 }
 
+function callBy(parentMessageId: string): JsonObject[] {
+  const [start, ...rest] = call("c2", ROME);
+  return [{ ...start, parentMessageId }, ...rest];
+}
+
 function result(id: string): JsonObject {
   return { type: "TOOL_CALL_RESULT", messageId: `${id}-result`, toolCallId: id, content: "sunny" };
 }
@@ -79,6 +84,14 @@ export const DEVIANT: Readonly<
   "early-finish": {
     stream: [START, ...call("c2", ROME), EARLY, result("c2"), ...TEXT, FINISH],
     repaired: [START, ...call("c2", ROME), result("c2"), ...TEXT, FINISH],
+  },
+  "result-before-start": {
+    stream: [result("c1"), START, ...TEXT, FINISH],
+    repaired: [START, result("c1"), ...TEXT, FINISH],
+  },
+  "result-message-id": {
+    stream: [START, ...callBy("a2"), { ...result("c2"), messageId: "a2" }, ...TEXT, FINISH],
+    repaired: [START, ...callBy("a2"), result("c2"), ...TEXT, FINISH],
   },
   "result-without-call": {
     stream: [START, result("c9"), ...TEXT, FINISH],

@@ -43,6 +43,16 @@ export const DEVIATIONS = {
       "a finish waits for the next event or the end of the stream; more events of the run show that it was early, and it is dropped",
     note: "early-finish-dropped",
   },
+  "result-before-start": {
+    sends: "TOOL_CALL_RESULT of an approved call before RUN_STARTED",
+    repair: "the result waits for the start of the run and follows it",
+    note: "early-result-moved",
+  },
+  "result-message-id": {
+    sends: "TOOL_CALL_RESULT under the id of the message that made the call",
+    repair: "the id of the call with `-result` behind it replaces the id of the message",
+    note: "result-message-id-replaced",
+  },
   "result-without-call": {
     sends: "TOOL_CALL_RESULT of a call that was never announced, after an approval",
   },
@@ -87,6 +97,14 @@ export const PROFILES = {
     {
       deviation: "repeated-start",
       source: "@tanstack/ai 0.58.0 (adapters start a run per iteration; the engine hides it)",
+    },
+    {
+      deviation: "result-before-start",
+      source: "@tanstack/ai 0.58.0 (the engine runs approved calls first)",
+    },
+    {
+      deviation: "result-message-id",
+      source: "@tanstack/ai 0.58.0 (the id of the iteration's message)",
     },
   ],
   "mcp-apps": [

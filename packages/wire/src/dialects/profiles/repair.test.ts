@@ -72,6 +72,11 @@ test("a stream in order comes out of every profile as it went in, event for even
     const known = new Set(input.messages.flatMap((message) => callIds(message)));
     if (events.some((event) => "toolCallId" in event && known.has(event.toolCallId ?? "")))
       continue;
+    const callers = new Set(
+      events.flatMap((event) => ("parentMessageId" in event ? event.parentMessageId : [])),
+    );
+    if (events.some((event) => event.type === "TOOL_CALL_RESULT" && callers.has(event.messageId)))
+      continue;
     sound += 1;
     for (const profile of EMITTER_PROFILES) {
       const out = repair(events, profile, { input });
@@ -83,7 +88,7 @@ test("a stream in order comes out of every profile as it went in, event for even
   expect(sound).toBeGreaterThan(40);
 });
 
-test("whatever comes, a repair invents no event and keeps the order", () => {
+test("whatever comes, a repair invents no event and keeps the order but for results before a start", () => {
   const pool = Object.values(DEVIANT).flatMap(({ stream }) => stream);
   const parts = fc.oneof(
     fc.constantFrom(...Object.values(DEVIANT)).map(({ stream }) => stream),
@@ -98,7 +103,11 @@ test("whatever comes, a repair invents no event and keeps the order", () => {
         const sent = streams.flat();
         const { events } = repair(sent, profile, { isCut: true });
         let from = 0;
+        const early = sent.findIndex(({ type }) => type !== "TOOL_CALL_RESULT");
+        const isMoved = (event: JsonObject): boolean =>
+          sent.slice(0, early).some((one) => isRepairedForm(event, one));
         for (const event of events) {
+          if (event["type"] === "TOOL_CALL_RESULT" && isMoved(event)) continue;
           const at = sent.findIndex((one, index) => index >= from && isRepairedForm(event, one));
           expect(at).toBeGreaterThanOrEqual(from);
           from = at + 1;
@@ -140,6 +149,32 @@ test.each([
   const changed = calls.map((call) => ({ ...call, function: { ...call.function, ...change } }));
   const input = { ...INPUT, messages: [{ ...message, toolCalls: changed }] } as never;
   expect(repair(stream, "auto", { input })).toEqual({ events: stream, notes: [] });
+});
+
+test("a result that takes the id of any other message is left for the gateway to judge", () => {
+  const { stream } = DEVIANT["result-message-id"];
+  for (const messageId of ["u1", "a1", "m0", "c2-result"]) {
+    const other = stream.map((event) =>
+      event["type"] === "TOOL_CALL_RESULT" ? { ...event, messageId } : event,
+    );
+    expect(repair(other, "auto")).toEqual({ events: other, notes: [] });
+  }
+});
+
+test("results before a start wait for it alone, and only so many", () => {
+  const result = DEVIANT["result-before-start"].stream[0] as JsonObject;
+  const [start] = DEVIANT["result-before-start"].repaired;
+  const error = { type: "RUN_ERROR", message: "no" };
+  for (const stream of [
+    [result],
+    [result, error],
+    [result, { type: "STEP_STARTED", stepName: "s" }, start],
+    [...Array.from({ length: 65 }, () => result), start],
+  ]) {
+    expect(repair(stream as JsonObject[], "auto")).toEqual({ events: stream, notes: [] });
+  }
+  const two = repair([result, result, start as JsonObject, FINISH], "auto");
+  expect(two.events).toEqual([start, result, result, FINISH]);
 });
 
 test("a call that is announced without its end and answered at once is dropped whole", () => {
@@ -190,9 +225,12 @@ function callIds(message: RunAgentInput["messages"][number]): string[] {
 /** Whether an event is one that was sent, but for the ids that a repair replaces. */
 function isRepairedForm(event: JsonObject, sent: JsonObject): boolean {
   if (event === sent) return true;
+  const [ids, type] = [["threadId", "runId"], String(event["type"])];
+  if (type === "TOOL_CALL_RESULT") ids.splice(0, 2, "messageId");
   const plain = (value: JsonObject): string =>
-    JSON.stringify({ ...value, threadId: undefined, runId: undefined });
+    JSON.stringify({ ...value, ...Object.fromEntries(ids.map((id) => [id, undefined])) });
   return (
-    ["RUN_STARTED", "RUN_FINISHED"].includes(String(event["type"])) && plain(event) === plain(sent)
+    ["RUN_STARTED", "RUN_FINISHED", "TOOL_CALL_RESULT"].includes(type) &&
+    plain(event) === plain(sent)
   );
 }

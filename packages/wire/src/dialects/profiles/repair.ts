@@ -31,6 +31,12 @@ export type Repairer = {
 /** Runs whose ids are remembered; a stream with more has no finish repaired any more. */
 const MAX_RUNS = 1024;
 
+/** Results that wait for the start of their run; a person approves few calls at once. */
+const MAX_EARLY_RESULTS = 64;
+
+/** Calls of one stream whose message is remembered; of more, no result is repaired. */
+const MAX_CALLS = 1024;
+
 /** Makes the repairer of one stream; none where the profile repairs nothing. */
 export function createRepairer(options: RepairOptions): Repairer | undefined {
   const repairs = deviationsOf(options.profile);
@@ -44,8 +50,12 @@ class StreamRepairer implements Repairer {
   readonly #repairs: ReadonlySet<DeviationId>;
   readonly #calls: RepeatedCalls | undefined;
   readonly #runIds = new Set<string>();
+  /** The message that made each call of this stream. */
+  readonly #callers = new Map<string, string>();
   #open: OpenRun | undefined;
   #isErrored = false;
+  /** Results that came before anything else; none any more once another event came. */
+  #early: JsonObject[] | undefined;
   /** A finish that may be early. */
   #finish: JsonObject | undefined;
   #eventNumber = 0;
@@ -53,13 +63,15 @@ class StreamRepairer implements Repairer {
   constructor(options: RepairOptions, repairs: ReadonlySet<DeviationId>) {
     this.#options = options;
     this.#repairs = repairs;
+    if (repairs.has("result-before-start")) this.#early = [];
     if (repairs.has("repeated-call")) this.#calls = new RepeatedCalls(options.input.messages);
   }
 
   push(event: JsonObject): RepairResult | undefined {
     this.#eventNumber += 1;
     const type = ownMember(event, "type");
-    if (this.#finish === undefined && this.#calls?.isHolding !== true) {
+    const isHolding = this.#calls?.isHolding === true || this.#early !== undefined;
+    if (this.#finish === undefined && !isHolding) {
       // Most events are deltas of text: nothing below is about them.
       if (typeof type !== "string" || !LOOK_CLOSER.has(type)) return undefined;
     }
@@ -76,6 +88,8 @@ class StreamRepairer implements Repairer {
     const rules: DialectRule[] = [];
     const events: JsonObject[] = [];
     for (const held of this.#calls?.end() ?? []) events.push(...this.#follow(held, rules));
+    events.push(...(this.#early ?? []));
+    this.#early = undefined;
     if (this.#finish !== undefined && !isCut) events.push(this.#finish);
     this.#finish = undefined;
     if (events.length + rules.length === 0) return undefined;
@@ -87,19 +101,56 @@ class StreamRepairer implements Repairer {
     const type = ownMember(event, "type");
     // What enforcement will drop says nothing about the run.
     if (typeof type !== "string" || !isEventType(type)) return [event];
-    const before = this.#releaseFinish(event, type, rules);
+    const early = this.#early ?? [];
+    if (type === "TOOL_CALL_RESULT" && this.#early !== undefined) {
+      if (this.#early.push(this.#withOwnId(event, rules)) <= MAX_EARLY_RESULTS) return [];
+      this.#early = undefined;
+      return early;
+    }
+    this.#early = undefined;
+    if (type === "RUN_STARTED") {
+      rules.push(...early.map(() => "early-result-moved" as const));
+      return [...this.#releaseFinish(event, type, rules), ...this.#start(event, rules), ...early];
+    }
+    const before = [...early, ...this.#releaseFinish(event, type, rules)];
     switch (type) {
-      case "RUN_STARTED":
-        return [...before, ...this.#start(event, rules)];
       case "RUN_FINISHED":
         return [...before, ...this.#end(event, rules)];
       case "RUN_ERROR":
         this.#open = undefined;
         this.#isErrored = true;
         return [...before, event];
+      case "TOOL_CALL_START":
+        this.#noteCaller(event);
+        return [...before, event];
+      case "TOOL_CALL_RESULT":
+        return [...before, this.#withOwnId(event, rules)];
       default:
         return [...before, event];
     }
+  }
+
+  #noteCaller(event: JsonObject): void {
+    const [id, caller] = [ownMember(event, "toolCallId"), ownMember(event, "parentMessageId")];
+    if (typeof id !== "string" || typeof caller !== "string") return;
+    if (this.#callers.size < MAX_CALLS && !this.#callers.has(id)) this.#callers.set(id, caller);
+  }
+
+  /** Under the id of its own call's message alone: a result that takes any other id is the gateway's to judge. */
+  #withOwnId(event: JsonObject, rules: DialectRule[]): JsonObject {
+    const [id, messageId] = [ownMember(event, "toolCallId"), ownMember(event, "messageId")];
+    if (!this.#repairs.has("result-message-id") || typeof id !== "string") return event;
+    if (messageId !== (this.#callers.get(id) ?? this.#callerInHistory(id))) return event;
+    if (typeof messageId !== "string") return event;
+    rules.push("result-message-id-replaced");
+    return { ...event, messageId: `${id}-result` };
+  }
+
+  #callerInHistory(callId: string): string | undefined {
+    return this.#options.input.messages.find(
+      (message) =>
+        message.role === "assistant" && message.toolCalls?.some(({ id }) => id === callId) === true,
+    )?.id;
   }
 
   /** Another run or a late error may follow a finish; anything else shows that it was early. */
@@ -187,6 +238,7 @@ const LOOK_CLOSER: ReadonlySet<string> = new Set([
   "RUN_ERROR",
   "TOOL_CALL_START",
   "TOOL_CALL_END",
+  "TOOL_CALL_RESULT",
 ]);
 
 /** TanStack AI says why the model stopped, beside the protocol or in its own metadata. */
