@@ -38,7 +38,7 @@ test.each(Object.entries(PRESETS))(
       ...(preset.raw ?? []).flatMap((source) => ["raw", `raw:${sample(source)}`]),
       ...(preset.activities ?? []).map((type) => `activity:${sample(type)}`),
       ...(preset.forwardedProps ?? []).map((key) => `forwardedProps:${key}`),
-      "state:/anything",
+      ...(preset.state ?? []).map(() => "state:/anything"),
       "tool:show_map",
       "input:resume",
       "input:tool_result",
