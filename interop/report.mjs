@@ -53,6 +53,10 @@ export function writeResults(name, cells) {
   }));
   const results = { versions, cells: [...others, ...kept] };
   writeFileSync(join(here, "results.json"), `${JSON.stringify(results, undefined, 2)}\n`);
+  writePage(results);
+}
+
+function writePage(results) {
   const text = readFileSync(page, "utf8");
   const [before] = text.split(START);
   const [, after] = text.split(END);
@@ -72,9 +76,9 @@ export function render({ versions, cells }) {
     ...rows,
     ...(numbered.length === 0 ? [] : ["", ...numbered]),
     "",
-    "What the starter policy keeps back when it enforces, in the runs of the official client:",
+    "What the starter policy keeps back when it enforces, and the errors that `@ag-ui/client` 1.0.0 gets then:",
     "",
-    "| framework | event (rule) |",
+    "| framework | event (rule), error |",
     "|---|---|",
     ...FRAMEWORKS.map(({ name, title }) => `| ${title} | ${keptBack(name, cells)} |`),
     "",
@@ -114,8 +118,17 @@ function keptBack(framework, cells) {
   const cell = cells.find(
     (one) => one.framework === framework && one.mode === "starter" && one.client === "ag-ui 1.0.0",
   );
-  const blocked = cell?.blocked ?? [];
-  return blocked.length === 0 ? "nothing" : blocked.map((line) => `\`${line}\``).join(", ");
+  const blocked = new Set((cell?.blocked ?? []).map(withoutReason));
+  return blocked.size === 0 ? "nothing" : [...blocked].toSorted().join(", ");
+}
+
+/** `STATE_SNAPSHOT (ag_ui.capability)`: the reason is in the rule, and how often depends on the model. */
+function withoutReason(line) {
+  return line
+    .replace(/^\d+ × /u, "")
+    .replace(/\(([\w./-]+): .*/u, "(`$1`)")
+    .replace(/(RUN_ERROR .*in "[^"]+").*/u, "$1")
+    .replace(/("[^"]+": HTTP \d+).*/u, "$1");
 }
 
 /** Two runs of the lab differ by their ids alone. */
