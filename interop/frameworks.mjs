@@ -1,3 +1,6 @@
+/** Adapters that show what a reasoning model thinks. */
+const THINKS = [{ kind: "reasoning", words: "Think about it" }];
+
 // The frameworks of the matrix: `agent` is the file below agents/, `preset` the name for `countersign init --for`, `turns`
 // what only this framework has something to answer to.
 export const FRAMEWORKS = [
@@ -13,6 +16,7 @@ export const FRAMEWORKS = [
     title: "Mastra",
     agent: "mastra/agent.mjs",
     preset: "mastra",
+    turns: THINKS,
     packages: ["@ag-ui/mastra", "@mastra/core"],
   },
   {
@@ -27,6 +31,7 @@ export const FRAMEWORKS = [
     title: "CopilotKit BuiltInAgent",
     agent: "copilotkit/built-in.mjs",
     preset: "copilotkit",
+    turns: THINKS,
     packages: ["@copilotkit/runtime"],
   },
   {

@@ -76,7 +76,8 @@ export function nextTurn({ messages, tools = [] }) {
   const said = plain(messages.findLast(({ role }) => role === "user")?.content);
   const names = new Set(tools.map((tool) => (tool.function ?? tool).name));
   const step = SCRIPT.find(({ words, tool }) => words.test(said) && names.has(tool));
-  if (step === undefined) return { text: `${GREETING} You said: ${said}` };
+  const thought = /think/i.test(said) ? "The person wants me to think first." : undefined;
+  if (step === undefined) return { text: `${GREETING} You said: ${said}`, thought };
   // The number of the turn makes the id: two calls of one conversation differ, two runs of it do not.
   const id = `call_${step.tool}_${messages.length}`;
   return { call: { id, name: step.tool, arguments: JSON.stringify(step.arguments) } };
@@ -87,9 +88,11 @@ function plain(content) {
   return (content ?? []).map((part) => part.text ?? "").join("");
 }
 
-function* deltas({ text, call }) {
+function* deltas({ text, call, thought }) {
   if (call === undefined) {
     yield { role: "assistant", content: "" };
+    // As providers of reasoning models send it beside OpenAI's own fields.
+    for (const word of thought?.split(/(?<= )/u) ?? []) yield { reasoning_content: word };
     for (const word of text.split(/(?<= )/u)) yield { content: word };
     return;
   }
