@@ -135,7 +135,7 @@ export const OWN_RULES = {
   },
   "gateway/approval": {
     means:
-      "after the person answered, the agent makes another call than they were shown, one that they declined, or a second one",
+      "after the person answered, the agent makes another call than they were shown, one that they declined, a second one, or one whose arguments the gateway cannot read",
     remedy:
       "call the tool with the name and arguments of the question, once; ask again for anything else (`ag_ui_request.approval` sets the mode)",
     opening: { policy: "ag_ui_request: { approval: { mode: observe } }" },

@@ -123,7 +123,7 @@ test("the shown call itself, opened again, counts as the one that was approved o
   expect((await run(pay("c2"), resume(no("i2")))).calls).toEqual([]);
 });
 
-test.each(["Pay", "PAY", "p\u0430y", "\uff50ay", "p\u00e0y"])(
+test.each(["Pay", "PAY", "pay_", "P.A.Y", " pay!", "p-ay", "p\u0430y", "\uff50ay", "p\u00e0y"])(
   "a tool named like the approved one cannot stand in for it: %s",
   async (name) => {
     await begin();
@@ -193,6 +193,39 @@ test("a declined call stays declined on its thread until the same call is approv
   expect((await run(pay("n5"), resume(yes("i2")))).calls).toEqual(["n5"]);
   expect((await run(pay("n6"))).calls).toEqual(["n6"]);
 });
+
+/** Spellings of one value that `JSON.parse` reads and the gateway refuses to. */
+const REFUSED = [
+  '{"amount":1,"amount":5}',
+  '{"amount":5,"\\u0061mount":5}',
+  '{"amount":5,"amount":5}',
+];
+
+test.each([...REFUSED, '{"amount":5', '{"amount":5}x', "{amount:5}", "\ufeff" + PAY])(
+  "of a tool with a declined call no call passes whose arguments the gateway cannot read: %j",
+  async (args) => {
+    await begin();
+    await ask();
+    await run(text("a1", "a pity"), resume(no("i1")));
+    const toolCalls = [{ id: "n2", type: "function", function: { name: "pay", arguments: args } }];
+    const list = {
+      type: "MESSAGES_SNAPSHOT",
+      messages: [{ id: "n2", role: "assistant", toolCalls }],
+    };
+    const events = [...pay("n1", args), list, ...call("n3", "look", args), ...pay("n4", "{}")];
+    expect((await run(events)).calls).toEqual(["n3", "n4"]);
+  },
+);
+
+test.each(REFUSED)(
+  "a declined call that only the client could read stays declined in a spelling that all can: %j",
+  async (args) => {
+    await begin();
+    await run(pay("c1", args), {}, [asks("i1", "c1")]);
+    await run(text("a1", "a pity"), resume(no("i1")));
+    expect((await run([...pay("n1"), ...pay("n2", "{}")])).calls).toEqual(["n2"]);
+  },
+);
 
 test("the newest 64 declined calls are remembered", async () => {
   await begin();

@@ -97,8 +97,8 @@ class Answers {
     }
     if (asked !== call.name)
       return "the tool is named like another that the person was asked about";
-    const matches =
-      digest === undefined ? [] : this.#matches({ name: call.name, arguments: digest });
+    if (digest === undefined) return "the arguments cannot be compared with what the person saw";
+    const matches = this.#matches({ name: call.name, arguments: digest });
     // A message list repeats a call that used its approval; in a stream it would be another one.
     if (source === "TOOL_CALL_START" && matches.some((answer) => this.#isUsedBy(answer, id))) {
       return undefined;
@@ -108,11 +108,21 @@ class Answers {
       this.#used.set(free, id);
       return undefined;
     }
-    if (matches.some(({ isGranted }) => !isGranted)) return "the person declined this call";
+    if (matches.some(({ isGranted }) => !isGranted) || this.#isDeclinedAsRead(call.name, digest)) {
+      return "the person declined this call";
+    }
     if (matches.length > 0) return "the person approved this call once";
     return this.#asked.has(call.name)
       ? "the call differs from the one the person was shown"
       : undefined;
+  }
+
+  /** Whether the person declined arguments that a client reads like these, although the gateway could not read them. */
+  #isDeclinedAsRead(name: string, digest: string): boolean {
+    return this.#answers.some(
+      ({ call, isGranted }) =>
+        !isGranted && "name" in call && call.name === name && call.lenient === digest,
+    );
   }
 
   #matches(call: AskedCall): Approval[] {

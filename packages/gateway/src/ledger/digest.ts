@@ -23,14 +23,33 @@ export function digestOfValue(value: JsonValue): string {
 /** The digest of nothing. */
 export const EMPTY_DIGEST: string = sha256Hex("");
 
-/** The digest of a call's arguments by their value; what is no JSON counts as the text it is. */
-export function meaningOf(text: string): string {
-  let value: JsonValue;
+/** What the arguments of a call mean, as digests. */
+export type Readings = {
+  readonly arguments: string;
+  /** By what `JSON.parse` reads in arguments that {@link parseJson} refuses, such as those with a duplicate key. */
+  readonly lenient?: string;
+};
+
+/** Reads the arguments of a call as the gateway does, and where it refuses to, as clients do. */
+export function readingsOf(text: string): Readings {
   try {
     // Models send an empty text for a tool without parameters, and every client reads it as {}.
-    value = text === "" ? {} : parseJson(text);
+    return { arguments: digestOfValue(text === "" ? {} : parseJson(text)) };
   } catch {
-    return digestOf(text);
+    const lenient = lenientMeaningOf(text);
+    return { arguments: digestOf(text), ...(lenient === undefined ? {} : { lenient }) };
   }
-  return digestOfValue(value);
+}
+
+/** The digest of a call's arguments by their value; what is no JSON counts as the text it is. */
+export function meaningOf(text: string): string {
+  return readingsOf(text).arguments;
+}
+
+function lenientMeaningOf(text: string): string | undefined {
+  try {
+    return digestOfValue(JSON.parse(text) as JsonValue);
+  } catch {
+    return undefined;
+  }
 }

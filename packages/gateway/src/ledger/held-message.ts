@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@countersign/core";
 import type { Message, ToolCall } from "@countersign/wire";
-import { digestOf, EMPTY_DIGEST, meaningOf } from "./digest.js";
+import { digestOf, EMPTY_DIGEST, readingsOf } from "./digest.js";
+import type { Readings } from "./digest.js";
 import { fieldsOf, recordOf } from "./message-record.js";
 import type { CallRecord, MessageRecord } from "./message-record.js";
 
@@ -37,9 +38,9 @@ export class HeldText {
     return (this.#digest ??= digestOf(this.#pieces.join("")));
   }
 
-  /** The digest of what it means as a call's arguments: two spellings of one value are one. */
-  meaning(): string {
-    return meaningOf(this.#pieces.join(""));
+  /** What it means as a call's arguments: two spellings of one value are one. */
+  readings(): Readings {
+    return readingsOf(this.#pieces.join(""));
   }
 
   /**
@@ -99,9 +100,9 @@ export class HeldCall {
     return new HeldCall(base.id, base.name, "", undefined, base);
   }
 
-  /** The digest of what its arguments mean; nothing where they are not at hand. */
-  meaning(): string | undefined {
-    return this.#base === undefined ? this.arguments.meaning() : undefined;
+  /** What its arguments mean; nothing where they are not at hand. */
+  readings(): Readings | undefined {
+    return this.#base === undefined ? this.arguments.readings() : undefined;
   }
 
   annotate({ metadata }: Annotated): void {

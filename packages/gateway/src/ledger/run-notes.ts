@@ -86,12 +86,13 @@ export class RunNotes {
   putCall(call: HeldCall): void {
     const known = this.#state.calls.get(call.id);
     const isSame = known !== undefined && known.name === call.name;
-    const meaning = call.isOpen ? undefined : (call.meaning() ?? known?.arguments);
+    const { arguments: meaning, lenient } = call.isOpen ? {} : (call.readings() ?? known ?? {});
     this.#putCallState(call.id, {
       ...(known?.isAnswered === true ? { isAnswered: true } : {}),
       ...(known?.isAgents === true ? { isAgents: true } : {}),
       name: call.name,
       ...(meaning === undefined ? {} : { arguments: meaning }),
+      ...(lenient === undefined ? {} : { lenient }),
       // As it was when it was called: a tool that is declared later was not the client's then.
       isClients: isSame ? known.isClients : this.#isClients(call.name),
     });

@@ -13,6 +13,8 @@ export type CallState = {
   name: string;
   /** Digest of what its arguments mean; of a call whose end was not delivered, nothing is known. */
   arguments?: string;
+  /** Digest of what a client reads in arguments that the gateway refuses to read, such as a duplicate key. */
+  lenient?: string;
   /** Whether the client declared the tool in the run that called it. */
   isClients: boolean;
   /** Whether an answer was accepted from the client or delivered from the agent. */
@@ -28,7 +30,7 @@ export type InterruptState = {
   /** The tool that the question names for the call, where the call itself was not delivered. */
   toolName?: string;
   /** The call that the person saw, at the time they saw it. */
-  call?: { name: string; arguments: string };
+  call?: { name: string; arguments: string; lenient?: string };
   responseSchema?: JsonObject;
   expiresAt?: string;
   /** Digest of the answer that a run was started with; the same may be said again if that run broke off. */
@@ -51,7 +53,13 @@ export function interruptShown(
     ...(toolName === undefined ? {} : { toolName }),
     ...(call?.arguments === undefined
       ? {}
-      : { call: { name: call.name, arguments: call.arguments } }),
+      : {
+          call: {
+            name: call.name,
+            arguments: call.arguments,
+            ...(call.lenient === undefined ? {} : { lenient: call.lenient }),
+          },
+        }),
     ...(responseSchema === undefined ? {} : { responseSchema: responseSchema as JsonObject }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
@@ -72,7 +80,7 @@ function namedTool(metadata: Interrupt["metadata"]): string | undefined {
 
 /** A call that a person was asked about: what they saw of it, or, where they saw nothing yet, its id. */
 export type AskedCall =
-  | { readonly name: string; readonly arguments: string }
+  | { readonly name: string; readonly arguments: string; readonly lenient?: string }
   | { readonly id: string };
 
 /** What the ledger knows about a thread, ready to be asked. */

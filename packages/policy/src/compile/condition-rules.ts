@@ -69,7 +69,11 @@ const DERIVED: Overlay<EventFacts> = new Map<string, (event: EventFacts) => Json
       (event.toolCalls ?? []).map((call) => ({
         name: call.name,
         by_client: call.byClient,
-        arguments: call.arguments ?? null,
+        // The client may read what the gateway cannot: a condition that asks for them has no answer.
+        get arguments() {
+          if (call.state === "unparsable") throw new TypeError("the arguments cannot be read");
+          return call.arguments ?? null;
+        },
       })),
   ],
 ]);

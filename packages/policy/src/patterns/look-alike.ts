@@ -41,10 +41,22 @@ export function spacedOut(name: string): string {
     .replace(/^_+|_+$/gu, "");
 }
 
-/** Whether a person may take one name for the other; a letter of another script may be drawn like any plain one. */
+/** What a name looks like in one word: its form, and its form without the signs in it. Where words are set apart does not count. */
+export function wholeForms(name: string): readonly [string, string] {
+  const joined = (folded: string): string => folded.replaceAll("_", "");
+  return [joined(foldName(name)), joined(foldName(spacedOut(name)))];
+}
+
+/**
+ * Whether a person or a lenient program may take one name for the other, by the forms that the lists of a policy
+ * compare. A letter of another script may be drawn like any plain one.
+ */
 export function looksLike(name: string, other: string): boolean {
-  const one = [...foldName(name)];
-  const two = [...foldName(other)];
+  const others = wholeForms(other);
+  return wholeForms(name).some((one) => others.some((two) => isDrawnAlike([...one], [...two])));
+}
+
+function isDrawnAlike(one: readonly string[], two: readonly string[]): boolean {
   return (
     one.length === two.length &&
     one.every((letter, at) => letter === two[at] || letter > "~" || (two[at] ?? "") > "~")

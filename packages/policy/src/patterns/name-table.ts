@@ -1,5 +1,5 @@
 import { isGlob, matchesGlob } from "./glob.js";
-import { foldName, setApart, spacedOut } from "./look-alike.js";
+import { foldName, setApart, spacedOut, wholeForms } from "./look-alike.js";
 
 /** Looks a name up in an ordered list of patterns; the first that matches wins. */
 export type NameTable<Value> = {
@@ -50,16 +50,15 @@ function createAlikeTable<Value>(
 ): (name: string) => Value | undefined {
   // The events of one call come one after another, each with its name.
   let last: { readonly name: string; readonly value: Value | undefined } | undefined;
-  const joined = (folded: string): string => folded.replaceAll("_", "");
   const patterns = entries.map(([pattern, value]) => {
-    const folded = foldName(pattern);
-    return { folded, whole: joined(folded), isGlob: isGlob(pattern), value };
+    const [whole] = wholeForms(pattern);
+    return { folded: foldName(pattern), whole, isGlob: isGlob(pattern), value };
   });
   const look = (name: string): Value | undefined => {
     const folded = foldName(name);
     const spaced = foldName(spacedOut(name));
     const readings = [folded, foldName(setApart(name)), spaced];
-    const wholes = [joined(folded), joined(spaced)];
+    const wholes = wholeForms(name);
     // A name in several words may have been taken apart; one word is read as it stands.
     const isApart = folded.includes("_") || spaced.includes("_");
     return patterns.find(({ folded: pattern, whole, isGlob: hasWildcard }) =>

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { matchesGlob } from "./glob.js";
+import { looksLike } from "./look-alike.js";
 import { createNameTable } from "./name-table.js";
 import { createNameTrie } from "./name-trie.js";
 import { splitPointer, touches } from "./pointer-glob.js";
@@ -65,4 +66,54 @@ test.each([
   ["/a~1b", "/a~1b", false, true],
 ])("%s and %s (below: %s): %s", (glob, path, below, expected) => {
   expect(touches(splitPointer(glob), splitPointer(path), below)).toBe(expected);
+});
+
+const word = fc.constantFrom("delete", "user", "pay", "Get", "ID", "i1", "rn", "vv");
+const sign = fc.constantFrom(
+  "",
+  "_",
+  "__",
+  "-",
+  ".",
+  ":",
+  "/",
+  " ",
+  "!",
+  "$",
+  "|",
+  "\u00a0",
+  "\u200b",
+);
+const spelling = fc
+  .tuple(fc.array(fc.tuple(word, sign), { minLength: 1, maxLength: 3 }), sign, fc.nat(3))
+  .map(([parts, first, letterCase]) => {
+    const name =
+      first + parts.map(([text, end], at) => (at === 1 ? upper(text) : text) + end).join("");
+    return letterCase === 0 ? name.toUpperCase() : letterCase === 1 ? name.toLowerCase() : name;
+  });
+const upper = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+test("what an entry of a list finds looks like the entry, and so does every spelling of its words", () => {
+  fc.assert(
+    fc.property(spelling, spelling, (entry, name) => {
+      if (createNameTable([[entry, true]]).findAlike(name) === true) {
+        expect(looksLike(name, entry)).toBe(true);
+        expect(looksLike(entry, name)).toBe(true);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+  fc.assert(
+    fc.property(
+      fc.array(word, { minLength: 1, maxLength: 3 }),
+      sign,
+      sign,
+      sign,
+      (words, ...signs) => {
+        const [one, two, end] = signs;
+        expect(looksLike(words.join(one) + end, words.join(two))).toBe(true);
+      },
+    ),
+    { numRuns: 500 },
+  );
 });
