@@ -1,5 +1,6 @@
 import type { Denial, OnBlock } from "@countersign/policy";
-import type { AgUiEvent, Message } from "@countersign/wire";
+import type { AgUiEvent, EventOf, Message } from "@countersign/wire";
+import type { WithheldRegister } from "../withhold/register.js";
 import { callKey, foreignKey, messageKey, unitPlaceOf } from "../withhold/unit.js";
 import type { UnitKey, UnitPlace } from "../withhold/unit.js";
 import type { Known } from "./known.js";
@@ -60,6 +61,7 @@ export function intrusionOf(
   event: AgUiEvent,
   known: Known,
   onBlock: OnBlock,
+  register: WithheldRegister,
 ): Intrusion | undefined {
   switch (event.type) {
     case "TOOL_CALL_START":
@@ -73,24 +75,44 @@ export function intrusionOf(
           denial: ownDenial("gateway/known-call", reason, onBlock),
         };
       }
-      if (event.type !== "TOOL_CALL_START") return undefined;
-      // Some clients append the call to its parent whatever role that has. Else the client would have two messages of
-      // one id, and the call in one that is not the agent's.
-      const parent = known.roleOf(event.parentMessageId ?? "");
-      const role =
-        parent !== undefined && THE_PERSONS.has(parent)
-          ? parent
-          : known.roleOf(known.carrierOf(event));
-      if (role === undefined || role === "assistant") return undefined;
-      const reason = `the call's message is known in the role of ${role}`;
-      return {
-        key: callKey(event.toolCallId),
-        denial: ownDenial("gateway/message-role", reason, onBlock),
-      };
+      return event.type === "TOOL_CALL_START"
+        ? callIntrusion(event, known, onBlock, register)
+        : undefined;
     }
     default:
       return messageIntrusion(event, known, onBlock) ?? reopening(event, known, onBlock);
   }
+}
+
+/**
+ * The block for a call that would be put into a message of the person, or into a new one under the id of another: the client
+ * would then have two messages of one id, and the history that it sends next would not be the one that was delivered.
+ */
+export function callIntrusion(
+  event: EventOf<"TOOL_CALL_START">,
+  known: Known,
+  onBlock: OnBlock,
+  register: WithheldRegister,
+): Intrusion | undefined {
+  const { toolCallId, parentMessageId = "" } = event;
+  const block = (reason: string): Intrusion => ({
+    key: callKey(toolCallId),
+    denial: ownDenial("gateway/message-role", reason, onBlock),
+  });
+  // Some clients append the call to its parent whatever role that has.
+  const parent = known.roleOf(parentMessageId);
+  if (parent !== undefined && THE_PERSONS.has(parent)) {
+    return block(`the call's message is known in the role of ${parent}`);
+  }
+  // The event leaves without a parent that is withheld.
+  const isWithheld = register.find(messageKey(parentMessageId)) !== undefined;
+  const carrier = isWithheld ? toolCallId : known.carrierOf(event);
+  const role = known.roleOf(carrier);
+  if (role === undefined) return undefined;
+  if (role !== "assistant") return block(`the call's message is known in the role of ${role}`);
+  const isIntoParent = carrier === parentMessageId && !isWithheld;
+  if (isIntoParent || known.callName(toolCallId) !== undefined) return undefined;
+  return block("the call has the id of another message");
 }
 
 /** The block for a text that goes on in a message of which the gateway does not know what the client has. */

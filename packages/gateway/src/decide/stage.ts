@@ -19,7 +19,8 @@ import { askEarlier } from "./ask-beside.js";
 import { openContent } from "./content.js";
 import type { ContentWatch } from "./content.js";
 import { HeldCalls } from "./held-calls.js";
-import { intrudingPlace, intrusionOf } from "./intrusion.js";
+import { callIntrusion, intrudingPlace, intrusionOf } from "./intrusion.js";
+import type { Intrusion } from "./intrusion.js";
 import { Known } from "./known.js";
 import { keepingActivities, removesMore } from "./kept-activities.js";
 import { createMessageJudge } from "./message-judge.js";
@@ -157,7 +158,7 @@ class Decider implements Step, OwnRuleFacts {
       if (event.toolCallId !== undefined && this.#held.has(event.toolCallId)) return false;
     }
     const { policy } = this.#run;
-    const intrusion = intrusionOf(event, this.#known, policy.onBlock);
+    const intrusion = intrusionOf(event, this.#known, policy.onBlock, this.#register);
     if (intrusion === undefined) return false;
     if (intrusion.denial.rule === "gateway/reopened") {
       // What is withheld already stays so under the rule that withheld it, however much is known of it; and the end of
@@ -214,7 +215,9 @@ class Decider implements Step, OwnRuleFacts {
     if (start?.violations !== undefined) {
       end.violations = [...start.violations, ...(end.violations ?? [])];
     }
-    this.#decide(end, { key, openKey: key, phase: "open" }, held);
+    const intrusion = this.#intrusionOfHeld(start?.event);
+    if (intrusion === undefined) this.#decide(end, { key, openKey: key, phase: "open" }, held);
+    else end.decision = observing(this.#run.policy, intrusion.denial);
     for (const passage of [...held, end]) {
       const { event } = passage;
       if (event?.type === "TOOL_CALL_RESULT" && end.decision?.allow === true) {
@@ -230,6 +233,12 @@ class Decider implements Step, OwnRuleFacts {
       const phase = passage === start ? "open" : passage === end ? "close" : "continue";
       this.#pass(passage, { key, openKey: key, phase });
     }
+  }
+
+  /** The id of its message may have become another's while a call was held. */
+  #intrusionOfHeld(start: AgUiEvent | undefined): Intrusion | undefined {
+    if (start?.type !== "TOOL_CALL_START") return undefined;
+    return callIntrusion(start, this.#known, this.#run.policy.onBlock, this.#register);
   }
 
   #decide(passage: Passage, place: UnitPlace | undefined, held: readonly Passage[] = []): void {
@@ -304,7 +313,7 @@ class Decider implements Step, OwnRuleFacts {
       this.#register,
       sent,
       () => this.#messageJudge(passage),
-      (id) => this.#known.roleOf(id),
+      this.#known,
     );
     const emitted = filtered && keepingActivities(event, filtered, this.#run.client);
     // Observing changes nothing on the wire, where what would have been taken out is on record. But nobody ever

@@ -14,9 +14,13 @@ export const OWN_RULES = {
     },
   },
   "gateway/message-role": {
-    means: "an event would write into a message that is known in another role",
-    remedy: "give every new message an id of its own",
-    opening: { closed: "the event would change what another role said" },
+    means:
+      "an event would write into a message that is known in another role, or a tool call without a parent has the id of a message",
+    remedy: "give every new message and every call an id of its own",
+    opening: {
+      closed:
+        "the event would change what another role said, or the client would have two messages of one id",
+    },
   },
   "gateway/rewritten": {
     means:

@@ -12,20 +12,26 @@ import type { MessageJudge } from "./messages.js";
 import type { WithheldRegister } from "./register.js";
 import { callKey, messageKey, subagentKey } from "./unit.js";
 
+/** The messages and calls that the person has. */
+export type KnownUnits = {
+  roleOf(messageId: string): Message["role"] | undefined;
+  callName(toolCallId: string): string | undefined;
+};
+
 /**
  * The form in which an allowed event leaves: without the framework's raw event, without anything
  * that is withheld, and without what only the gateway may say. The very same object when there is nothing to take out, `undefined` when nothing
  * would be left of what it asks.
  *
  * @param sent the messages of the request
- * @param roleOf the role in which the person has a message
+ * @param known the messages and calls that the person has
  */
 export function emittedForm(
   event: AgUiEvent,
   register: WithheldRegister,
   sent: readonly Message[],
   judge: () => MessageJudge,
-  roleOf: (messageId: string) => Message["role"] | undefined,
+  known: KnownUnits,
 ): AgUiEvent | undefined {
   const bare = withoutRawEvent(event);
   switch (bare.type) {
@@ -38,12 +44,12 @@ export function emittedForm(
     case "RUN_STARTED":
       return withReducedInput(bare, register, judge);
     case "RUN_FINISHED":
-      return withReducedOutcome(bare, register);
+      return withReducedOutcome(bare, register, known);
     case "RUN_ERROR":
       return withoutProblem(bare);
     case "TOOL_CALL_START":
     case "SUBAGENT_STARTED":
-      return withSoundParents(bare, register, roleOf);
+      return withSoundParents(bare, register, known);
     default:
       return bare;
   }
@@ -83,14 +89,14 @@ export function withoutProblem(event: RunErrorEvent): RunErrorEvent {
 function withSoundParents(
   event: Extract<AgUiEvent, { type: "TOOL_CALL_START" | "SUBAGENT_STARTED" }>,
   register: WithheldRegister,
-  roleOf: (messageId: string) => Message["role"] | undefined,
+  known: KnownUnits,
 ): AgUiEvent {
   let kept = event;
   const { parentMessageId } = event;
   if (
     parentMessageId !== undefined &&
     (register.find(messageKey(parentMessageId)) !== undefined ||
-      (roleOf(parentMessageId) ?? "assistant") !== "assistant")
+      (known.roleOf(parentMessageId) ?? "assistant") !== "assistant")
   ) {
     const { parentMessageId: _unsound, ...rest } = kept;
     kept = rest as typeof event;
@@ -119,6 +125,7 @@ function withReducedInput(
 function withReducedOutcome(
   event: RunFinishedEvent,
   register: WithheldRegister,
+  known: KnownUnits,
 ): RunFinishedEvent | undefined {
   const { outcome } = event;
   const isShown = (id: string | undefined): boolean =>
@@ -133,7 +140,10 @@ function withReducedOutcome(
     return interrupts.length === 0 ? undefined : { ...event, outcome: { ...outcome, interrupts } };
   }
   if (outcome?.type === "success" && outcome.pendingToolCallIds !== undefined) {
-    const pending = outcome.pendingToolCallIds.filter(isShown);
+    // An id of no call that the person has cannot be answered.
+    const pending = outcome.pendingToolCallIds.filter(
+      (id) => isShown(id) && known.callName(id) !== undefined,
+    );
     if (pending.length === outcome.pendingToolCallIds.length) return event;
     return { ...event, outcome: { type: "success", pendingToolCallIds: pending } };
   }

@@ -1,7 +1,7 @@
 import type { AgUiEvent, Message, RunAgentInput } from "@countersign/wire";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { officialVerdict } from "../../../wire/src/testing/official-pipeline.js";
+import { officialResult, officialVerdict } from "../../../wire/src/testing/official-pipeline.js";
 import type { Passage } from "../pipeline/passage.js";
 import { call, inRun, text } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
@@ -178,6 +178,68 @@ test("a call or a subagent is attached to an assistant message or to a new one, 
     }),
     { numRuns: 60 },
   );
+});
+
+/** Calls of `slow` are held until they are whole; a text that begins with "no" is withheld. */
+const HOLDING = `${OPEN_POLICY}  ag_ui_tools: { call: { default: allow }, arguments: { slow: { type: object } } }
+  ag_ui_conditions:
+    rules: [{ id: no, when: 'has(event.delta) && event.type == "TEXT_MESSAGE_CONTENT" && event.delta.startsWith("no")' }]
+`;
+
+test("whatever ids an agent gives its messages and calls, the client never has an assistant message beside another of its id", async () => {
+  const ids = ["a1", "c", "x", "y", "z"];
+  const id = fc.constantFrom(...ids);
+  const parent = fc.constantFrom(undefined, "", ...ids);
+  const toolCallName = fc.constantFrom("other", "slow");
+  const started = fc.record({ toolCallId: id, toolCallName, parentMessageId: parent });
+  const unit = fc.oneof(
+    fc.tuple(id, fc.constantFrom("fine", "no")).map(([name, said]) => text(name, said)),
+    id.map(reasoning),
+    started.map(({ toolCallId, ...rest }) => [
+      { type: "TOOL_CALL_START", toolCallId, ...rest },
+      { type: "TOOL_CALL_ARGS", toolCallId, delta: "{}" },
+      { type: "TOOL_CALL_END", toolCallId },
+    ]),
+    started.map((named) => [{ type: "TOOL_CALL_CHUNK", ...named, delta: "{}" }]),
+    id.map((toolCallId) => [
+      { type: "TOOL_CALL_RESULT", messageId: `of ${toolCallId}`, toolCallId, content: "done" },
+    ]),
+  );
+  // A call stays open while the unit behind it comes.
+  const interleaved = fc.tuple(started, unit).map(([named, between]) => {
+    const { toolCallId } = named;
+    const isOfIt = between.some(
+      (event) => (event as { toolCallId?: string }).toolCallId === toolCallId,
+    );
+    const end = { type: "TOOL_CALL_END", toolCallId };
+    return [{ type: "TOOL_CALL_START", ...named }, ...(isOfIt ? [] : between), end];
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(unit, interleaved), { maxLength: 6 }), async (units) => {
+      const gateway = createInProcess(HOLDING);
+      const { delivered } = await gateway.run(input(HISTORY), frames(inRun(IDS, units.flat())));
+      await gateway.close();
+      const { messages } = await officialResult(input(HISTORY), delivered);
+      const doubled = messages.filter(
+        (message) =>
+          message.role === "assistant" &&
+          messages.filter(({ id: one }) => one === message.id).length > 1,
+      );
+      expect(doubled).toEqual([]);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a call under the id of its own parent, and calls without a parent, pass", async () => {
+  const named = (toolCallId: string, parentMessageId?: string): object[] => [
+    { type: "TOOL_CALL_START", toolCallId, toolCallName: "other", parentMessageId },
+    { type: "TOOL_CALL_END", toolCallId },
+    { type: "TOOL_CALL_RESULT", messageId: `of ${toolCallId}`, toolCallId, content: "done" },
+  ];
+  const events = [...text("m", "fine"), ...named("m", "m"), ...named("d"), ...named("e", "d")];
+  const { blocked } = await through([...events, ...named("f", "new"), ...named("g", "new")]);
+  expect(blocked).toEqual(new Set());
 });
 
 test("an intrusion that is tagged with a withheld subagent does not hide the person's message", async () => {

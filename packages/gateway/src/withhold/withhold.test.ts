@@ -201,14 +201,14 @@ test("a call that was withheld in one run does not come back in a later run of t
   expect(finished(later)).toBe(true);
 });
 
-test("interrupts and pending ids of a withheld call are taken out of the end of the run", async () => {
+test("interrupts and pending ids of a withheld call, and pending ids of no call, are taken out of the end of the run", async () => {
   const policy = noTool("danger");
   fixture = await startFixture(
     (request) => {
       const ids = idsOf(request.body);
       const outcome =
         ids.runId === "pending"
-          ? { type: "success", pendingToolCallIds: ["c", "d"] }
+          ? { type: "success", pendingToolCallIds: ["c", "d", "nobody made"] }
           : {
               type: "interrupt",
               interrupts: [
