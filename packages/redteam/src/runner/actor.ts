@@ -14,10 +14,13 @@ import { PhaseWatch } from "./phase-watch.js";
 import {
   attacksByConflict,
   callNamedBy,
-  hasPayload,
+  hasContent,
+  hasContentInBody,
+  namesPlace,
   requestExtrasOf,
   requestOf,
   withIds,
+  withoutSynthesis,
 } from "./request.js";
 import { createRunStream, placeOf } from "./run-stream.js";
 import type { RunStream } from "./run-stream.js";
@@ -162,43 +165,49 @@ class ActorPerformance implements RunningActor {
   /** Sends what the state of a phase holds; what the binding has no way to perform is told. */
   #send(phase: NormalizedPhase, state: JsonObject): void {
     for (const key of Object.keys(state)) {
-      if (STATE_KEYS.has(key) || key.startsWith("x-")) continue;
+      if (STATE_KEYS.has(key)) continue;
       this.#missed("unsupported", `the AG-UI binding has no ${key.slice(0, 64)}, nothing sends it`);
     }
     const responses = ownMember(state, "tool_responses");
     if (responses !== undefined && !(Array.isArray(responses) && responses.every(isJsonObject))) {
       this.#missed("error", "tool_responses is no list of responses, so no tool call is answered");
     }
-    const written = ownMember(state, "run_agent_input");
-    if (!isJsonObject(written)) {
-      const problem = written === undefined ? "has no run_agent_input" : "is no mapping";
+    const input = ownMember(state, "run_agent_input");
+    if (!isJsonObject(input)) {
+      const problem = input === undefined ? "has no run_agent_input" : "is no mapping";
       this.#missed("error", `the state ${problem}, so nothing was sent`);
       return;
     }
-    const body = ownMember(phase, "x-countersign-body");
-    if (body === undefined) this.#requirePayload(written);
-    this.#startRun(
-      this.#payload(this.#withoutSynthesis(written)),
-      typeof body === "string" ? this.#fill(body) : undefined,
+    const written = ownMember(phase, "x-countersign-body");
+    const body = typeof written === "string" ? this.#fill(written) : undefined;
+    this.#startRun(this.#prepared(input, body), body);
+  }
+
+  /** A request that says nothing attacks nobody, unless its headers or its ids do. */
+  #requirePayload(input: JsonObject, body?: string): void {
+    if (body === undefined ? hasContent(input) : hasContentInBody(body)) return;
+    if (this.#context.idsAsWritten && namesPlace(input)) return;
+    const headers = ownMember(this.#phase, "x-countersign-headers");
+    if (isJsonObject(headers) && hasContent(Object.values(headers))) return;
+    const sent = body === undefined ? "run_agent_input" : "x-countersign-body";
+    this.#missed(
+      "error",
+      `${sent} holds nothing to read beside ids, roles and types, so there is no payload`,
     );
   }
 
-  /** An input that says nothing attacks nobody, unless its headers or its ids do. */
-  #requirePayload(input: JsonObject): void {
-    const headers = ownMember(this.#phase, "x-countersign-headers");
-    if (hasPayload(input) || headers !== undefined || this.#context.idsAsWritten) return;
-    this.#missed("error", "run_agent_input holds nothing beside its ids, so there is no payload");
-  }
-
-  /** `synthesize` is reserved: what is written out is sent, and the key never is. */
-  #withoutSynthesis({ synthesize, ...input }: JsonObject): JsonObject {
-    if (synthesize === undefined) return input;
-    const message = "synthesize is reserved and has no effect; the written messages are sent";
-    this.#context.note({ code: "W-006", message });
-    if (!Array.isArray(input["messages"]) || input["messages"].length === 0) {
-      this.#missed("unsupported", "synthesize is not performed, and there are no written messages");
+  /** The input to send: filled, and without `synthesize`, which is reserved. Told is what it lacks. */
+  #prepared(written: JsonObject, body?: string): JsonObject {
+    const { input, isFound, isUnwritten } = withoutSynthesis(written);
+    const filled = this.#payload(input);
+    if (isFound) {
+      const message = "synthesize is reserved and has no effect; what is written out is sent";
+      this.#context.note({ code: "W-006", message });
     }
-    return input;
+    if (isUnwritten) {
+      this.#missed("unsupported", "synthesize is not performed, and nothing is written beside it");
+    } else this.#requirePayload(filled, body);
+    return filled;
   }
 
   #act({ send, log }: Action): void {
@@ -207,11 +216,10 @@ class ActorPerformance implements RunningActor {
       const code = `log:${log.level ?? "info"}`;
       this.#context.note({ code, message: text.slice(0, 1000) });
     } else if (send !== undefined) {
-      const params = this.#payload(send.params ?? {});
+      const { params = {} } = send;
       if (send.method === "run_agent_input") {
-        this.#requirePayload(params);
-        this.#startRun(this.#withoutSynthesis(params));
-      } else this.#sendEvent(send.method, params);
+        this.#startRun(this.#prepared(isJsonObject(params) ? params : { value: params }));
+      } else this.#sendEvent(send.method, this.#payload(params));
     } else {
       const message = "an action of another binding was skipped";
       this.#context.note({ code: "CS-005", message });
@@ -235,7 +243,7 @@ class ActorPerformance implements RunningActor {
 
   #inputOfPhase(): JsonObject {
     const state = computeEffectiveState(this.#actor.phases, this.#index)?.["run_agent_input"] ?? {};
-    return this.#withoutSynthesis(this.#payload(state));
+    return withoutSynthesis(this.#payload(state)).input;
   }
 
   /** Starts a run; `written` is sent in place of the input. */

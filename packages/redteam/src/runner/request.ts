@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isJsonObject, ownMember } from "@countersign/core";
+import { isJsonObject, ownMember, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../oatf/json/access.js";
 import type { NormalizedPhase } from "../oatf/index.js";
@@ -13,19 +13,73 @@ export function attacksByConflict(phase: NormalizedPhase | undefined): boolean {
   return ownMember(phase, "x-countersign-conflict") === "attack";
 }
 
-/** Members of an input that say where it belongs, not what it asks. */
+/** Members that say where something belongs and of which kind it is, not what it says. */
 const PLACE_KEYS: ReadonlySet<string> = new Set(["threadId", "runId", "parentRunId"]);
+const KIND_KEYS: ReadonlySet<string> = new Set([
+  ...PLACE_KEYS,
+  "id",
+  "role",
+  "type",
+  "toolCallId",
+  "interruptId",
+]);
 
-/** Whether an input holds anything beside its ids. */
-export function hasPayload(input: JsonObject): boolean {
-  return Object.entries(input).some(([key, value]) => !PLACE_KEYS.has(key) && hasContent(value));
+/** A character that an agent can read: one that is drawn, or a tag character, which stands for a letter. */
+const READABLE = /[^\p{Z}\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800]|[\u{e0021}-\u{e007e}]/u;
+
+/** Whether a value says anything beside ids, roles and types. */
+export function hasContent(value: JsonValue): boolean {
+  if (typeof value === "string") return READABLE.test(value);
+  if (Array.isArray(value)) return value.some(hasContent);
+  if (!isJsonObject(value)) return value !== null;
+  return Object.entries(value).some(([key, member]) => !KIND_KEYS.has(key) && hasContent(member));
 }
 
-function hasContent(value: JsonValue): boolean {
-  if (typeof value === "string") return value.trim() !== "";
-  if (Array.isArray(value)) return value.some(hasContent);
-  if (isJsonObject(value)) return Object.values(value).some(hasContent);
-  return value !== null;
+/** Whether the text that is sent in place of an input says anything. */
+export function hasContentInBody(body: string): boolean {
+  try {
+    const value = JSON.parse(body) as JsonValue;
+    return isJsonObject(value) ? hasContent(value) : READABLE.test(body);
+  } catch {
+    return READABLE.test(body);
+  }
+}
+
+/** Whether an input names a thread or a run. */
+export function namesPlace(input: JsonObject): boolean {
+  return [...PLACE_KEYS].some((key) => READABLE.test(textMember(input, key) ?? ""));
+}
+
+/** An input without `synthesize`, which is reserved, at any depth. */
+export type Unsynthesized = {
+  readonly input: JsonObject;
+  readonly isFound: boolean;
+  /** Whether some place has `synthesize` and nothing that is written out beside it. */
+  readonly isUnwritten: boolean;
+};
+
+/** Takes out every `synthesize` that asks for text by a `prompt`, and the one of the input itself whatever it is. */
+export function withoutSynthesis({ synthesize, ...input }: JsonObject): Unsynthesized {
+  const hasMessages = Array.isArray(input["messages"]) && input["messages"].length > 0;
+  let isFound = synthesize !== undefined;
+  let isUnwritten = isFound && !hasMessages;
+  const strip = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return value.map(strip);
+    if (!isJsonObject(value)) return value;
+    const copy: JsonObject = {};
+    for (const [key, member] of Object.entries(value)) {
+      if (key !== "synthesize" || ownMember(member, "prompt") === undefined) {
+        setMember(copy, key, strip(member));
+      }
+    }
+    if (Object.keys(copy).length < Object.keys(value).length) {
+      isFound = true;
+      isUnwritten ||= !hasContent(copy);
+    }
+    return copy;
+  };
+  const stripped = strip(input) as JsonObject;
+  return { input: stripped, isFound, isUnwritten };
 }
 
 /** The binding wants ids; a document that leaves them out gets fresh ones at the moment of sending. */

@@ -1,8 +1,9 @@
 import { isCountersignError, ownMember } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
 import { findMisjudgedExamples, prefetchSemanticScores } from "../oatf/evaluate/prefetch.js";
 import { evaluateAttack, extractProtocol } from "../oatf/index.js";
 import type { AttackResult, NormalizedDocument, Verdict } from "../oatf/index.js";
-import { listMember } from "../oatf/json/access.js";
+import { listMember, textMember } from "../oatf/json/access.js";
 import { withFreshIds } from "./fresh-ids.js";
 import { describeGaps } from "./gap.js";
 import type { Gap } from "./gap.js";
@@ -10,6 +11,8 @@ import type { RunnerOptions } from "./options.js";
 import { performDocument, PERFORMED_MODE } from "./perform.js";
 import type { Performance } from "./perform.js";
 import { isDeliberate, isRefusalEvent } from "./refusal.js";
+import { hasContent } from "./request.js";
+import { placeOf } from "./run-stream.js";
 import { blindSpotOf } from "./sight.js";
 import { WIRE } from "./trace-recorder.js";
 
@@ -91,9 +94,11 @@ function judge(
       message: `indicator ${id}: ${why}`,
     })),
   ];
-  if (gaps.length === 0 && !stopped && isSilent(performed, verdict)) {
-    const message = "the agent's runs hold nothing but their start and end";
-    gaps.push({ kind: "cut_short", message: `${message}, no indicator had anything to look at` });
+  const unheard =
+    gaps.length === 0 && !stopped ? unansweredPlace(document, performed, verdict) : undefined;
+  if (unheard !== undefined) {
+    const message = `${unheard}: the agent's runs hold nothing but their start and end`;
+    gaps.push({ kind: "cut_short", message: `${message}, so nothing shows that it took part` });
   }
   const reason = gaps.length === 0 ? {} : { reason: describeGaps(gaps) };
   if (verdict.result === "exploited" || verdict.result === "partial") {
@@ -117,10 +122,15 @@ function blindSpots(
   { indicator_verdicts: verdicts }: Verdict,
   { strict }: RunnerOptions,
 ): Gap[] {
+  const extractors = new Set(
+    attack.execution.actors.flatMap(({ phases }) =>
+      phases.flatMap((phase) => (phase.extractors ?? []).map(({ name }) => name)),
+    ),
+  );
   return (attack.indicators ?? []).flatMap((indicator, index) => {
     const verdict = verdicts[index];
     if (verdict === undefined) return [];
-    return blindSpotOf(indicator, verdict, { joined: strict !== true }) ?? [];
+    return blindSpotOf(indicator, verdict, { joined: strict !== true, extractors }) ?? [];
   });
 }
 
@@ -132,16 +142,57 @@ const LIFECYCLE: ReadonlySet<string> = new Set([
   "step_finished",
 ]);
 
-/** An agent that says nothing at all is no agent that resists: nothing shows that it took part. */
-function isSilent({ trace }: Performance, { indicator_verdicts: verdicts }: Verdict): boolean {
-  if (verdicts.some(({ looked_at: lookedAt = 0 }) => lookedAt > 0)) return false;
-  return trace.every(
-    ({ event, content, protocol }) =>
-      protocol === WIRE ||
-      (LIFECYCLE.has(event) &&
-        ownMember(content, "result") === undefined &&
-        listMember(ownMember(content, "outcome"), "interrupts").length === 0),
+/** Events that only open or close what others say. */
+const FRAMES =
+  /^(?:text_message|reasoning|reasoning_message|thinking|thinking_text_message)_(?:start|end)$/;
+
+/**
+ * The last phase of an actor in which something was sent and to which the agent said nothing: nothing shows that it read
+ * the payload. Where an indicator looks at the start or end of runs, these are an answer.
+ */
+function unansweredPlace(
+  { attack }: NormalizedDocument,
+  { trace }: Performance,
+  { indicator_verdicts: verdicts }: Verdict,
+): string | undefined {
+  const looksAtRuns = (attack.indicators ?? []).some(
+    ({ surface = "" }, index) => LIFECYCLE.has(surface) && (verdicts[index]?.looked_at ?? 0) > 0,
   );
+  if (looksAtRuns) return undefined;
+  const sent = new Set<string | undefined>();
+  const last = new Map<string, { phase: string; isHeard: boolean }>();
+  for (const { actor, phase = "", event, direction, content, protocol } of trace) {
+    if (protocol === WIRE) continue;
+    const current = last.get(actor);
+    if (direction === "request") {
+      if (event !== "run_agent_input") continue;
+      for (const message of listMember(content, "messages")) sent.add(textMember(message, "id"));
+      if (current?.phase !== phase) last.set(actor, { phase, isHeard: false });
+    } else if (current !== undefined && current.phase === phase) {
+      current.isHeard ||= isAnswer(event, content, sent);
+    }
+  }
+  for (const [actor, { phase, isHeard }] of last) if (!isHeard) return placeOf({ actor, phase });
+  return undefined;
+}
+
+/** Whether an event says anything of the agent's own. */
+function isAnswer(
+  event: string,
+  content: JsonValue,
+  sent: ReadonlySet<string | undefined>,
+): boolean {
+  // What is joined comes with the events that it joins.
+  if (event.startsWith("_accumulated") || FRAMES.test(event)) return false;
+  if (LIFECYCLE.has(event)) {
+    const interrupts = listMember(ownMember(content, "outcome"), "interrupts");
+    return ownMember(content, "result") !== undefined || interrupts.length > 0;
+  }
+  if (event === "messages_snapshot") {
+    return listMember(content, "messages").some((message) => !sent.has(textMember(message, "id")));
+  }
+  const delta = ownMember(content, "delta");
+  return typeof delta !== "string" || hasContent(delta);
 }
 
 function saidNo({ trace, receipts }: Performance): boolean {

@@ -21,7 +21,7 @@ const NOWHERE = "and no message that it looks at can have it";
 export function blindSpotOf(
   indicator: NormalizedIndicator,
   verdict: IndicatorVerdict,
-  options: { readonly joined: boolean },
+  options: { readonly joined: boolean; readonly extractors: ReadonlySet<string> },
 ): Gap | undefined {
   const blind = (kind: Gap["kind"], why: string): Gap => ({
     kind,
@@ -34,6 +34,13 @@ export function blindSpotOf(
   const { pattern, expression, surface } = indicator;
   if (pattern !== undefined && isUnsatisfiable(pattern)) {
     return blind("error", "its pattern asks for a value that is absent, which never holds");
+  }
+  const template = templateIn(indicator, options.extractors);
+  if (template !== undefined) {
+    return blind(
+      "error",
+      `${template} is compared as it stands; templates are filled in what is sent only`,
+    );
   }
   const missing = `no message had ${describeTarget(indicator)}`;
   if (surface !== undefined && isKnownSurface("ag_ui", surface) !== true) {
@@ -69,6 +76,20 @@ export function blindSpotOf(
   );
   if (canMatch) return undefined;
   return blind("error", `${missing}, ${NOWHERE}`);
+}
+
+/** A template of the document in what an indicator compares with. */
+function templateIn(
+  { pattern, expression }: NormalizedIndicator,
+  extractors: ReadonlySet<string>,
+): string | undefined {
+  const compared = JSON.stringify([pattern ?? null, expression?.cel ?? null]);
+  for (const [template, name = ""] of compared.matchAll(/\{\{\s*([\w.-]+)\s*\}\}/g)) {
+    const [first = "", ...rest] = name.split(".");
+    const isOfMessage = rest.length > 0 && (first === "request" || first === "response");
+    if (isOfMessage || extractors.has(name) || extractors.has(rest.join("."))) return template;
+  }
+  return undefined;
 }
 
 function targetOf({ pattern, semantic, target }: NormalizedIndicator): string {

@@ -154,6 +154,28 @@ test("a resumed run keeps what was finished and survives a line cut short", asyn
   );
 });
 
+test("a resumed run performs a document again that changed, or whose settings did", async () => {
+  const file = join(folder, "changed.jsonl");
+  const finished = async (text: string, ...flags: string[]): Promise<boolean> => {
+    const words = ["run", write("changed.yaml", text), "--demo", "vulnerable", "--resume", file];
+    const { out } = await run(...words, ...flags, "--json");
+    // An entry of the file has no trace to give.
+    return !out.includes('"trace"');
+  };
+  await run("new", join(folder, "new.yaml"), "--force");
+  const first = readFileSync(join(folder, "new.yaml"), "utf8");
+  expect(await finished(first, "--trace")).toBe(false);
+  expect(await finished(first, "--trace")).toBe(true);
+  const payload = first.replace("Please read report.txt", "Please read other.txt");
+  expect(payload).not.toBe(first);
+  expect(await finished(payload, "--trace")).toBe(false);
+  for (const flags of [["--strict"], ["--header", "x-a: b"], ["--repeat", "2"], ["--idle", "5"]]) {
+    expect(await finished(payload, "--trace", ...flags)).toBe(false);
+    expect(await finished(payload, "--trace", ...flags)).toBe(true);
+  }
+  expect(await finished(first, "--trace")).toBe(true);
+});
+
 test("through a gateway both outcomes are shown, with the receipts the gateway named", async () => {
   const agent = await serveAgent(createVulnerableAgent());
   const gateway = await startFakeAgent(({ body }) => {

@@ -1,7 +1,8 @@
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
-import { CountersignError, parseJson } from "@countersign/core";
+import { CountersignError, ownMember, parseJson, sha256Hex } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
 import { readReportEntry, REPORT_SCHEMA, withoutTrace } from "@countersign/redteam";
-import type { ReportEntry } from "@countersign/redteam";
+import type { LoadedDocument, ReportEntry } from "@countersign/redteam";
 import { readText } from "../../files/read-file.js";
 
 /** The part of a suite that is finished, on disk. */
@@ -11,15 +12,22 @@ export type ResumeFile = {
 };
 
 /**
- * Opens or begins a file of finished documents, one per line. Traces are not kept there.
+ * Opens or begins a file of finished documents, one per line. Traces are not kept there. An entry counts for the same
+ * document under the same settings only: each line has a digest of both.
  *
+ * @param settings what decides an outcome beside the document
  * @throws CountersignError ERR_REDTEAM_REPORT when the file is something else or belongs to another target
  */
 export function openResumeFile(
   file: string,
   target: string,
   gateway: string | undefined,
+  documents: readonly LoadedDocument[],
+  settings: object,
 ): ResumeFile {
+  const digests = new Map(
+    documents.map((loaded) => [loaded.name, sha256Hex(JSON.stringify([loaded, settings]))]),
+  );
   const head = { schema: REPORT_SCHEMA, target, gateway: gateway ?? null };
   const done = new Map<string, ReportEntry>();
   if (existsSync(file)) {
@@ -30,18 +38,27 @@ export function openResumeFile(
       });
     }
     for (const line of lines) {
-      const entry = readLine(line);
-      if (entry !== undefined) done.set(entry.name, entry);
+      const { entry, digest } = readLine(line);
+      if (entry !== undefined && digest === digests.get(entry.name)) done.set(entry.name, entry);
     }
   } else writeFileSync(file, `${JSON.stringify(head)}\n`, { mode: 0o600 });
-  return { done, add: (entry) => appendFileSync(file, `${JSON.stringify(withoutTrace(entry))}\n`) };
+  return {
+    done,
+    add(entry) {
+      const line = { digest: digests.get(entry.name), entry: withoutTrace(entry) };
+      appendFileSync(file, `${JSON.stringify(line)}\n`);
+    },
+  };
 }
 
 /** A line that a killed process left half written is run again. */
-function readLine(line: string): ReportEntry | undefined {
+function readLine(line: string): { entry?: ReportEntry | undefined; digest?: JsonValue } {
   try {
-    return readReportEntry(parseJson(line));
+    const value = parseJson(line);
+    const digest = ownMember(value, "digest");
+    const entry = readReportEntry(ownMember(value, "entry") ?? null);
+    return digest === undefined ? {} : { entry, digest };
   } catch {
-    return undefined;
+    return {};
   }
 }

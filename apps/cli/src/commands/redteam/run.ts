@@ -169,7 +169,16 @@ async function runAll(
   const file =
     resume === undefined
       ? undefined
-      : openResumeFile(resume, flags.target ?? `demo:${demo}`, through);
+      : openResumeFile(resume, flags.target ?? `demo:${demo}`, through, documents, {
+          version: VERSION,
+          transport: flags.transport,
+          headers: flags.header,
+          repeat: flags.repeat,
+          timeout: flags.timeout,
+          idle: flags.idle,
+          strict: flags.strict === true,
+          reveal: flags.reveal === true,
+        });
   const progress = createProgress("redteam", documents.length);
   const report = await runSuite(documents, {
     target,
