@@ -247,26 +247,27 @@ test("a condition that reads arguments makes calls wait for them", () => {
   expect(policy.needsArguments("anything")).toBe(true);
 });
 
-test.each([
-  "t.arguments.force == true",
-  "has(t.arguments.force)",
-  "t.arguments != null",
-])("a condition that asks for arguments nobody here can read blocks the call: %s", (asked) => {
-  const policy = policyOf(
-    `${OPEN}ag_ui_conditions: { rules: [{ id: a, when: 'event.tools.exists(t, t.name == "pay" && ${asked})' }] }\n`,
-  );
-  const facts = (name: string) =>
-    classifyEvent(
-      { type: "TOOL_CALL_END", toolCallId: "c" },
-      {
-        toolNames: new Map([["c", name]]),
-        toolArguments: new Map([["c", '{"force":true,"force":false}']]),
-      },
+test.each(["t.arguments.force == true", "has(t.arguments.force)", "t.arguments != null"])(
+  "a condition that asks for arguments nobody here can read blocks the call: %s",
+  (asked) => {
+    const policy = policyOf(
+      `${OPEN}ag_ui_conditions: { rules: [{ id: a, when: 'event.tools.exists(t, t.name == "pay" && ${asked})' }] }\n`,
     );
-  const capability = token("*");
-  expect(verdict(policy, facts("pay"), { capability })).toBe("condition a could not be evaluated");
-  expect(verdict(policy, facts("look"), { capability })).toBe("allow");
-});
+    const facts = (name: string) =>
+      classifyEvent(
+        { type: "TOOL_CALL_END", toolCallId: "c" },
+        {
+          toolNames: new Map([["c", name]]),
+          toolArguments: new Map([["c", '{"force":true,"force":false}']]),
+        },
+      );
+    const capability = token("*");
+    expect(verdict(policy, facts("pay"), { capability })).toBe(
+      "condition a could not be evaluated",
+    );
+    expect(verdict(policy, facts("look"), { capability })).toBe("allow");
+  },
+);
 
 const SCOPED = `ag_ui:
   allow_display_without_capability: true

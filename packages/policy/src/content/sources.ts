@@ -8,9 +8,14 @@ const INSIDE =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|mail|private|arpa|onion|test|invalid)$/;
 /** Public zones whose names lead to whatever address stands in the name, or to the machine that asks. */
 const MIRRORS =
-  /(?:^|\.)(?:nip\.io|sslip\.io|xip\.io|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|traefik\.me|local\.gd|fuf\.me|1u\.ms|rbndr\.us|ts\.net)$/;
+  /(?:^|\.)(?:nip\.io|sslip\.io|xip\.io|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|traefik\.me|local\.gd|fuf\.me|1u\.ms|rbndr\.us|ts\.net|ip6\.name|ipq\.co|backname\.io|local-ip\.(?:co|sh)|localhost\.direct|plex\.direct|smackaho\.st)$/;
 /** An IPv4 address in a name, as some providers write it (`ip-10-0-0-5`). */
 const EMBEDDED = /(?:^|[.-])(\d{1,3})[.-](\d{1,3})[.-]\d{1,3}[.-]\d{1,3}(?=[.-])/g;
+/** A label that is an IPv6 address with dashes for colons (`fd00--1`); an `x` stands for an end that would be empty. */
+const EMBEDDED_IPV6 =
+  /^(?=.*--|(?:[^-]*-){7}[^-]*$)(x|[\da-f]{0,4})(?:-{1,2}[\da-f]{1,4}){0,7}-{0,2}x?$/;
+/** First groups of addresses that are not global: nothing or zero, 64:ff9b, 6to4, unique local, link local, multicast. */
+const INSIDE_IPV6 = /^(?:x|0{0,4}|0{0,2}64|2002|f[cdf].*|fe[89ab].*)$/;
 /** For documentation and tests; no registry has it. */
 const EXAMPLE = "example";
 
@@ -59,7 +64,10 @@ function isPublicName(host: string): boolean {
   for (const [, first, second] of host.matchAll(EMBEDDED)) {
     if (isInsideIPv4(Number(first), Number(second))) return false;
   }
-  return true;
+  return !labels.some((label) => {
+    const [, first] = EMBEDDED_IPV6.exec(label) ?? [];
+    return first !== undefined && INSIDE_IPV6.test(first);
+  });
 }
 
 function isInsideIPv4(first: number, second: number): boolean {
