@@ -1,4 +1,4 @@
-import { canonicalJson, parseJson, sha256Hex } from "@countersign/core";
+import { canonicalJson, parseAsClientsDo, parseJson, sha256Hex } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 
 /** No text begins with this byte in UTF-8, so no text has the digest of a value. */
@@ -47,9 +47,11 @@ export function meaningOf(text: string): string {
 }
 
 function lenientMeaningOf(text: string): string | undefined {
+  const value = parseAsClientsDo(text);
   try {
-    return digestOfValue(JSON.parse(text) as JsonValue);
+    return value === undefined ? undefined : digestOfValue(value);
   } catch {
+    // It holds what no canonical JSON can: no text that the gateway reads means the same.
     return undefined;
   }
 }

@@ -96,12 +96,10 @@ const upper = (text: string): string => text.slice(0, 1).toUpperCase() + text.sl
 test("what an entry of a list finds looks like the entry, and so does every spelling of its words", () => {
   fc.assert(
     fc.property(spelling, spelling, (entry, name) => {
-      if (createNameTable([[entry, true]]).findAlike(name) === true) {
-        expect(looksLike(name, entry)).toBe(true);
-        expect(looksLike(entry, name)).toBe(true);
-      }
+      fc.pre(createNameTable([[entry, true]]).findAlike(name) === true);
+      expect([looksLike(name, entry), looksLike(entry, name)]).toEqual([true, true]);
     }),
-    { numRuns: 2000 },
+    { numRuns: 200, maxSkipsPerRun: 200 },
   );
   fc.assert(
     fc.property(

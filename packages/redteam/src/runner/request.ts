@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isJsonObject, ownMember, setMember } from "@countersign/core";
+import { isJsonObject, ownMember, parseAsClientsDo, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../oatf/json/access.js";
 import type { NormalizedPhase } from "../oatf/index.js";
@@ -37,12 +37,8 @@ export function hasContent(value: JsonValue): boolean {
 
 /** Whether the text that is sent in place of an input says anything. */
 export function hasContentInBody(body: string): boolean {
-  try {
-    const value = JSON.parse(body) as JsonValue;
-    return isJsonObject(value) ? hasContent(value) : READABLE.test(body);
-  } catch {
-    return READABLE.test(body);
-  }
+  const value = parseAsClientsDo(body);
+  return isJsonObject(value) ? hasContent(value) : READABLE.test(body);
 }
 
 /** Whether an input names a thread or a run. */
