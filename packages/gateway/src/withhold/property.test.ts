@@ -86,6 +86,7 @@ const wordsOf = (value: unknown): string[] => JSON.stringify(value).match(WORD) 
 const OWNERSHIP_RULES = new Set([
   "gateway/message-role",
   "gateway/known-call",
+  "gateway/reopened",
   "gateway/rewritten",
 ]);
 
