@@ -92,7 +92,7 @@ function rowsOf({ name, title, packages }, versions, all, notes) {
   const rows = new Map();
   for (const client of new Set(cells.map((cell) => cell.client))) {
     const at = (mode) => cells.find((cell) => cell.client === client && cell.mode === mode);
-    const row = MODES.map((mode) => verdict(at(mode), notes)).join(" | ");
+    const row = MODES.map((mode) => verdict(at(mode), at("direct"), notes)).join(" | ");
     rows.set(row, [...(rows.get(row) ?? []), client]);
   }
   const named = `${title} (${packages.map((one) => `\`${one}\` ${versions[one]}`).join(", ")})`;
@@ -102,9 +102,9 @@ function rowsOf({ name, title, packages }, versions, all, notes) {
   });
 }
 
-function verdict(cell, notes) {
+function verdict(cell, direct, notes) {
   if (cell === undefined) return "not run";
-  if (cell.deviations.length === 0) return "ok";
+  if (cell.deviations.length === 0) return comparedUpTo(direct);
   const known = explain(cell);
   if (known === undefined) return "differs";
   const numbers = known.map((note) => {
@@ -112,6 +112,13 @@ function verdict(cell, notes) {
     return notes.indexOf(note) + 1;
   });
   return `see ${numbers.join(", ")}`;
+}
+
+/** Nothing is compared from the run on in which the framework or the client fails without the gateway. */
+function comparedUpTo(direct) {
+  const [failed] = direct?.deviations[0]?.split(":") ?? [];
+  if (failed === undefined) return "ok";
+  return failed === "text" ? "not compared" : `ok before "${failed}"`;
 }
 
 function keptBack(framework, cells) {
