@@ -2,7 +2,7 @@ import type { BaseEvent } from "@ag-ui/core";
 import { EventEncoder } from "@ag-ui/encoder";
 import { AGUIUnknownEventTypeError, decode } from "@ag-ui/proto";
 import { isCountersignError } from "@countersign/core";
-import { assert, property, sample } from "fast-check";
+import { assert, constantFrom, property, sample } from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { AgUiEvent, EventType } from "../model/event.js";
 import { arbitraryEvent } from "../testing/arbitraries.js";
@@ -34,6 +34,41 @@ test.each(TYPES)(
         const ours = encodeProto(event);
         expect(Buffer.compare(ours, official.encodeBinary(event as BaseEvent))).toBe(0);
         expect(createProtoDecoder().push(ours)).toStrictEqual([decode(ours.subarray(4))]);
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
+
+/** Members whose strings the protocol enumerates. */
+const ENUMERATED = new Set(["type", "role", "op", "subtype"]);
+
+/** The value with `mark` before every string and every key of free JSON. */
+function marked(value: unknown, mark: string, isFree = false): unknown {
+  if (typeof value === "string") return mark + value;
+  if (Array.isArray(value)) return value.map((item) => marked(item, mark, isFree));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      if (isFree) return [mark + name, marked(member, mark, true)];
+      return [name, ENUMERATED.has(name) ? member : marked(member, mark, isJson(name))];
+    }),
+  );
+}
+
+const FREE =
+  "rawEvent metadata snapshot state value event result forwardedProps parameters responseSchema payload";
+const isJson = (name: string): boolean => FREE.split(" ").includes(name);
+
+test.each(TYPES)(
+  "%s: the official reader reads every string that begins with U+FEFF as it was evaluated",
+  (type) => {
+    assert(
+      property(arbitraryEvent(type), constantFrom("\uFEFF", "\uFEFF\uFEFF"), (event, mark) => {
+        const read = decode(encodeProto(event).subarray(4));
+        const frame = encodeProto(marked(event, mark) as AgUiEvent);
+        expect(decode(frame.subarray(4))).toStrictEqual(marked(read, mark));
+        expect(createProtoDecoder().push(frame)).toStrictEqual([marked(read, mark)]);
       }),
       { numRuns: 60 },
     );

@@ -22,9 +22,9 @@ export type ReadState = {
   base: JsonObject | undefined;
 };
 
-// A leading U+FEFF is part of the text here, and a broken sequence is never repaired; the runtime's
-// own decoder strips the one and replaces the other.
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+// One leading U+FEFF is dropped, as the official reader does: what is evaluated is what a client reads. A broken sequence
+// is never repaired.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Up to here building the string by hand beats the call into the decoder; most ids are shorter. */
 const SHORT_TEXT = 24;
 

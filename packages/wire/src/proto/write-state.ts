@@ -37,11 +37,16 @@ export function noteLoss(state: WriteState, kind: LossKind): void {
 }
 type LossKind = Extract<ProtoNote, { path: string }>["kind"];
 
-/** Writes a string after proving that UTF-8 can hold it. */
+const BYTE_ORDER_MARK = "\uFEFF";
+
+/**
+ * Writes a string after proving that UTF-8 can hold it. Readers in JavaScript drop one U+FEFF at the start of every
+ * string, so a string that begins with one is written with one more: the client reads what the gateway evaluated.
+ */
 export function writeText(state: WriteState, text: unknown): void {
   if (typeof text !== "string") throw unencodableHere(state, "it is not a string");
   if (!isWellFormed(text)) {
     throw unencodableHere(state, "it holds a lone surrogate");
   }
-  state.writer.string(text);
+  state.writer.string(text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + text : text);
 }
