@@ -1,8 +1,8 @@
 import { isDoubtfulSpace, isForeignSpace, isSpace } from "./characters.js";
-import { FenceRun, OpenFence } from "./fence.js";
-import type { FencePlace } from "./fence.js";
+import { FenceLine, OpenFence } from "./fence.js";
 import { LineStart } from "./line-start.js";
-import { Lists } from "./lists.js";
+import { ItemLine } from "./list-item.js";
+import type { ListItem } from "./list-item.js";
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -15,34 +15,35 @@ const COLON = 0x3a;
 const DOLLAR = 0x24;
 const EXCLAMATION = 0x21;
 const QUESTION = 0x3f;
-const TICK = 0x60;
-const TILDE = 0x7e;
 
 /** Elements whose block goes on to their end, over empty lines too. */
 const LONG_BLOCKS: ReadonlySet<string> = new Set(["script", "pre", "style", "textarea"]);
 const LONGEST_BLOCK_NAME = 8;
 
+/** Deeper, a fence is one in some containers only. */
+const WIDEST_INDENT = 3;
+
 /**
- * Tells what stands in a block of code and is shown as text by every Markdown renderer: fenced, in lists and quotes
- * too, or indented.
+ * Tells what stands in a block of code to every Markdown renderer: lines between two plain fences (see `FenceLine`).
  *
- * What some renderers take for code and others do not is no code here, and from there on nothing is. A block of raw
- * HTML swallows a fence, and in some renderers so do the title of a reference, its label (which marked lets run over
- * any number of lines) and a formula.
+ * Renderers differ in nearly everything else: what indents a line, where lists and quotes end, which fence closes which.
+ * So nothing else is code, and after a line that only resembles a fence nothing is, to the end of the message: some
+ * renderer may be in code where another is not. The same holds for a fence that a block of raw HTML, the title or the
+ * label of a reference, or a formula may swallow.
  */
 export class CodeBlocks {
   readonly #line = new LineStart();
-  readonly #lists = new Lists();
-  readonly #run = new FenceRun();
+  readonly #fenceLine = new FenceLine();
+  readonly #itemLine = new ItemLine();
   #fence: OpenFence | undefined;
-  /** The line is indented code. */
-  #isIndented = false;
-  #wasIndented = false;
   #isAfterBlank = true;
+  #mayBeInParagraph = false;
   #sawText = false;
+  /** The line before began this list item. */
+  #item: ListItem | undefined;
+  /** The line before stands in a quote to every renderer. */
+  #isQuote = false;
   #sawQuote = false;
-  /** Pages cut white space off at the beginning of a text. */
-  #isFirstText = true;
   #wasReturn = false;
   /** A line since the last empty one began with `<`. */
   #isHtml = false;
@@ -51,11 +52,11 @@ export class CodeBlocks {
   /** Of a label that began a line: it is open, or its bracket has just been closed. */
   #label: "none" | "open" | "closed" = "none";
   #isFormula = false;
+  /** Nothing counts as code any more. */
   #isDoubtful = false;
   /** A block of HTML began that an empty line does not end. */
   #isEndless = false;
   #isTask = false;
-  #ticks = 0;
   #before = 0;
 
   /** What stands here may be raw HTML. */
@@ -72,7 +73,7 @@ export class CodeBlocks {
   get isResting(): boolean {
     if (this.#blockName !== undefined || this.#label === "closed" || this.#isTask) return false;
     if (this.#fence !== undefined) return this.#fence.isResting;
-    return this.#line.isOver && this.#run.character === 0;
+    return this.#line.isOver && (this.#isDoubtful || this.#fenceLine.isResting);
   }
 
   /** A label that began a line is open, or ends here: it may be that of a definition, which knows no code. */
@@ -82,7 +83,12 @@ export class CodeBlocks {
 
   /** Everything to the end of the line is code. */
   get isCodeLine(): boolean {
-    return this.#isIndented || this.#fence?.isResting === true;
+    return this.#fence?.isResting === true;
+  }
+
+  /** An empty line has just ended, and with it every paragraph. */
+  get isBetweenParagraphs(): boolean {
+    return this.#isAfterBlank && this.#line.isEmpty;
   }
 
   /** Takes the next character; whether it is certainly code. `inTag`: it stands in an HTML tag. */
@@ -90,7 +96,7 @@ export class CodeBlocks {
     if (code === LINE_FEED || code === CARRIAGE_RETURN) {
       const isPair = code === LINE_FEED && this.#wasReturn;
       this.#wasReturn = code === CARRIAGE_RETURN;
-      const wasCode = this.#fence !== undefined || this.#isIndented;
+      const wasCode = this.#fence !== undefined;
       if (!isPair) this.#endLine(inTag);
       return wasCode && !this.#isDoubtful;
     }
@@ -103,37 +109,15 @@ export class CodeBlocks {
       this.#fence = undefined;
       this.#isDoubtful = this.#isHtml = true;
     }
+    if (!this.#isDoubtful) {
+      this.#fenceLine.feed(code);
+      this.#itemLine.feed(code);
+    }
     const wasOver = this.#line.isOver;
     if (!this.#line.feed(code)) return false;
-    if (!wasOver) this.#beginText();
-    if (this.#isIndented) return true;
-    const isFirst = !wasOver && !this.#line.isStray;
-    if (isFirst || this.#run.character !== 0) this.#run.feed(code);
-    this.#look(code, isFirst);
+    if (!wasOver && this.#line.hasQuote) this.#sawQuote = true;
+    this.#look(code, !wasOver && !this.#line.isStray);
     return false;
-  }
-
-  /** An empty line has just ended, and with it every paragraph. */
-  get isBetweenParagraphs(): boolean {
-    return this.#isAfterBlank && this.#line.isBlank && this.#line.column === 0;
-  }
-
-  #beginText(): void {
-    const line = this.#line;
-    this.#lists.see(line, this.#isAfterBlank);
-    if (line.quotes > 0) this.#sawQuote = true;
-    this.#isFirstText = !this.#sawText;
-    const isBlock = line.quotes === 0 && line.marks.length === 0 && line.indent >= 4;
-    this.#isIndented =
-      isBlock &&
-      !this.#isDoubtful &&
-      (this.#isAfterBlank || this.#wasIndented) &&
-      !this.#isFirstText &&
-      !this.#lists.mayBeOpen &&
-      !this.#isHtml &&
-      this.#label === "none" &&
-      !this.#isFormula;
-    this.#sawText = true;
   }
 
   #endLine(inTag: boolean): void {
@@ -141,53 +125,64 @@ export class CodeBlocks {
       const next = this.#fence.endLine();
       if (next === "unknown") this.#isDoubtful = true;
       if (next !== "code") this.#fence = undefined;
-      this.#isAfterBlank = false;
+      this.#isAfterBlank = this.#mayBeInParagraph = false;
+      this.#item = undefined;
       return;
     }
     const line = this.#line;
     const isBlank = line.isBlank && !line.isOdd;
-    if (!line.isBlank && !line.isOver) this.#lists.suspect();
     if (this.#blockName !== undefined) this.#endBlockName();
-    if (line.isOver && !this.#isIndented && this.#run.opens && !this.#isDoubtful) {
-      const place = this.#placeOf(line);
-      if (inTag || this.#isHtml) this.#isEndless = this.#isHtml = true;
-      const isHidden = inTag || this.#isHtml || this.#label === "open" || this.#isFormula;
-      if (place === undefined || isHidden || this.#run.hasBar) this.#isDoubtful = true;
-      else this.#fence = new OpenFence(this.#run, place);
-    }
+    if (!this.#isDoubtful) this.#endPlace(inTag);
     // A tag that is open hides what follows it.
     if (isBlank && !inTag && !this.#isEndless) this.#isHtml = false;
-    this.#wasIndented = this.#isIndented || (this.#wasIndented && line.isBlank);
-    this.#isIndented = false;
     this.#isAfterBlank = isBlank;
+    this.#mayBeInParagraph = !isBlank;
     this.#isTask = false;
-    this.#run.restart();
+    if (!isBlank) this.#sawText = true;
+    this.#fenceLine.restart();
+    this.#itemLine.restart();
     line.restart();
   }
 
-  /** Where a fence on this line stands; `undefined` where renderers do not agree that it is one. */
-  #placeOf(line: LineStart): FencePlace | undefined {
-    const { indent } = line;
-    const lists = this.#lists;
-    if (line.isMixed) return undefined;
-    if (line.quotes > 0) {
-      const isPlain = line.quotes === 1 && line.marks.length === 0;
-      if (!isPlain || indent > 3 || line.quoteColumn > 3) return undefined;
-      return { quote: line.quoteColumn, indent, mayEnd: true };
-    }
-    const isCertain =
-      line.marks.length > 0
-        ? lists.isCertain
-        : indent <= 3 || lists.holds(indent) || (this.#isAfterBlank && !this.#isFirstText);
-    if (!isCertain) return undefined;
-    return { quote: undefined, indent, mayEnd: lists.mayBeOpen || indent > 3 };
+  /** Where the next line stands, as far as every renderer agrees on it. */
+  #endPlace(inTag: boolean): void {
+    const fenceLine = this.#fenceLine;
+    this.#isQuote = fenceLine.isQuoted && (this.#isQuote || !this.#mayBeInParagraph);
+    if (fenceLine.mayBeFence) this.#openFence(inTag);
+    const item = this.#itemLine.itemAfter(this.#item, this.#mayBeInParagraph);
+    // A line without words may be a rule, and pages cut white space off at the beginning of a text.
+    const isCertain = fenceLine.isResting && (this.#sawText || item?.indent === 0);
+    this.#item = isCertain ? item : undefined;
+  }
+
+  /**
+   * Whether every renderer takes a plain fence for one here. Behind an empty line one that is indented further is a fence
+   * in a list item or indented code: what it holds is code in both.
+   */
+  get #isPlace(): boolean {
+    const { indent, isQuoted } = this.#fenceLine;
+    if (indent <= WIDEST_INDENT) return !isQuoted || this.#isQuote;
+    if (isQuoted) return false;
+    if (this.#isAfterBlank) return this.#sawText;
+    const depth = this.#item === undefined ? -1 : indent - this.#item.column;
+    return depth >= 0 && depth <= WIDEST_INDENT;
+  }
+
+  #openFence(inTag: boolean): void {
+    const isRaw = inTag || this.#isHtml;
+    if (isRaw) this.#isEndless = this.#isHtml = true;
+    const isHidden = isRaw || this.#label === "open" || this.#isFormula;
+    if (isHidden || !this.#fenceLine.isPlain || !this.#isPlace) this.#isDoubtful = true;
+    else this.#fence = new OpenFence(this.#fenceLine);
   }
 
   #look(code: number, isFirst: boolean): void {
     const before = this.#before;
     this.#before = code;
-    if (isFirst) this.#isTask = code === OPEN && this.#line.marks.length > 0;
-    if (this.#isTask) this.#lookInTask(code, before);
+    if (isFirst) this.#isTask = code === OPEN && this.#line.hasItem;
+    // Behind the box of a task (`- [ ] `) marked begins a block.
+    if (this.#isTask && code === LESS) this.#isHtml = true;
+    if (this.#isTask && code === GREATER) this.#sawQuote = true;
     if (this.#blockName !== undefined) this.#addToBlockName(code);
     if (this.#label === "closed") {
       // A footnote may begin with a block of HTML.
@@ -204,14 +199,6 @@ export class CodeBlocks {
       this.#isFormula = !this.#isFormula;
       this.#before = 0;
     }
-  }
-
-  /** Behind the box of a task (`- [ ] `) marked begins a block. */
-  #lookInTask(code: number, before: number): void {
-    if (code === LESS) this.#isHtml = true;
-    if (code === GREATER) this.#sawQuote = true;
-    this.#ticks = (code === TICK || code === TILDE) && code === before ? this.#ticks + 1 : 1;
-    if (this.#ticks === 3) this.#isDoubtful = true;
   }
 
   #addToBlockName(code: number): void {
@@ -231,7 +218,6 @@ export class CodeBlocks {
   /** Nothing is code from here on, and everything may be raw HTML. */
   #loseCode(): void {
     this.#fence = undefined;
-    this.#isIndented = this.#wasIndented = false;
     this.#isHtml = true;
     this.#loseHtml();
   }

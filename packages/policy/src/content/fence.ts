@@ -1,129 +1,184 @@
-import { isSpace } from "./characters.js";
+import { isForeignSpace, isLetter, isSpace } from "./characters.js";
 
-const TAB = 0x09;
+const SPACE = 0x20;
+const GREATER = 0x3e;
 const TICK = 0x60;
 const TILDE = 0x7e;
-const GREATER = 0x3e;
-const BAR = 0x7c;
+const SHORTEST_RUN = 3;
+const LETTER = /\p{L}/u;
 
-/** Where a fence stands, in columns. */
-export type FencePlace = {
-  /** In a quote: columns before its mark. */
-  readonly quote: number | undefined;
-  /** Columns before the fence, in a quote behind its mark. */
-  readonly indent: number;
-  /** A line that is indented less may end it, for some renderer. */
-  readonly mayEnd: boolean;
-};
+/** Printable ASCII in an info string; a bar makes a table of the line in markdown-it, the others close a fence. */
+const isInfo = (code: number): boolean =>
+  code >= SPACE && code < 0x7f && code !== TICK && code !== TILDE && code !== 0x7c;
 
-/** Reads a run of backticks or tildes at the beginning of a line, and what follows it. */
-export class FenceRun {
-  /** The character of the run; `0` where the line does not begin with one. */
+/**
+ * Reads a line outside of code, and compares it with a plain fence: the mark of a quote or none, spaces, three or more
+ * backticks or tildes, and an info string. On anything else that resembles a fence renderers may differ.
+ */
+export class FenceLine {
+  /** The line begins with `>`. */
+  isQuoted = false;
+  /** Spaces before the fence, in a quote behind its mark and one space. */
+  indent = 0;
+  /** The character of the fence. */
   character = 0;
+  /** How many of them. */
   length = 0;
-  /** A bar follows it: markdown-it takes the line for the head of a table, if the next one is made of dashes. */
-  hasBar = false;
-  #rest: "none" | "space" | "text" | "tick" = "none";
+  #part: "start" | "quote" | "indent" | "run" | "info" | "other" | "words" = "start";
+  #resembles = false;
+  /** Backticks and tildes, or letters, in a row. */
+  #marks = 0;
+  #letters = 0;
 
   /** Begins another line. */
   restart(): void {
-    this.character = this.length = 0;
-    this.hasBar = false;
-    this.#rest = "none";
+    this.indent = this.character = this.length = this.#marks = this.#letters = 0;
+    this.#part = "start";
+    this.isQuoted = this.#resembles = false;
   }
 
-  /** Takes a character of the line's text. */
+  /** The line is a plain fence. */
+  get isPlain(): boolean {
+    return (this.#part === "run" || this.#part === "info") && this.length >= SHORTEST_RUN;
+  }
+
+  /** Some renderer may take the line for a fence. */
+  get mayBeFence(): boolean {
+    return this.#resembles || this.length >= SHORTEST_RUN;
+  }
+
+  /** Words have begun: to no renderer can a fence follow on this line. */
+  get isResting(): boolean {
+    return this.#part === "words";
+  }
+
+  /** Takes the next character of the line. */
   feed(code: number): void {
-    if (this.#rest === "none") {
-      if (this.character === 0 && (code === TICK || code === TILDE)) this.character = code;
-      if (code === this.character) {
-        this.length += 1;
+    switch (this.#part) {
+      case "start":
+        this.isQuoted = code === GREATER;
+        if (this.isQuoted) this.#part = "quote";
+        else this.#feedIndent(code);
         return;
-      }
-    }
-    if (code === BAR) this.hasBar = true;
-    if (code === TICK) this.#rest = "tick";
-    else if (this.#rest !== "tick") {
-      this.#rest = isSpace(code) && this.#rest !== "text" ? "space" : "text";
+      case "quote":
+        if (code === SPACE) this.#part = "indent";
+        else this.#feedOther(code);
+        return;
+      case "indent":
+        this.#feedIndent(code);
+        return;
+      case "run":
+        if (code === this.character) this.length += 1;
+        else if (this.length >= SHORTEST_RUN && isInfo(code)) this.#part = "info";
+        else this.#feedOther(code);
+        return;
+      case "info":
+        if (!isInfo(code)) this.#feedOther(code);
+        return;
+      case "other":
+        this.#feedOther(code);
+        return;
+      case "words":
     }
   }
 
-  /** An info string after backticks holds no backtick: that would be code within a line. */
-  get opens(): boolean {
-    return this.length >= 3 && !(this.character === TICK && this.#rest === "tick");
+  #feedIndent(code: number): void {
+    this.#part = "indent";
+    if (code === SPACE) this.indent += 1;
+    else if (code === TICK || code === TILDE) {
+      this.#part = "run";
+      this.character = code;
+      this.length = 1;
+    } else this.#feedOther(code);
   }
 
-  /** Nothing follows the run. */
-  get isBare(): boolean {
-    return this.#rest === "none" || this.#rest === "space";
+  #feedOther(code: number): void {
+    this.#part = "other";
+    this.#marks = code === TICK || code === TILDE ? this.#marks + 1 : 0;
+    if (this.#marks >= SHORTEST_RUN) this.#resembles = true;
+    const isWord = isLetter(code) || (code > 0x7f && LETTER.test(String.fromCharCode(code)));
+    this.#letters = isWord ? this.#letters + 1 : 0;
+    // One letter may stand in the box of a task.
+    if (this.#letters > 1) this.#part = "words";
   }
 }
 
-/** Follows the lines of one fenced block to its end. */
+/** Follows the lines between two plain fences. */
 export class OpenFence {
   readonly #character: number;
   readonly #length: number;
-  readonly #place: FencePlace;
-  readonly #run = new FenceRun();
-  #column = 0;
-  #base = 0;
-  #isQuoted = false;
-  #hasText = false;
-  #indent = 0;
+  readonly #indent: number;
+  readonly #isQuoted: boolean;
+  #part: "start" | "quote" | "indent" | "run" | "behind" | "text" = "start";
+  #spaces = 0;
+  #run = 0;
+  /** The line is not written as the closing fence is, even if it has a run as long. */
+  #isOdd = false;
 
-  constructor({ character, length }: FenceRun, place: FencePlace) {
+  constructor({ character, length, indent, isQuoted }: FenceLine) {
+    this.#isQuoted = isQuoted;
     this.#character = character;
     this.#length = length;
-    this.#place = place;
+    this.#indent = indent;
   }
 
-  /** The line has text already, so that nothing but its end matters. */
+  /** Nothing but the end of the line matters. */
   get isResting(): boolean {
-    return this.#hasText && this.#run.character === 0;
+    return this.#part === "text";
   }
 
-  /** Takes a character of a line; `false` where nobody knows any more whether this is code. */
+  /** Takes a character of a line; `false` where the container of the fence, and the fence with it, may have ended. */
   feed(code: number): boolean {
-    if (this.#hasText) {
-      if (this.#run.character !== 0) this.#run.feed(code);
+    switch (this.#part) {
+      case "start":
+        if (!this.#isQuoted) return this.#feedIndent(code);
+        this.#part = "quote";
+        return code === GREATER;
+      case "quote":
+        this.#part = "indent";
+        return code === SPACE;
+      case "indent":
+        return this.#feedIndent(code);
+      case "run":
+        if (code === this.#character) this.#run += 1;
+        else if (this.#run < this.#length) this.#part = "text";
+        else {
+          this.#part = "behind";
+          if (code !== SPACE) this.#isOdd = true;
+        }
+        return true;
+      case "behind":
+        if (code !== SPACE) this.#isOdd = true;
+        return true;
+      case "text":
+        return true;
+    }
+  }
+
+  #feedIndent(code: number): boolean {
+    this.#part = "indent";
+    if (code === SPACE) {
+      this.#spaces += 1;
       return true;
     }
-    if (isSpace(code)) {
-      this.#column += code === TAB ? 4 - (this.#column % 4) : 1;
-      return true;
-    }
-    const { quote, indent, mayEnd } = this.#place;
-    if (quote !== undefined && !this.#isQuoted) {
-      if (code !== GREATER || this.#column !== quote) return false;
-      this.#isQuoted = true;
-      this.#column += 1;
-      this.#base = this.#column;
-      return true;
-    }
-    this.#hasText = true;
-    this.#indent = this.#column - this.#base;
-    if (this.#indent < indent && mayEnd) return false;
-    if (code === TICK || code === TILDE) this.#run.feed(code);
+    if (this.#spaces < this.#indent) return false;
+    if (code === this.#character) {
+      this.#part = "run";
+      this.#run = 1;
+    } else if (isSpace(code) || isForeignSpace(code)) this.#isOdd = true;
+    else this.#part = "text";
     return true;
   }
 
-  /** A line is over: what comes next is code, is not, or is both to different renderers. */
+  /** A line is over: what comes next is code, is text, or is either to different renderers. */
   endLine(): "code" | "text" | "unknown" {
-    const next = this.#next();
-    this.#column = this.#base = this.#indent = 0;
-    this.#isQuoted = this.#hasText = false;
-    this.#run.restart();
-    return next;
-  }
-
-  #next(): "code" | "text" | "unknown" {
-    const { quote, indent } = this.#place;
-    if (quote !== undefined && !this.#isQuoted) return "unknown";
-    const run = this.#run;
-    const isEnd = run.character === this.#character && run.length >= this.#length && run.isBare;
-    if (!isEnd) return "code";
-    // Indented by four more than what it stands in, a fence is code: but what that is, nobody knows for sure.
-    if (this.#indent === indent || this.#indent <= 3) return "text";
-    return this.#indent > indent + 3 || !this.#place.mayEnd ? "code" : "unknown";
+    const isOutside = this.#isQuoted && this.#part === "start";
+    const isFence = this.#run >= this.#length || isOutside;
+    const isClose = this.#run === this.#length && this.#spaces === this.#indent && !this.#isOdd;
+    this.#part = "start";
+    this.#spaces = this.#run = 0;
+    this.#isOdd = false;
+    if (!isFence) return "code";
+    return isClose ? "text" : "unknown";
   }
 }

