@@ -41,6 +41,7 @@ test("of 266 ordinary texts only those are blocked whose beginnings are active o
   expect(TEXTS.length).toBeGreaterThanOrEqual(266);
   expect(alarms(letters).toSorted()).toEqual(BLOCKED);
   expect(alarms(tokens).toSorted()).toEqual(BLOCKED);
+  expect(alarms((text) => letters(text.replaceAll("\n", "\r\n"))).toSorted()).toEqual(BLOCKED);
 });
 
 test("where a page shows no less than an event, only code that is not plain is blocked if it comes whole", () => {

@@ -36,7 +36,7 @@ const bodies = oneOf(
 );
 /** Fences, plain and nearly so. */
 const fences = oneOf(
-  "```¦```¦```¦~~~¦~~~¦````¦~~~~¦```js¦~~~js¦``` js¦```js a=\"b\" {1}¦``` ¦~~~ ¦```\t¦~~~\t¦```~¦~~~`¦```~~~¦``` ~¦```a`¦``¦```````",
+  '```¦```¦```¦~~~¦~~~¦````¦~~~~¦```js¦~~~js¦``` js¦```js a="b" {1}¦``` ¦~~~ ¦```\t¦~~~\t¦```~¦~~~`¦```~~~¦``` ~¦```a`¦``¦```````',
   "```\u00A0¦```\uFEFF¦```\u2028¦```\\¦```<b>¦```[a]: /x¦~~~[a](¦```$$¦~~~***¦```===¦```-¦``` -¦```a|¦~~~|",
 );
 /** Lines that may open or end a list, a quote or a paragraph. */
@@ -44,14 +44,19 @@ const containers = oneOf(
   "x¦¦¦- aa¦1. aa¦> aa¦    aa¦-¦| a |¦|---|¦# h¦a\\¦---¦* aa¦2) aa¦1.¦2. aa¦1.  aa¦*   aa¦  - aa¦   - aa¦ 1) aa¦10. aa¦>¦> - aa¦>aa",
   "+ [ ] aa¦- - aa¦- # aa¦- > aa¦1. - aa¦+   **aa**¦* **aa**¦3.   aa¦- aa\\¦- <b>aa¦- [aa¦- `aa¦- $$aa¦- aa:¦-    aa¦01. aa¦-\taa¦- ---¦2. - aa¦> > aa¦[^1]: aa",
 );
-const shown = oneOf("![a](//e.x)¦<img src=//e.x>¦[a](javascript:x)¦<b onclick=x>t</b>¦https://b@e.x/");
+const shown = oneOf(
+  "![a](//e.x)¦<img src=//e.x>¦[a](javascript:x)¦<b onclick=x>t</b>¦https://b@e.x/",
+);
 const linesOf = (
   before: fc.Arbitrary<string>,
   body: fc.Arbitrary<string>,
   most: number,
 ): fc.Arbitrary<string> =>
   fc
-    .array(fc.tuple(before, body, oneOf("\n¦\n¦\n¦\n¦\n\n¦\r\n¦\r")), { minLength: 2, maxLength: most })
+    .array(fc.tuple(before, body, oneOf("\n¦\n¦\n¦\n¦\n\n¦\r\n¦\r")), {
+      minLength: 2,
+      maxLength: most,
+    })
     .map((lines) => lines.map((line) => line.join("")).join(""));
 /** Lines of which nearly all are fences, text in them or an attack, so that most of it is code to somebody. */
 const fenced = linesOf(
@@ -80,7 +85,9 @@ const placed = fc
     oneOf("```¦~~~¦````¦```js¦``` js"),
     fc.array(oneOf("¦x¦  x¦\tx¦- aa¦~~¦``¦> x¦<b>¦1. aa¦```¦~~~"), { maxLength: 2 }),
     oneOf("```¦~~~¦````¦``` ¦ ```¦```js¦"),
-    fc.array(fc.tuple(oneOf("¦¦¦  ¦   ¦    ¦> "), fc.oneof(containers, fences, shown)), { maxLength: 3 }),
+    fc.array(fc.tuple(oneOf("¦¦¦  ¦   ¦    ¦> "), fc.oneof(containers, fences, shown)), {
+      maxLength: 3,
+    }),
     shown,
     fc.nat({ max: 12 }),
     oneOf("¦¦ ¦  ¦> ¦\t¦\n¦\u00A0"),
