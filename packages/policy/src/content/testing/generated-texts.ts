@@ -39,10 +39,21 @@ const fences = oneOf(
   '```¦```¦```¦~~~¦~~~¦````¦~~~~¦```js¦~~~js¦``` js¦```js a="b" {1}¦``` ¦~~~ ¦```\t¦~~~\t¦```~¦~~~`¦```~~~¦``` ~¦```a`¦``¦```````',
   "```\u00A0¦```\uFEFF¦```\u2028¦```\\¦```<b>¦```[a]: /x¦~~~[a](¦```$$¦~~~***¦```===¦```-¦``` -¦```a|¦~~~|",
 );
+const spaces = (most: number): fc.Arbitrary<string> =>
+  fc.nat({ max: most }).map((width) => " ".repeat(width));
 /** Lines that may open or end a list, a quote or a paragraph. */
-const containers = oneOf(
-  "x¦¦¦- aa¦1. aa¦> aa¦    aa¦-¦| a |¦|---|¦# h¦a\\¦---¦* aa¦2) aa¦1.¦2. aa¦1.  aa¦*   aa¦  - aa¦   - aa¦ 1) aa¦10. aa¦>¦> - aa¦>aa",
-  "+ [ ] aa¦- - aa¦- # aa¦- > aa¦1. - aa¦+   **aa**¦* **aa**¦3.   aa¦- aa\\¦- <b>aa¦- [aa¦- `aa¦- $$aa¦- aa:¦-    aa¦01. aa¦-\taa¦- ---¦2. - aa¦> > aa¦[^1]: aa",
+const containers = fc.oneof(
+  oneOf("¦¦¦ ¦\t¦>¦> "),
+  fc
+    .tuple(
+      fc.oneof(spaces(3), spaces(9), oneOf("> ¦>   ¦> > ¦>¦\t¦ \t¦\uFEFF¦\u00A0")),
+      oneOf("¦-¦-¦*¦+¦1.¦1)¦2.¦2)¦10.¦01.¦0.¦123456789."),
+      oneOf(" ¦ ¦ ¦  ¦   ¦    ¦     ¦\t¦ \t¦"),
+      oneOf(
+        "aa¦aa¦aa bb¦**aa**¦`aa¦aa\\¦# aa¦> aa¦<b>aa</b>¦a¦¦[ ] aa¦| aa | bb |¦|--|--|¦---¦- aa¦1. aa¦$$aa¦[aa¦===¦* * *¦<!-- aa -->¦aa <b¦[^1]: aa¦aa|bb¦-|-",
+      ),
+    )
+    .map((parts) => parts.join("")),
 );
 const shown = oneOf(
   "![a](//e.x)¦<img src=//e.x>¦[a](javascript:x)¦<b onclick=x>t</b>¦https://b@e.x/",
@@ -74,33 +85,30 @@ const fenced = linesOf(
   8,
 );
 
-/** A fence, what it holds and its end, with the same before each line most of the time, behind lists and quotes. */
+/** A fence, what it holds and its end, with the same before each line, behind lists and quotes. */
 const placed = fc
   .tuple(
-    fc.array(fc.tuple(oneOf("¦¦¦  ¦   ¦    ¦> ¦ "), containers), { maxLength: 4 }),
-    fc.oneof(
-      { weight: 3, arbitrary: fc.nat({ max: 8 }).map((width) => " ".repeat(width)) },
-      { weight: 1, arbitrary: oneOf("> ¦>   ¦>¦>  ¦ > ") },
-    ),
+    fc.array(containers, { maxLength: 4 }),
+    fc.oneof(spaces(3), spaces(11), oneOf("> ¦>   ¦>¦>  ")),
     oneOf("```¦~~~¦````¦```js¦``` js"),
-    fc.array(oneOf("¦x¦  x¦\tx¦- aa¦~~¦``¦> x¦<b>¦1. aa¦```¦~~~"), { maxLength: 2 }),
-    oneOf("```¦~~~¦````¦``` ¦ ```¦```js¦"),
-    fc.array(fc.tuple(oneOf("¦¦¦  ¦   ¦    ¦> "), fc.oneof(containers, fences, shown)), {
-      maxLength: 3,
+    fc.array(oneOf("x¦  x¦\tx¦- aa¦~~¦``¦> x¦<b>¦1. aa¦    ```¦---¦| a |¦[a]: /x"), {
+      maxLength: 2,
     }),
     shown,
-    fc.nat({ max: 12 }),
-    oneOf("¦¦ ¦  ¦> ¦\t¦\n¦\u00A0"),
+    fc.boolean(),
   )
-  .map(([above, before, open, inside, close, below, attack, at, odd]) => {
-    const held = [open, ...inside, attack, close].map((line) => before + line);
-    const lines = [
-      ...above.map((line) => line.join("")),
-      ...held,
-      ...below.map((line) => line.join("")),
-      attack,
-    ];
-    return lines.map((line, index) => (index === at ? odd + line : line)).join("\n");
+  .map(([above, before, open, inside, attack, isClosed]) => {
+    const close = isClosed ? [open.replace(/[^`~]/g, "")] : [];
+    const held = [open, ...inside, attack, ...close].map((line) => before + line);
+    return [...above, ...held].join("\n");
+  });
+/** One or two of them, with something odd in one place. */
+const placedTwice = fc
+  .tuple(placed, fc.oneof(fc.constant(""), placed), fc.nat(), oneOf("¦¦¦ ¦\t¦> ¦\n¦\u00A0¦x¦1"))
+  .map(([first, second, at, odd]) => {
+    const lines = `${first}\n${second}`.split("\n");
+    const place = at % lines.length;
+    return lines.map((line, index) => (index === place ? odd + line : line)).join("\n");
   });
 
 const blocks = fc
@@ -123,6 +131,6 @@ export const GENERATED_TEXTS: readonly (readonly [string, fc.Arbitrary<string>])
   ["anything", pieces],
   ["blocks", blocks],
   ["fences", fenced],
-  ["fences in containers", placed],
+  ["fences in containers", placedTwice],
   ["code within lines", spans],
 ];
