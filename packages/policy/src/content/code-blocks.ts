@@ -36,9 +36,10 @@ export class CodeBlocks {
   readonly #fenceLine = new FenceLine();
   readonly #itemLine = new ItemLine();
   #fence: OpenFence | undefined;
-  /** The fence is indented code to some renderer, and micromark lets a number interrupt that no more than a paragraph. */
+  /** The fence is indented code to some renderer. */
   #mayBeIndented = false;
   #isAfterBlank = true;
+  /** To micromark a number other than one begins no list in indented code either, not even behind an empty line. */
   #mayBeInParagraph = false;
   /** Words came before: pages cut white space off at the beginning of a text, and what follows is indented less there. */
   #sawWords = false;
@@ -49,6 +50,8 @@ export class CodeBlocks {
   /** The line before stands in a quote to every renderer. */
   #isQuote = false;
   #sawQuote = false;
+  /** The line before has the mark of a quote. */
+  #wasQuoted = false;
   #wasReturn = false;
   /** A line since the last empty one began with `<`. */
   #isHtml = false;
@@ -59,6 +62,8 @@ export class CodeBlocks {
   #isFormula = false;
   /** Nothing counts as code any more. */
   #isDoubtful = false;
+  /** Some renderer may have skipped a backtick. */
+  #isDisplaced = false;
   /** A block of HTML began that an empty line does not end. */
   #isEndless = false;
   #isTask = false;
@@ -67,6 +72,11 @@ export class CodeBlocks {
   /** What stands here may be raw HTML. */
   get isRaw(): boolean {
     return this.#isHtml;
+  }
+
+  /** No backtick is certain any more. */
+  get isDisplaced(): boolean {
+    return this.#isDisplaced;
   }
 
   /** A quote has begun somewhere. */
@@ -132,13 +142,15 @@ export class CodeBlocks {
       if (next !== "code") this.#fence = undefined;
       this.#isAfterBlank = false;
       this.#mayBeInParagraph = this.#mayBeIndented;
-      this.#isBelowPlain = true;
+      this.#isBelowPlain = !this.#mayBeIndented;
       this.#item = undefined;
       return;
     }
     const line = this.#line;
     const isBlank = line.isBlank && !line.isOdd;
     if (this.#blockName !== undefined) this.#endBlockName();
+    if (line.hasQuoteInside || (this.#wasQuoted && !line.hasQuote && !isBlank)) this.#losePlace();
+    this.#wasQuoted = line.hasQuote;
     if (!this.#isDoubtful) this.#endPlace(inTag);
     if (!isBlank) {
       const isIndented = this.#fenceLine.indent > WIDEST_INDENT || line.isOdd;
@@ -147,7 +159,7 @@ export class CodeBlocks {
     // A tag that is open hides what follows it.
     if (isBlank && !inTag && !this.#isEndless) this.#isHtml = false;
     this.#isAfterBlank = isBlank;
-    this.#mayBeInParagraph = !isBlank;
+    this.#mayBeInParagraph = !isBlank || !this.#isBelowPlain;
     this.#isTask = false;
     this.#fenceLine.restart();
     this.#itemLine.restart();
@@ -196,7 +208,10 @@ export class CodeBlocks {
     if (isFirst) this.#isTask = code === OPEN && this.#line.hasItem;
     // Behind the box of a task (`- [ ] `) marked begins a block.
     if (this.#isTask && code === LESS) this.#isHtml = true;
-    if (this.#isTask && code === GREATER) this.#sawQuote = true;
+    if (this.#isTask && code === GREATER) {
+      this.#sawQuote = true;
+      this.#losePlace();
+    }
     if (this.#blockName !== undefined) this.#addToBlockName(code);
     if (this.#label === "closed") {
       // A footnote may begin with a block of HTML.
@@ -234,6 +249,11 @@ export class CodeBlocks {
     this.#fence = undefined;
     this.#isHtml = true;
     this.#loseHtml();
+  }
+
+  /** Behind a quote that goes on without its mark marked skips characters, and a backtick or a fence with them. */
+  #losePlace(): void {
+    this.#isDoubtful = this.#isDisplaced = true;
   }
 
   /** Where this block of HTML ends, nobody knows. */

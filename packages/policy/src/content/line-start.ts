@@ -13,6 +13,8 @@ export class LineStart {
   /** A quote or a list item may begin on the line. */
   hasQuote = false;
   hasItem = false;
+  /** The quote stands in another, or in a list item. */
+  hasQuoteInside = false;
   /** Text has begun. */
   isOver = false;
   /** White space that not every renderer takes for it where the line holds nothing else: marked ends no paragraph at a tab. */
@@ -24,7 +26,13 @@ export class LineStart {
   /** Begins another line. */
   restart(): void {
     this.isEmpty = true;
-    this.hasQuote = this.hasItem = this.isOver = this.isOdd = this.isStray = false;
+    this.hasQuote =
+      this.hasQuoteInside =
+      this.hasItem =
+      this.isOver =
+      this.isOdd =
+      this.isStray =
+        false;
     this.#mark = "none";
   }
 
@@ -56,8 +64,10 @@ export class LineStart {
       if (code === TAB) this.isOdd = true;
       // Cut off at the beginning of a text.
     } else if (code === BYTE_ORDER_MARK) this.isOdd = true;
-    else if (code === GREATER) this.hasQuote = true;
-    else if (code === 0x2d || code === 0x2b || code === 0x2a) this.#mark = "whole";
+    else if (code === GREATER) {
+      this.hasQuoteInside ||= this.hasQuote || this.hasItem;
+      this.hasQuote = true;
+    } else if (code === 0x2d || code === 0x2b || code === 0x2a) this.#mark = "whole";
     else if (isDigit(code)) this.#mark = "number";
     else this.isOver = true;
   }

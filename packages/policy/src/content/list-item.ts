@@ -1,8 +1,11 @@
+import { isForeignSpace, isSpace } from "./characters.js";
+
 const SPACE = 0x20;
 /** More spaces before a mark or behind it, and renderers differ in what it is. */
 const MOST_SPACES = 3;
 const LONGEST_NUMBER = 9;
 
+const isAnySpace = (code: number): boolean => isSpace(code) || isForeignSpace(code);
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 /** A line that begins a list item to every renderer. */
@@ -50,7 +53,7 @@ export class ItemLine {
     else if (this.#part === "number") this.#continueNumber(code);
     else if (this.#part === "gap") {
       if (code === SPACE && this.#gap < MOST_SPACES) this.#gap += 1;
-      else this.#part = code !== SPACE && this.#gap > 0 ? "text" : "none";
+      else this.#part = this.#gap > 0 && !isAnySpace(code) ? "text" : "none";
     }
   }
 

