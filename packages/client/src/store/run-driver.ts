@@ -52,6 +52,7 @@ export async function driveRun(request: RunRequest, listener: RunListener): Prom
     let failure: unknown;
     try {
       await readConnection(request, reading);
+      if (!signal.aborted) reading.end();
     } catch (error) {
       failure = error;
     }
@@ -90,6 +91,12 @@ function createReading(request: RunRequest, listener: RunListener) {
     },
     resumed() {
       fresh = true;
+    },
+    /** The stream has ended by itself. */
+    end() {
+      const wasOver = road.over;
+      road.end();
+      if (road.over && !wasOver) listener.over();
     },
     take(batch: Batch) {
       if (!told) listener.status("streaming");

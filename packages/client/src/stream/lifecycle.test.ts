@@ -52,6 +52,23 @@ test("a finish under another run id ends the run with a note unless the reader i
   );
 });
 
+test("a stream with one whole run under another id was that run, unless the reader is strict", () => {
+  const old = { ...started, runId: "old" };
+  const end = { ...finished, runId: "old" };
+  const ended = (strict: boolean, ...events: object[]): boolean => {
+    const life = createLifecycle(input, strict);
+    for (const event of events) life.push(event as AgUiEvent);
+    life.end();
+    return life.over;
+  };
+  expect(ended(false, old, end)).toBe(true);
+  expect(ended(false, old, failed)).toBe(true);
+  expect(ended(true, old, end)).toBe(false);
+  expect(ended(false, old)).toBe(false);
+  expect(ended(false)).toBe(false);
+  expect(ended(false, old, end, { ...started, runId: "older" })).toBe(false);
+});
+
 test("only the end of the run that was asked for, or an error before any, is the end", () => {
   const old = { ...started, runId: "old" };
   expect(push(old, { ...finished, runId: "old" }).over).toBe(false);

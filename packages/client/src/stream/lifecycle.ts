@@ -2,13 +2,15 @@ import { CountersignError } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import "../base/errors.js";
 
-/** A run finished under another run id than it started with: some frameworks finish with an id of their own. */
+/** A run finished under another run id than it started with, or than was asked for: some frameworks use ids of their own. */
 export type FinishNote = { readonly kind: "finishedUnderAnotherId"; readonly path: "/runId" };
 
 /** Follows the runs of one stream, and refuses what would make one look other than it was. */
 export type Lifecycle = {
   /** Throws `ERR_CLIENT_ORDER` on an event that no run can contain; returns what it only remarks upon. */
   push(event: AgUiEvent): FinishNote | undefined;
+  /** The stream has ended: without `strict`, the only run on it is the one that was asked for, whatever its id. */
+  end(): FinishNote | undefined;
   /** Whether the run that was asked for has ended. */
   readonly over: boolean;
   /** How many events came. */
@@ -28,6 +30,7 @@ export function createLifecycle(input: RunAgentInput, strict = false): Lifecycle
   let runId: string | undefined;
   let events = 0;
   let over = false;
+  let runs = 0;
 
   function refuse(rule: string): never {
     throw new CountersignError("ERR_CLIENT_ORDER", `event ${events} breaks ${rule}`, {
@@ -45,6 +48,7 @@ export function createLifecycle(input: RunAgentInput, strict = false): Lifecycle
         if (event.threadId !== input.threadId) refuse("run/thread-of-input");
         phase = "active";
         runId = event.runId;
+        runs += 1;
       } else if (type === "RUN_ERROR") {
         if (phase === "failed") refuse("run/after-error");
         over ||= phase === "none" || runId === input.runId;
@@ -60,6 +64,11 @@ export function createLifecycle(input: RunAgentInput, strict = false): Lifecycle
         if (isOther) return { kind: "finishedUnderAnotherId", path: "/runId" };
       }
       return undefined;
+    },
+    end() {
+      if (over || strict || runs !== 1 || phase === "active") return undefined;
+      over = true;
+      return { kind: "finishedUnderAnotherId", path: "/runId" };
     },
     get over() {
       return over;

@@ -23,6 +23,8 @@ export type Road = {
    * @throws CountersignError when the stream is malformed or out of order; nothing may be read afterwards
    */
   push(json: string): readonly AgUiEvent[];
+  /** Nothing more comes. */
+  end(): void;
   /** Whether the run that was asked for has ended. */
   readonly over: boolean;
   readonly events: number;
@@ -70,6 +72,10 @@ export function openRoad(
       if (translate === undefined) check(value, out);
       else for (const event of translate(objectOf(value, frames))) check(event, out);
       return out;
+    },
+    end() {
+      const note = life.end();
+      if (note !== undefined) onNotes?.([note]);
     },
     get over() {
       return life.over;
