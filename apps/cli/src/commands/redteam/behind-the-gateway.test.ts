@@ -28,6 +28,7 @@ const REMAINS: ReadonlyMap<string, string> = new Map([
   ],
   ["AGUI-050", "which words are secret only the owner of the agent knows"],
   ["AGUI-057", "which tools are the agent's own only its owner knows"],
+  ["AGUI-065", "which subagents the agent has only its owner knows"],
 ]);
 
 /** What works as well in a session that holds a token for everything: the starter leaves it to tokens. */
