@@ -51,6 +51,8 @@ export const ACTIVE_ELEMENTS: ReadonlySet<string> = new Set(
     "math meta object picture portal script select source style svg template textarea track video"
   ).split(" "),
 );
+/** Shows its text in the other direction, with `dir` or where the text around it runs that way: `moc.live` reads `evil.com`. */
+export const OVERRIDE_ELEMENT = "bdo";
 /** Elements whose text runs or applies. */
 export const TEXT_ELEMENTS: ReadonlySet<string> = new Set(["script", "style"]);
 /** Elements in which other names and attributes count. */

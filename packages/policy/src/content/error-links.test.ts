@@ -1,7 +1,9 @@
+import { parseUrl } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { findErrorLink } from "./error-links.js";
+import { RENDERERS } from "./testing/renderers.js";
 
 const LINKS = [
   "https://evil.example",
@@ -16,6 +18,20 @@ const LINKS = [
   "evil&sol;&sol;",
   "http&#58//x",
   "tel:123",
+  "http:/evil.example/login",
+  "<http:/evil.example/login>",
+  "<https:evil.example/login>",
+  "<slack:open>",
+  "[Sign in]: slack:open",
+  "[Sign in]\n\n[Sign in]: http:/evil.example/login",
+  "help@evil.com",
+  "help\\@evil.com",
+  "first.last+x@mail.evil.example",
+  "evil.com/login",
+  "EVIL.Com?x=1",
+  "evil.co.uk:8080/login",
+  "evil\\.io/x",
+  "\u044f.\u0440\u0444/x",
 ];
 
 /** Every form of an error, with a text in each place that a page may show. */
@@ -41,7 +57,7 @@ function enveloped(type: JsonValue, payload: JsonValue): JsonObject {
   return { event_id: "e1", event_type: type, agent_id: "a", payload } as JsonObject;
 }
 
-const words = fc.stringMatching(/^[A-Za-z0-9 ,.()'-]{0,20}$/u);
+const words = fc.stringMatching(/^[A-Za-z0-9 ,()'-]{0,20}[.]?$/u);
 
 test("a link is found in every form of an error, wherever it stands in the text", () => {
   const form = fc.constantFrom(...Object.keys(FORMS));
@@ -54,6 +70,46 @@ test("a link is found in every form of an error, wherever it stands in the text"
   );
 });
 
+const PAGE = "https://page.example/chat/";
+const PIECES =
+  "http https : // / . . @ @ evil com io ru www mailto tel slack x 1 - _ + ? # [a] ]( ) < > ( * ** ` \\ & &colon; &#46; &amp; !".split(
+    " ",
+  );
+const piece = fc.oneof(
+  fc.constantFrom(...PIECES),
+  fc.constantFrom(" ", "\n", "\n\n", "[a]: ", "evil.com", "a@b.io"),
+);
+
+/** The addresses outside of the page that a renderer makes links to; a bare host is linked by markdown-it alone. */
+function linksOutside(renderer: string, html: string): string[] {
+  return Array.from(html.matchAll(/<a\b[^>]*\bhref="([^"]*)"/gu), ([, href = ""]) => href).filter(
+    (href) => {
+      // A scheme with nothing behind it leads nowhere.
+      if (/^[a-z][a-z0-9+.-]*:$/iu.test(href)) return false;
+      if (renderer === "markdown-it" && /^http:\/\/[^/?#]+$/u.test(href)) return false;
+      return parseUrl(href.replaceAll("&amp;", "&"), PAGE)?.origin !== new URL(PAGE).origin;
+    },
+  );
+}
+
+test("what no link was found in, no renderer makes a link of", () => {
+  let linked = 0;
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 2, maxLength: 10 }), (pieces) => {
+      const message = pieces.join("");
+      const isFound = findErrorLink({ type: "RUN_ERROR", message }) !== null;
+      if (isFound) linked++;
+      else {
+        for (const [name, render] of RENDERERS) {
+          expect([message, name, linksOutside(name, render(message))]).toEqual([message, name, []]);
+        }
+      }
+    }),
+    { numRuns: 3000 },
+  );
+  expect(linked).toBeGreaterThan(100);
+});
+
 test("errors without a link pass, and so do links elsewhere", () => {
   const plain = fc.oneof(
     words,
@@ -64,6 +120,16 @@ test("errors without a link pass, and so do links elsewhere", () => {
       "a &amp; b in /var/log/x.txt",
       "hotel: full",
       "at f (index.js:3:4)",
+      "at f (/app/node_modules/socket.io/dist/index.js:3:4)",
+      "getaddrinfo ENOTFOUND api.openai.com",
+      "connect to api.openai.com:443 failed",
+      "user.id is missing in main.py:12",
+      "the decorator '@app.route' in node_modules/@scope/x.js",
+      "left-pad@1.3.0 was not found",
+      "vector<std::string> is no type",
+      "[ERROR]: TypeError: x is not a function",
+      "3.5/4 tokens, and/or more, Node.js/20",
+      "C:\\temp\\x.py",
     ),
   );
   fc.assert(

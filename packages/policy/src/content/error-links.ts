@@ -1,13 +1,30 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
+import tlds from "tlds" with { type: "json" };
 import type { ContentFinding } from "./finding.js";
 import { findInValue, memberOf } from "./parts.js";
 
-/**
- * An address in any spelling that a page makes a link of: a scheme, `//`, `www.`, a Markdown link, or a character reference
- * that can stand for one of their characters.
- */
-const LINK =
-  /\/\/|\b(?:https?|ftp|mailto|tel|sms):\S|www\.|\]\(|&(?!(?:amp|lt|gt|quot|apos|nbsp);)(?:#|[a-z][a-z0-9]*;|colon|sol)/i;
+/** What some renderer makes a link of. */
+const LINK = new RegExp(
+  [
+    // Two slashes, a scheme that leaves the page, and what GFM links without one.
+    String.raw`\/\/|\b(?:https?|ftp|mailto|tel|sms|xmpp):\S|www\.`,
+    // A link of Markdown, also by reference; `<scheme:…>` with any scheme. `<std::string>` is a type.
+    String.raw`\]\(|\]:\s*<?[a-z][a-z0-9+.-]+:(?!:)\S|<[a-z][a-z0-9+.-]{1,31}:(?!:)[^\s<>]*>`,
+    // A character reference that can stand for one of these characters.
+    String.raw`&(?!(?:amp|lt|gt|quot|apos|nbsp);)(?:#|[a-z][a-z0-9]*;|colon|sol)`,
+    // A mail address. Packages (`x@1.2.3`), folders (`/@scope`) and decorators (`'@app.route'`) are none.
+    String.raw`[\p{L}\p{N}.;:&=+$,!_-]"*@[^\s/@]*[\p{L}\p{N}]\.\p{L}{2,}|<[^\s<>@]+@[^\s<>@]+>`,
+  ].join("|"),
+  "iu",
+);
+/** A name with something behind it, which linkify-it links where the name ends in a top-level domain: `evil.com/login`. */
+const NAME_AND_PATH =
+  /(?<![\p{L}\p{N}.:/\\@_-])(?:[\p{L}\p{N}_-]+\.)+([\p{L}\p{N}-]+)(?::\d{1,5})?(?:\/|[?#]\S)/giu;
+/** Remark links a text after it has removed these. */
+const ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
+
+const DOMAINS: ReadonlySet<string> = new Set([...tlds, "example"]);
+
 /** Members of an error event that a page shows. */
 const SHOWN = ["message", "code", "usage"] as const;
 const FAILURES: ReadonlySet<JsonValue> = new Set(["RUN_ERROR", "SUBAGENT_ERROR"]);
@@ -31,9 +48,21 @@ export function findErrorLink(event: JsonObject): ContentFinding | null {
 }
 
 function linkIn(value: JsonValue | undefined, pointer: string): ContentFinding | null {
-  const text = findInValue(value, pointer, (one) => LINK.exec(one)?.index);
+  const text = findInValue(value, pointer, (one) => {
+    const unescaped = one.replace(ESCAPE, "");
+    return linkAt(one) ?? (unescaped === one ? undefined : linkAt(unescaped));
+  });
   if (text === undefined) return null;
   return { kind: "links_in_errors", offset: text.found, part: text.pointer };
+}
+
+function linkAt(text: string): number | undefined {
+  const link = LINK.exec(text)?.index;
+  if (link !== undefined) return link;
+  for (const { 1: domain, index } of text.matchAll(NAME_AND_PATH)) {
+    if (domain !== undefined && DOMAINS.has(domain.toLowerCase())) return index;
+  }
+  return undefined;
 }
 
 function linkInErrors(

@@ -5,6 +5,7 @@ import {
   LINK_ELEMENTS,
   LOADING_ELEMENTS,
   LONGEST_ATTRIBUTE,
+  OVERRIDE_ELEMENT,
   TEXT_ELEMENTS,
   UNESCAPED_ELEMENTS,
 } from "./attributes.js";
@@ -382,7 +383,7 @@ export class Markup {
     if (FOREIGN_ELEMENTS.has(name)) this.#isForeign = true;
     if (TEXT_ELEMENTS.has(name)) this.#running = name;
     else if (this.#isTornText) this.#running = TORN;
-    if (this.#changesAppearance) this.#isPending = true;
+    if (this.#changesAppearance || name === OVERRIDE_ELEMENT) this.#isPending = true;
     this.#leave("text");
     return this.#isActive || (this.#countsText && !this.#isInSpan);
   }

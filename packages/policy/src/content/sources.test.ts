@@ -40,6 +40,14 @@ test("an address that programs mend in different ways counts as one inside", () 
     "http://:@a.com/",
     " https://a.com/",
     "https://a.com/\n",
+    "https://a.com#@10.0.0.1/",
+    "https://a.com?@10.0.0.1/",
+    "https://a.com?@b.com",
+    "https://a.com:80#x@vault",
+    "https://a.com/?x@10.0.0.1",
+    "https://a.com/@localhost/x",
+    "https://a.com/x#@[::1]:80/",
+    "https://a.com/@vault.internal:8200",
   ];
   expect(mended.filter((value) => KIND(value) !== "inside")).toEqual([]);
   const sign = fc.constantFrom("\\", "\t", "\n", "\r", " ", "\u0000", "\u00A0", "\u200B", "\u2028");
@@ -56,6 +64,9 @@ test("an address as people write it is a name", () => {
   for (const value of [
     "https://a.com",
     "HTTPS://A.com:8443/x@y?z=a@b#c",
+    "https://cdn.example/npm/emoji@10.0.0/1.png",
+    "https://blog.example/@ann/a.png?by=ann@mail.example",
+    "https://a.com?x=1#y",
     "http://a-b.c.example./%20a/b%5Cc",
     "https://b\u00FCcher.example/\u65E5",
   ]) {

@@ -29,10 +29,13 @@ const PUBLIC: ReadonlySet<string> = new Set(
 /**
  * How a web address has to be written. `URL` mends addresses, and other programs mend them in other ways: of
  * `http://a.com\\@10.0.0.1/` a browser asks `a.com`, curl and Python ask `10.0.0.1`. So nothing that is mended passes:
- * no backslash, white space or control character anywhere, both slashes, and a host of whole labels.
+ * no backslash, white space or control character anywhere, both slashes, and a host of whole labels. Without a slash behind
+ * the host there is no `@`: older parsers take what follows it for the host (`https://a.com#@10.0.0.1/`).
  */
 const WRITTEN =
-  /^https?:\/\/[^\s\p{C}\\/?#@:.%]+(?:\.[^\s\p{C}\\/?#@:.%]+)*\.?(?::\d{1,5})?(?:[/?#][^\s\p{C}\\]*)?$/iu;
+  /^https?:\/\/[^\s\p{C}\\/?#@:.%]+(?:\.[^\s\p{C}\\/?#@:.%]+)*\.?(?::\d{1,5})?(?:\/[^\s\p{C}\\]*|[?#][^\s\p{C}\\@]*)?$/iu;
+/** What a parser that looks for the last `@` would take for the host. Versions (`@10.0.1`) and accounts (`@name`) are none. */
+const BEHIND_AT = /@(\d+\.\d+\.\d+\.\d+|\[[^\]]*\]|[^/?#@:]+)/gu;
 
 /** What is known of the address of a content part without asking anybody. */
 export type SourceAddress =
@@ -49,8 +52,15 @@ export function sourceAddressOf(source: JsonValue | undefined): SourceAddress | 
   if (url === undefined) return { kind: "inside" };
   if (url.protocol === "data:") return undefined;
   const host = url.hostname.replace(/\.$/, "");
-  const isPlain = typeof value === "string" && WRITTEN.test(value);
+  const isPlain = typeof value === "string" && WRITTEN.test(value) && !namesInside(value);
   return isPlain && isPublicName(host) ? { kind: "name", host } : { kind: "inside" };
+}
+
+/** Whether an IP address or a name of a network inside stands behind an `@` anywhere in an address. */
+function namesInside(address: string): boolean {
+  return Array.from(address.matchAll(BEHIND_AT), ([, host = ""]) => host.toLowerCase()).some(
+    (host) => /^(?:\d+(?:\.\d+){3}$|\[)/.test(host) || INSIDE.test(host) || MIRRORS.test(host),
+  );
 }
 
 /**

@@ -108,6 +108,8 @@ const FOUND: readonly (readonly [ContentKind, string])[] = [
   ["markup", '<p a="b"onclick=x'],
   ["markup", "<input <b type=password"],
   ["markup", "<dialog open>"],
+  ["markup", "<bdo>"],
+  ["markup", '<p dir="rtl"><BDO dir=ltr>x</bdo>'],
   ["markup", "x <p <script"],
   ["markup", "a\n<Script"],
   ["markup", `${FENCE}\ncode\n${FENCE}\n<img src=x>`],

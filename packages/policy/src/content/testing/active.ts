@@ -30,7 +30,7 @@ const RISKY = new Set(
  * from the scanner, over the tree that a browser builds.
  */
 export function whyActive(html: string, imageHost?: string): string | undefined {
-  if (!/=|<(?:script|style|dialog)|popover/i.test(html)) return undefined;
+  if (!/=|<(?:script|style|dialog|bdo)|popover/i.test(html)) return undefined;
   // The page goes on behind it.
   for (const page of [html, `${html}</div><p class="x">`]) {
     const place: Place = { isForeign: false, isPage: page !== html, imageHost };
@@ -69,6 +69,7 @@ function ofElement(element: Element, { isForeign, isPage, imageHost }: Place): s
   if (tagName === "script" || tagName === "style") {
     if (!isPage && holdsText(element)) return `${tagName} with text`;
   }
+  if (tagName === "bdo" && !isPage && holdsText(element)) return "reversed text";
   for (const { name, value } of element.attrs) {
     // Renderers write these themselves.
     if (isOwn(tagName, name, value)) continue;

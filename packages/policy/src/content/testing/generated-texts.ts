@@ -12,7 +12,7 @@ const pieces = joined(
     "`¦``¦```¦~~~¦\n¦\n\n¦\n```\n¦\n~~~\n¦\n```html\n¦  ¦   ¦    ¦ ¦\t¦- ¦* ¦1. ¦2. ¦> ¦10) ¦+ ¦* * *¦---",
     "\n- ¦\n  ¦\n    ¦\n> ¦\n1. ¦\n   ¦\r¦\r\n¦\uFEFF¦#¦[ ] ¦<div>¦<div class=x>¦<p¦<script>¦</script>¦<style>",
     '<img src=//e.x>¦<img src=x>¦<b onclick=x>¦<a href=javascript:x>¦<a href="https://e.x">¦<svg>¦<path d=x>',
-    "<details>¦<!--¦-->¦<pre>¦</pre>¦<?¦<br>¦<textarea>¦<b title=\"¦<a title='¦<b <i¦<a\n¦<x ¦<T,¦<dialog open>",
+    "<details>¦<!--¦-->¦<pre>¦</pre>¦<?¦<br>¦<textarea>¦<b title=\"¦<a title='¦<b <i¦<a\n¦<x ¦<T,¦<dialog open>¦<bdo dir=rtl>¦</bdo>",
     "<svg/onload=x>¦<iframe src=x>¦<input type=x>¦![a](//e.x)¦![a](/x)¦![¦](¦](https://e.x)¦]¦[a]¦[a]: //e.x",
     "[a]: /x '¦]:¦[^1]: ¦$¦$$¦|¦\n|-\n¦| a |\n|--|\n¦\\¦\\`¦&#96;¦_¦{¦=¦a¦text¦\"¦'¦>¦<¦onclick=x¦/¦(¦)¦=\"",
     "<b.x>¦<p#x¦<script.x>¦<q&sol;¦\n\t\n¦\n \t\n    ¦\n\uFEFF\n¦\n```a|\n---\n¦\n~~~|\n|-|\n¦<kbd>¦</kbd>¦<code >¦</code>",
