@@ -25,6 +25,7 @@ export { createGateway } from "./gateway.js";
 export type { Gateway, GatewayOptions } from "./gateway.js";
 export { MISSING_PARTS } from "./serve/accept-missing.js";
 export type { AcceptedMissing } from "./serve/accept-missing.js";
+export { assertKeysStart, assertStoreStarts } from "./serve/check-start.js";
 export { assertOwnLogIn } from "./serve/own-log.js";
 export { assertNewestHistory, shareHistory } from "./serve/stored-history.js";
 export { findExposedKeys } from "./keys/exposed-keys.js";

@@ -3,8 +3,10 @@ import { createServer } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { isCountersignError } from "@countersign/core";
 import {
+  assertKeysStart,
   assertOwnLogIn,
   assertRegularFile,
+  assertStoreStarts,
   findExposedKeys,
   inspectAccess,
   readKey,
@@ -133,6 +135,7 @@ async function checkKeys(directory: string): Promise<string> {
   assertFolder(directory);
   const found = KEYS.map((name) => join(directory, `${name}.pem`)).filter(existsSync);
   for (const file of found) await readKey(file);
+  await assertKeysStart(directory);
   const exposed = findExposedKeys(directory).map(
     ({ file, mode, rights, remedy }) =>
       `${basename(file)} can be ${rights} by others (mode ${mode}; ${remedy})`,
@@ -155,41 +158,40 @@ function checkRevocations({ revocationFile: file, receipts }: GatewayConfig): st
 }
 
 async function checkStore(
-  { receipts, keyDirectory }: GatewayConfig,
-  { acceptMissing }: CheckOptions,
+  config: GatewayConfig,
+  { acceptMissing = new Set() }: CheckOptions,
 ): Promise<string> {
-  const acceptsMissing = acceptMissing?.has("checkpoint") === true;
+  const { receipts, keyDirectory } = config;
   const { store: address, origin } = receipts;
-  if (!address.startsWith(EMBEDDED)) {
-    return checkPostgres(address, origin, keyDirectory);
-  }
+  if (!address.startsWith(EMBEDDED)) return checkPostgres(config, acceptMissing);
   const directory = address.slice(EMBEDDED.length);
   if (assertPlace(directory)) {
-    await assertOwnLogIn(keyDirectory, origin, undefined, acceptsMissing);
+    await assertOwnLogIn(keyDirectory, origin, undefined, acceptMissing.has("checkpoint"));
     return `${directory} will be made at the first start`;
   }
   assertFolder(directory);
   const store = await openSqliteStore({ directory, readOnly: true });
   try {
-    await assertOwnLogIn(keyDirectory, origin, store, acceptsMissing);
+    await assertStoreStarts(config, store, acceptMissing);
     return `${directory}, ${(await store.head()).size} entries`;
   } finally {
     await store.close();
   }
 }
 
-async function checkPostgres(url: string, log: string, keys: string): Promise<string> {
+async function checkPostgres(config: GatewayConfig, accepted: AcceptedMissing): Promise<string> {
+  const { store: url, origin: log } = config.receipts;
   try {
     const store = await openPostgresStore({ url, log, readOnly: true, connections: 1 });
     try {
-      await assertOwnLogIn(keys, log, store, true);
+      await assertStoreStarts(config, store, accepted);
       return `PostgreSQL answers, ${(await store.head()).size} entries`;
     } finally {
       await store.close();
     }
   } catch (error) {
     if (isCountersignError(error, "ERR_STORE_ABSENT")) {
-      await assertOwnLogIn(keys, log, undefined, true);
+      await assertOwnLogIn(config.keyDirectory, log, undefined, true);
       return "PostgreSQL answers; the log will be made at the first start";
     }
     throw error;

@@ -33,7 +33,8 @@ Example:
   $ countersign serve --check --ask
   $ countersign serve --config /etc/countersign/countersign.yaml --check --while-running
 
-SIGTERM drains (a second one hastens), SIGHUP reads the policy again. Exit code of --check: 1 when something is missing.
+SIGTERM drains (a second one hastens), SIGHUP reads the policy again. Exit code of --check: 1 when a start would be refused.
+countersign receipts verify checks every entry of the log; --check does not.
 `;
 
 /** Adds `countersign serve`. */

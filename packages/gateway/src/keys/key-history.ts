@@ -49,14 +49,20 @@ export async function openKeyHistory(
     await writeNewFile(file, `${encodeKeyRecord(record)}\n`, 0o644);
     return;
   }
+  assertKeyHistory(directory, key);
+}
+
+/** Refuses a history that does not end with the key in use; without a history there is nothing to say. */
+export function assertKeyHistory(directory: string, key: Ed25519Key | undefined): void {
+  const file = join(directory, KEY_FILES.history);
+  if (!existsSync(file)) return;
   const last = parseKeyHistory(readHistory(directory)).at(-1);
-  if (last?.key !== encodeKeyText(key.publicKey)) {
-    throw new CountersignError(
-      "ERR_KEYS_HISTORY",
-      `${file} does not end with the key in use; \`countersign keys new --rotate\` hands over properly`,
-      { file },
-    );
-  }
+  if (key !== undefined && last?.key === encodeKeyText(key.publicKey)) return;
+  throw new CountersignError(
+    "ERR_KEYS_HISTORY",
+    `${file} does not end with the key in use; \`countersign keys new --rotate\` hands over properly`,
+    { file },
+  );
 }
 
 /** Adds the line in which the old key hands over to the new one. */

@@ -4,7 +4,7 @@ const DAY_MS = 86_400_000;
 /** How long it takes until a look at the clock is believed. */
 const SECOND_LOOK_MS = DAY_MS;
 /** Where the look is kept; a thread's own key is a JSON array. */
-const LOOKS = "looks";
+export const LOOKS = "looks";
 
 /** Whether a gateway ever opened this ledger to the end of its start. */
 export async function wasUsed(ledger: ThreadLedger): Promise<boolean> {

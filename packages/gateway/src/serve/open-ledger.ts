@@ -5,9 +5,12 @@ import type { GatewayConfig } from "../config/config.js";
 import "../ledger/errors.js";
 import { forgetOld, wasUsed } from "../ledger/forget-old.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
-import { openPostgresLedger } from "../ledger/postgres/open-postgres-ledger.js";
+import {
+  openPostgresLedger,
+  wasPostgresLedgerUsed,
+} from "../ledger/postgres/open-postgres-ledger.js";
 import { keepRecentThreads } from "../ledger/recent-threads.js";
-import { openSqliteLedger } from "../ledger/sqlite/open-sqlite-ledger.js";
+import { openSqliteLedger, wasSqliteLedgerUsed } from "../ledger/sqlite/open-sqlite-ledger.js";
 import type { Clock } from "../ports.js";
 
 const HOUR_MS = 3_600_000;
@@ -70,6 +73,18 @@ export async function openLedger(
       await ledger.close();
     },
   };
+}
+
+/** Refuses what {@link openLedger} would refuse; makes and writes nothing. */
+export async function assertLedgerIn(
+  { receipts: { store, origin } }: GatewayConfig,
+  { entries, acceptsMissing }: LedgerExpectation,
+): Promise<void> {
+  if (entries === 0 || acceptsMissing) return;
+  const isUsed = store.startsWith("sqlite:")
+    ? await wasSqliteLedgerUsed(join(store.slice("sqlite:".length), "ledger"))
+    : await wasPostgresLedgerUsed(store, origin);
+  if (!isUsed) throw missing(entries);
 }
 
 /** Of a ledger that was never used beside a log that was: what was withheld or approved would be forgotten. */

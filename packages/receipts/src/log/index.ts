@@ -1,7 +1,7 @@
 export type { AppendedEntry } from "./appended-entry.js";
 export { receiptId } from "../entry/draft.js";
 export type { EntryDraft, HashedDraft, ReceiptDraft, TextDraft } from "../entry/draft.js";
-export { openLog } from "./open-log.js";
+export { assertIntact, openLog } from "./open-log.js";
 export type { LogOptions, ReceiptLog } from "./open-log.js";
 export { proveEntry, proveGrowth } from "./prove-entry.js";
 export { readBeyond } from "./read-beyond.js";

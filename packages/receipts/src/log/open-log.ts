@@ -67,6 +67,23 @@ export type ReceiptLog = {
   close(): Promise<void>;
 };
 
+/** Refuses a store over which {@link openLog} would open no log; writes nothing. */
+export async function assertIntact({
+  store,
+  origin,
+  checkpointKey,
+  seal,
+}: {
+  readonly store: ReceiptStore;
+  readonly origin: string;
+  /** The public key that signs checkpoints, and its seal; neither where the keys are yet to be made. */
+  readonly checkpointKey?: Uint8Array;
+  readonly seal?: LogSeal;
+}): Promise<void> {
+  const covered = await assertConsistent(store, origin, checkpointKey);
+  if (seal !== undefined) await assertTail(store, seal, covered);
+}
+
 /** Opens a log over a store, after checking that the store still holds what was signed for. */
 export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   const { store, signer, origin, checkpointSigner, seal } = options;

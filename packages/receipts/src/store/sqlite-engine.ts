@@ -1,4 +1,5 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 
 /** The part of `node:sqlite` that is used here. */
 export type Database = {
@@ -31,4 +32,14 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
   }
   const { DatabaseSync } = (await import("@photostructure/sqlite")) as unknown as Engine;
   return new DatabaseSync(path, options);
+}
+
+/**
+ * Opens a database that is there to read it, and makes no file beside it. SQLite makes two beside every database that it opens
+ * with a write-ahead log; it makes none where nobody writes, which is so while there is no log.
+ */
+export async function openUnwritten(path: string): Promise<Database> {
+  if (existsSync(`${path}-wal`)) return openDatabase(path, { readOnly: true });
+  const { DatabaseSync } = (await import("@photostructure/sqlite")) as unknown as Engine;
+  return new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
 }

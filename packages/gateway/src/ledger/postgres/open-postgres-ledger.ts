@@ -6,6 +6,8 @@ import "../errors.js";
 import type { LedgerClaim, LedgerKind, LedgerRow, ThreadLedger } from "../ledger.js";
 import { parseStored } from "../stored-value.js";
 import { decodeText, encodeText } from "../text.js";
+import { LOOKS } from "../forget-old.js";
+import { connect } from "./connect.js";
 import { forgetThreads } from "./forget-threads.js";
 import { openTables } from "./open-tables.js";
 
@@ -56,6 +58,25 @@ const FIND = `SELECT thread, kind, id, value FROM countersign_facts
   WHERE ledger = $1`;
 const READ =
   "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
+
+/** Whether a gateway ever opened the ledger of this name to the end of its start; makes nothing. */
+export async function wasPostgresLedgerUsed(url: string, name: string): Promise<boolean> {
+  const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
+  try {
+    const [table] = await database.query<{ found: string | null }>(
+      "SELECT to_regclass('countersign_facts')::text AS found",
+      [],
+    );
+    if (table?.found === null || table === undefined) return false;
+    const looks = await database.query(
+      "SELECT 1 FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind = 'look'",
+      [name, encodeText(LOOKS)],
+    );
+    return looks.length > 0;
+  } finally {
+    await database.close();
+  }
+}
 
 /** The shared ledger: many gateways know the same threads. */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<ThreadLedger> {

@@ -4,9 +4,13 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { openUnwritten } from "@countersign/receipts/sqlite";
 import type { Clock } from "../../ports.js";
 import "../errors.js";
+import { LOOKS } from "../forget-old.js";
 import type { ThreadLedger } from "../ledger.js";
+import { parseStored } from "../stored-value.js";
+import { encodeText } from "../text.js";
 import type { LedgerAnswer, LedgerCall } from "./messages.js";
 import { decodeRows, LedgerDatabase } from "./service.js";
 import type { ClaimAnswer } from "./service.js";
@@ -55,6 +59,23 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Th
         await end();
       })()),
   };
+}
+
+/** Whether a gateway ever opened the ledger of this folder to the end of its start; makes nothing. */
+export async function wasSqliteLedgerUsed(directory: string): Promise<boolean> {
+  const file = join(directory, "ledger.sqlite");
+  if (!existsSync(file)) return false;
+  const database = await openUnwritten(file);
+  try {
+    const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'facts'");
+    if (tables.get() === undefined) return false;
+    const rows = database.prepare("SELECT kind, value FROM facts WHERE thread = ?");
+    const looks = rows.all(encodeText(LOOKS));
+    for (const { value } of looks) parseStored(String(value));
+    return looks.some(({ kind }) => kind === "look");
+  } finally {
+    database.close();
+  }
 }
 
 function unavailable(why: string): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
