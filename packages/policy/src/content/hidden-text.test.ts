@@ -30,6 +30,18 @@ const WAYS: readonly (readonly [string, (byte: number) => string])[] = [
   ],
 ];
 
+test("a sentence in blank Braille patterns is found, and Braille with its blanks and pictures of it pass", () => {
+  const bits = Array.from(SENTENCE, (letter) => letter.charCodeAt(0).toString(2)).join("");
+  for (const zero of [" ", "a", "\u200B"]) {
+    expect(isFound(bits.replaceAll("0", zero).replaceAll("1", "\u2800"))).toBe(true);
+  }
+  expect(new InvisibleSentences().isIn("\u2800".repeat(100))).toBe(true);
+  const row = `${"\u2800".repeat(30)}\u28C0\u28E4\u28F6\u28FF\u28E6\u2840${"\u2800".repeat(14)}\n`;
+  expect(isFound(row.repeat(30))).toBe(false);
+  expect(isFound("\u2813\u2811\u2807\u2807\u2815\u2800\u283A".repeat(200))).toBe(false);
+  expect(isFound(`Loading \u2800\u2800\u2800`)).toBe(false);
+});
+
 test.each(WAYS)("a sentence in %s is found however small its portions are", (_, write) => {
   const letters = Array.from(SENTENCE, (letter) => Array.from(write(letter.charCodeAt(0)))).flat();
   fc.assert(

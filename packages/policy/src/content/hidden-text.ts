@@ -11,6 +11,12 @@ const MOST_STRAY_OF_REQUEST = 4 * MOST_STRAY;
 const MOST_SINGLE = 16;
 const SEEN_PER_SINGLE = 3;
 
+/** Blank Braille patterns: so many, as at the left of a picture, and so many for each pattern that is seen. */
+const MOST_BLANKS = 48;
+const BLANKS_PER_PATTERN = 8;
+const BLANK_PATTERN = 0x2800;
+const LAST_PATTERN = 0x28ff;
+
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -50,6 +56,8 @@ class InvisibleText {
   #run = 0;
   #stray = 0;
   #single = 0;
+  /** Blank Braille patterns that are too many for the others so far, once this is above zero. */
+  #blanks = -MOST_BLANKS;
   /** Code units so far that are no character which a person sees. */
   #unseen = 0;
   /** The letters of a flag that is open. */
@@ -68,6 +76,9 @@ class InvisibleText {
     }
     const isLow = (code & 0xfc00) === 0xdc00;
     const point = isLow ? 0x10000 + ((this.#high & 0x3ff) << 10) + (code & 0x3ff) : code;
+    if (point >= BLANK_PATTERN && point <= LAST_PATTERN) {
+      this.#blanks += point === BLANK_PATTERN ? 1 : -BLANKS_PER_PATTERN;
+    }
     if (isInvisible(point)) {
       this.#count(point);
       this.#run += 1;
@@ -81,6 +92,7 @@ class InvisibleText {
     return (
       this.#run > LONGEST_INVISIBLE_RUN ||
       this.#stray > MOST_STRAY ||
+      this.#blanks > 0 ||
       this.#single > MOST_SINGLE + (at - this.#unseen) / SEEN_PER_SINGLE
     );
   }

@@ -3,8 +3,11 @@
  *
  * Two pointers and one remembered star: at most pattern × name steps, whatever the pattern (a regular
  * expression built from it could be made to backtrack).
+ *
+ * @param passedOver a character of the name that may stand where the pattern has none
  */
-export function matchesGlob(pattern: string, name: string): boolean {
+export function matchesGlob(pattern: string, name: string, passedOver?: string): boolean {
+  const separator = passedOver?.charCodeAt(0);
   let at = 0;
   let star = -1;
   let resume = 0;
@@ -17,6 +20,8 @@ export function matchesGlob(pattern: string, name: string): boolean {
       resume = position;
     } else if (code === QUESTION || (code !== -1 && code === name.charCodeAt(position))) {
       at += 1;
+      position += 1;
+    } else if (name.charCodeAt(position) === separator) {
       position += 1;
     } else if (star === -1) {
       return false;

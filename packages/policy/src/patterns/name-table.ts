@@ -63,7 +63,8 @@ function createAlikeTable<Value>(
     const isApart = folded.includes("_") || spaced.includes("_");
     return patterns.find(({ folded: pattern, whole, isGlob: hasWildcard }) =>
       hasWildcard
-        ? readings.some((reading) => matchesGlob(pattern, reading)) ||
+        ? // `bash_s_hell` looks like `*_shell`: a word may be taken apart, but none begins within another (`dropped`, `drop_*`).
+          readings.some((reading) => matchesGlob(pattern, reading, "_")) ||
           (isApart && pattern === whole && wholes.some((reading) => matchesGlob(whole, reading)))
         : wholes.includes(whole),
     )?.value;

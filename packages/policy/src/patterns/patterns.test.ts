@@ -115,3 +115,28 @@ test("what an entry of a list finds looks like the entry, and so does every spel
     { numRuns: 500 },
   );
 });
+
+test("a name whose words are taken apart looks like the pattern, and a longer word does not", () => {
+  const table = createNameTable(["*_shell", "drop_*", "*_db_*"].map((one) => [one, one] as const));
+  const apart = fc.tuple(
+    fc.constantFrom("bash_shell", "drop_table", "my_db_tool"),
+    fc.array(fc.nat(12)),
+  );
+  fc.assert(
+    fc.property(apart, ([name, cuts]) => {
+      const letters = [...name];
+      for (const cut of cuts.toSorted((one, other) => other - one)) letters.splice(cut, 0, "_");
+      expect([letters.join(""), table.findAlike(letters.join(""))]).not.toContain(undefined);
+    }),
+  );
+  for (const name of [
+    "dropped_items",
+    "eggshell",
+    "nutshell_view",
+    "feedback",
+    "dropdown",
+    "indb_x",
+  ]) {
+    expect([name, table.findAlike(name)]).toEqual([name, undefined]);
+  }
+});
