@@ -19,7 +19,7 @@ const LINK = new RegExp(
 );
 /** A name with something behind it, which linkify-it links where the name ends in a top-level domain: `evil.com/login`. */
 const NAME_AND_PATH =
-  /(?<![\p{L}\p{N}.:/\\@_-])(?:[\p{L}\p{N}_-]+\.)+([\p{L}\p{N}-]+)(?::\d{1,5})?(?:\/|[?#]\S)/giu;
+  /(?<![\p{L}\p{N}.:/\\@_-])(?:[\p{L}\p{N}_-]+\.)+([\p{L}\p{N}-]+)(?::\d{1,5})?(?=\/|[?#]\S)/giu;
 /** Remark links a text after it has removed these. */
 const ESCAPE = /\\(?=[!-/:-@[-`{-~])/g;
 
