@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createWatchedRecorder } from "../record/watched-recorder.js";
 import { CHAT_POLICY } from "../testing/fixture.js";
 import { chunk, createInProcess, frames } from "../testing/in-process.js";
@@ -102,4 +102,36 @@ test("many busy streams wait for a slow log together, and none of them is refuse
   }
   // The bound of the watched recorder and one chunk over it; the log itself refuses at 16,384.
   expect(most).toBeLessThan(8192 + 704);
+});
+
+test("thousands of events that come in one read are judged in several turns, all of them and in order", async () => {
+  const gateway = createInProcess(
+    CHAT_POLICY.replace("enabled: true", "max_events_per_second: 1000000"),
+  );
+  const deltas = Array.from({ length: 2000 }, (_, at) => ({
+    type: "TEXT_MESSAGE_CONTENT",
+    messageId: "m",
+    delta: `${at} ${"é".repeat(at % 7)}`,
+  }));
+  const events = inRun(IDS, [
+    { type: "TEXT_MESSAGE_START", messageId: "m" },
+    ...deltas,
+    { type: "TEXT_MESSAGE_END", messageId: "m" },
+  ]);
+  // A clock on which every look costs a turn.
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 30));
+  const arrivals = new Set<number>();
+  const { delivered } = await gateway.run({ ...IDS, messages: [] }, [chunk(events)], {
+    onGroup: (_passages, arrivedAt) => arrivals.add(arrivedAt),
+  });
+  clock.mockRestore();
+  await gateway.close();
+  expect(delivered.map(({ type }) => type)).toEqual(
+    events.map((event) => (event as { type: string }).type),
+  );
+  expect(delivered.flatMap((event) => ("delta" in event ? [event.delta] : []))).toEqual(
+    deltas.map(({ delta }) => delta),
+  );
+  expect(arrivals.size).toBeGreaterThan(20);
 });

@@ -1,6 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import { failureOf, failureOfStop } from "../deliver/run-error.js";
-import type { UpstreamPiece, UpstreamStream } from "../upstream/upstream.js";
+import type { UpstreamPiece, UpstreamPieces, UpstreamStream } from "../upstream/upstream.js";
 import type { Signal } from "../signal.js";
 import { createPassage } from "./passage.js";
 import type { StreamEnd } from "./passage.js";
@@ -15,6 +15,11 @@ const MAX_BACKLOG = 2048;
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 /** Bytes judged in one turn; small frames of a socket that came together share it. */
 const MAX_TURN_BYTES = 64 * 1024;
+/** Milliseconds after which a stream gives up its turn: 2,000 small events on a large conversation took half a minute. */
+const MAX_CARRY_MS = 25;
+/** Bytes of a read that are judged at once; of a longer one, as many as a slice has, before the clock is looked at. */
+const MAX_WHOLE_BYTES = 8 * 1024;
+const SLICE_BYTES = 2 * 1024;
 
 /** What a connection may run into that stays open after its run. */
 const LATE: ReadonlySet<string> = new Set(["ERR_RUN_TIME", "ERR_RUN_SILENCE"]);
@@ -42,6 +47,8 @@ class Drive {
   #bytes = 0;
   /** Bytes of the stream so far. */
   #read = 0;
+  /** What is left of a read. */
+  #rest: UpstreamPiece | undefined;
   #isInLine = false;
   #isOver = false;
 
@@ -100,7 +107,6 @@ class Drive {
 
   /** Judges what has come, and stands in line for the rest. */
   #carry(): void {
-    const { pieces } = this.#stream;
     const { backlog, clock, hold, progress } = this.#run;
     const { events } = progress;
     const arrivedAt = performance.now();
@@ -111,8 +117,12 @@ class Drive {
         this.#end({});
         return;
       }
-      while (bytes < MAX_TURN_BYTES && hold?.until === undefined) {
-        const piece = pieces.take();
+      while (
+        bytes < MAX_TURN_BYTES &&
+        hold?.until === undefined &&
+        (bytes === 0 || performance.now() - arrivedAt < MAX_CARRY_MS)
+      ) {
+        const piece = this.#take();
         if (piece === "nothing yet") break;
         if (piece === "over") {
           this.#end({});
@@ -133,8 +143,19 @@ class Drive {
     }
     if (progress.events > events) this.#timer.progress();
     this.#bytes = backlog.size === 0 ? 0 : this.#bytes + bytes;
-    if (hold?.until === undefined) this.#listen();
-    else void hold.until.then(this.#ask);
+    if (hold?.until !== undefined) void hold.until.then(this.#ask);
+    else if (this.#rest !== undefined) this.#ask();
+    else this.#listen();
+  }
+
+  /** The next piece, or a part of it: thousands of small events may come in one, and each may be much work. */
+  #take(): ReturnType<UpstreamPieces["take"]> {
+    const piece = this.#rest ?? this.#stream.pieces.take();
+    this.#rest = undefined;
+    if (typeof piece === "string" || piece.kind === "frame") return piece;
+    if (piece.bytes.byteLength <= MAX_WHOLE_BYTES) return piece;
+    this.#rest = { ...piece, bytes: piece.bytes.subarray(SLICE_BYTES) };
+    return { ...piece, bytes: piece.bytes.subarray(0, SLICE_BYTES) };
   }
 
   /** Counts what came, comments included. */

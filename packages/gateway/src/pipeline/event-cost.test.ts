@@ -185,6 +185,24 @@ test.each(
   120_000,
 );
 
+test("a list that gives every answer another id is compared in proportion to its length", async () => {
+  const gateway = createInProcess(`${OPEN_POLICY}  ag_ui_messages: { lists: parts }\n`);
+  const list = (name: string, length: number): object => ({
+    type: "MESSAGES_SNAPSHOT",
+    messages: Array.from({ length }, (_, at) => ({
+      id: `${name}${at}`,
+      role: "assistant",
+      content: "the same words",
+    })),
+  });
+  const pieces = (length: number) => frames(inRun(IDS, [list("a", length), list("b", length)]));
+  await gateway.run(INPUT, pieces(1000));
+  const few = await cost(() => gateway.run(INPUT, pieces(1000)));
+  const many = await cost(() => gateway.run(INPUT, pieces(8000)));
+  await gateway.close();
+  expect(many / few).toBeLessThan(24);
+}, 120_000);
+
 test("what was said before is found by the id of its message, not by reading each message again", () => {
   const { content } = compilePolicy(loadPolicy(RULES));
   const count = 2000;

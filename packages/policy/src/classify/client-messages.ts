@@ -155,7 +155,8 @@ class Listed {
   readonly calls = new Map<string, { readonly call: ToolCall; readonly place: number }>();
   readonly #results = new Map<string, { readonly content: string; readonly place: number }>();
   readonly #hasReasoning: boolean;
-  readonly #taken = new Set<number>();
+  /** Places that no message has been found at yet, in their order. */
+  #newTexts: Map<string, number[]> | undefined;
 
   private constructor(messages: readonly Message[]) {
     this.#messages = messages;
@@ -227,16 +228,21 @@ class Listed {
 
   /** Frameworks give a streamed message another id in their list: it is the one that says the same. */
   #sameText({ content }: Message, known: ReadonlySet<string>): number | undefined {
-    const place = this.#messages.findIndex(
-      (one, index) =>
-        one.role === "assistant" &&
-        !known.has(one.id) &&
-        !this.#taken.has(index) &&
-        textOf(one.content) === textOf(content),
-    );
-    if (place === -1) return undefined;
-    this.#taken.add(place);
-    return place;
+    this.#newTexts ??= this.#placesByText(known);
+    return this.#newTexts.get(textOf(content))?.shift();
+  }
+
+  /** The places of answers whose id the client does not have, by what they say. */
+  #placesByText(known: ReadonlySet<string>): Map<string, number[]> {
+    const places = new Map<string, number[]>();
+    for (const [place, { id, role, content }] of this.#messages.entries()) {
+      if (role !== "assistant" || known.has(id)) continue;
+      const text = textOf(content);
+      const same = places.get(text);
+      if (same === undefined) places.set(text, [place]);
+      else same.push(place);
+    }
+    return places;
   }
 
   #at(id: string): Message | undefined {

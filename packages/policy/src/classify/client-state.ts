@@ -87,11 +87,14 @@ export class ClientState implements ClientView {
   /** The rule that a patch breaks which does not apply to what the client has; none where that is unknown. */
   brokenBy(event: AgUiEvent): StreamRuleId | undefined {
     if (event.type === "STATE_DELTA") {
+      const known = this.#isStateAssumed ? undefined : this.#state;
+      if (known === undefined && event.delta.some(readsInherited)) return "state/patch-failed";
       if (this.#isStateAssumed) return undefined;
-      return refuses(this.#state, event.delta) ? "state/patch-failed" : undefined;
+      return refuses(known, event.delta) ? "state/patch-failed" : undefined;
     }
     if (event.type !== "ACTIVITY_DELTA") return undefined;
     const content = this.#activities.get(event.messageId)?.content;
+    if (content === undefined && event.patch.some(readsInherited)) return "activity/patch-failed";
     return refuses(content, event.patch) ? "activity/patch-failed" : undefined;
   }
 
@@ -174,6 +177,23 @@ function followed(value: JsonValue): PatchedDocument | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Names under which every object or list of JavaScript has something that is no JSON. */
+const INHERITED: ReadonlySet<string> = new Set([
+  ...Object.getOwnPropertyNames(Object.prototype),
+  ...Object.getOwnPropertyNames(Array.prototype),
+]);
+
+/**
+ * Whether an operation takes what an object or a list inherits, for all that is known of the document: the official
+ * client would put a function into the state, and takes the first item of a list for its `length`.
+ */
+function readsInherited(operation: JsonPatch[number]): boolean {
+  const isTaken = (pointer: string): boolean =>
+    pointer.split("/").some((segment) => INHERITED.has(segment));
+  if (operation.op === "copy" || operation.op === "move") return isTaken(operation.from);
+  return operation.op === "remove" && operation.path.endsWith("/length");
 }
 
 /** Whether a patch surely does not apply; beyond a bound that is unknown. */

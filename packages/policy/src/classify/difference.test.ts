@@ -413,3 +413,19 @@ test("a name as long as the event, with many members, does not make every pointe
   const members = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, 0]));
   expect(() => changedPaths({}, { ["n".repeat(1_000_000)]: members })).toThrow(RangeError);
 });
+
+test("of a state that is not known, no patch takes what an object or a list inherits", () => {
+  const unknown = new ClientState(undefined);
+  const breaks = (...delta: JsonPatch): boolean =>
+    unknown.brokenBy({ type: "STATE_DELTA", delta }) !== undefined;
+  for (const name of ["toString", "constructor", "length", "map", "__proto__"]) {
+    expect(breaks({ op: "copy", from: `/a/${name}`, path: "/b" })).toBe(true);
+    expect(breaks({ op: "move", from: `/a/${name}/b`, path: "/b" })).toBe(true);
+  }
+  expect(breaks({ op: "remove", path: "/list/length" })).toBe(true);
+  expect(breaks({ op: "copy", from: "/a/b", path: "/c" })).toBe(false);
+  expect(breaks({ op: "replace", path: "/filter", value: 1 })).toBe(false);
+  const known = new ClientState({ filter: { length: 3 } });
+  const delta: JsonPatch = [{ op: "move", from: "/filter/length", path: "/filter/size" }];
+  expect(known.brokenBy({ type: "STATE_DELTA", delta })).toBeUndefined();
+});

@@ -6,34 +6,44 @@ import { memberOf } from "./parts.js";
 import type { ContentSettings } from "./settings.js";
 import { TextScanner } from "./text-scanner.js";
 
-/** Choices of component, sender and member that one stream keeps apart. */
-const MAX_PLACES = 10_000;
-/** Scanners of messages that one stream keeps; the one that was used the longest time ago makes room. */
-const MAX_MESSAGES = 4096;
-/** Message ids whose scanners made room: a text of one that returns cannot be read on, and ends the run. */
+/** Ways to join texts that one stream keeps apart. */
+const MAX_JOINS = 100_000;
+/** Messages that one stream keeps apart; the one that was written to the longest time ago makes room. */
+const MAX_MESSAGES = 64;
+/** Message ids that made room: a text of one that returns cannot be read on, and ends the run. */
 const MAX_PAST_IDS = 100_000;
 /** How often the delivered texts are read once more, after one that was not delivered. */
 const MAX_REREAD = 32;
 /** Characters of delivered texts that are kept for that. */
 const MAX_REREAD_LENGTH = 256 * 1024;
+/** Characters that are scanned for one envelope: its texts, once for each way in which clients see them differently. */
+const MAX_SCANNED = 1024 * 1024;
+/** Characters that are scanned once more in a stream, where two ways to join texts part. */
+const MAX_PARTED = 1024 * 1024;
 /** A fence in one text could make code of the next, or its end: nobody knows which texts a client joins. */
 export const UNTRUSTED = { trustsCode: false } as const;
+
+/** What some ways to join texts have in common up to now: the same texts in the same order. */
+type Joined = { scanner: TextScanner; readonly texts: string[]; length: number; ways: number };
 
 /**
  * Reads the texts of `text_stream` envelopes in every way in which a client can join them.
  *
  * A client appends a text to what it has for the component, the sender, the message and the member, or for some of
- * these: there is one scanner for each choice. The empty choice joins all texts of the stream.
+ * these: every choice is a way, and the empty one joins all texts of the stream. Ways that brought the same texts share
+ * one scanner until a text comes that is for some of them only.
  */
 export class EnvelopeTexts {
   readonly #settings: ContentSettings;
-  readonly #places = new Map<string, TextScanner>();
-  readonly #messages = new Map<string, { readonly id: string; readonly scanner: TextScanner }>();
+  readonly #joins = new Map<string, Joined>();
+  /** By message id, the ways that join texts of that message. */
+  readonly #messages = new Map<string, Set<string>>();
   readonly #past = new Set<string>();
   /** What the client has, as long as it is short enough to be read once more. */
   #delivered: JsonObject[] | undefined = [];
   #deliveredLength = 0;
   #reread = 0;
+  #parted = 0;
   /** A text was not delivered, and the scanners have it in them. */
   #isAhead = false;
 
@@ -61,7 +71,7 @@ export class EnvelopeTexts {
     assertWithin("maxReadMessages", this.#reread, MAX_REREAD);
     // Too long to be read once more: what the client joins is not known any more.
     if (this.#delivered === undefined) assertWithin("maxReadMessages", MAX_REREAD + 1, MAX_REREAD);
-    this.#places.clear();
+    this.#joins.clear();
     this.#messages.clear();
     this.#past.clear();
     for (const envelope of this.#delivered ?? []) this.#push(envelope);
@@ -73,46 +83,79 @@ export class EnvelopeTexts {
     const id = messageOf(payload);
     const places = placesOf(envelope, payload);
     let found: ContentFinding | undefined;
+    let scanned = 0;
     for (const [member, text] of textsOf(payload)) {
-      for (const choice of choicesOf([...places, `member ${member}`])) {
-        const joined = this.#ofPlace(choice).push(text);
-        const ofMessage = id === undefined ? undefined : this.#ofMessage(choice, id).push(text);
-        found ??= joined ?? ofMessage;
+      const choices = choicesOf([...places, `member ${member}`]);
+      const ways = id === undefined ? choices : [...choices, ...this.#ofMessage(id, choices)];
+      for (const joined of this.#joinedBy(ways)) {
+        scanned += text.length;
+        assertWithin("maxReadMessages", scanned, MAX_SCANNED);
+        joined.texts.push(text);
+        joined.length += text.length;
+        const hit = joined.scanner.push(text);
+        found ??= hit;
       }
     }
     return found ?? null;
   }
 
-  #ofPlace(choice: string): TextScanner {
-    let scanner = this.#places.get(choice);
-    if (scanner !== undefined) return scanner;
-    assertWithin("maxReadMessages", this.#places.size + 1, MAX_PLACES);
-    scanner = new TextScanner(this.#settings, UNTRUSTED);
-    this.#places.set(choice, scanner);
-    return scanner;
-  }
-
-  #ofMessage(choice: string, id: string): TextScanner {
-    const key = `${id}${choice}`;
-    const known = this.#messages.get(key);
-    if (known === undefined && this.#past.has(id)) {
-      assertWithin("maxReadMessages", MAX_MESSAGES + 1, MAX_MESSAGES);
-    }
-    const { scanner } = known ?? { scanner: new TextScanner(this.#settings, UNTRUSTED) };
+  /** The ways that join texts of one message. Room is made by the message that was written to the longest time ago. */
+  #ofMessage(id: string, choices: readonly string[]): string[] {
+    if (this.#past.has(id)) assertWithin("maxReadMessages", MAX_MESSAGES + 1, MAX_MESSAGES);
+    const ways = choices.map((choice) => id + choice);
+    const known = this.#messages.get(id) ?? new Set();
+    for (const way of ways) known.add(way);
     // Last in the order: used just now.
-    this.#messages.delete(key);
-    this.#messages.set(key, { id, scanner });
-    if (this.#messages.size > MAX_MESSAGES) this.#makeRoom();
-    return scanner;
+    this.#messages.delete(id);
+    this.#messages.set(id, known);
+    if (this.#messages.size > MAX_MESSAGES) this.#forgetOldest();
+    return ways;
   }
 
-  #makeRoom(): void {
+  #forgetOldest(): void {
     const [oldest] = this.#messages;
     if (oldest === undefined) return;
-    const [key, { id }] = oldest;
-    this.#messages.delete(key);
+    const [id, ways] = oldest;
+    this.#messages.delete(id);
     this.#past.add(id);
     assertWithin("maxReadMessages", this.#past.size, MAX_PAST_IDS);
+    for (const way of ways) {
+      const joined = this.#joins.get(way);
+      if (joined !== undefined) joined.ways -= 1;
+      this.#joins.delete(way);
+    }
+  }
+
+  /** What these ways have joined so far, each for itself: nothing that another way shares. */
+  #joinedBy(ways: readonly string[]): Set<Joined> {
+    const counts = new Map<Joined | undefined, string[]>();
+    for (const way of ways) {
+      const joined = this.#joins.get(way);
+      const others = counts.get(joined);
+      if (others === undefined) counts.set(joined, [way]);
+      else others.push(way);
+    }
+    const all = new Set<Joined>();
+    for (const [joined, own] of counts) {
+      const isWhole = joined !== undefined && joined.ways === own.length;
+      const next = isWhole ? joined : this.#part(joined, own.length);
+      all.add(next);
+      if (isWhole) continue;
+      for (const way of own) this.#joins.set(way, next);
+      assertWithin("maxReadMessages", this.#joins.size, MAX_JOINS);
+    }
+    return all;
+  }
+
+  /** The same texts, for ways that the next text separates from others; none for new ways. */
+  #part(joined: Joined | undefined, ways: number): Joined {
+    const scanner = new TextScanner(this.#settings, UNTRUSTED);
+    if (joined === undefined) return { scanner, texts: [], length: 0, ways };
+    joined.ways -= ways;
+    this.#parted += joined.length;
+    assertWithin("maxReadMessages", this.#parted, MAX_PARTED);
+    for (const text of joined.texts) scanner.push(text);
+    return { scanner, texts: [...joined.texts], length: joined.length, ways };
   }
 }
 

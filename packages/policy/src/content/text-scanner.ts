@@ -68,10 +68,11 @@ export class TextScanner {
   push(text: string): ContentFinding | undefined {
     const start = this.#characters;
     this.#characters += text.length;
-    let found: ContentFinding | undefined;
+    // Whatever else it holds, it is too long: the rest of the message is read no more than it is shown.
     if (this.#characters > this.#maxCharacters) {
-      found = { kind: "max_characters", offset: this.#maxCharacters };
+      return { kind: "max_characters", offset: this.#maxCharacters };
     }
+    let found: ContentFinding | undefined;
     if (this.#words?.push(text) === true) found ??= { kind: "words", offset: start };
     for (let at = 0; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
