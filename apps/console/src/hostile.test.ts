@@ -11,7 +11,8 @@ const UNSEEN = `\u202Egpj.exe\u2066\u200B\u00AD\u{E0041}`;
 const HOSTILE = `${MARKUP}${UNSEEN}javascript:alert(1)`.padEnd(1000, "W");
 /** What a gateway takes for a name: it refuses control, bidirectional and tag characters in them. */
 const TAKEN = `${MARKUP}\u200B\u00ADjavascript:alert(1)`.padEnd(1000, "W");
-const RUN = `run ${TAKEN}`.slice(0, 256);
+/** Ids hold no markup either. */
+const RUN = `run {{1}}'"\u200B\u00ADjavascript:alert(1)`.padEnd(256, "W");
 
 /** The name of a rule has at most 64 characters. */
 const RULE = MARKUP.slice(0, 34);
@@ -30,7 +31,7 @@ const HOSTILE_AGENT: FakeScript = (request) => {
   const events = [
     { type: "RUN_STARTED", threadId, runId },
     { type: "CUSTOM", name: TAKEN, value: 1 },
-    { type: "ACTIVITY_SNAPSHOT", messageId: TAKEN, activityType: TAKEN, content: {} },
+    { type: "ACTIVITY_SNAPSHOT", messageId: "m", activityType: TAKEN, content: {} },
     { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: TAKEN },
     { type: "TOOL_CALL_END", toolCallId: "c" },
     { type: "RUN_FINISHED", threadId, runId },

@@ -31,6 +31,7 @@ async function askAgent({
     input: defaultInput(),
     get: transport === "get-sse",
     preflight: false,
+    capabilities: false,
     timeoutMs: PATIENCE_MS,
     severities: new Map(),
   });

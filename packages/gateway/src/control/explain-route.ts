@@ -18,10 +18,15 @@ export function addExplainRoute(app: Hono): void {
       throw invalidField("name", `a rule or a code of 1 to ${MAX_NAME} characters`);
     }
     const rule = explainRule(name);
-    if (rule !== undefined) return context.json({ name, kind: "rule", ...rule });
+    if (rule !== undefined) {
+      const { means, remedy } = rule;
+      return context.json({ name, kind: "rule", means, remedy });
+    }
     const code = explainCode(name);
-    return code === undefined
-      ? problem(context, 404, "NAME_UNKNOWN", "No rule or code of that name is known")
-      : context.json({ name, kind: "code", ...code });
+    if (code === undefined) {
+      return problem(context, 404, "NAME_UNKNOWN", "No rule or code of that name is known");
+    }
+    const { status, title, remedy } = code;
+    return context.json({ name, kind: "code", status, title, remedy });
   });
 }

@@ -46,6 +46,10 @@ const LOSING = new Set(
 );
 const isLosing = (names: readonly string[]): boolean => names.some((name) => LOSING.has(name));
 
+/** A result under the id of the message that made its call gets an id of its own, where the request holds that message. */
+const isRepaired = (names: readonly string[]): boolean =>
+  names.some((name) => /result of (?:c2 as a1|(c\d) as \1)$/u.test(name));
+
 /** Without what is said about an answer that a list leaves out: it is put back only where the request holds it. */
 const comparable = (verdicts: readonly Verdict[][]): Verdict[][] =>
   verdicts.map((run) => run.filter(([, , rule]) => rule !== "gateway/rewritten"));
@@ -111,7 +115,7 @@ test("an act gets the same verdict however much of the thread the request repeat
         const isOfList = later.flat().some((one) => LISTED.has(one));
         told.push([name, isOfList ? comparable(verdicts) : verdicts]);
       }
-      if (isLosing(later.flat())) return;
+      if (isLosing(later.flat()) || isRepaired(later.flat())) return;
       for (const [name, verdicts] of told) expect([name, verdicts]).toEqual([name, told[0]?.[1]]);
     }),
     { numRuns: RUNS },
@@ -126,7 +130,8 @@ test("each act by itself gets one verdict by every road", async () => {
       expect(harmOf(messages)).toEqual([]);
       told.push(LISTED.has(act.name) ? comparable(verdicts) : verdicts);
     }
-    const other = isLosing([act.name]) ? told[0] : told[1];
+    const isOther = isLosing([act.name]) || isRepaired([act.name]);
+    const other = isOther ? told[0] : told[1];
     expect([act.name, other]).toEqual([act.name, told[0]]);
   }
 }, 600_000);

@@ -43,7 +43,8 @@ export async function checkHttp(start: URL, session: Session): Promise<void> {
       redirects === MAX_REDIRECTS
     ) {
       await judgeAnswer(answer, session);
-      if (session.reached === 3 && session.options.get !== true) {
+      const { get, capabilities } = session.options;
+      if (session.reached === 3 && get !== true && capabilities !== false) {
         session.capabilities = await askCapabilities(url, session);
       }
       return;

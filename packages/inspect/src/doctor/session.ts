@@ -30,6 +30,8 @@ export type DoctorOptions = {
   readonly proto?: boolean;
   /** Whether to ask first, with OPTIONS, what a page of another origin may do; yes by default. */
   readonly preflight?: boolean;
+  /** Whether to ask what the agent says it can do, with a GET of its own; yes by default. */
+  readonly capabilities?: boolean;
   /** The origin of a page that must be able to call the agent. */
   readonly origin?: string;
   /** Offers the bearer token in the WebSocket sub-protocol, as browsers must. */
