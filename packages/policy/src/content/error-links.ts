@@ -13,7 +13,7 @@ const LINK = new RegExp(
     // A character reference that can stand for one of these characters.
     String.raw`&(?!(?:amp|lt|gt|quot|apos|nbsp);)(?:#|[a-z][a-z0-9]*;|colon|sol)`,
     // A mail address. Packages (`x@1.2.3`), folders (`/@scope`) and decorators (`'@app.route'`) are none.
-    String.raw`[\p{L}\p{N}.;:&=+$,!_-]"*@[^\s/@]*[\p{L}\p{N}]\.\p{L}{2,}|<[^\s<>@]+@[^\s<>@]+>`,
+    String.raw`[\p{L}\p{N}.;:&=+$,!_-]"*@[^\s/@]*\.[\p{L}\p{N}_-]*\p{L}|<[^\s<>@]+@[^\s<>@]+>`,
   ].join("|"),
   "iu",
 );

@@ -47,8 +47,8 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "tree-root": "The entries hash to the signed root",
   "receipts-file": "receipts.jsonl holds the receipts of the entries",
   "beyond-checkpoint": "Entries not yet covered by a checkpoint are whole",
-  "store-whole": "The live store holds its log, tiles and positions whole",
-  "store-parts": "Everything that proves the log is beside it",
+  "store-whole": "The live store is whole",
+  "store-parts": "The log has its proofs beside it",
 };
 
 /** One line of the checklist. */
