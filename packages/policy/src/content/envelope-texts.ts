@@ -90,8 +90,10 @@ export class EnvelopeTexts {
       for (const joined of this.#joinedBy(ways)) {
         scanned += text.length;
         assertWithin("maxReadMessages", scanned, MAX_SCANNED);
-        joined.texts.push(text);
         joined.length += text.length;
+        // Longer than what is read once more, it is not kept either: ways that part there end the run.
+        if (joined.length <= MAX_PARTED) joined.texts.push(text);
+        else joined.texts.length = 0;
         const hit = joined.scanner.push(text);
         found ??= hit;
       }
