@@ -19,6 +19,7 @@ export default defineConfig({
     ],
     // The colour library switches itself on under CI; what a verb prints is compared without colours.
     env: { NO_COLOR: "1" },
+    setupFiles: [new URL("scripts/property-seed.mjs", import.meta.url).pathname],
     isolate: false,
     pool: "threads",
     testTimeout: 30_000,
