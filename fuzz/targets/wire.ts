@@ -19,9 +19,9 @@ import {
 import { isEventType } from "@countersign/wire";
 import {
   createCounts,
-  createHostileRoad,
+  createHostilePipeline,
   survive,
-} from "../../packages/wire/src/hostile/testing/road.js";
+} from "../../packages/wire/src/hostile/testing/pipeline.js";
 import { parsePointer } from "../../packages/wire/src/reduce/json-pointer.js";
 import { generateStream } from "../../packages/wire/src/testing/streams.js";
 import { attempt, cut, hold, holdEqual, textOf } from "../engine/target.js";
@@ -228,7 +228,7 @@ export const WIRE_TARGETS: readonly FuzzTarget[] = [
     run(input) {
       for (const seed of [input.length, input.length + 3]) {
         const counts = createCounts();
-        const push = createHostileRoad(seed, counts);
+        const push = createHostilePipeline(seed, counts);
         survive(
           counts,
           () => "",

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { RunAgentInput } from "../model/input.js";
 import { officialWire } from "../testing/official-wire.js";
-import { ourRoad } from "../testing/our-road.js";
+import { ourPipeline } from "../testing/our-pipeline.js";
 
-// Each written difference of decoding and translation (docs/wire/differences.md), shown on both roads.
+// Each written difference of decoding and translation (docs/wire/differences.md), shown on both pipelines.
 const INPUT: RunAgentInput = { threadId: "t", runId: "r", messages: [], state: {} };
 const START = '{"type":"RUN_STARTED","threadId":"t","runId":"r"}';
 const FINISH = '{"type":"RUN_FINISHED","threadId":"t","runId":"r"}';
@@ -26,7 +26,7 @@ function custom(value: string): string {
 
 function both(text: string | Uint8Array): { ours: unknown; official: number | undefined } {
   const bytes = typeof text === "string" ? utf8.encode(text) : text;
-  const { failedAt, reason } = ourRoad(INPUT, [bytes]);
+  const { failedAt, reason } = ourPipeline(INPUT, [bytes]);
   return {
     ours: failedAt === undefined ? "accepted" : `${reason} at ${failedAt}`,
     official: officialWire([bytes]).failedAt,
@@ -78,5 +78,5 @@ test("D9: thinking that was never started is refused before it ends an open chun
   );
   expect(both(text)).toEqual({ ours: "ERR_DIALECT_THINKING_NOT_OPEN at 2", official: 2 });
   expect(officialWire([utf8.encode(text)]).passed.at(-1)?.type).toBe("TEXT_MESSAGE_END");
-  expect(ourRoad(INPUT, [utf8.encode(text)]).passed.at(-1)?.type).toBe("TEXT_MESSAGE_CONTENT");
+  expect(ourPipeline(INPUT, [utf8.encode(text)]).passed.at(-1)?.type).toBe("TEXT_MESSAGE_CONTENT");
 });

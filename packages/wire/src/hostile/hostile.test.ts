@@ -9,7 +9,12 @@ import { generateStream } from "../testing/streams.js";
 import { cutBytes, frameTexts } from "../testing/wire-bytes.js";
 import { mutateTexts, textsOf } from "../testing/wire-mutations.js";
 import { createSocketRuns, decodeTextFrame, parseBearerSubprotocol } from "../websocket/index.js";
-import { createCounts, createHostileRoad, prototypeNames, survive } from "./testing/road.js";
+import {
+  createCounts,
+  createHostilePipeline,
+  prototypeNames,
+  survive,
+} from "./testing/pipeline.js";
 import { hostileEvent, hostileValue } from "./testing/texts.js";
 
 // 100,000 inputs over all decoders and stages; each test has its share.
@@ -50,15 +55,15 @@ test(
           () => new TextDecoder().decode(damaged),
           () => {
             const decoder = createSseDecoder({ maxLineBytes: random.pick([64, 4096]) });
-            const road = createHostileRoad(seed, counts);
+            const pipeline = createHostilePipeline(seed, counts);
             let messages = 0;
             for (const piece of cutBytes(random, damaged)) {
               for (const { data } of decoder.push(piece)) {
                 messages++;
-                road(parseJson(data));
+                pipeline(parseJson(data));
               }
             }
-            for (const { data } of decoder.end()) road(parseJson(data));
+            for (const { data } of decoder.end()) pipeline(parseJson(data));
             // A message takes at least "data" and two line endings.
             if (messages > damaged.length / 6) counts.broken.push("more messages than bytes allow");
           },
@@ -92,7 +97,7 @@ test(
             );
             const runs = createSocketRuns({ maxRuns: 4 });
             if (random.chance(0.9)) runs.input();
-            const road = createHostileRoad(seed, counts);
+            const pipeline = createHostilePipeline(seed, counts);
             const texts = decodeTextFrame(random.chance(0.5) ? text : text.slice(6), {
               maxFrameBytes: random.pick([100, 100_000]),
             });
@@ -100,7 +105,7 @@ test(
               counts.broken.push("more texts than characters");
             for (const json of texts) {
               const value = parseJson(json);
-              road(value);
+              pipeline(value);
               runs.event(String((value as { type?: unknown } | null)?.type));
             }
           },
@@ -126,9 +131,9 @@ test(
           () => damaged.join(),
           () => {
             const decoder = createProtoDecoder({ maxFrameBytes: random.pick([200, 100_000]) });
-            const road = createHostileRoad(seed, counts);
+            const pipeline = createHostilePipeline(seed, counts);
             for (const piece of cutBytes(random, damaged)) {
-              for (const event of decoder.push(piece)) road(event);
+              for (const event of decoder.push(piece)) pipeline(event);
             }
             decoder.end();
           },
@@ -156,7 +161,7 @@ test(
           if (JSON.stringify(value) !== JSON.stringify(JSON.parse(fromUtf8.decode(bytes)))) {
             counts.broken.push(`read otherwise: ${text.slice(0, 200)}`);
           }
-          createHostileRoad(seed, counts)(value);
+          createHostilePipeline(seed, counts)(value);
         },
       );
     }

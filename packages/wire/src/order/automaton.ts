@@ -2,9 +2,9 @@ import { assertPositiveInteger, DEFAULT_LIMITS } from "@countersign/core";
 import type { AgUiEvent } from "../model/event.js";
 import type { RunAgentInput } from "../model/input.js";
 import { EVENT_RULES } from "./event-rules.js";
-import type { Judge } from "./judge.js";
+import type { RuleContext } from "./rule-context.js";
 import { brokenNullRule } from "./null-fields.js";
-import { Remembered } from "./remembered.js";
+import { RecentNames } from "./recent-names.js";
 import { ORDER_RULES } from "./rules.js";
 import type { OrderRuleId } from "./rules.js";
 import { RunState } from "./run-state.js";
@@ -60,14 +60,14 @@ export function createRunAutomaton(options: RunAutomatonOptions = {}): RunAutoma
   return automaton;
 }
 
-class Automaton implements RunAutomaton, Judge {
+class Automaton implements RunAutomaton, RuleContext {
   run: RunState;
   eventNumber = 0;
   firstThreadId: string | undefined;
   requestedRunSeen = false;
   readonly input: RunAgentInput | undefined;
-  readonly runIds = new Remembered<true>(REMEMBERED_CHARACTERS);
-  readonly earlierCalls = new Remembered<string | undefined>(REMEMBERED_CHARACTERS);
+  readonly runIds = new RecentNames<true>(REMEMBERED_CHARACTERS);
+  readonly earlierCalls = new RecentNames<string | undefined>(REMEMBERED_CHARACTERS);
   readonly #strict: boolean;
   readonly #limits: OrderLimits;
   #phase: RunPhase = "idle";
@@ -94,7 +94,7 @@ class Automaton implements RunAutomaton, Judge {
     this.#type = event.type;
     this.#violations = undefined;
     try {
-      if (this.#enter(event)) this.#judge(event);
+      if (this.#enter(event)) this.#check(event);
     } catch (error) {
       this.#failure = error;
       throw error;
@@ -154,7 +154,7 @@ class Automaton implements RunAutomaton, Judge {
     return true;
   }
 
-  #judge(event: AgUiEvent): void {
+  #check(event: AgUiEvent): void {
     const broken = brokenNullRule(event);
     if (broken !== undefined) {
       this.report(broken);
@@ -162,7 +162,9 @@ class Automaton implements RunAutomaton, Judge {
     }
     if ("subagentRunId" in event) this.#noteTag(event);
     // The table is typed per event type; TypeScript cannot follow the union through the index.
-    const rules = EVENT_RULES[event.type] as ((judge: Judge, event: AgUiEvent) => void) | undefined;
+    const rules = EVENT_RULES[event.type] as
+      | ((context: RuleContext, event: AgUiEvent) => void)
+      | undefined;
     rules?.(this, event);
     if (event.type === "RUN_STARTED") this.#phase = "active";
     else if (event.type === "RUN_FINISHED") this.#phase = "finished";

@@ -1,6 +1,6 @@
 import { CountersignError, SmallMap } from "@countersign/core";
 import type { Message } from "../model/message.js";
-import { charge } from "./remembered.js";
+import { charge } from "./recent-names.js";
 import type { OpenUnit } from "./violation.js";
 
 /** Whoever produced something: a subagent, or `undefined` for the parent agent. */

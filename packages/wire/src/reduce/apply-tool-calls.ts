@@ -7,7 +7,7 @@ import type {
 import type { Message, ToolCall, ToolMessage } from "../model/message.js";
 import { requireWithin } from "./limits.js";
 import type { MessageEntry } from "./message-entry.js";
-import type { CallPlace } from "./message-store.js";
+import type { CallLocation } from "./message-store.js";
 import type { RunModel } from "./run-model.js";
 
 /** Attaches a call to its assistant message; a known call is renamed and keeps its arguments. */
@@ -36,7 +36,7 @@ function note(model: RunModel, calls: Set<string>, id: string): void {
   requireWithin("maxUnits", calls.size, model.limits);
 }
 
-function reopen(model: RunModel, event: ToolCallStartEvent, place: CallPlace): void {
+function reopen(model: RunModel, event: ToolCallStartEvent, place: CallLocation): void {
   const current = place.entry.current;
   const name =
     current.role === "assistant" ? current.toolCalls?.[place.position]?.function.name : undefined;

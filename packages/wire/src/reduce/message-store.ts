@@ -4,7 +4,7 @@ import type { ReduceLimits } from "./limits.js";
 import { MessageEntry } from "./message-entry.js";
 
 /** Where a tool call is. */
-export type CallPlace = { entry: MessageEntry; position: number };
+export type CallLocation = { entry: MessageEntry; position: number };
 
 /**
  * The conversation in order, with an index by message id and by tool call id.
@@ -16,7 +16,7 @@ export class MessageStore {
   readonly #limits: ReduceLimits;
   #entries: MessageEntry[] = [];
   #byId = new Map<string, MessageEntry>();
-  #calls = new Map<string, CallPlace>();
+  #calls = new Map<string, CallLocation>();
   #view: readonly Message[] | undefined;
 
   constructor(messages: readonly Message[], limits: ReduceLimits) {
@@ -44,7 +44,7 @@ export class MessageStore {
   }
 
   /** The first tool call with the id. */
-  findCall(id: string): CallPlace | undefined {
+  findCall(id: string): CallLocation | undefined {
     return this.#calls.get(id);
   }
 
@@ -84,7 +84,7 @@ export class MessageStore {
     this.changed();
   }
 
-  addCall(entry: MessageEntry, call: ToolCall): CallPlace {
+  addCall(entry: MessageEntry, call: ToolCall): CallLocation {
     requireWithin("maxUnits", this.#calls.size + 1, this.#limits);
     const place = { entry, position: entry.addCall(call) };
     this.#calls.set(call.id, place);

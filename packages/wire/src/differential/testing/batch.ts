@@ -4,7 +4,7 @@ import type { RunAgentInput } from "../../model/input.js";
 import { Random } from "../../testing/random.js";
 import { generateStream } from "../../testing/streams.js";
 import { cutBytes, frameTexts } from "../../testing/wire-bytes.js";
-import { compareRoads } from "./compare.js";
+import { comparePipelines } from "./compare.js";
 
 const BATCHES = 10;
 const utf8 = new TextEncoder();
@@ -49,7 +49,7 @@ export function compareInBatches(firstSeed: number, writer: Writer, expected: Ex
   for (let batch = 0; batch < BATCHES; batch++) {
     const from = firstSeed + batch * perBatch;
     test(
-      `streams ${batch * perBatch + 1} to ${(batch + 1) * perBatch} come out of our road as out of the official client`,
+      `streams ${batch * perBatch + 1} to ${(batch + 1) * perBatch} give the same events in our pipeline and in the official client`,
       {
         timeout,
       },
@@ -77,7 +77,7 @@ async function compareOne(seed: number, writer: Writer, total: Tally): Promise<u
   const { input, events } = generateStream(seed, seed % 40 === 0 ? 42 : 8);
   const texts = writer(random, seed, events);
   const pieces = cutBytes(random, utf8.encode(frameTexts(random, texts)));
-  const comparison = await compareRoads(input, pieces);
+  const comparison = await comparePipelines(input, pieces);
   if (comparison.kind === "unequal") return minimise(seed, input, texts, comparison.facts);
   if (comparison.kind === "difference") total.differing++;
   else if (comparison.refused) total.refused++;
@@ -97,7 +97,7 @@ async function minimise(
   for (let index = smallest.length - 1; index >= 0; index--) {
     const shorter = smallest.toSpliced(index, 1);
     const framed = shorter.map((text) => `data: ${text.replaceAll("\n", "\ndata: ")}\n\n`);
-    const comparison = await compareRoads(input, [utf8.encode(framed.join(""))]);
+    const comparison = await comparePipelines(input, [utf8.encode(framed.join(""))]);
     if (comparison.kind !== "unequal") continue;
     smallest = shorter;
     found = comparison.facts;

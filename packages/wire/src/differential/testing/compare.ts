@@ -5,9 +5,9 @@ import type { RunAgentInput } from "../../model/input.js";
 import { meetsReducerDifference } from "../../testing/known-differences.js";
 import { officialResult } from "../../testing/official-pipeline.js";
 import { officialWire, withoutSuppliedLists } from "../../testing/official-wire.js";
-import { ourRoad } from "../../testing/our-road.js";
+import { ourPipeline } from "../../testing/our-pipeline.js";
 
-/** What we refuse earlier on the road, or alone: `docs/wire/differences.md`, Decoding and Translation. */
+/** What we refuse earlier on the pipeline, or alone: `docs/wire/differences.md`, Decoding and Translation. */
 const STRICTER = new Set([
   "ERR_DIALECT_THINKING_NOT_OPEN",
   "ERR_JSON_DUPLICATE_KEY",
@@ -36,12 +36,12 @@ function fingerprint(value: unknown): string {
   });
 }
 
-/** Feeds the same pieces to our whole road and to the real client's, and compares what comes out. */
-export async function compareRoads(
+/** Feeds the same pieces to our whole pipeline and to the real client's, and compares what comes out. */
+export async function comparePipelines(
   input: RunAgentInput,
   pieces: readonly Uint8Array[],
 ): Promise<Comparison> {
-  const ours = ourRoad(input, pieces);
+  const ours = ourPipeline(input, pieces);
   const official = officialWire(pieces);
   const passed = ours.passed.map(withoutSuppliedLists);
   const stricter = ours.reason !== undefined && STRICTER.has(ours.reason);

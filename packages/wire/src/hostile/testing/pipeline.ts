@@ -61,7 +61,7 @@ const MOST_NOTES = 65;
  *
  * `seed` picks the dialects. The returned function takes one parsed value.
  */
-export function createHostileRoad(seed: number, counts: Counts): (value: JsonValue) => void {
+export function createHostilePipeline(seed: number, counts: Counts): (value: JsonValue) => void {
   let minted = 0;
   const upgrader = createUpgrader({
     dialect: DIALECTS[seed % DIALECTS.length] ?? "auto",

@@ -12,8 +12,8 @@ import type { RunView } from "../reduce/index.js";
 import { createSseDecoder } from "../sse/index.js";
 import type { SseMessage } from "../sse/index.js";
 
-/** What our whole road makes of the bytes of an SSE response. */
-export type RoadVerdict = {
+/** What our whole pipeline makes of the bytes of an SSE response. */
+export type PipelineVerdict = {
   passed: AgUiEvent[];
   /** The index of the SSE message that was refused, if any, and the code or rule that says why. */
   failedAt: number | undefined;
@@ -21,16 +21,16 @@ export type RoadVerdict = {
   view: RunView;
 };
 
-/** Only what the client refuses too stops the road here; the E rules are written differences. */
+/** Only what the client refuses too stops the pipeline here; the E rules are written differences. */
 function refusedByClient(violation: Violation): boolean {
   return ORDER_RULES[violation.rule].reference.startsWith("V");
 }
 
-/** Stops the road with the rule that an event broke. */
+/** Stops the pipeline with the rule that an event broke. */
 class OrderRefusal extends Error {}
 
 /** Bytes to view: decode, parse, translate what 1.0 still translates, enforce, expand, order, reduce. */
-export function ourRoad(input: RunAgentInput, pieces: readonly Uint8Array[]): RoadVerdict {
+export function ourPipeline(input: RunAgentInput, pieces: readonly Uint8Array[]): PipelineVerdict {
   const decoder = createSseDecoder();
   const texts = createJsonSequence();
   let minted = 0;
@@ -60,7 +60,7 @@ export function ourRoad(input: RunAgentInput, pieces: readonly Uint8Array[]): Ro
     }
     index++;
   };
-  const verdict = (reason: string | undefined): RoadVerdict => ({
+  const verdict = (reason: string | undefined): PipelineVerdict => ({
     passed,
     failedAt: reason === undefined ? undefined : index,
     reason,

@@ -6,7 +6,7 @@ import { SmallMap } from "@countersign/core";
  * A socket may carry runs for days, so this memory forgets instead of failing: what it serves
  * (a reused runId, a result for a call of an earlier run) is then missed or reported, never fatal.
  */
-export class Remembered<Value> {
+export class RecentNames<Value> {
   #values: SmallMap<string, Value> | undefined;
   readonly #limit: number;
   #size = 0;

@@ -1,10 +1,10 @@
 import type { RunAgentInput } from "../model/input.js";
-import type { Remembered } from "./remembered.js";
+import type { RecentNames } from "./recent-names.js";
 import type { OrderRuleId } from "./rules.js";
 import type { Owner, RunState } from "./run-state.js";
 
 /** What the rules of one event type see and may say. */
-export type Judge = {
+export type RuleContext = {
   /** The run the event falls into. */
   run: RunState;
   eventNumber: number;
@@ -14,20 +14,20 @@ export type Judge = {
   /** Whether some run carried the input's runId. */
   requestedRunSeen: boolean;
   /** RunIds of the stream. */
-  readonly runIds: Remembered<true>;
+  readonly runIds: RecentNames<true>;
   /** Tool calls of the input and of earlier runs, with their names where known. */
-  readonly earlierCalls: Remembered<string | undefined>;
+  readonly earlierCalls: RecentNames<string | undefined>;
   report(rule: OrderRuleId, subject?: string, detail?: string): void;
 };
 
 /** V10: a tag that is there must equal the owner; an absent one never disagrees. */
 export function requireOwner(
-  judge: Judge,
+  context: RuleContext,
   tag: Owner,
   record: { owner: Owner } | undefined,
   subject: string,
 ): void {
   if (tag !== undefined && record !== undefined && record.owner !== tag) {
-    judge.report("owner/mismatch", subject);
+    context.report("owner/mismatch", subject);
   }
 }
