@@ -1,5 +1,5 @@
 import { isBusy } from "@countersign/client";
-import type { ReceiptTally } from "@countersign/client";
+import type { ReceiptCounts } from "@countersign/client";
 import { RenderHint, useAgent } from "@countersign/react";
 import type { FormEvent, ReactNode } from "react";
 import { useEffect, useRef } from "react";
@@ -11,12 +11,12 @@ import { Questions } from "./questions.js";
 const COMPONENTS = { BarChart };
 
 /** How much of what is on the screen its gateway has signed for; nothing where no receipts are expected. */
-function SignedFor({ tally }: { tally: ReceiptTally }): ReactNode {
-  const unsigned = tally.refused + tally.missing;
-  if (tally.verified + unsigned === 0) return null;
+function SignedFor({ counts }: { counts: ReceiptCounts }): ReactNode {
+  const unsigned = counts.refused + counts.missing;
+  if (counts.verified + unsigned === 0) return null;
   return (
     <span className="signed" data-sound={unsigned === 0}>
-      signed for: {tally.verified}
+      signed for: {counts.verified}
       {unsigned > 0 && `, not: ${unsigned}`}
     </span>
   );
@@ -67,7 +67,7 @@ export function Chat(): ReactNode {
     <main className="chat">
       <header>
         <h1>Chat with React</h1>
-        <SignedFor tally={receipts} />
+        <SignedFor counts={receipts} />
         <span className="status" role="status" data-status={status}>
           {status === "waiting" ? "waiting for you" : status}
         </span>

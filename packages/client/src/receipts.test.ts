@@ -326,7 +326,7 @@ const PAGE = `
     transport: transports[name](),
     verifyReceipt: checkReceipts({ trustedKeys: [key] }),
   });
-  globalThis.tally = (async () => {
+  globalThis.counts = (async () => {
     const { status } = await store.send(name === "source" ? undefined : "hello");
     while (store.getSnapshot().receipts.waiting > 0) await new Promise((done) => setTimeout(done, 5));
     return { status, ...store.getSnapshot().receipts };
@@ -359,9 +359,9 @@ test.skipIf(!hasBrowser)("in a real browser every event is found signed for", as
       for (const name of ["post", "source", "socket"]) {
         const page = await browser.newPage();
         await page.goto(`${site.url}#${address},${key},${name}`);
-        const tally = (await page.evaluate("tally")) as AgentSnapshot["receipts"];
-        expect(tally).toMatchObject({ status: "done", refused: 0, waiting: 0, missing: 0 });
-        expect(tally.verified).toBeGreaterThan(25);
+        const counts = (await page.evaluate("counts")) as AgentSnapshot["receipts"];
+        expect(counts).toMatchObject({ status: "done", refused: 0, waiting: 0, missing: 0 });
+        expect(counts.verified).toBeGreaterThan(25);
         await page.close();
       }
     }

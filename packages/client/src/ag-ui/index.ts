@@ -10,7 +10,7 @@ import { SYSTEM_CLOCK } from "../store/clock.js";
 import { randomId } from "../base/ids.js";
 import { driveRun } from "../store/run-driver.js";
 import type { ReadOptions } from "../stream/options.js";
-import { openRoad } from "../stream/road.js";
+import { createPipeline } from "../stream/pipeline.js";
 import type { Transport } from "../transport/transport.js";
 
 /** Options of {@link TransportAgent}. */
@@ -59,7 +59,7 @@ export class TransportAgent extends AbstractAgent {
           transport,
           input,
           body: dialect?.body(input) ?? (input as unknown as JsonObject),
-          openRoad: () => openRoad(input, this.config, randomId),
+          createPipeline: () => createPipeline(input, this.config, randomId),
           backOff: DEFAULT_BACK_OFF,
           clock: SYSTEM_CLOCK,
           random: Math.random,

@@ -8,11 +8,11 @@ import type {
   Tool,
 } from "@countersign/wire";
 import type { ReadOptions } from "../stream/options.js";
-import type { NoteListener } from "../stream/road.js";
+import type { NoteListener } from "../stream/pipeline.js";
 import type { Transport } from "../transport/transport.js";
 import type { VerifyReceipt } from "../view/receipts.js";
 import type { AgentSnapshot } from "../view/snapshot.js";
-import type { ToolAnswer } from "./answers.js";
+import type { ToolResult } from "./answers.js";
 import type { BackOff } from "./back-off.js";
 import type { ClientClock } from "./clock.js";
 import type { MintId } from "../base/ids.js";
@@ -77,7 +77,7 @@ export type AgentActions = {
    *
    * @throws CountersignError `ERR_CLIENT_TOOL_CALLS` when the answers do not fit the calls that wait
    */
-  answer(answers: readonly ToolAnswer[]): Promise<AgentSnapshot>;
+  answer(answers: readonly ToolResult[]): Promise<AgentSnapshot>;
   /** Asks once more what the last run was asked, as a new run. */
   retry(): Promise<AgentSnapshot>;
   /** Stops the run that is going; nothing when none is. */

@@ -47,7 +47,7 @@ function misfit(
 }
 
 /** What the application's own tool gave back. */
-export type ToolAnswer = {
+export type ToolResult = {
   readonly toolCallId: string;
   readonly content: string | ContentPart[];
   readonly error?: string;
@@ -59,7 +59,7 @@ export type ToolAnswer = {
  */
 export function toolMessages(
   { pendingToolCallIds: pending, messages }: Pick<RunView, "pendingToolCallIds" | "messages">,
-  answers: readonly ToolAnswer[],
+  answers: readonly ToolResult[],
   mintId: MintId,
 ): ToolMessage[] {
   const given = new Set(answers.map(({ toolCallId }) => toolCallId));

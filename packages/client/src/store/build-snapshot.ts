@@ -1,4 +1,4 @@
-import type { ReceiptTally } from "../view/receipts.js";
+import type { ReceiptCounts } from "../view/receipts.js";
 import type { AgentSnapshot, AgentStatus, Problem } from "../view/snapshot.js";
 import { SNAPSHOT_KEYS } from "../view/snapshot.js";
 import type { Conversation } from "./conversation.js";
@@ -9,7 +9,7 @@ export type SnapshotParts = {
   readonly problem: Problem | undefined;
   readonly threadId: string;
   readonly conversation: Conversation;
-  readonly receipts: ReceiptTally;
+  readonly receipts: ReceiptCounts;
 };
 
 /** The snapshot of this moment: the previous one when nothing differs. */

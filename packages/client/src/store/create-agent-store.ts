@@ -2,11 +2,11 @@ import { CountersignError, isCountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
 import "../base/errors.js";
-import { openRoad } from "../stream/road.js";
-import { createReceiptWatch, NO_RECEIPTS } from "../view/receipts.js";
+import { createPipeline } from "../stream/pipeline.js";
+import { createReceiptTracker, NO_RECEIPTS } from "../view/receipts.js";
 import type { AgentSnapshot, AgentStatus, Problem } from "../view/snapshot.js";
 import { isBusy } from "../view/snapshot.js";
-import { toldProblem } from "../view/told-problem.js";
+import { problemFromRunError } from "../view/run-error-problem.js";
 import type { AgentStore, AgentStoreOptions } from "./agent-store.js";
 import { assertCovers, assertNoneOpen, toolMessages } from "./answers.js";
 import { DEFAULT_BACK_OFF } from "./back-off.js";
@@ -69,11 +69,11 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
   const watch =
     options.verifyReceipt === undefined
       ? undefined
-      : createReceiptWatch(options.verifyReceipt, (tally, isFault) => {
-          receipts = tally;
+      : createReceiptTracker(options.verifyReceipt, (counts, isFault) => {
+          receipts = counts;
           publisher.touch();
           if (!isFault || options.onRefusedReceipt !== "fail" || run === undefined) return;
-          const { refused, missing } = tally;
+          const { refused, missing } = counts;
           const words = "what was shown is not signed for";
           fail(run, new CountersignError("ERR_CLIENT_RECEIPT", words, { refused, missing }));
         });
@@ -110,7 +110,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
           watch?.push(event, input);
           if (controller.signal.aborted) return;
           options.onEvent?.(event);
-          if (event.type === "RUN_ERROR") told = toldProblem(event);
+          if (event.type === "RUN_ERROR") told = problemFromRunError(event);
           // After the end only an error can come, and it takes the success back.
           if (event.type === "RUN_ERROR" && !isBusy(status)) showEnd();
         }
@@ -137,7 +137,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
       transport,
       input,
       body,
-      openRoad: () => openRoad(input, options, mintId, options.onNotes),
+      createPipeline: () => createPipeline(input, options, mintId, options.onNotes),
       backOff,
       clock,
       random,

@@ -2,7 +2,7 @@ import { CountersignError, isCountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import "../base/errors.js";
-import type { Road } from "../stream/road.js";
+import type { StreamPipeline } from "../stream/pipeline.js";
 import { LOST } from "../transport/transport.js";
 import type { Batch, Transport } from "../transport/transport.js";
 import { backOffDelay } from "./back-off.js";
@@ -15,7 +15,7 @@ export type RunRequest = {
   readonly transport: Transport;
   readonly input: RunAgentInput;
   readonly body: JsonObject;
-  readonly openRoad: () => Road;
+  readonly createPipeline: () => StreamPipeline;
   readonly backOff: BackOff;
   readonly clock: ClientClock;
   readonly random: () => number;
@@ -74,7 +74,7 @@ type Reading = ReturnType<typeof createReading>;
 
 /** What is kept of a run from one connection to the next. */
 function createReading(request: RunRequest, listener: RunListener) {
-  let road = request.openRoad();
+  let pipeline = request.createPipeline();
   let fresh = false;
   let earlier = 0;
   let told = false;
@@ -84,19 +84,19 @@ function createReading(request: RunRequest, listener: RunListener) {
     /** The transport came back by itself; after the end of the run it must not. */
     isLost: false,
     get events() {
-      return earlier + road.events;
+      return earlier + pipeline.events;
     },
     get isOver() {
-      return road.over;
+      return pipeline.over;
     },
     resumed() {
       fresh = true;
     },
     /** The stream has ended by itself. */
     end() {
-      const wasOver = road.over;
-      road.end();
-      if (road.over && !wasOver) listener.over();
+      const wasOver = pipeline.over;
+      pipeline.end();
+      if (pipeline.over && !wasOver) listener.over();
     },
     take(batch: Batch) {
       if (!told) listener.status("streaming");
@@ -105,7 +105,7 @@ function createReading(request: RunRequest, listener: RunListener) {
         if (frame === LOST) {
           reading.isLost = true;
           fresh = true;
-          if (!road.over) listener.status("reconnecting");
+          if (!pipeline.over) listener.status("reconnecting");
           continue;
         }
         push(frame.json);
@@ -116,17 +116,17 @@ function createReading(request: RunRequest, listener: RunListener) {
   };
 
   function push(json: string): void {
-    const wasOver = road.over;
-    const events = (fresh ? restarted(json) : undefined) ?? road.push(json);
+    const wasOver = pipeline.over;
+    const events = (fresh ? restarted(json) : undefined) ?? pipeline.push(json);
     if (fresh) listener.status("streaming");
     fresh = false;
     listener.events(events);
-    if (road.over && !wasOver) listener.over();
+    if (pipeline.over && !wasOver) listener.over();
   }
 
   /** After a break a server goes on where it was, or tells the run anew: then the first event says so. */
   function restarted(json: string): readonly AgUiEvent[] | undefined {
-    const next = request.openRoad();
+    const next = request.createPipeline();
     let events: readonly AgUiEvent[];
     try {
       events = next.push(json);
@@ -134,8 +134,8 @@ function createReading(request: RunRequest, listener: RunListener) {
       return undefined;
     }
     if (events[0]?.type !== "RUN_STARTED") return undefined;
-    earlier += road.events;
-    road = next;
+    earlier += pipeline.events;
+    pipeline = next;
     listener.restart();
     return events;
   }

@@ -28,7 +28,7 @@ export type VerifyReceipt = (
 ) => boolean | Promise<boolean>;
 
 /** How many receipts came and what was found. */
-export type ReceiptTally = {
+export type ReceiptCounts = {
   readonly verified: number;
   /** Receipts that do not hold, or that are about nothing. */
   readonly refused: number;
@@ -38,7 +38,7 @@ export type ReceiptTally = {
 };
 
 /** No receipt came yet. */
-export const NO_RECEIPTS: ReceiptTally = Object.freeze({
+export const NO_RECEIPTS: ReceiptCounts = Object.freeze({
   verified: 0,
   refused: 0,
   waiting: 0,
@@ -48,7 +48,7 @@ export const NO_RECEIPTS: ReceiptTally = Object.freeze({
 type RunIds = { readonly threadId: string; readonly runId: string };
 
 /** Puts receipts beside their events and has them verified. */
-export type ReceiptWatch = {
+export type ReceiptTracker = {
   /** @throws CountersignError `ERR_LIMIT_EXCEEDED` when too many wait for the verifier */
   push(event: AgUiEvent, ids: RunIds): void;
   /** Another stream begins: what the one before left open is settled. */
@@ -56,26 +56,26 @@ export type ReceiptWatch = {
 };
 
 /**
- * Watches a conversation; `changed` is called whenever the tally is another one, with whether that is a fault: a
+ * Watches a conversation; `changed` is called whenever the counts change, with whether that is a fault: a
  * receipt that was refused, or an event without one. An error without a receipt is counted and no fault: the run
  * has failed by it, whoever said so.
  *
  * The verifier is asked in the order of the events, and of each event once: a receipt that is beside none, or
  * beside one that has its receipt already, is refused without asking.
  */
-export function createReceiptWatch(
+export function createReceiptTracker(
   verify: VerifyReceipt,
-  changed: (tally: ReceiptTally, isFault: boolean) => void,
-): ReceiptWatch {
-  let tally = NO_RECEIPTS;
+  changed: (counts: ReceiptCounts, isFault: boolean) => void,
+): ReceiptTracker {
+  let counts = NO_RECEIPTS;
   /** The event before, as long as it has no receipt. */
   let bare: AgUiEvent | undefined;
   /** A receipt whose event has not come. */
   let ahead: { readonly receipt: JsonValue } | undefined;
 
-  function count(part: Partial<ReceiptTally>, isFault: boolean): void {
-    tally = { ...tally, ...part };
-    changed(tally, isFault);
+  function count(part: Partial<ReceiptCounts>, isFault: boolean): void {
+    counts = { ...counts, ...part };
+    changed(counts, isFault);
   }
 
   async function judge(receipt: JsonValue, context: ReceiptContext): Promise<void> {
@@ -85,14 +85,14 @@ export function createReceiptWatch(
     } catch {
       // Undecided is refused.
     }
-    const waiting = tally.waiting - 1;
-    if (good) count({ waiting, verified: tally.verified + 1 }, false);
-    else count({ waiting, refused: tally.refused + 1 }, true);
+    const waiting = counts.waiting - 1;
+    if (good) count({ waiting, verified: counts.verified + 1 }, false);
+    else count({ waiting, refused: counts.refused + 1 }, true);
   }
 
   function ask(receipt: JsonValue, event: AgUiEvent, { threadId, runId }: RunIds): void {
-    assertWithin("maxWaitingReceipts", tally.waiting + 1, MAX_WAITING);
-    count({ waiting: tally.waiting + 1 }, false);
+    assertWithin("maxWaitingReceipts", counts.waiting + 1, MAX_WAITING);
+    count({ waiting: counts.waiting + 1 }, false);
     void judge(receipt, { event, threadId, runId });
   }
 
@@ -101,11 +101,11 @@ export function createReceiptWatch(
     if (bare === undefined) return;
     const isFault = bare.type !== "RUN_ERROR";
     bare = undefined;
-    count({ missing: tally.missing + 1 }, isFault);
+    count({ missing: counts.missing + 1 }, isFault);
   }
 
   function refuse(): void {
-    count({ refused: tally.refused + 1 }, true);
+    count({ refused: counts.refused + 1 }, true);
   }
 
   function takeReceipt(receipt: JsonValue, ids: RunIds): void {
@@ -141,7 +141,7 @@ export function createReceiptWatch(
     },
     begin() {
       // Where the line was cut, the receipt may well have been on its way.
-      if (bare !== undefined) count({ missing: tally.missing + 1 }, false);
+      if (bare !== undefined) count({ missing: counts.missing + 1 }, false);
       bare = undefined;
       ahead = undefined;
     },

@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import type { Interrupt, Message, TokenUsage } from "@countersign/wire";
 import type { StepView, SubagentView } from "@countersign/wire/reduce";
 import type { BlockedNotice } from "./notice.js";
-import type { ReceiptTally } from "./receipts.js";
+import type { ReceiptCounts } from "./receipts.js";
 import type { RenderHintView } from "./render-hint.js";
 
 /**
@@ -61,7 +61,7 @@ export type AgentSnapshot = {
   readonly renderHints: readonly RenderHintView[];
   /** What a gateway told it kept back, the newest 1,000 of the conversation. */
   readonly notices: readonly BlockedNotice[];
-  readonly receipts: ReceiptTally;
+  readonly receipts: ReceiptCounts;
 };
 
 /** The names in a snapshot, for bindings that make a property of each. */

@@ -16,7 +16,7 @@ import type { FinishNote } from "./lifecycle.js";
 import type { ReadOptions } from "./options.js";
 
 /** The way of an event from its text to the view, the same stages as in the gateway. */
-export type Road = {
+export type StreamPipeline = {
   /**
    * The events that a frame stands for, checked and with chunks expanded.
    *
@@ -36,13 +36,13 @@ export type StreamNote = EnforceNote | FinishNote;
 /** Receives what was dropped from the stream, and other deviations that did not end the run. */
 export type NoteListener = (notes: readonly StreamNote[]) => void;
 
-/** Opens the road of one stream. */
-export function openRoad(
+/** Creates the pipeline of one stream. */
+export function createPipeline(
   input: RunAgentInput,
   options: ReadOptions,
   mintId: MintId,
   onNotes?: NoteListener,
-): Road {
+): StreamPipeline {
   const limits = resolveLimits(options.limits);
   const jsonLimits = { maxBytes: limits.maxEventBytes, maxDepth: limits.maxDepth };
   const translate = options.dialect?.open(input, mintId);

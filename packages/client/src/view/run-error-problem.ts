@@ -8,7 +8,11 @@ import type { Problem } from "./snapshot.js";
  * Why a run failed, as the other side told it. A gateway that refused a run on a socket puts the problem document
  * which a request would be answered with into the metadata, so that both ways tell the same.
  */
-export function toldProblem({ code = "RUN_ERROR", message, metadata }: RunErrorEvent): Problem {
+export function problemFromRunError({
+  code = "RUN_ERROR",
+  message,
+  metadata,
+}: RunErrorEvent): Problem {
   const document = ownMember(ownMember(metadata, "countersign"), "problem");
   const status = ownMember(document, "status");
   return {

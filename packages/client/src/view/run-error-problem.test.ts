@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { toldProblem } from "./told-problem.js";
+import { problemFromRunError } from "./run-error-problem.js";
 
 test("an error without a problem is told by its own code and words", () => {
   const event = { type: "RUN_ERROR", message: "no" } as const;
-  expect(toldProblem(event)).toEqual({ code: "RUN_ERROR", message: "no", source: "agent" });
-  expect(toldProblem({ ...event, code: "X", metadata: { countersign: 1 } })).toEqual({
+  expect(problemFromRunError(event)).toEqual({ code: "RUN_ERROR", message: "no", source: "agent" });
+  expect(problemFromRunError({ ...event, code: "X", metadata: { countersign: 1 } })).toEqual({
     code: "X",
     message: "no",
     source: "agent",
@@ -21,7 +21,7 @@ test("of a problem only what has the right kind is taken, and the code stays the
       code: "X",
       metadata: { countersign: { problem: told } },
     }) as never;
-  expect(toldProblem(event(problem))).toEqual({
+  expect(problemFromRunError(event(problem))).toEqual({
     code: "X",
     message: "because",
     source: "agent",
@@ -29,7 +29,7 @@ test("of a problem only what has the right kind is taken, and the code stays the
     ...details,
   });
   expect(
-    toldProblem(event({ detail: 1, status: "403", receipt: {}, pointer: 1, remedy: [] })),
+    problemFromRunError(event({ detail: 1, status: "403", receipt: {}, pointer: 1, remedy: [] })),
   ).toEqual({
     code: "X",
     message: "no",
