@@ -1,6 +1,5 @@
-import { classifyEnvelope, classifyEvent, classifyInput } from "@countersign/policy";
+import { classifyEnvelope, classifyEvent } from "@countersign/policy";
 import type { JsonObject } from "@countersign/core";
-import { assertInput } from "../inbound/request.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
@@ -10,20 +9,6 @@ import { CallMemory } from "./call-memory.js";
 export const classify: Stage = {
   name: "classify",
   open: (run, next) => new Classifier(run, next),
-  admit: (request) => {
-    if (request.message !== undefined) {
-      request.facts = classifyEnvelope(
-        request.message.envelope as JsonObject,
-        "inbound",
-        request.policy.refinements,
-      );
-      return;
-    }
-    request.facts = classifyInput(assertInput(request), {
-      refinements: request.policy.refinements,
-      writtenKeys: request.writtenKeys,
-    });
-  },
 };
 
 class Classifier implements Step {

@@ -4,7 +4,6 @@ import type { CompiledPolicy, Denial, ViolationFacts } from "@countersign/policy
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { clientToolsOf } from "../classify/client-tools.js";
 import type { ClientTools } from "../classify/client-tools.js";
-import { assertInput } from "../inbound/request.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
@@ -37,20 +36,6 @@ export const decide: Stage = {
     return reserve === undefined || hold === undefined
       ? decider
       : new BudgetGate(decider, { reserve, caps }, hold);
-  },
-  admit: (request) => {
-    const { facts, message } = request;
-    if (facts === undefined) throw new TypeError("the request was not classified yet");
-    const { decision, capability } = request.judge({
-      facts,
-      presented: message?.capability,
-      publicHosts: request.publicHosts,
-      event: (message === undefined
-        ? assertInput(request)
-        : message.envelope) as unknown as JsonObject,
-    });
-    request.decision = decision;
-    if (capability !== undefined) request.capabilityId = capability.id;
   },
 };
 

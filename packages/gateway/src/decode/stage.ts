@@ -1,4 +1,4 @@
-import { assertWithin, CountersignError, createJsonSequence, parseJson } from "@countersign/core";
+import { assertWithin, CountersignError, createJsonSequence } from "@countersign/core";
 import type { JsonObject, JsonSequence, JsonValue } from "@countersign/core";
 import { createProtoDecoder } from "@countersign/wire/proto";
 import type { ProtoDecoder } from "@countersign/wire/proto";
@@ -19,13 +19,6 @@ const OBJECTS_PER_VALUE = 3;
 export const decode: Stage = {
   name: "decode",
   open: (run, next) => new DecodeStep(run, next),
-  admit: (request) => {
-    request.value = parseJson(request.bytes, {
-      maxBytes: request.limits.maxInputBytes,
-      maxDepth: request.limits.maxDepth,
-      maxValues: request.limits.maxInputValues,
-    });
-  },
 };
 
 /** Lets each event on as soon as it is whole, so that what came before bad bytes is still judged. */

@@ -1,17 +1,10 @@
-import { CountersignError } from "@countersign/core";
-import type { JsonObject } from "@countersign/core";
 import type { Denial } from "@countersign/policy";
-import type { Interrupt, RunAgentInput } from "@countersign/wire";
-import { completeInput, downgradeInput } from "@countersign/wire/dialects";
-import { assertInput } from "../inbound/request.js";
-import type { InboundRequest } from "../inbound/request.js";
+import type { Interrupt } from "@countersign/wire";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
 import { ClientStream } from "./client-stream.js";
-import "./errors.js";
 import { isPlainName, noticeOf } from "./notice.js";
-import { blame } from "../inbound/blame.js";
 import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
 import type { Failure } from "./run-error.js";
 
@@ -19,17 +12,6 @@ import type { Failure } from "./run-error.js";
 export const deliver: Stage = {
   name: "deliver",
   open: (run, next) => new DeliverStep(run, next),
-  admit: (request) => {
-    const { decision } = request;
-    if (decision === undefined || !decision.allow) {
-      throw new CountersignError("ERR_INBOUND_BLOCKED", decision?.reason ?? "undecided", {
-        rule: decision?.rule ?? "undecided",
-        receipt: request.receiptId ?? "",
-        ...(decision === undefined ? {} : blame(request, decision)),
-      });
-    }
-    request.body = JSON.stringify(bodyOf(request));
-  },
 };
 
 class DeliverStep implements Step {
@@ -67,27 +49,6 @@ class DeliverStep implements Step {
       this.#next.end({});
     }
   }
-}
-
-/** What goes up: re-serialised here, in the dialect the agent is configured for. */
-function bodyOf(request: InboundRequest): object {
-  const { message, agentDialect } = request;
-  if (message !== undefined) {
-    // Who speaks, and where, is the connection's to say.
-    return {
-      event_id: request.mintId("event"),
-      timestamp: Math.floor(request.receivedAt / 1000),
-      ...message.envelope,
-      agent_id: request.agent,
-      session_id: request.sessionId,
-    } satisfies JsonObject | object;
-  }
-  const input = assertInput(request);
-  if (agentDialect === "0.0") return downgradeInput(input, "0.0.55").body;
-  if (agentDialect === "0.1.0") return downgradeInput(input, "0.1.0").body;
-  const sent = (request.sentAsItCame as RunAgentInput | undefined) ?? input;
-  // An agent of unknown version may be of the 0.0 line, whose frameworks fail without these members.
-  return agentDialect === "auto" ? completeInput(sent) : sent;
 }
 
 /** Delivers or withholds one event; a failure returned ends the run. */

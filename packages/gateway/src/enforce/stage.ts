@@ -1,20 +1,13 @@
-import { enforceEvent, enforceInput } from "@countersign/wire/enforce";
+import { enforceEvent } from "@countersign/wire/enforce";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
-import { assertEventIdentifiers, assertInputIdentifiers } from "./identifiers.js";
+import { assertEventIdentifiers } from "./identifiers.js";
 
 /** Holds every event to the AG-UI 1.0 schema: unknown material is dropped and noted, malformed is fatal. */
 export const enforce: Stage = {
   name: "enforce",
   open: (run, next) => new Enforcer(run, next),
-  admit: (request) => {
-    // A message of a socket was held to its own closed shape by the translation.
-    if (request.value === undefined || request.kind === "message") return;
-    const { input } = enforceInput(request.value);
-    assertInputIdentifiers(input, request.limits.maxIdLength);
-    request.input = input;
-  },
 };
 
 class Enforcer implements Step {

@@ -1,6 +1,8 @@
-import type { JsonObject, JsonValue } from "@countersign/core";
-import { sourceHostsOf } from "@countersign/policy";
-import { STAGES } from "../pipeline/pipeline.js";
+import { CountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import { classifyEnvelope, classifyInput, sourceHostsOf } from "@countersign/policy";
+import { agentBody } from "./agent-body.js";
+import { blame } from "./blame.js";
 import {
   denialOf,
   errorOf,
@@ -12,67 +14,50 @@ import {
 } from "./finding.js";
 import type { Finding } from "./finding.js";
 import { obstacleDenial, obstacleError } from "./obstacle.js";
-import type { Obstacle } from "./obstacle.js";
+import { checkKeys, decodeRequest, enforceRequest, translateRequest } from "./read-request.js";
+import { recordRequest } from "./record-request.js";
 import { attachReceipt } from "./refusal-log.js";
 import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";
 import { findPublicHosts } from "./source-lookup.js";
-import { isSentAsItCame, reviewKeys } from "./strict-keys.js";
 
 /**
- * Walks a browser's request along the same stages as the agent's events.
+ * Admits a request of a browser: this list is everything that happens to it. Findings of the gateway come before the
+ * decision of a policy.
  *
- * Between them it is held against what the gateway knows: after translation, whether AG-UI defines all of
- * it; after enforcement, whether the thread's ledger bears it out. What is found decides before any policy.
- * Throws the coded error of what refuses it; a request that comes back may be sent up.
+ * @throws CountersignError with the code that refuses the request; otherwise `request.body` is ready for the agent.
  */
 export async function admitRequest(request: InboundRequest): Promise<void> {
   const findings: Finding[] = [];
-  let obstacle: Obstacle | undefined;
-  for (const stage of STAGES) {
-    const raw = request.value;
-    if (stage.name === "deliver") assertAdmitted(request, findings, obstacle);
-    if (stage.name === "decide") {
-      await resolveSources(request);
-      const until = request.reserve?.(request.message?.capability);
-      if (until !== undefined) await until;
-      // Asked again right before it is decided: others may have used what came.
-      for (let room = roomFor(request); room !== undefined; room = roomFor(request)) await room;
-    }
-    await stage.admit(request);
-    if (request.kind === "message") {
-      if (stage.name === "decide" && request.decision?.allow === true) {
-        obstacle = request.obstacle?.();
-        if (obstacle !== undefined) request.decision = obstacleDenial(obstacle);
-      }
-    } else if (stage.name === "translate") {
-      const { policy, value } = request;
-      const review = reviewKeys(
-        raw as JsonValue,
-        value as JsonValue,
-        policy.request,
-        request.lostPart,
-      );
-      findings.push(...review.findings);
-      if (review.removed > 0) {
-        if (isSentAsItCame(review, policy)) request.sentAsItCame = value as JsonObject;
-        else request.isStripped = true;
-      }
-      const { refusing } = weigh(findings, request.policy);
-      if (refusing !== undefined) throw errorOf(refusing);
-    } else if (stage.name === "order") {
-      findings.push(...((await request.review?.(assertInput(request))) ?? []));
-    } else if (stage.name === "decide") {
-      decideBy(request, findings);
-      const late = request.decision?.allow === true ? await request.claim?.() : undefined;
-      if (late === undefined) continue;
-      findings.push(late);
-      decideBy(request, findings);
-    }
+  const raw = decodeRequest(request);
+  translateRequest(request);
+  if (request.kind === "input") {
+    findings.push(...checkKeys(request, raw));
+    const input = enforceRequest(request);
+    request.assertNewRun(input);
+    findings.push(...((await request.review?.(input)) ?? []));
   }
+  classifyRequest(request);
+  await resolveSources(request);
+  await reserveQuota(request);
+  decideRequest(request);
+  const refusal =
+    request.kind === "input" ? await claimThread(request, findings) : findObstacle(request);
+  await recordRequest(request);
+  assertAllowed(request, refusal);
+  request.body = JSON.stringify(agentBody(request));
 }
 
-/** Looks up where content parts would be fetched from: the decision itself asks nobody. */
+function classifyRequest(request: InboundRequest): void {
+  const { message, writtenKeys, policy } = request;
+  const { refinements } = policy;
+  request.facts =
+    message === undefined
+      ? classifyInput(assertInput(request), { refinements, writtenKeys })
+      : classifyEnvelope(message.envelope as JsonObject, "inbound", refinements);
+}
+
+/** Resolves the hosts of content parts beforehand: the decision does no I/O. */
 async function resolveSources(request: InboundRequest): Promise<void> {
   const { input, policy, lookupHost } = request;
   if (input === undefined || lookupHost === undefined) return;
@@ -81,18 +66,54 @@ async function resolveSources(request: InboundRequest): Promise<void> {
   request.publicHosts = await findPublicHosts(hosts, lookupHost);
 }
 
-function roomFor({ caps, facts }: InboundRequest): Promise<void> | undefined {
-  return caps === undefined ? undefined : caps.reserve(facts, 1);
+/** Waits until the token and the shared caps have an event left for this request. */
+async function reserveQuota({ reserve, caps, facts, message }: InboundRequest): Promise<void> {
+  await reserve?.(message?.capability);
+  // Another request can use up what was reserved while this one waited: ask until there is nothing to wait for.
+  for (let wait = caps?.reserve(facts, 1); wait !== undefined; wait = caps?.reserve(facts, 1)) {
+    await wait;
+  }
 }
 
-/** What was found comes before what a policy says, also where both only observe. */
-function decideBy(request: InboundRequest, findings: readonly Finding[]): void {
+function decideRequest(request: InboundRequest): void {
+  const { facts, message, publicHosts } = request;
+  if (facts === undefined) throw new TypeError("the request was not classified yet");
+  const event = message === undefined ? assertInput(request) : message.envelope;
+  const { decision, capability } = request.judge({
+    facts,
+    presented: message?.capability,
+    publicHosts,
+    event: event as unknown as JsonObject,
+  });
+  request.decision = decision;
+  if (capability !== undefined) request.capabilityId = capability.id;
+}
+
+/** Claims the thread of an allowed input for its sender; gives the error of the finding that refuses the input. */
+async function claimThread(
+  request: InboundRequest,
+  findings: Finding[],
+): Promise<CountersignError | undefined> {
+  applyFindings(request, findings);
+  if (request.decision?.allow === true) {
+    const late = await request.claim?.();
+    if (late !== undefined) {
+      findings.push(late);
+      applyFindings(request, findings);
+    }
+  }
+  const { refusing } = weigh(findings, request.policy);
+  return refusing === undefined ? undefined : errorOf(refusing);
+}
+
+/** A finding overrides the decision of a policy, also where both only observe. */
+function applyFindings(request: InboundRequest, findings: readonly Finding[]): void {
   const { refusing, noted, notedRules, remarks } = weigh(findings, request.policy);
   if (refusing !== undefined) request.decision = denialOf(refusing);
   else if (request.decision?.allow === true) {
     const { observed } = request.decision;
     if (observed !== undefined && !isFound(observed)) request.policyRemark = observed;
-    // On record is what enforcing would name, and there what was found comes first.
+    // The receipt names the rule that would block in enforce mode: a finding comes first there too.
     const first = noted === undefined ? observed : denialOf(noted);
     const [remark] = remarks;
     const told = first ?? (remark === undefined ? undefined : denialOf(remark));
@@ -103,15 +124,26 @@ function decideBy(request: InboundRequest, findings: readonly Finding[]): void {
   }
 }
 
-/** A refusal of our own keeps its code; it is on record by now. */
-function assertAdmitted(
-  request: InboundRequest,
-  findings: readonly Finding[],
-  obstacle: Obstacle | undefined,
-): void {
-  const { refusing } = weigh(findings, request.policy);
-  if (refusing === undefined && obstacle === undefined) return;
-  const error = refusing === undefined ? obstacleError(obstacle as Obstacle) : errorOf(refusing);
-  if (request.receiptId !== undefined) attachReceipt(error, request.receiptId);
-  throw error;
+/** Denies an allowed message that no agent can receive now; gives the error for its sender. */
+function findObstacle(request: InboundRequest): CountersignError | undefined {
+  if (request.decision?.allow !== true) return undefined;
+  const obstacle = request.obstacle?.();
+  if (obstacle === undefined) return undefined;
+  request.decision = obstacleDenial(obstacle);
+  return obstacleError(obstacle);
+}
+
+/** Throws after the decision is on record: an error of our own keeps its code, a denial of the policy names its rule. */
+function assertAllowed(request: InboundRequest, refusal: CountersignError | undefined): void {
+  const { decision, receiptId } = request;
+  if (refusal !== undefined) {
+    if (receiptId !== undefined) attachReceipt(refusal, receiptId);
+    throw refusal;
+  }
+  if (decision?.allow === true) return;
+  throw new CountersignError("ERR_INBOUND_BLOCKED", decision?.reason ?? "undecided", {
+    rule: decision?.rule ?? "undecided",
+    receipt: receiptId ?? "",
+    ...(decision === undefined ? {} : blame(request, decision)),
+  });
 }

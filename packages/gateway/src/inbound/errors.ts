@@ -55,5 +55,15 @@ declare module "@countersign/core" {
     ERR_CONTEXT_REFUSED: RefusedPart;
     /** The forwarded properties are too large or have keys they may not have. */
     ERR_FORWARDED_PROPS_REFUSED: RefusedPart;
+    /** A client asked for a run under an id that was used before. */
+    ERR_RUN_ID_REUSED: RefusedPart;
+    /** A client asked for a run on a thread whose last run is still open. */
+    ERR_RUN_ACTIVE: RefusedPart;
+    /** The run was stopped before the agent had answered. */
+    ERR_RUN_STOPPED: Record<string, never>;
+    /** The gateway is stopping and takes no new runs. */
+    ERR_RUN_DRAINING: Record<string, never>;
+    /** The policy does not let a browser's request up. */
+    ERR_INBOUND_BLOCKED: RefusedPart & { rule: string; receipt: string };
   }
 }

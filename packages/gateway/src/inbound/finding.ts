@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import { MAX_FURTHER_RULES } from "@countersign/policy";
 import type { CompiledPolicy, Denial, Permit, RequestCheckName } from "@countersign/policy";
 import type { LedgerRow } from "../ledger/ledger.js";
-import "../runs/errors.js";
+import "./errors.js";
 import type { RefusedPart } from "./errors.js";
 
 /** The codes under which a request is refused by what the gateway knows, whatever a policy's rules say. */

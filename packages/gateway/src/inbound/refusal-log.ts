@@ -22,6 +22,7 @@ const receipts = new WeakMap<object, string>();
 
 /** The receipt of the decision behind a refusal, where there is one. */
 export function receiptOf(error: unknown): string | undefined {
+  if (isCountersignError(error, "ERR_INBOUND_BLOCKED")) return error.facts.receipt;
   return typeof error === "object" && error !== null ? receipts.get(error) : undefined;
 }
 

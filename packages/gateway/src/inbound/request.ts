@@ -3,7 +3,7 @@ import type { CompiledPolicy, Decision, Denial, EventFacts } from "@countersign/
 import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
 import type { ReceiptTransport } from "../clients/sink.js";
-import type { SharedCaps } from "../decide/budget-gate.js";
+import type { SharedCaps } from "../pipeline/reservations.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { Clock, MintId } from "../ports.js";
 import type { Recorder } from "../record/recorder.js";

@@ -4,7 +4,6 @@ import { createRunAutomaton } from "@countersign/wire/order";
 import type { RunAutomaton } from "@countersign/wire/order";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Failure } from "../deliver/run-error.js";
-import { assertInput } from "../inbound/request.js";
 import { createPassage } from "../pipeline/passage.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -27,9 +26,6 @@ export const ENDLESS: Failure = {
 export const order: Stage = {
   name: "order",
   open: (run, next) => new Orderer(run, next),
-  admit: (request) => {
-    if (request.kind === "input") request.assertNewRun(assertInput(request));
-  },
 };
 
 class Orderer implements Step {

@@ -1,8 +1,7 @@
-import type { InboundRequest } from "../inbound/request.js";
 import type { Step } from "./passage.js";
 import type { Run } from "./run.js";
 
-/** The names of the stages, in the order of the road. */
+/** The names of the stages, in the order of the pipeline. */
 export type StageName =
   | "decode"
   | "translate"
@@ -13,11 +12,9 @@ export type StageName =
   | "record"
   | "deliver";
 
-/** One stage of the road, for both directions. */
+/** One stage of the pipeline of an event. */
 export type Stage = {
   readonly name: StageName;
-  /** Agent to person: opened once per run, it keeps that run's state in its closure. */
+  /** Opened once per run: the step keeps that run's state. */
   open(run: Run, next: Step): Step;
-  /** Person to agent: adds its part to the request, or throws why the request is refused. */
-  admit(request: InboundRequest): void | Promise<void>;
 };

@@ -5,12 +5,9 @@ import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
 import type { ReceiptTransport } from "../clients/sink.js";
 import { ownDenial, ruleOfRefusal } from "../decide/structure.js";
-import { assertInput } from "../inbound/request.js";
-import type { InboundRequest } from "../inbound/request.js";
 import type { Passage } from "../pipeline/passage.js";
 import { isRunLimit } from "../pipeline/run-limits.js";
 import type { Run } from "../pipeline/run.js";
-import { isShownId } from "./shown-id.js";
 
 /** What the log is told about one decision: hashes and names, never a payload that it would keep. */
 export function draftOf(run: Run, passage: Passage): EntryDraft {
@@ -77,41 +74,6 @@ function refusalOf(run: Run, code: string, receivedAt: number): EntryDraft {
   return draft;
 }
 
-/** What the log is told about a browser's request. */
-export function inboundDraftOf(request: InboundRequest): EntryDraft {
-  const { facts, decision, capabilityId } = request;
-  if (facts === undefined || decision === undefined) {
-    throw new TypeError("a request is recorded after it was decided");
-  }
-  const { message, sentAsItCame } = request;
-  const input = message === undefined ? assertInput(request) : undefined;
-  const draft = entryOf({
-    facts,
-    decision,
-    capabilityId,
-    receivedAt: request.receivedAt,
-    eventId: claimedId(message?.envelope.event_id) ?? request.mintId("event"),
-    agentId: request.agent,
-    sessionId: request.sessionId,
-    transport: request.transport,
-    payloadText: canonicalJson(
-      (sentAsItCame ?? input ?? message?.envelope.payload ?? null) as JsonValue,
-    ),
-    policyHash: request.policy.hash,
-    mode: request.policy.mode,
-  });
-  if (input !== undefined) {
-    draft.run_id = input.runId;
-    draft.thread_id = input.threadId;
-  }
-  return draft;
-}
-
-/** The id a browser gave its message; not one that speaks for a place in some client's stream. */
-function claimedId(id: string | undefined): string | undefined {
-  return id !== undefined && isShownId(id) ? undefined : id;
-}
-
 type EntryParts = {
   facts: EventFacts;
   decision: Decision;
@@ -129,7 +91,7 @@ type EntryParts = {
 type Writable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
 
 /** Member by member and never by spreading: see `createPassage`. */
-function entryOf(parts: EntryParts): Writable<TextDraft> {
+export function entryOf(parts: EntryParts): Writable<TextDraft> {
   const { facts, decision } = parts;
   const receipt: Writable<TextDraft["receipt"]> = {
     timestamp: Math.floor(parts.receivedAt / 1000),

@@ -8,7 +8,7 @@ import { ownDenial } from "../decide/structure.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
 import type { Stage } from "../pipeline/stage.js";
-import { draftOf, inboundDraftOf } from "./draft.js";
+import { draftOf } from "./draft.js";
 import type { Recorded } from "./recorder.js";
 import { review } from "./review.js";
 
@@ -57,13 +57,6 @@ function isSupplied({ supplied }: Passage): boolean {
 export const record: Stage = {
   name: "record",
   open: (run, next) => new RecordStep(run, next),
-  admit: async (request) => {
-    const [recorded] = await request.recorder.appendAll([inboundDraftOf(request)]);
-    if (recorded === undefined) throw new TypeError("the log answered without an entry");
-    request.receiptId = recorded.id;
-    request.seq = recorded.seq;
-    request.recorded?.(request);
-  },
 };
 
 class RecordStep implements Step {

@@ -1,14 +1,7 @@
-import {
-  carryEnvelope,
-  createRepairer,
-  createUpgrader,
-  unwrapPartialEnvelope,
-  upgradeInput,
-} from "@countersign/wire/dialects";
+import { carryEnvelope, createRepairer, createUpgrader } from "@countersign/wire/dialects";
 import type { EnvelopeClaim, Repairer, RepairResult, Upgrader } from "@countersign/wire/dialects";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import type { InboundRequest } from "../inbound/request.js";
 import { createPassage } from "../pipeline/passage.js";
 import type { Passage, Step, StreamEnd } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
@@ -17,37 +10,11 @@ import { claimId } from "./claimed-ids.js";
 import "./errors.js";
 import { createEventIds } from "./event-ids.js";
 
-type BrowserMessage = NonNullable<InboundRequest["message"]>;
-
 /** Whatever dialect the agent speaks becomes AG-UI 1.0; what has no defined translation is refused. */
 export const translate: Stage = {
   name: "translate",
   open: (run, next) => new Translator(run, next),
-  admit: (request) => {
-    if (request.value === undefined) return;
-    if (request.kind === "message") {
-      request.message = withOwnId(request, unwrapPartialEnvelope(request.value));
-      return;
-    }
-    const { input, notes } = upgradeInput(request.value, {
-      dialect: "auto",
-      threadId: request.sessionId,
-      mintId: request.mintId,
-    });
-    request.value = input;
-    const lost = notes.find(({ rule }) => rule === "binary-part-removed");
-    if (lost !== undefined) request.lostPart = lost.path;
-  },
 };
-
-/** A browser's message under the id that it came with, or under a minted one where that would name two receipts. */
-function withOwnId(request: InboundRequest, message: BrowserMessage): BrowserMessage {
-  const { envelope } = message;
-  const { event_id: id } = envelope;
-  if (id === undefined) return message;
-  const own = claimId(request.recorder, id, request, request.mintId);
-  return own === id ? message : { ...message, envelope: { ...envelope, event_id: own } };
-}
 
 class Translator implements Step {
   readonly #run: Run;
