@@ -1,3 +1,4 @@
+import { SILENT } from "./base/journal.js";
 import { resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { createCounterBook } from "@countersign/policy";
@@ -29,7 +30,9 @@ import { createRelayListener } from "./relay/listener.js";
 import { Relays } from "./relay/relays.js";
 import type { RelayOptions } from "./relay/relays.js";
 import { createMint } from "./runs/mint.js";
-import type { Journal, Surroundings, TokenVerifier } from "./runs/surroundings.js";
+import type { Surroundings } from "./runs/surroundings.js";
+import type { TokenVerifier } from "./capabilities/capabilities.js";
+import type { Journal } from "./base/journal.js";
 import { ThreadDesk } from "./runs/thread-desk.js";
 import { Sessions } from "./sessions/sessions.js";
 import { Threads } from "./sessions/thread.js";
@@ -94,9 +97,6 @@ export type Gateway = {
   /** Ends every run honestly and lets go of the agents. */
   close(): Promise<void>;
 };
-
-/** Tells nobody. */
-export const SILENT: Journal = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Trusts no issuer: every token is refused until one is configured. */
 const NO_TOKENS: TokenVerifier = {

@@ -3,7 +3,7 @@ import type { ListenLimits } from "../listen/limits.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import type { Clock } from "../ports.js";
 import { LastingStreams } from "../reconnect/lasting-streams.js";
-import type { Relays } from "../relay/relays.js";
+import type { ResumeElsewhere } from "../reconnect/coming-back.js";
 import { MAX_TOKEN_LENGTH, OPEN_ACCESS, tokenError } from "./access.js";
 import type { Access } from "./access.js";
 import { createLeases } from "./leases.js";
@@ -23,7 +23,7 @@ export type Door = {
   /** Streams whose clients may come back to them. */
   readonly lasting: LastingStreams;
   /** Streams at other gateways whose clients come back here; none where there are no others. */
-  readonly relays: Relays | undefined;
+  readonly relays: ResumeElsewhere | undefined;
   /** Ends what runs by itself. */
   close(): void;
 };
@@ -39,7 +39,7 @@ export type DoorOptions = {
   readonly limits?: Partial<ListenLimits> | undefined;
   /** Names a stream so that other gateways know whose it is. */
   readonly createStreamKey?: (() => string) | undefined;
-  openRelays?(limits: ListenLimits): Relays | undefined;
+  openRelays?(limits: ListenLimits): ResumeElsewhere | undefined;
   /** Told of every credential that was refused; the error names none. */
   onRefused?(error: unknown): void;
 };

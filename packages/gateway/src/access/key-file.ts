@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import { statSync } from "node:fs";
 import { readRegularFile } from "../files/read-regular-file.js";
 import type { Clock } from "../ports.js";
-import type { Journal } from "../runs/surroundings.js";
+import type { Journal } from "../base/journal.js";
 import { KEY_HASH } from "./api-keys.js";
 import type { ApiKeyEntry, ApiKeyList } from "./api-keys.js";
 import "./errors.js";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadConfig } from "../config/load.js";
-import { SILENT } from "../gateway.js";
+import { SILENT } from "../base/journal.js";
 import { createIdentityKey, startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
 import type { Access } from "./access.js";

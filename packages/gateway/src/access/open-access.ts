@@ -1,6 +1,6 @@
 import type { AccessConfig } from "../config/config.js";
 import type { Clock } from "../ports.js";
-import type { Journal } from "../runs/surroundings.js";
+import type { Journal } from "../base/journal.js";
 import { createAccess, OPEN_ACCESS } from "./access.js";
 import type { Access, Authenticator } from "./access.js";
 import { createKeyAuthenticator } from "./api-keys.js";

@@ -4,7 +4,6 @@ import "../access/errors.js";
 import type { RefusedPart } from "../inbound/errors.js";
 import { receiptOf } from "../inbound/refusal-log.js";
 import "../listen/errors.js";
-import "../relay/errors.js";
 import type { Problem } from "./problem.js";
 
 type Status = { readonly status: number; readonly title: string };
@@ -83,8 +82,6 @@ export function problemOf(error: unknown): Problem {
     ...(remedy === undefined ? {} : { remedy }),
   };
   if (isCountersignError(error, "ERR_RESUME_INCOMPLETE")) problem.interrupts = error.facts.open;
-  const receipt = isCountersignError(error, "ERR_INBOUND_BLOCKED")
-    ? error.facts.receipt
-    : receiptOf(error);
+  const receipt = receiptOf(error);
   return receipt === undefined ? problem : { ...problem, receipt };
 }

@@ -6,11 +6,10 @@ import { isCountersignError } from "@countersign/core";
 import type { ReplaceResult } from "@countersign/policy";
 import { FailedTries } from "../access/failed-tries.js";
 import type { Fleet } from "../fleet/fleet.js";
-import type { Gateway } from "../gateway.js";
 import type { AdminToken } from "../keys/key-directory.js";
-import type { OpenPolicy } from "../serve/open-policy.js";
-import type { OpenReceipts } from "../serve/open-receipts.js";
-import type { OpenTokens } from "../serve/open-tokens.js";
+import type { ControlledGateway, OpenPolicy } from "./ports.js";
+import type { OpenReceipts } from "./ports.js";
+import type { OpenTokens } from "./ports.js";
 import { EXPOSITION_TYPE } from "../telemetry/exposition.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 import type { ConsoleFiles } from "./console-files.js";
@@ -26,7 +25,7 @@ import { addSessionRoutes } from "./session-routes.js";
 
 /** What the control plane shows and steers. */
 export type ControlOptions = {
-  readonly gateway: Gateway;
+  readonly gateway: ControlledGateway;
   readonly receipts: OpenReceipts;
   readonly policy: OpenPolicy;
   readonly tokens: OpenTokens;

@@ -10,7 +10,7 @@ import { ANONYMOUS } from "../access/principal.js";
 import { SessionOwners } from "../access/session-owners.js";
 import { createMemoryLedger } from "../ledger/memory-ledger.js";
 import { RunCapabilities } from "../runs/capabilities.js";
-import type { OpenTokens } from "../serve/open-tokens.js";
+import type { OpenTokens } from "./ports.js";
 import { Sessions } from "../sessions/sessions.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 

@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import type { OpenTokens } from "../serve/open-tokens.js";
+import type { OpenTokens } from "./ports.js";
 import type { Sessions } from "../sessions/sessions.js";
 import { addCapabilityRoutes } from "./capability-routes.js";
 

@@ -3,7 +3,7 @@ import { describeCapability } from "@countersign/capability";
 import { isCountersignError } from "@countersign/core";
 import type { AllSessions } from "./all-sessions.js";
 import type { Clock } from "../ports.js";
-import type { OpenTokens } from "../serve/open-tokens.js";
+import type { OpenTokens } from "./ports.js";
 import type { HandedToken } from "../sessions/session.js";
 import type { Agents } from "../upstream/targets.js";
 import { invalidField } from "./invalid-field.js";

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import type { ReplaceResult } from "@countersign/policy";
 import type { ReceiptStore } from "@countersign/receipts/log";
-import type { OpenPolicy } from "../serve/open-policy.js";
+import type { OpenPolicy } from "./ports.js";
 import type { OperatorActs } from "./operator-acts.js";
 import { comparePolicy, MAX_RECORDED } from "./policy-compare.js";
 import { BODY_LIMITS, readBody } from "./request-body.js";

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import { parseTilePath } from "@countersign/receipts";
-import type { OpenReceipts } from "../serve/open-receipts.js";
+import type { OpenReceipts } from "./ports.js";
 import { numberOf } from "./page.js";
 import { problem } from "./problem.js";
 import { columnsOf, filterOf, pageOf, sequenceOf } from "./receipt-query.js";

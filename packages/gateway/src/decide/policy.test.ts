@@ -4,7 +4,7 @@ import { generateKey } from "@countersign/core/sign";
 import { createFakeClock, sseFrame } from "@countersign/testkit";
 import type { FakeClock, FakePiece } from "@countersign/testkit";
 import { afterEach, expect, test, vi } from "vitest";
-import type { TokenVerifier } from "../runs/surroundings.js";
+import type { TokenVerifier } from "../capabilities/capabilities.js";
 import { runClient } from "../testing/client.js";
 import { envelope } from "../testing/envelopes.js";
 import { call, idsOf, inRun, text } from "../testing/events.js";

@@ -14,5 +14,9 @@ declare module "@countersign/core" {
     ERR_SOCKET_FRAME: { cause: string };
     /** A socket's frames come faster than is allowed. */
     ERR_SOCKET_RATE: { perSecond: number };
+    /** Another gateway has the stream, and could not be reached or did not answer. */
+    ERR_STREAM_UNREACHABLE: Record<string, never>;
+    /** As many streams of other gateways are passed on here as may be. */
+    ERR_STREAM_RELAYS: { allowed: number };
   }
 }

@@ -1,6 +1,6 @@
 import { assertWithin, CountersignError, isCountersignError } from "@countersign/core";
 import { readBody } from "../clients/body.js";
-import "../runs/errors.js";
+import "../inbound/errors.js";
 import type { HttpQuestion } from "./run-route.js";
 import "./errors.js";
 

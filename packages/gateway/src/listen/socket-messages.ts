@@ -3,7 +3,7 @@ import { admitRequest } from "../inbound/admit.js";
 import { NO_RUN, ONE_WAY } from "../inbound/obstacle.js";
 import type { Obstacle } from "../inbound/obstacle.js";
 import type { InboundRequest } from "../inbound/request.js";
-import { withdraw } from "../inbound/withdrawal.js";
+import { withdraw } from "../inbound/record-request.js";
 import { openConnection } from "../runs/connection.js";
 import type { ConnectionFacts } from "../runs/connection.js";
 import type { StartedRun } from "../runs/start-run.js";

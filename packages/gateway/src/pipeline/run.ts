@@ -1,15 +1,16 @@
 import type { Limits } from "@countersign/core";
 import type { ClientState, CompiledPolicy } from "@countersign/policy";
+import type { AgUiReceipt } from "@countersign/receipts";
+import type { EntryDraft } from "@countersign/receipts/log";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import type { Dialect, DowngradeTarget, EmitterProfile } from "@countersign/wire/dialects";
 import type { ClientSink } from "../clients/sink.js";
-import type { Reserve, SharedCaps } from "../decide/budget-gate.js";
+import type { Reserve, SharedCaps } from "./reservations.js";
 import type { Judgement, Question } from "../decide/judge.js";
 import type { EarlierThread } from "../ledger/held-thread.js";
 import type { Clock, MintId } from "../ports.js";
 import type { RunCounters } from "../sessions/counters.js";
-import type { ReceiptChain } from "../record/receipt-chain.js";
-import type { Recorder } from "../record/recorder.js";
+import type { Recorded, Recorder } from "../record/recorder.js";
 import type { WithheldRegister } from "../withhold/register.js";
 import type { Backlog } from "./backlog.js";
 import type { Hold } from "./hold.js";
@@ -31,6 +32,16 @@ export type RunProgress = {
   isComplete: boolean;
   /** Events of AG-UI that came; what was dropped as unknown is none. */
   events: number;
+};
+
+/** The receipts that go to the client of one run, with the events they are about. */
+export type ShownReceipts = {
+  /** What the log is told about passages that belong together, in the order they will be shown. */
+  draftsOf(run: Run, passages: readonly Passage[]): EntryDraft[];
+  /** Takes down the receipts of what will be shown; gives those that stand for the passages themselves. */
+  keep(passages: readonly Passage[], recorded: readonly Recorded[]): Recorded[];
+  /** The receipt of a passage that is delivered now. */
+  take(passage: Passage): AgUiReceipt | undefined;
 };
 
 /** Everything the stages share about one run. */
@@ -61,7 +72,7 @@ export type Run = {
   readonly counters: RunCounters;
   readonly recorder: Recorder;
   /** The receipts of what the client is shown, where it asked for them. */
-  readonly receipts?: ReceiptChain | undefined;
+  readonly receipts?: ShownReceipts | undefined;
   readonly backlog: Backlog;
   readonly progress: RunProgress;
   /** What this thread's person must not see, from this run and earlier ones. */

@@ -1,3 +1,6 @@
+import type { HttpAnswer } from "../clients/http-sink.js";
+import type { Signal } from "../signal.js";
+
 /** Somebody who wants to go on with a stream. */
 export type ComingBack = {
   /** The place behind which they want to go on, as they know it. */
@@ -16,3 +19,13 @@ export function readPlace(lastEventId: string): { key: string; after: number } |
   const [, key, after] = PLACE.exec(lastEventId) ?? [];
   return key === undefined ? undefined : { key, after: Number(after) };
 }
+
+/** Passes on a stream that another gateway has. */
+export type ResumeElsewhere = {
+  /**
+   * Resolves with whether another gateway goes on with the stream through this one, once it has begun.
+   *
+   * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_RELAYS`
+   */
+  passOn(back: ComingBack, answer: HttpAnswer, gone: Signal): Promise<boolean>;
+};

@@ -4,7 +4,7 @@ import type { AgUiReceipt } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Passage } from "../pipeline/passage.js";
-import type { ClientDialect, Run } from "../pipeline/run.js";
+import type { ClientDialect, Run, ShownReceipts } from "../pipeline/run.js";
 import type { MintId } from "../ports.js";
 import { draftOf } from "./draft.js";
 import type { Recorded } from "./recorder.js";
@@ -27,7 +27,7 @@ export function showsHashedForm(dialect: ClientDialect): boolean {
  * A receipt names what the agent sent. Where the client gets something else (parts were withheld, its encoding
  * cannot carry it), that receipt would fail in its hands, and so what it gets is signed for by a further one.
  */
-export class ReceiptChain {
+export class ReceiptChain implements ShownReceipts {
   readonly #mintId: MintId;
   readonly #readBack: ReceiptQuestion["readBack"];
   /** Names the stream in the ids of its receipts. */

@@ -4,7 +4,7 @@ import { inRun, text } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { createInProcess, frames } from "../testing/in-process.js";
 import type { ClientDialect } from "../pipeline/run.js";
-import type { TokenVerifier } from "../runs/surroundings.js";
+import type { TokenVerifier } from "../capabilities/capabilities.js";
 
 const IDS = { threadId: "t", runId: "r" };
 const SECRET = "s3cret";

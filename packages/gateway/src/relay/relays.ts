@@ -2,14 +2,14 @@ import { CountersignError } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
 import { createHttpSink } from "../clients/http-sink.js";
 import type { HttpAnswer } from "../clients/http-sink.js";
-import type { ComingBack } from "../reconnect/coming-back.js";
+import type { ComingBack, ResumeElsewhere } from "../reconnect/coming-back.js";
 import { readPlace } from "../reconnect/coming-back.js";
-import type { Journal } from "../runs/surroundings.js";
+import type { Journal } from "../base/journal.js";
 import type { Signal } from "../signal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { SESSION_HEADER } from "../upstream/session-header.js";
 import { askForStream } from "./ask.js";
-import "./errors.js";
+import "../listen/errors.js";
 import type { StreamNames } from "./stream-names.js";
 import type { FoundGateway } from "./whereabouts.js";
 
@@ -31,7 +31,7 @@ export type RelaySurroundings = {
 };
 
 /** Streams that other gateways have and whose clients came here. */
-export class Relays {
+export class Relays implements ResumeElsewhere {
   readonly #options: RelayOptions;
   readonly #around: RelaySurroundings;
 

@@ -4,7 +4,7 @@ import type { Capabilities, TokenSubject } from "../capabilities/capabilities.js
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 import type { Session } from "../sessions/session.js";
-import type { TokenContext, TokenVerifier } from "./surroundings.js";
+import type { TokenContext, TokenVerifier } from "../capabilities/capabilities.js";
 
 /** Tokens remembered that have something to be given back; an agent may bring one with each event. */
 const MAX_RESERVED = 256;

@@ -1,6 +1,6 @@
 import type { CompiledPolicy, EventFacts } from "@countersign/policy";
 import type { Principal } from "../access/principal.js";
-import type { SharedCaps } from "../decide/budget-gate.js";
+import type { SharedCaps } from "../pipeline/reservations.js";
 import type { ReceiptTransport } from "../clients/sink.js";
 import { inboundItemOf } from "../control/feed-item.js";
 import { createJudge } from "../decide/judge.js";

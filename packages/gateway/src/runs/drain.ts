@@ -1,5 +1,5 @@
 import { CountersignError } from "@countersign/core";
-import "./errors.js";
+import "../inbound/errors.js";
 
 /** Whether the gateway still takes new runs. */
 export type Drain = {

@@ -29,7 +29,7 @@ import { noteRefusal, RunWatch } from "../telemetry/run-watch.js";
 import type { Upstream, UpstreamStream } from "../upstream/upstream.js";
 import type { RunCapabilities } from "./capabilities.js";
 import { openConnection } from "./connection.js";
-import "./errors.js";
+import "../inbound/errors.js";
 import { assertTakingRuns } from "./drain.js";
 import { assertNewRun } from "./new-run.js";
 import { OpenRunHandle } from "./open-run-handle.js";

@@ -1,6 +1,7 @@
-import type { JsonValue, Limits } from "@countersign/core";
-import type { CapabilityFacts, CompiledPolicy, CounterBook } from "@countersign/policy";
-import type { TokenSubject } from "../capabilities/capabilities.js";
+import type { Limits } from "@countersign/core";
+import type { CompiledPolicy, CounterBook } from "@countersign/policy";
+import type { TokenVerifier } from "../capabilities/capabilities.js";
+import type { Journal } from "../base/journal.js";
 import type { Heartbeats } from "../clients/heartbeats.js";
 import type { Feed } from "../control/feed.js";
 import type { OrderAnswer } from "../fleet/order.js";
@@ -16,42 +17,6 @@ import type { RefusalLog } from "../inbound/refusal-log.js";
 import type { LookupHost } from "../inbound/source-lookup.js";
 import type { Drain } from "./drain.js";
 import type { ThreadDesk } from "./thread-desk.js";
-
-/** Where a token is presented. `principal` is absent where the client showed no credential. */
-export type TokenContext = {
-  readonly agent: string;
-  readonly sessionId: string;
-  readonly principal?: string;
-};
-
-/** Looks at tokens; synchronous, because a decision never waits. */
-export type TokenVerifier = {
-  evaluate(
-    token: JsonValue,
-    context: TokenContext & { readonly event?: TokenSubject },
-  ): CapabilityFacts;
-  spend(facts: CapabilityFacts): void;
-  /**
-   * Sees to it that so many events of a limited token can be opened, as far as they can be had; a promise where that
-   * has to be asked for, which resolves in any case. `isPatient` waits for what other gateways may give back.
-   */
-  reserve?(
-    token: JsonValue,
-    context: TokenContext,
-    events: number,
-    isPatient?: boolean,
-  ): Promise<void> | undefined;
-  /** Nobody needs what is reserved of these for now. */
-  settle?(tokens: Iterable<JsonValue>): void;
-};
-
-/** What the gateway tells its operator. */
-export type Journal = {
-  debug(facts: object, message: string): void;
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-};
 
 /** Everything runs share in one gateway. */
 export type Surroundings = {

@@ -1,13 +1,13 @@
 import type { Server } from "node:net";
 import type { Gateway } from "../gateway.js";
-import type { Journal } from "../runs/surroundings.js";
+import type { Journal } from "../base/journal.js";
 import type { OpenJournal } from "../telemetry/journal.js";
 import type { MetricSources } from "../telemetry/metrics.js";
 import type { ProcessMetrics } from "../telemetry/process-metrics.js";
 import { VERSION } from "../version.js";
-import type { OpenPolicy } from "./open-policy.js";
-import type { OpenReceipts } from "./open-receipts.js";
-import type { OpenTokens } from "./open-tokens.js";
+import type { OpenPolicy } from "../control/ports.js";
+import type { OpenReceipts } from "../control/ports.js";
+import type { OpenTokens } from "../control/ports.js";
 
 /** The parts of a running gateway that metrics are read from. */
 export type MetricParts = {

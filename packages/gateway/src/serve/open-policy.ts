@@ -1,37 +1,15 @@
+import type { OpenPolicy, PolicyReloads } from "../control/ports.js";
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isCountersignError } from "@countersign/core";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
-import type { LoadOptions, PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
+import type { LoadOptions, PolicyIssue, ReplaceResult } from "@countersign/policy";
 import { readRegularFile } from "../files/read-regular-file.js";
 import { stateOf } from "./file-states.js";
-import type { FileStates } from "./file-states.js";
 import { STARTER_POLICY } from "./starter-policy.js";
 
 /** Bytes of one policy file: more than its reader takes characters of. */
 export const MAX_POLICY_BYTES = 2 * 1024 * 1024;
-
-/** How often the policy was read again, and how the last attempt went. */
-export type PolicyReloads = {
-  readonly ok: number;
-  readonly failed: number;
-  /** The newest text does not load; the last good policy decides. */
-  readonly isStale: boolean;
-  /** What is wrong with the newest text; empty when it loaded. */
-  readonly issues: readonly PolicyIssue[];
-};
-
-/** A policy and the way to read it again. */
-export type OpenPolicy = {
-  readonly holder: PolicyHolder;
-  /** Reads the file again; the last good policy stays when it does not load. */
-  reload(): ReplaceResult;
-  readonly reloads: PolicyReloads;
-  /** The files it was read from, itself and what it extends. */
-  files(): readonly string[];
-  /** What each of them looked like before it was read. */
-  seen(): FileStates;
-};
 
 /** Opens the policy file, or the built-in starter when the configuration names none. */
 export function openPolicy(file: string | undefined): OpenPolicy {

@@ -1,7 +1,8 @@
+import type { OpenReceipts } from "../control/ports.js";
 import { createSigner } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
 import { openLog, startScrub } from "@countersign/receipts/log";
-import type { ReceiptLog, ReceiptStore, Scrub, ScrubOptions } from "@countersign/receipts/log";
+import type { ReceiptStore, Scrub, ScrubOptions } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { createSigningPool } from "@countersign/receipts/sign";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
@@ -9,8 +10,8 @@ import type { GatewayConfig } from "../config/config.js";
 import { findKey, openKey } from "../keys/key-directory.js";
 import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
 import { logSealOf } from "../keys/log-seal.js";
-import { SILENT } from "../gateway.js";
-import type { Journal } from "../runs/surroundings.js";
+import { SILENT } from "../base/journal.js";
+import type { Journal } from "../base/journal.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { watchCheckpoints } from "../telemetry/watched-checkpoints.js";
@@ -21,16 +22,6 @@ import { assertOwnLog } from "./own-log.js";
 import type { LogOwner } from "./own-log.js";
 import { isRemembered, rememberCheckpoints, rememberEmpty } from "./remembered-head.js";
 import { assertNewestHistory, shareHistory } from "./stored-history.js";
-
-/** The log receipts are appended to, and the store that answers questions about it. */
-export type OpenReceipts = {
-  readonly log: ReceiptLog;
-  readonly store: ReceiptStore;
-  /** The vkey that its checkpoints are signed with. */
-  readonly logKey: string;
-  /** Entries the index covers, where the store has an index of its own. */
-  indexed(): Promise<number> | undefined;
-};
 
 /** Opens the store the configuration names, with the keys beside it. */
 export async function openReceipts(

@@ -6,7 +6,7 @@ import type { RelayOptions } from "../relay/relays.js";
 import { createAddressSeal } from "../relay/sealed-address.js";
 import { createStreamNames } from "../relay/stream-names.js";
 import { Whereabouts } from "../relay/whereabouts.js";
-import type { Journal } from "../runs/surroundings.js";
+import type { Journal } from "../base/journal.js";
 import { listen } from "./listen.js";
 
 /** How this gateway and the others of its log take up each other's streams. */

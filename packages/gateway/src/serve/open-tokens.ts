@@ -1,8 +1,8 @@
+import type { OpenTokens } from "../control/ports.js";
 import { existsSync } from "node:fs";
 import { createCapabilityVerifier, createRevocationList } from "@countersign/capability";
 import type { CapabilityVerifier, RevocationList } from "@countersign/capability";
 import { createCapabilityIssuer } from "@countersign/capability/issue";
-import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/issue";
 import type { BudgetStore } from "../capabilities/budgets/budget-store.js";
 import { openLedgerBudgets } from "../capabilities/budgets/ledger-budgets.js";
 import { openPostgresBudgets } from "../capabilities/budgets/postgres-budgets.js";
@@ -17,29 +17,10 @@ import type { Following } from "../fleet/follow.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import { openKey } from "../keys/key-directory.js";
 import type { Clock } from "../ports.js";
-import type { Journal, TokenVerifier } from "../runs/surroundings.js";
+import type { TokenVerifier } from "../capabilities/capabilities.js";
+import type { Journal } from "../base/journal.js";
 import { statesOf } from "./file-states.js";
 import type { FileStates } from "./file-states.js";
-
-/** The gateway's tokens: it verifies those of trusted issuers, itself among them. */
-export type OpenTokens = {
-  readonly verifier: TokenVerifier;
-  /** The name under which this gateway issues. */
-  readonly issuer: string;
-  issue(grant: CapabilityGrant): Promise<IssuedCapability>;
-  /**
-   * Effective for the next event of every open stream. Resolves when it is kept: in the revocation file, if there is
-   * one, and in the database, if gateways share one.
-   */
-  revoke(id: string): Promise<void>;
-  /** Takes over what was added to the revocation file, or says why it cannot be read; what is known stays. */
-  reread(): string | undefined;
-  /** What the revocation file, if there is one, looked like before it was read. */
-  seen(): FileStates;
-  readonly revocations: { readonly count: number; readonly isStale: boolean };
-  /** Stops looking for what other gateways revoke. */
-  close(): Promise<void>;
-};
 
 /** Opens the issuer key, the list of trusted issuers and the list of revoked tokens. */
 export async function openTokens(

@@ -1,7 +1,7 @@
 import type { GatewayConfig } from "../config/config.js";
 import type { ThreadLedger } from "../ledger/ledger.js";
 import type { Clock } from "../ports.js";
-import type { Journal } from "../runs/surroundings.js";
+import type { Journal } from "../base/journal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { LeasedCounts } from "../velocity/leased-counts.js";
 import { openLedgerVelocity } from "../velocity/ledger-velocity.js";

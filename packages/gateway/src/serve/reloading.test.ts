@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { loadConfig } from "../config/load.js";
-import { SILENT } from "../gateway.js";
+import { SILENT } from "../base/journal.js";
 import { SYSTEM_CLOCK } from "../ports.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { openLedger } from "./open-ledger.js";

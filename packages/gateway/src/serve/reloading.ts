@@ -1,8 +1,8 @@
 import { formatIssue } from "@countersign/policy/yaml";
 import type { ReplaceResult } from "@countersign/policy";
-import type { Journal } from "../runs/surroundings.js";
-import type { OpenPolicy } from "./open-policy.js";
-import type { OpenTokens } from "./open-tokens.js";
+import type { Journal } from "../base/journal.js";
+import type { OpenPolicy } from "../control/ports.js";
+import type { OpenTokens } from "../control/ports.js";
 import { watchFiles } from "./watch-files.js";
 import type { FileWatch } from "./watch-files.js";
 

@@ -1,7 +1,7 @@
 import type { Gateway } from "../gateway.js";
 import type { Fleet } from "../fleet/fleet.js";
-import type { OpenPolicy } from "./open-policy.js";
-import type { OpenReceipts } from "./open-receipts.js";
+import type { OpenPolicy } from "../control/ports.js";
+import type { OpenReceipts } from "../control/ports.js";
 import { VERSION } from "../version.js";
 
 /** What the status needs beside the gateway. */

@@ -1,7 +1,7 @@
 import { printableJson } from "@countersign/core";
 import { pino } from "pino";
 import type { Logger } from "pino";
-import type { Journal } from "../runs/surroundings.js";
+import type { Journal } from "../base/journal.js";
 import { createLogOutput } from "./log-output.js";
 import type { LogDestination } from "./log-output.js";
 import { formatForPeople } from "./pretty.js";

@@ -1,5 +1,5 @@
 import { isCountersignError } from "@countersign/core";
-import { problemOf } from "../clients/refusal.js";
+import { receiptOf } from "../inbound/refusal-log.js";
 import type { Surroundings } from "../runs/surroundings.js";
 import type { RunHandle } from "../sessions/session.js";
 import type { OpenRun } from "./telemetry.js";
@@ -84,7 +84,8 @@ export function noteRefusal(around: Surroundings, error: unknown, agent?: string
     if (noted.has(error)) return;
     noted.add(error);
   }
-  const { code, receipt } = problemOf(error);
+  const code = isCountersignError(error) ? error.code : "INTERNAL";
+  const receipt = receiptOf(error);
   around.telemetry.refusals.add(code);
   if (code.startsWith("ERR_ACCESS_")) around.telemetry.accessFailures.add(code);
   const facts = {

@@ -1,6 +1,6 @@
 import { isCountersignError } from "@countersign/core";
 import type { ReceiptStore } from "@countersign/receipts/log";
-import type { Journal } from "../runs/surroundings.js";
+import type { Journal } from "../base/journal.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** A store whose checkpoints are watched, and who is to be told when one cannot be made. */
