@@ -40,7 +40,7 @@ type SameKeys<Ours, Theirs> =
   Both<keyof Ours, keyof Theirs> extends true
     ? Both<OptionalKeys<Ours>, OptionalKeys<Theirs>>
     : false;
-/** What 1.1 adds: no package knows it yet. */
+/** Members that 1.1 adds; the published packages do not have them yet. */
 type Newer = "encryptedValueType";
 type Same<Ours, Theirs> =
   Both<Ours, Theirs> extends true ? SameKeys<Omit<Ours, Newer>, Theirs> : false;

@@ -1,7 +1,7 @@
 import { measureEvent } from "./measure.js";
 import type { EventBytes, Transport } from "./measure.js";
 
-/** What one stream has cost so far. */
+/** The bytes of one stream so far. */
 export interface ByteTotals extends EventBytes {
   /** Events counted. */
   readonly events: number;

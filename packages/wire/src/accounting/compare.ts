@@ -11,7 +11,7 @@ export interface MessageExchange {
   readonly events: readonly (string | number)[];
 }
 
-/** What one message costs on one transport. */
+/** The bytes of one message on one transport. */
 export interface TransportCost {
   readonly transport: "sse-http1" | "sse-http2" | "websocket";
   /** Bytes that go up before the first event comes back. */

@@ -148,6 +148,6 @@ test("difference C1: what the schema does not know does not ride on the expanded
   expect(content).not.toHaveProperty("vendor");
 });
 
-test("a limit that is no positive integer is the caller's mistake", () => {
+test("a limit that is not a positive integer is a TypeError", () => {
   expect(() => createChunkExpander({ maxLanes: 0 })).toThrow(TypeError);
 });

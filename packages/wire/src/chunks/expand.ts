@@ -159,7 +159,7 @@ type Claim = Omit<PendingStream, "id" | "subagentRunId"> & { id: string | undefi
 
 const REPEATABLE = ["role", "name", "toolCallName", "parentMessageId"] as const;
 
-/** What a chunk says about its stream. */
+/** The identity of the stream a chunk belongs to. */
 function claimOf(event: ChunkEvent): Claim {
   switch (event.type) {
     case "TEXT_MESSAGE_CHUNK":

@@ -1,12 +1,12 @@
 import type { EventType } from "../model/event.js";
 
 /**
- * What an event does to the streams that chunks are assembling.
+ * The effect of an event on the streams that chunks are assembling.
  *
- * - `own`: closes the stream of the lane its tag names (untagged: the parent's)
- * - `all`: closes every lane; the event speaks for the whole run
- * - `none`: closes nothing
- * - `chunk`: is itself a chunk
+ * - `own`: closes the stream of the lane its tag names (untagged: the parent's).
+ * - `all`: closes every lane, because the event concerns the whole run.
+ * - `none`: closes nothing.
+ * - `chunk`: is itself a chunk.
  */
 export type LaneEffect = "own" | "all" | "none" | "chunk";
 

@@ -1,7 +1,7 @@
 import { CountersignError, SmallMap } from "@countersign/core";
 import type { TextMessageRole } from "../model/event.js";
 
-/** What a chunk stream assembles. */
+/** The kind of message a chunk stream assembles. */
 export type StreamKind = "text" | "tool-call" | "reasoning";
 
 /** A stream that chunks opened and nothing has closed yet. */
@@ -24,7 +24,7 @@ export type PendingStream = OpenStream & {
 /** A lane is a subagent; `undefined` is the parent agent. */
 export type LaneKey = string | undefined;
 
-/** Where a chunk looks for its lane. */
+/** Selects the lane of a chunk. */
 export type LaneQuery = {
   kind: StreamKind;
   id: string | undefined;
@@ -36,7 +36,7 @@ export type LaneQuery = {
 /** Bounds of the lanes. */
 export type LaneLimits = { maxLanes: number; maxHeldCharacters: number };
 
-/** What an open stream keeps in memory: text itself is never held. */
+/** The memory of an open stream. It never holds the text. */
 function charactersOf(stream: PendingStream): number {
   const { id, subagentRunId, name, toolCallName, parentMessageId } = stream;
   return [id, subagentRunId, name, toolCallName, parentMessageId].reduce(

@@ -9,10 +9,10 @@ import { createSupersededDowngrader } from "./superseded/downgrade.js";
 import { DEFAULT_CALL_BUFFER_LIMITS } from "./superseded/call-buffer.js";
 import type { CallBufferLimits } from "./superseded/call-buffer.js";
 
-/** What a client may ask to be served in. */
+/** The dialects a client may request. */
 export type DowngradeTarget = LegacyTarget | "0.1.0" | "1.0";
 
-/** What one 1.0 event became for an older client. */
+/** The result of translating one 1.0 event for an older client. */
 export type DowngradeResult = { events: JsonObject[]; notes: DialectNote[] };
 
 /** Writes one 1.0 stream for an older client. Dead after an error. */

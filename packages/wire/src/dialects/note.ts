@@ -1,4 +1,4 @@
-/** What a translation changed or lost, one sentence per rule; never a payload. */
+/** A change or loss in a translation: one sentence per rule, never a payload. */
 export const NOTE_MESSAGES = {
   "thinking-translated": "a retired THINKING event became its REASONING equivalent",
   "thinking-title-lost": "the title of a thinking span has no place in 1.0",

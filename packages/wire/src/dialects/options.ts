@@ -1,4 +1,4 @@
-/** What an id is minted for. */
+/** The kinds of id a translation creates. */
 export type MintKind = "thread" | "run" | "message" | "toolCall";
 
 /** Gives a fresh id; time and randomness come in through this door. */
@@ -7,7 +7,7 @@ export type MintId = (kind: MintKind) => string;
 /** A dialect that an agent or a client may speak. */
 export type Dialect = "1.0" | "0.0" | "0.1.0" | "chio";
 
-/** What the translation towards 1.0 needs from its surroundings. */
+/** The context of a translation to 1.0. */
 export type UpgradeOptions = {
   /** `auto` decides from the stream itself, see `docs/wire/dialects.md`. */
   dialect: Dialect | "auto";

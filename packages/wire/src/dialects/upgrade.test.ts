@@ -73,7 +73,7 @@ test("a translator is dead after an error", () => {
   expect(() => dead.end()).toThrow("event_id");
 });
 
-test.each<JsonValue>([null, 5, "x", [], true])("%j is no event and is refused", (value) => {
+test.each<JsonValue>([null, 5, "x", [], true])("%j is not an event and is refused", (value) => {
   expect(() => upgrader().push(value as JsonObject)).toThrow(
     expect.objectContaining({ code: "ERR_DIALECT_NOT_OBJECT" }),
   );

@@ -15,12 +15,12 @@ import { detectSuperseded } from "./superseded/detect.js";
 import { SUPERSEDED_EVENTS } from "./superseded/upgrade.js";
 import type { SupersededState } from "./superseded/upgrade.js";
 
-/** What one pushed value became. */
+/** The result of pushing one value. */
 export type UpgradeResult = {
   /** Events of 1.0 in form, not yet enforced. */
   events: JsonObject[];
   notes: DialectNote[];
-  /** What an envelope claimed, for the policy stage; only in the `chio` dialect. */
+  /** The claim of an envelope, for the policy stage; only in the `chio` dialect. */
   claim?: EnvelopeClaim;
 };
 

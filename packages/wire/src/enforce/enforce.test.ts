@@ -25,7 +25,7 @@ function enforced(value: JsonValue): { event: JsonValue; notes: string[] } {
   };
 }
 
-test("a value that is no object with a type is refused", () => {
+test("a value that is not an object with a type is refused", () => {
   const values: JsonValue[] = [null, 1, "x", [], {}, { type: 1 }, { type: "" }, { type: null }];
   for (const value of values) {
     expect(() => enforceEvent(value)).toThrow(

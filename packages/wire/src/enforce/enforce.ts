@@ -35,10 +35,10 @@ export function enforceEvent(value: JsonValue): EnforcedEvent {
 }
 
 /**
- * Applies the same model to what goes up. `state: null` reads as absent; `tools` and `context` stay
+ * Applies the same model to a request. `state: null` reads as absent; `tools` and `context` stay
  * absent when they are.
  *
- * @param onRemoved told of every removal, also of those beyond the bound of the notes
+ * @param onRemoved called for every removal, also beyond the limit of the notes
  */
 export function enforceInput(
   value: JsonValue,

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@countersign/core";
 
-/** What was found, without what it says: payloads never reach a message. */
+/** The kind of the value that was found. Its content never reaches a message. */
 export type JsonKind =
   | "nothing"
   | "null"

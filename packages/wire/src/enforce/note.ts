@@ -1,8 +1,8 @@
 /**
- * What enforcement took out, and where.
+ * A removal by enforcement, and its position.
  *
  * - `unknownEvent`: the whole event, its type is not of this protocol.
- * - `unknownProperty`: a member nobody described.
+ * - `unknownProperty`: a member that the protocol does not define.
  * - `unknownMember`: a value whose discriminator names no known member of its union. An outcome removed
  *   this way reads as success afterwards, so a gateway reports it.
  * - `nullOmitted`: a null that the protocol forgives and reads as absent.

@@ -6,7 +6,10 @@ import type { Tool } from "./input.js";
 
 type Flags<Name extends string> = { [Key in Name]?: boolean };
 
-/** What an agent says it can do. Every group and field is optional; one that is absent says nothing either way. */
+/**
+ * The capabilities an agent declares. Every group and field is optional; an absent one declares
+ * nothing.
+ */
 export type AgentCapabilities = {
   identity?: {
     name?: string;

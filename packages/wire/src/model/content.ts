@@ -4,9 +4,9 @@ import type { JsonValue } from "@countersign/core";
 export type DataSource = { type: "data"; value: string; mimeType: string };
 /** Bytes behind an address. */
 export type UrlSource = { type: "url"; value: string; mimeType?: string };
-/** A provider's handle: nobody but that provider may fetch or parse it. */
+/** A provider's handle. Only that provider may fetch or parse it. */
 export type FileSource = { type: "file"; value: string; provider?: string; mimeType?: string };
-/** Where the bytes of a media part come from. */
+/** The source of a media part's bytes. */
 export type PartSource = DataSource | UrlSource | FileSource;
 
 /** A run of text inside multi-part content. */

@@ -44,7 +44,7 @@ test("a kind without a value is removed with a note, and nothing else", () => {
   expect(input.messages).toEqual(messages({}));
 });
 
-test("a kind that is no text is malformed", () => {
+test("a kind that is not a string is malformed", () => {
   for (const encryptedValueType of [null, 5, {}]) {
     const wrong = messages({ ...VALUE, encryptedValueType });
     expect(() => enforceEvent({ type: "MESSAGES_SNAPSHOT", messages: wrong })).toThrow(

@@ -83,7 +83,7 @@ export type ToolCallChunkEvent = Owned<"TOOL_CALL_CHUNK"> & {
   parentMessageId?: string;
   delta?: string;
 };
-/** What a tool answered, as a message of its own. */
+/** The result of a tool, as a message. */
 export type ToolCallResultEvent = Owned<"TOOL_CALL_RESULT"> & {
   messageId: string;
   toolCallId: string;
@@ -117,7 +117,7 @@ export type ReasoningEncryptedValueEvent = Owned<"REASONING_ENCRYPTED_VALUE"> & 
   subtype: "tool-call" | "message";
   entityId: string;
   encryptedValue: string;
-  /** What kind of value it is, for the producer alone; since 1.1. */
+  /** The kind of the value, which only the producer interprets; since 1.1. */
   encryptedValueType?: string;
 };
 

@@ -1,7 +1,7 @@
-/** What a null in a field means: an error, the same as absent, or data like any other value. */
+/** The meaning of null in a field: an error, the same as absent, or data like any other value. */
 export type NullRule = "fatal" | "absent" | "data";
 
-/** What a value may be. */
+/** The values a field accepts. */
 export type ValueSpec =
   | { readonly kind: "string" | "boolean" | "pointer" | "json" | "object" }
   /** A safe integer, not below `minimum`. */
@@ -20,7 +20,7 @@ export type Shape = {
   readonly fields: Readonly<Record<string, Field>>;
   /** The names of the required fields. */
   readonly required: readonly string[];
-  /** Whether members nobody described are data (RFC 6902 operations) or are stripped. */
+  /** Whether undefined members are data (RFC 6902 operations) or are stripped. */
   readonly open: boolean;
 };
 

@@ -20,7 +20,7 @@ export type ResumeEntry = {
   metadata?: Metadata;
 };
 
-/** What goes up: one of these starts one run. */
+/** The request that starts one run. */
 export type RunAgentInput = {
   threadId: string;
   runId: string;

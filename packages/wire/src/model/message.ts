@@ -21,12 +21,12 @@ export type ToolCall = Encrypted & {
 export type DeveloperMessage = MessageBase & Named & { role: "developer"; content: string };
 /** Instructions of the operator to the model. */
 export type SystemMessage = MessageBase & Named & { role: "system"; content: string };
-/** What the person said. */
+/** A message of the person. */
 export type UserMessage = MessageBase & Named & { role: "user"; content: string | ContentPart[] };
-/** What the agent said, and the tools it called. */
+/** A message of the agent, with its tool calls. */
 export type AssistantMessage = MessageBase &
   Named & { role: "assistant"; content?: string; toolCalls?: ToolCall[] };
-/** What a tool answered to the call `toolCallId`. */
+/** The result of the tool call `toolCallId`. */
 export type ToolMessage = MessageBase &
   Encrypted & {
     role: "tool";
@@ -57,5 +57,5 @@ export type Message =
   | ActivityMessage
   | ReasoningMessage;
 
-/** Who speaks. */
+/** The author of a message. */
 export type Role = Message["role"];

@@ -30,7 +30,7 @@ function union<T, Tag extends keyof T & string>(
 
 type SourceOf<Type> = Member<PartSource, "type", Type>;
 
-/** Where media comes from. */
+/** The source of media. */
 const SOURCE = union<PartSource, "type">("Source", "type", {
   data: shape<SourceOf<"data">, "type">("DataSource", {
     value: required(STRING),
@@ -156,7 +156,7 @@ const RESUME_ENTRY = shape<ResumeEntry>("ResumeEntry", {
   metadata: optional(OPEN_OBJECT),
 });
 
-/** What goes up, and what RUN_STARTED echoes. */
+/** The request, which RUN_STARTED echoes. */
 export const RUN_AGENT_INPUT: Shape = shape<RunAgentInput>("RunAgentInput", {
   threadId: required(STRING),
   runId: required(STRING),

@@ -6,7 +6,7 @@ test("the table holds exactly the official event types", () => {
   expect([...EVENT_TYPES].sort()).toEqual(Object.values(OfficialEventType).sort());
 });
 
-test("a name inherited from Object.prototype is no event type", () => {
+test("a name inherited from Object.prototype is not an event type", () => {
   for (const name of ["toString", "constructor", "__proto__", ""]) {
     expect(isEventType(name)).toBe(false);
   }

@@ -33,7 +33,7 @@ export type UnitKind =
   | "state"
   | "none";
 
-/** Where in the life of its unit an event stands; `whole` is a unit in one event. */
+/** The phase of its unit in which an event occurs; `whole` is a unit in one event. */
 export type UnitPhase = "open" | "continue" | "close" | "chunk" | "whole";
 
 /**
@@ -42,7 +42,10 @@ export type UnitPhase = "open" | "continue" | "close" | "chunk" | "whole";
  */
 export type LaneEffect = "ownLane" | "allLanes" | "namedLane" | "nothing" | "chunk";
 
-/** What the `metadata` of an event is folded into by a client, and so comes back to the agent. */
+/**
+ * The value into which a client merges an event's `metadata`. A later request sends it to the
+ * agent.
+ */
 export type MetadataTarget = "message" | "toolCall" | "toolMessage" | "activity" | "nothing";
 
 /** All that is known about one event type. */

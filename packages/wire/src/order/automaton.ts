@@ -11,12 +11,12 @@ import { RunState } from "./run-state.js";
 import type { OrderLimits } from "./run-state.js";
 import type { OpenUnit, Violation } from "./violation.js";
 
-/** Where the current run of a stream stands. */
+/** The phase of the current run of a stream. */
 export type RunPhase = "idle" | "active" | "finished" | "errored";
 
 /** Options of `createRunAutomaton`. */
 export type RunAutomatonOptions = {
-  /** What was asked for: lets E2 be checked and makes the calls of its history known. */
+  /** The request. Rule E2 needs it, and the tool calls of its history become known. */
   input?: RunAgentInput;
   /** Ids and names of calls of the thread that the input does not repeat. */
   earlierCalls?: Iterable<readonly [id: string, name: string]>;
@@ -28,16 +28,16 @@ export type RunAutomatonOptions = {
 /** Judges the order of one stream's events, after chunk expansion. */
 export type RunAutomaton = {
   /**
-   * The rules this event breaks, mostly none (then one shared empty array). Judging goes on after
-   * an error, so that an observer sees everything; whoever enforces stops at the first error.
-   * Throws `ERR_ORDER_*` when a bound is exceeded, and is dead afterwards.
+   * The rules this event breaks; usually none, as one shared empty array. Checking continues after
+   * an error, so that an observer sees every violation; a caller that enforces stops at the first
+   * error. Throws `ERR_ORDER_*` when a limit is exceeded and cannot be used afterwards.
    *
-   * `eventNumber` is the event's number on the wire, where chunk expansion made several of one.
+   * `eventNumber` is the event's number on the wire: chunk expansion makes several events of one.
    */
   push(event: AgUiEvent, eventNumber?: number): readonly Violation[];
   /** The end of the stream: a run without a terminal event is truncated. */
   end(): readonly Violation[];
-  /** What is open now; RUN_ERROR and a new run end it. */
+  /** The open units. RUN_ERROR and a new run close them. */
   openUnits(): OpenUnit[];
   runState(): RunPhase;
 };

@@ -107,6 +107,6 @@ test("a socket of very many runs neither grows without bound nor fails", () => {
   expect(automaton.runState()).toBe("finished");
 });
 
-test("a limit that is no positive integer is the caller's mistake", () => {
+test("a limit that is not a positive integer is a TypeError", () => {
   expect(() => createRunAutomaton({ limits: { maxOpenUnits: 0 } })).toThrow(TypeError);
 });

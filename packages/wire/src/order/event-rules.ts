@@ -21,7 +21,7 @@ import {
   checkSubagentStarted,
 } from "./unit-rules.js";
 
-/** What is judged at one event, after the rules about the run as a whole. */
+/** The rules of each event type, checked after the rules of the run as a whole. */
 export type EventRules = {
   readonly [Type in EventType]: (context: RuleContext, event: EventOf<Type>) => void;
 };

@@ -1,10 +1,11 @@
 import { SmallMap } from "@countersign/core";
 
 /**
- * Names remembered across the runs of one stream, oldest forgotten first.
+ * Names kept across the runs of one stream; the oldest is dropped first.
  *
- * A socket may carry runs for days, so this memory forgets instead of failing: what it serves
- * (a reused runId, a result for a call of an earlier run) is then missed or reported, never fatal.
+ * A socket may stay open for days, so this memory drops names instead of failing. A dropped name
+ * means that a reused runId is missed, or that a result for an earlier run's call is reported.
+ * Neither is fatal.
  */
 export class RecentNames<Value> {
   #values: SmallMap<string, Value> | undefined;
@@ -37,7 +38,7 @@ export class RecentNames<Value> {
   }
 }
 
-/** What one remembered name costs: its characters and the entry around it. */
+/** The cost of one name: its characters and its map entry. */
 export function charge(name: string): number {
   return name.length + 64;
 }

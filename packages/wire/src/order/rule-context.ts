@@ -3,7 +3,7 @@ import type { RecentNames } from "./recent-names.js";
 import type { OrderRuleId } from "./rules.js";
 import type { Owner, RunState } from "./run-state.js";
 
-/** What the rules of one event type see and may say. */
+/** The state that the rules of an event type read, and their report function. */
 export type RuleContext = {
   /** The run the event falls into. */
   run: RunState;

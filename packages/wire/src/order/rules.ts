@@ -3,7 +3,9 @@ export type Severity = "error" | "warning";
 
 /** One rule about the order of events. */
 export type OrderRule = {
-  /** Where the rule comes from: V = the 1.0.0 client refuses it, E = required or sensible beyond it. */
+  /**
+   * The origin of the rule: V = the 1.0.0 client refuses it, E = required or sensible beyond it.
+   */
   reference: string;
   severity: Severity;
   /** The severity under `strict`. */
@@ -98,7 +100,7 @@ export const ORDER_RULES = {
     reference: "V7",
     severity: "error",
     strict: "error",
-    title: "A tool call belongs to whoever owns its message",
+    title: "A tool call has the owner of its message",
     description:
       "TOOL_CALL_START is tagged with another subagent than its parent message, or moves an untagged call to a message of another owner.",
   },
@@ -113,7 +115,7 @@ export const ORDER_RULES = {
     reference: "V8",
     severity: "error",
     strict: "error",
-    title: "A step is finished by whoever started it",
+    title: "The owner that starts a step finishes it",
     description: "STEP_FINISHED names a step that this owner does not have open.",
   },
   "reasoning/already-open": {

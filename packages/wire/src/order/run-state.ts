@@ -3,12 +3,12 @@ import type { Message } from "../model/message.js";
 import { charge } from "./recent-names.js";
 import type { OpenUnit } from "./violation.js";
 
-/** Whoever produced something: a subagent, or `undefined` for the parent agent. */
+/** The producer of a unit: a subagent, or `undefined` for the parent agent. */
 export type Owner = string | undefined;
 
-/** What a run knows of a text message; kept after its end, for a later opener must agree. */
+/** The record of a text message. It outlives the end, because a later START must agree with it. */
 export type MessageRecord = { owner: Owner; open: boolean; role: string; name?: string };
-/** What a run knows of a tool call. */
+/** The record of a tool call. */
 export type CallRecord = {
   owner: Owner;
   open: boolean;
@@ -16,7 +16,7 @@ export type CallRecord = {
   name?: string;
   parent?: string;
 };
-/** What a run knows of a reasoning id: span and message share it and its owner. */
+/** The record of a reasoning id: span and message share it and its owner. */
 export type ReasoningRecord = { owner: Owner; span: boolean; message: boolean };
 /** `tagged`: events carried the tag, no SUBAGENT_STARTED announced it. */
 export type SubagentState = "tagged" | "active" | "closed";
@@ -122,7 +122,7 @@ export class RunState {
     this.#open--;
   }
 
-  /** What is open, in the order in which RUN_FINISHED is checked. */
+  /** The open units, in the order in which RUN_FINISHED checks them. */
   openUnits(): OpenUnit[] {
     const units: OpenUnit[] = [];
     if (this.#open === 0) return units;

@@ -4,7 +4,7 @@ import type { OrderRuleId, Severity } from "./rules.js";
 export type Violation = {
   rule: OrderRuleId;
   severity: Severity;
-  /** What is wrong, without any text of the agent's. */
+  /** The violation in words, without any text of the agent's. */
   message: string;
   /** Counted from 1; at the end of the stream, the number of the last event. */
   eventNumber: number;

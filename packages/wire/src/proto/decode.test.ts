@@ -176,7 +176,7 @@ test("objects at the limit pass and one more is refused", () => {
   });
 });
 
-test("a limit that is no positive integer is the caller's mistake", () => {
+test("a limit that is not a positive integer is a TypeError", () => {
   expect(() => createProtoDecoder({ maxFrameBytes: 0 })).toThrow(TypeError);
   expect(() => createProtoDecoder({}, { maxObjects: 1.5 })).toThrow(TypeError);
 });

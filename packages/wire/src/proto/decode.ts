@@ -10,7 +10,7 @@ import { readEvent } from "./read-event.js";
  */
 const DEFAULT_MAX_OBJECTS = 262_144;
 
-/** What a protobuf decoder can be told besides the limits. */
+/** Options of a protobuf decoder, next to the limits. */
 export type ProtoDecoderOptions = {
   /** Called for what the bytes held and this version does not know. */
   readonly onNote?: ProtoNoteSink;
@@ -21,10 +21,11 @@ export type ProtoDecoderOptions = {
 /** Reads a stream of length-prefixed protobuf events. */
 export type ProtoDecoder = {
   /**
-   * Takes the next bytes, cut anywhere, and returns the events they complete, in their JSON shape and
-   * not yet enforced. When a frame is bad, the events before it are returned first and the error is
-   * thrown by the next call, so that the outcome does not depend on how the bytes were cut; `error`
-   * tells at once.
+   * Decodes the next bytes, cut anywhere, and returns the events they complete, in JSON shape and
+   * not yet enforced.
+   *
+   * When a frame is malformed, this call returns the events before it and the next call throws, so
+   * the outcome does not depend on how the bytes were cut. `error` reports it at once.
    */
   push(chunk: Uint8Array): JsonObject[];
   /** Says that the bytes are over; throws when a frame is incomplete or an error is due. */

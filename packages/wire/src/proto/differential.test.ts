@@ -106,7 +106,7 @@ function ourVerdict(frame: Uint8Array): Verdict {
   }
 }
 
-/** What we refuse although the official reader reads on; docs/wire-proto.md gives the reasons. */
+/** Inputs that we refuse and the official reader accepts; docs/wire-proto.md gives the reasons. */
 const STRICTER = new Set([
   "ERR_PROTO_WIRE_TYPE",
   "ERR_PROTO_INVALID_UTF8",

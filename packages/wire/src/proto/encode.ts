@@ -12,7 +12,7 @@ import type { WireObject } from "./write-message.js";
 import type { WriteState } from "./write-state.js";
 import { unencodable } from "./write-state.js";
 
-/** What the encoder can be told besides the event. */
+/** Options of the encoder. */
 export type ProtoEncodeOptions = {
   /** Called for what protobuf cannot carry and the frame leaves out. */
   readonly onNote?: ProtoNoteSink;

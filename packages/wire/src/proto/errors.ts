@@ -22,7 +22,7 @@ declare module "@countersign/core" {
     ERR_PROTO_TYPE_MISMATCH: { offset: number; eventType: string; declared: string };
     /** Content rides twice, or in a field that the role does not use. */
     ERR_PROTO_CONTENT_CARRIER: { offset: number; reason: string };
-    /** A `google.protobuf.Value` that is no JSON value. */
+    /** A `Value` that is not a JSON value. */
     ERR_PROTO_VALUE: { offset: number; reason: "not-finite" | "no-kind" | "duplicate-key" };
     /** An integer beyond what JSON readers keep exactly. */
     ERR_PROTO_UNSAFE_INTEGER: { offset: number; field: string };

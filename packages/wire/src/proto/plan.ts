@@ -43,7 +43,7 @@ export type MessagePlan = {
 /** One event type: the arm of the envelope and what it holds. */
 export type EventPlan = { readonly type: string; readonly field: FieldPlan };
 
-/** What JSON requires although protobuf knows its absence. */
+/** Fields that JSON requires although protobuf may omit them. */
 const REQUIRED = new Map<string, string>([
   ["StateSnapshotEvent", "snapshot"],
   ["StateDeltaEvent", "delta"],

@@ -106,7 +106,7 @@ test("the last kind of a value counts, and a list repeated grows", () => {
   expect(read(snapshot(list("a"), varint(1, 0), list("b")))?.["snapshot"]).toEqual(["b"]);
 });
 
-test("a value that is no JSON value is refused with the reason", () => {
+test("a value that is not a JSON value is refused with the reason", () => {
   const reason = (...value: Uint8Array[]) => failure(snapshot(...value));
   const member = field(1, text(1, "k"), field(2, text(3, "v")));
   for (const number of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {

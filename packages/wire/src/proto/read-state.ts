@@ -10,7 +10,7 @@ export type ReadBounds = { readonly maxDepth: number; readonly maxObjects: numbe
 /** One frame being read: the bytes, where they stand in the stream, and what has been used up. */
 export type ReadState = {
   readonly reader: BinaryReader;
-  /** What the reader reads. */
+  /** The bytes to read. */
   readonly bytes: Uint8Array;
   /** Offset of the reader's first byte in the stream. */
   readonly start: number;
@@ -18,7 +18,7 @@ export type ReadState = {
   readonly onNote: ProtoNoteSink | undefined;
   objects: number;
   notes: number;
-  /** What `BaseEvent` said, merged over its occurrences. */
+  /** The fields of `BaseEvent`, merged over its occurrences. */
   base: JsonObject | undefined;
 };
 

@@ -16,10 +16,14 @@ import {
 type ValueProblem = "not-finite" | "no-kind" | "duplicate-key";
 
 function badValue(state: ReadState, reason: ValueProblem, at: number): CountersignError {
-  return new CountersignError("ERR_PROTO_VALUE", `a protobuf Value is no JSON value: ${reason}`, {
-    offset: offsetIn(state, at),
-    reason,
-  });
+  return new CountersignError(
+    "ERR_PROTO_VALUE",
+    `a protobuf Value is not a JSON value: ${reason}`,
+    {
+      offset: offsetIn(state, at),
+      reason,
+    },
+  );
 }
 
 const KIND_WIRE_TYPES: readonly (WireType | undefined)[] = [

@@ -24,7 +24,7 @@ function dropEmpty(object: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** What an event looks like after a journey through protobuf. */
+/** The form of an event after encoding to protobuf and decoding. */
 function afterJourney(event: AgUiEvent): JsonObject {
   const after = dropEmpty(event);
   if ("outcome" in event && event.outcome !== undefined)

@@ -7,7 +7,7 @@ export type WriteState = {
   readonly writer: BinaryWriter;
   readonly maxDepth: number;
   readonly onNote: ProtoNoteSink | undefined;
-  /** Where in the event we are: names of members and positions in lists, spelled out only on demand. */
+  /** The path inside the event: member names and list positions, formatted only on demand. */
   readonly path: (string | number)[];
 };
 

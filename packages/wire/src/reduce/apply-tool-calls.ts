@@ -49,8 +49,9 @@ function reopen(model: RunModel, event: ToolCallStartEvent, place: CallLocation)
 }
 
 /**
- * The assistant message named as parent; else a new one under the parent's id, or under the call's
- * id when there is no parent (an empty one counts as none) or it is not an assistant message.
+ * The assistant message named as parent. If there is none, a new message under the parent's id;
+ * under the call's id when the event names no parent, an empty one, or one that is not an assistant
+ * message.
  */
 function ownerOf(model: RunModel, event: ToolCallStartEvent): MessageEntry {
   const parent = event.parentMessageId === "" ? undefined : event.parentMessageId;

@@ -78,7 +78,7 @@ async function differences(mutated: boolean): Promise<{ compared: number; found:
   let compared = 0;
   for (let seed = 0; seed < RUNS && found.length < 2; seed++) {
     const { input, events } = generateStream(seed);
-    // What both refuse is compared by the order stage; here, what passed up to there.
+    // The order suite compares refusals; this one compares the events before them.
     const { passed } = officialVerdict(mutated ? mutateStream(seed, events) : events);
     if (meetsReducerDifference(input, passed)) continue;
     compared++;

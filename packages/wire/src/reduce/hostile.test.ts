@@ -11,7 +11,7 @@ import { createReducer } from "./reducer.js";
 
 const RUNS = Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 500);
 
-/** Whatever is wrong with the order, nothing but a coded error comes out, and events stay as they were. */
+/** Any event order gives only coded errors, and the reducer never alters the events. */
 function survives(
   events: readonly AgUiEvent[],
   options: Parameters<typeof createRunAutomaton>[0],

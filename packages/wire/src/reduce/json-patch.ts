@@ -102,7 +102,7 @@ class PatchRun {
   readonly #limits: PatchLimits;
   /** Containers made here and held in one place only: these are altered, others copied. */
   readonly #fresh = new WeakSet<Container>();
-  /** What takes back the changes of the patch at hand, where a patch that fails must leave nothing. */
+  /** Undoes the changes of the current patch, so that a failed patch changes nothing. */
   #undo: (() => void)[] | undefined;
   /** Whether the patch at hand has copied a value: a container that it altered before may be copied again. */
   #hasShared = false;

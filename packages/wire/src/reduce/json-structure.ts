@@ -5,7 +5,7 @@ export function isContainer(value: JsonValue | undefined): value is JsonObject |
   return typeof value === "object" && value !== null;
 }
 
-/** Deep equality of JSON values; the order of keys does not count. */
+/** Deep equality of JSON values; the order of keys does not matter. */
 export function equalJson(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   if (left === right) return true;
   if (!isContainer(left) || !isContainer(right)) return false;

@@ -23,7 +23,9 @@ const DEFAULT_REDUCE_LIMITS: ReduceLimits = {
   maxUnits: 20_000,
 };
 
-/** Fills missing limits from the defaults; a limit that is no positive integer is a TypeError. */
+/**
+ * Fills missing limits from the defaults; a limit that is not a positive integer is a TypeError.
+ */
 export function resolveReduceLimits(limits: Partial<ReduceLimits> = {}): ReduceLimits {
   const resolved = { ...DEFAULT_REDUCE_LIMITS, ...limits };
   for (const [name, value] of Object.entries(resolved)) assertPositiveInteger(name, value);

@@ -3,7 +3,7 @@ import { requireWithin } from "./limits.js";
 import type { ReduceLimits } from "./limits.js";
 import { MessageEntry } from "./message-entry.js";
 
-/** Where a tool call is. */
+/** The location of a tool call. */
 export type CallLocation = { entry: MessageEntry; position: number };
 
 /**

@@ -259,7 +259,7 @@ test("a long socket of many runs gives back what each run held for itself", () =
   expect(reducer.snapshot().steps).toHaveLength(1);
 });
 
-test("an unexpanded chunk and a limit that is no number are the caller's mistakes", () => {
+test("an unexpanded chunk and a limit that is not a number are TypeErrors", () => {
   expect(() => reduceEvents([{ type: "TEXT_MESSAGE_CHUNK", messageId: "a" }])).toThrow(TypeError);
   expect(() => createReducer({}, { maxMessages: 0 })).toThrow(TypeError);
 });

@@ -78,8 +78,8 @@ const APPLY: Apply = {
 /** Adds events up to a view. */
 export type Reducer = {
   /**
-   * Applies one event, after chunk expansion. What it refers to in vain is ignored (the order stage
-   * reports that). Throws `ERR_REDUCE_*` or `ERR_PATCH_*` over a bound; dead afterwards.
+   * Applies one event, after chunk expansion. A reference to an unknown id is ignored (the order
+   * stage reports it). Throws `ERR_REDUCE_*` or `ERR_PATCH_*` over a bound; dead afterwards.
    */
   push(event: AgUiEvent): void;
   /** The view so far: the same object until something changes, and unchanged parts for longer. */
@@ -89,7 +89,7 @@ export type Reducer = {
 /**
  * Creates a reducer, optionally from an earlier conversation and state.
  *
- * Events are taken as they are, not copied: whoever pushes them must not alter them afterwards.
+ * The reducer keeps events without copying them: the caller must not alter them afterwards.
  */
 export function createReducer(
   initial: ReducerInitial = {},

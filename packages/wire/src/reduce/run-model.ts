@@ -7,7 +7,7 @@ import type { ReduceLimits } from "./limits.js";
 import { MessageStore } from "./message-store.js";
 import type { RunStatus, RunView, StepView, SubagentView } from "./view.js";
 
-/** What a reducer starts from. */
+/** The initial state of a reducer. */
 export type ReducerInitial = {
   messages?: readonly Message[];
   /** Absent means `{}`. */

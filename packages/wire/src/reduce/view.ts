@@ -29,14 +29,17 @@ export type SubagentView = {
   readonly error?: { readonly message: string; readonly code?: string };
 };
 
-/** What a stream of events adds up to. Never altered: a change gives a new view that shares the rest. */
+/**
+ * The result of reducing a stream of events. Immutable: a change gives a new view that shares the
+ * rest.
+ */
 export type RunView = {
   readonly threadId?: string;
   readonly runId?: string;
   readonly status: RunStatus;
   /** Why the run failed. */
   readonly error?: { readonly message: string; readonly code?: string };
-  /** What the run returned. */
+  /** The result of the run. */
   readonly result?: JsonValue;
   /** The conversation; activities are messages of role `activity`. */
   readonly messages: readonly Message[];

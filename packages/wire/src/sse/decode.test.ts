@@ -61,7 +61,7 @@ test.each<[string, string, SseMessage[]]>([
     [{ data: "a" }, { data: "b" }],
   ],
   ["a byte order mark", "\ufeffdata: a\n\n", [{ data: "a" }]],
-  ["a second byte order mark is no data field", "\ufeff\ufeffdata: a\n\n", []],
+  ["a second byte order mark is not a data field", "\ufeff\ufeffdata: a\n\n", []],
   ["multi-line data", "data: a\ndata\ndata:  b\n\n", [{ data: "a\n\n b" }]],
   ["no space", "data:a\n\n", [{ data: "a" }]],
   ["empty data", "data:\n\ndata\n\n", [{ data: "" }, { data: "" }]],
@@ -159,7 +159,7 @@ test("a failed decoder repeats its error and an ended one is the caller's mistak
   expect(() => createSseDecoder({ maxFrameBytes: 0 })).toThrow(TypeError);
 });
 
-test("a byte order mark does not count towards the first line, however the stream is cut", () => {
+test("a byte order mark is excluded from the first line's length, however the stream is cut", () => {
   for (const [text, fits] of [
     ["\ufeffdata: 12\n\n", true],
     ["\ufeffdata: 12", true],

@@ -20,8 +20,8 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 /** How a decoder treats what it cannot decide alone. */
 export interface SseDecoderOptions extends Partial<Limits> {
   /**
-   * What becomes of a last block that no blank line closes: `process` it, as the official AG-UI client
-   * does (default); `drop` it, as the SSE specification says; or `refuse` the stream.
+   * The handling of a last block that no blank line closes: `process` it, as the official AG-UI
+   * client does (default); `drop` it, as the SSE specification says; or `refuse` the stream.
    */
   readonly unterminated?: "process" | "drop" | "refuse";
 }
@@ -169,7 +169,7 @@ class Decoder implements SseDecoder {
     this.#tail.append(chunk, end, length);
   }
 
-  /** The byte order mark is no part of the first line, whether that line came whole or in pieces. */
+  /** The byte order mark is not part of the first line, in one chunk or several. */
   #markBytes(chunk: Uint8Array, from: number): number {
     if (this.#offset > 0) return 0;
     const held = this.#tail.length;

@@ -10,7 +10,7 @@ export interface SseMessage {
   retry?: number;
 }
 
-/** What the data of a message is, before anyone parses it. */
+/** The kind of a message's data, before parsing. */
 export type SseDataKind = "event" | "done" | "empty" | "ping";
 
 /** `[DONE]`, the end marker of other streaming APIs; AG-UI gives it no meaning. */

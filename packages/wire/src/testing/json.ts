@@ -64,7 +64,7 @@ export const arbitraryPointer: fc.Arbitrary<string> = fc
   )
   .map((tokens) => tokens.map((token) => `/${token}`).join(""));
 
-/** What 1.1 adds; the packages that are our oracles are of 1.0 and remove it. */
+/** Members that 1.1 adds; the packages that are our oracles implement 1.0 and remove them. */
 type Newer = "encryptedValueType";
 
 /** An object with some fields required and the rest present at random. */

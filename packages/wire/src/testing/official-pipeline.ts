@@ -6,7 +6,7 @@ import type { RunAgentInput } from "../model/input.js";
 import type { Message } from "../model/message.js";
 import type { Interrupt } from "../model/run.js";
 
-/** What the official chunk expansion and verification make of a stream. */
+/** The result of the official chunk expansion and verification for a stream. */
 export type OfficialVerdict = {
   /** The events that passed. */
   passed: AgUiEvent[];
@@ -32,7 +32,7 @@ export function officialVerdict(events: readonly AgUiEvent[]): OfficialVerdict {
   return verdict;
 }
 
-/** What the official reducer makes of a stream of expanded, verified events. */
+/** The result of the official reducer for a stream of expanded, verified events. */
 export type OfficialResult = {
   messages: Message[];
   state: JsonValue | undefined;

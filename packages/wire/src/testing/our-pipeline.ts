@@ -12,7 +12,7 @@ import type { RunView } from "../reduce/index.js";
 import { createSseDecoder } from "../sse/index.js";
 import type { SseMessage } from "../sse/index.js";
 
-/** What our whole pipeline makes of the bytes of an SSE response. */
+/** The result of our whole pipeline for the bytes of an SSE response. */
 export type PipelineVerdict = {
   passed: AgUiEvent[];
   /** The index of the SSE message that was refused, if any, and the code or rule that says why. */

@@ -10,7 +10,10 @@ function fieldsOf(event: AgUiEvent): Record<string, unknown> {
   return event as unknown as Record<string, unknown>;
 }
 
-/** What a broken or hostile producer does to a stream, one change each; the events stay well-formed. */
+/**
+ * Changes that a broken or hostile producer makes to a stream, one each; the events stay
+ * well-formed.
+ */
 const MUTATIONS: Readonly<Record<string, Mutation>> = {
   drop: (_random, events, index) => void events.splice(index, 1),
   duplicate: (_random, events, index) =>

@@ -37,7 +37,7 @@ function replaceMembers(event: JsonObject, members: JsonObject): void {
 /** Members that 1.0 lets a producer leave out and older producers sent as null. */
 const FORGIVEN_NULLS = ["rawEvent", "result", "outcome", "parentMessageId"];
 
-/** What older, newer and broken producers write into one event. */
+/** Values that older, newer and broken producers write into one event. */
 const EVENT_MUTATIONS: Readonly<Record<string, EventMutation>> = {
   unknownMember: (random, event) =>
     void (event[random.pick(["x", "toString", "encrypted_value_type", "thread_id"])] =
@@ -65,7 +65,7 @@ const EVENT_MUTATIONS: Readonly<Record<string, EventMutation>> = {
   },
 };
 
-/** What a JSON writer, or someone who forges JSON, does to the text of one event. */
+/** Changes that a JSON writer, or an attacker, makes to the text of one event. */
 const TEXT_MUTATIONS: Readonly<Record<string, TextMutation>> = {
   spaces: (_random, text) => text.replaceAll(",", " ,\t "),
   lines: (_random, text) => text.replaceAll(",", ",\n"),

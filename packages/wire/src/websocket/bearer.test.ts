@@ -24,7 +24,7 @@ test("a captured opening of the sub-protocol decodes to the opening of a JWT", (
   expect(parseBearerSubprotocol(offered)?.token).toBe("eyJraWQi");
 });
 
-test("without a carrier there is no token", () => {
+test("without a token protocol the result is undefined", () => {
   expect(parseBearerSubprotocol("")).toBeUndefined();
   expect(parseBearerSubprotocol(["graphql-ws", BEARER_SUBPROTOCOL])).toBeUndefined();
 });

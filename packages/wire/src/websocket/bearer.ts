@@ -13,20 +13,20 @@ const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 export interface BearerSubprotocol {
   /** The token itself. Never log it, nor the offered list. */
   readonly token: string;
-  /** What the server answers in `Sec-WebSocket-Protocol`. */
+  /** The name that the server returns in `Sec-WebSocket-Protocol`. */
   readonly select: typeof BEARER_SUBPROTOCOL;
 }
 
 /**
- * The bearer token among the sub-protocols a client offers, or `undefined` when there is none.
+ * Reads the bearer token among the sub-protocols that a client offers; `undefined` without one.
  *
  * Browsers cannot set headers on a WebSocket, so AgentCore clients put the token there (base64url,
  * without padding because `=` may not stand in a sub-protocol name).
  *
  * @param offered the `Sec-WebSocket-Protocol` header, one or several, or the names already split
- * @throws CountersignError `ERR_WEBSOCKET_BEARER` on two tokens, on a token that is not strict base64url
- *   of a bearer token, or when the plain name is not offered beside it (selecting the name with the
- *   token would echo the token)
+ * @throws CountersignError `ERR_WEBSOCKET_BEARER` on two tokens, or on a token that is not strict base64url.
+ *   Also when the client does not offer the plain name: selecting the name with the token would echo
+ *   the token.
  */
 export function parseBearerSubprotocol(
   offered: string | readonly string[],

@@ -2,7 +2,7 @@ import { assertWithin, CountersignError, resolveLimits } from "@countersign/core
 import type { Limits } from "@countersign/core";
 import "./errors.js";
 
-/** Where on its socket an event belongs. */
+/** The exchange and the run an event belongs to. */
 export interface SocketEventPlace {
   /** The input it answers, counted from 1. */
   readonly exchange: number;

@@ -53,7 +53,7 @@ export function carryEnvelope(envelope: Envelope): JsonObject {
   return { type: "CUSTOM", timestamp, name: ENVELOPE_NAME, value: { ...envelope } };
 }
 
-/** What the gateway itself decided about an event; nothing here is the agent's word. */
+/** The gateway's own decision about an event. The agent supplies none of these values. */
 export type EnvelopeFacts = {
   eventId: string;
   /** Whole seconds since the epoch. */

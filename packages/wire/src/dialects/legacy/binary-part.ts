@@ -6,11 +6,13 @@ import type { MediaIndex } from "./media-index.js";
 const MEDIA_PREFIX = /^(image|audio|video)\//u;
 
 /**
- * A `binary` part as the typed media part of 1.0, or nothing when it only names an id (no source kind
- * of 1.0 means that id) or when the message carries the same attachment as a typed part too: producers
- * wrote both for readers of either age, and the attachment must not show twice.
+ * Translates a `binary` part into the typed media part of 1.0.
  *
- * Members move as they are; enforcement refuses what does not fit.
+ * Returns nothing when the part only names an id, because no source kind of 1.0 means that id. It
+ * also returns nothing when the message has the same attachment as a typed part: producers wrote
+ * both, and the attachment must not appear twice.
+ *
+ * Members keep their values; enforcement refuses those that do not fit.
  */
 export function upgradePart(
   part: JsonObject,

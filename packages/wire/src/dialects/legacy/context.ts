@@ -1,6 +1,6 @@
 import type { NoteSink } from "../note.js";
 
-/** What the translation of one 0.0 value may do and where it reports. */
+/** The options of translating one 0.0 value, and the sink for its notes. */
 export type LegacyContext = {
   /** Counted from 1; 0 for a request body. */
   eventNumber: number;

@@ -176,7 +176,7 @@ test("for 1.0 every event passes as it is, chunks included", () => {
   expect(downgrader.end()).toEqual({ events: [], notes: [] });
 });
 
-/** What a reader could tell events apart by, with the one change of form that is allowed. */
+/** The fields that distinguish events for a reader, after the one permitted change of form. */
 function identity(event: Readonly<Record<string, unknown>>): string {
   const outcome = event["outcome"] as { type?: string } | undefined;
   const type = outcome?.type === "cancelled" ? "RUN_ERROR" : String(event["type"]);

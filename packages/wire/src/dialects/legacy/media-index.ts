@@ -40,7 +40,7 @@ function keysOf(parts: readonly JsonValue[]): Set<string> {
   return keys;
 }
 
-/** Text that is the same for parts that hold the same; nothing when its members are no text. */
+/** A key that is equal for parts with equal content; `undefined` when a member is not a string. */
 function keyOf(part: JsonObject, filename: JsonValue | undefined): string | undefined {
   const source = ownMember(part, "source");
   if (!isJsonObject(source)) return undefined;

@@ -2,7 +2,7 @@ import type { DialectRule } from "../note.js";
 
 /** One way in which a framework's stream differs from the protocol, and what the gateway does about it. */
 export type Deviation = {
-  /** What the framework sends. */
+  /** The deviating event that the framework sends. */
   readonly sends: string;
   /** How the stream is repaired, and the note that says so; absent where a repair would have to invent something. */
   readonly repair?: string;

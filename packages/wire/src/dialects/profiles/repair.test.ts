@@ -212,7 +212,7 @@ test("the page lists every profile and every deviation with its source", () => {
   }
 });
 
-test("a name that is no profile is the caller's mistake", () => {
+test("an unknown profile name is a TypeError", () => {
   expect(() => repair([], "lang" as EmitterProfile)).toThrow(TypeError);
 });
 

@@ -8,7 +8,7 @@ import { deviationsOf } from "./profiles.js";
 import type { DeviationId, EmitterProfile } from "./profiles.js";
 import { RepeatedCalls } from "./repeated-calls.js";
 
-/** What a repairer needs to know of the run that was asked for. */
+/** The requested run, as far as a repairer needs it. */
 export type RepairOptions = {
   profile: EmitterProfile;
   /** The request: its ids and the calls of its history. */
@@ -17,7 +17,7 @@ export type RepairOptions = {
   endsByItself: boolean;
 };
 
-/** What becomes of one event where it does not pass as it is. */
+/** The replacement of one event that does not pass unchanged. */
 export type RepairResult = { events: JsonObject[]; notes: DialectNote[] };
 
 /** Repairs the known deviations of one stream's framework, after translation and before enforcement. */
@@ -99,7 +99,7 @@ class StreamRepairer implements Repairer {
   /** The finish that was held, if it counts, and what becomes of this event. */
   #follow(event: JsonObject, rules: DialectRule[]): JsonObject[] {
     const type = ownMember(event, "type");
-    // What enforcement will drop says nothing about the run.
+    // An event that enforcement will drop has no effect on the run.
     if (typeof type !== "string" || !isEventType(type)) return [event];
     const early = this.#early ?? [];
     if (type === "TOOL_CALL_RESULT" && this.#early !== undefined) {

@@ -32,7 +32,7 @@ export class RepeatedCalls {
     return this.#call !== undefined;
   }
 
-  /** What goes on: this event, those held before it, or none. */
+  /** The events to forward: this event, those held before it, or none. */
   push(event: JsonObject, rules: DialectRule[]): JsonObject[] {
     const call = this.#call;
     if (call === undefined) return this.#begin(event);
@@ -52,7 +52,7 @@ export class RepeatedCalls {
     return [event];
   }
 
-  /** What is still held. */
+  /** The events that are still held. */
   end(): JsonObject[] {
     this.#call = undefined;
     this.#arguments = "";

@@ -112,7 +112,7 @@ test("what a call may hold back is bounded, at the limit and one over, drip-fed"
   ];
   expect(() => downgrade(two, { maxOpenCalls: 2 })).not.toThrow();
   expect(() => downgrade([...two, open], { maxOpenCalls: 2 })).toThrow("maxOpenCalls");
-  // What was closed no longer counts.
+  // A closed call no longer counts.
   const calls = Array.from({ length: 9 }, () => call("c", "{}")).flat();
   expect(() => downgrade(calls, { maxOpenCalls: 1, maxBufferedLength: 2 })).not.toThrow();
 });

@@ -229,7 +229,7 @@ test.each<[string, string]>([
   );
 });
 
-test.each([-1, 1e300])("timestamp %j is no instant and is refused", (timestamp) => {
+test.each([-1, 1e300])("timestamp %j is not a point in time and is refused", (timestamp) => {
   expect(() => upgrade([{ type: "RUN_STARTED", timestamp }])).toThrow(
     expect.objectContaining({ code: "ERR_DIALECT_FIELD" }),
   );
@@ -241,7 +241,7 @@ test.each([-1, 0.5, "5", 1e300])("a token count of %j is refused", (count) => {
   );
 });
 
-test("an event of 1.0 on a 0.1.0 stream is refused, one that nobody knows is dropped", () => {
+test("an event of 1.0 on a 0.1.0 stream is refused, an unknown one is dropped", () => {
   expect(() => upgrade([{ type: "RUN_ERROR", message: "x" }])).toThrow(
     expect.objectContaining({ code: "ERR_DIALECT_MIXED", facts: { event: 1, dialect: "0.1.0" } }),
   );

@@ -6,7 +6,7 @@ import type { NoteSink } from "../note.js";
 import type { UpgradeOptions } from "../options.js";
 import { upgradeUsage } from "./usage.js";
 
-/** What the translation of one stream remembers. */
+/** The state of translating one stream. */
 export type SupersededState = {
   options: Pick<UpgradeOptions, "threadId" | "runId" | "mintId">;
   threadId: string | undefined;

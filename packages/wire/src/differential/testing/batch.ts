@@ -12,7 +12,7 @@ const utf8 = new TextEncoder();
 /** The JSON texts that a producer writes for the events of a stream. */
 export type Writer = (random: Random, seed: number, events: readonly AgUiEvent[]) => string[];
 
-/** What a whole set of comparisons must show, so that it is not a comparison of nothing. */
+/** The least a set of comparisons must contain to prove something. */
 export type Expected = { accepted: number; refused: number; differing: number };
 
 type Tally = { accepted: number; refused: number; differing: number };

@@ -7,7 +7,10 @@ import { officialResult } from "../../testing/official-pipeline.js";
 import { officialWire, withoutSuppliedLists } from "../../testing/official-wire.js";
 import { ourPipeline } from "../../testing/our-pipeline.js";
 
-/** What we refuse earlier on the pipeline, or alone: `docs/wire/differences.md`, Decoding and Translation. */
+/**
+ * The rules that only our pipeline has, or applies earlier: `docs/wire/differences.md`, Decoding
+ * and Translation.
+ */
 const STRICTER = new Set([
   "ERR_DIALECT_THINKING_NOT_OPEN",
   "ERR_JSON_DUPLICATE_KEY",
@@ -46,7 +49,7 @@ export async function comparePipelines(
   const passed = ours.passed.map(withoutSuppliedLists);
   const stricter = ours.reason !== undefined && STRICTER.has(ours.reason);
   if (stricter && (official.failedAt ?? Infinity) >= (ours.failedAt ?? 0)) {
-    // What came before must have passed in both, the same.
+    // Both pipelines must have passed the same earlier events.
     const before = fingerprint(official.passed.slice(0, passed.length));
     if (before === fingerprint(passed)) return { kind: "difference", name: ours.reason ?? "" };
   }

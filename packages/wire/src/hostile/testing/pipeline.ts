@@ -9,7 +9,7 @@ import { createRunAutomaton } from "../../order/index.js";
 import { encodeProto } from "../../proto/index.js";
 import { createReducer } from "../../reduce/index.js";
 
-/** What a run of hostile inputs did, counted; nothing here is measured in time. */
+/** Counts over a run of hostile inputs. Nothing here depends on time. */
 export type Counts = {
   inputs: number;
   /** Inputs that were read to their end. */

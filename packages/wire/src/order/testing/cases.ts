@@ -58,7 +58,7 @@ export const LEGAL: [string, Loose[]][] = [
       finished,
     ],
   ],
-  ["V12: tags that nobody announced", [started, custom, { ...custom, ...s1 }, finished]],
+  ["V12: tags of subagents that never started", [started, custom, { ...custom, ...s1 }, finished]],
   ["V14: an error ends everything open", [started, text("START"), step("STARTED"), failed]],
   [
     "a result before the end of its call",
