@@ -174,7 +174,7 @@ const textAt = (events: readonly Event[]): number =>
 
 let recorded: Event[] = [];
 
-/** What an attacker does, and what the client finds at least. */
+/** An attack, and the least the client must find. */
 const ATTACKS: Record<string, [(events: Event[]) => Event[], Partial<AgentSnapshot["receipts"]>]> =
   {
     "changes a word": [

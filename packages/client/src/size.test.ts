@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 
-/** What a page downloads for a list of entries, minified and compressed, without React itself. */
+/** The download of a page for a list of entries, minified and compressed, without React itself. */
 async function gzipped(...entries: readonly string[]): Promise<number> {
   const { outputFiles } = await build({
     stdin: {

@@ -49,7 +49,7 @@ export class TransportAgent extends AbstractAgent {
       const controller = new AbortController();
       this.running = controller;
       let isOver = false;
-      // A server that would take the stream up again does not know that nobody will ask for it.
+      // A server with resumable streams does not know that this client will not resume.
       const stop = (): void => {
         if (!isOver && transport.resumable) void askToStop(transport, input);
       };

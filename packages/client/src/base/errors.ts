@@ -8,14 +8,14 @@ declare module "@countersign/core" {
       transport: string;
       /** The HTTP status or WebSocket close code, when there was an answer. */
       status?: number;
-      /** Whether it is certain that no run began, so that asking again cannot start a second one. */
+      /** Whether it is certain that no run started, so that a retry cannot start a second one. */
       notStarted: boolean;
       /** Milliseconds the server asked to wait. */
       retryAfter?: number;
       /** The server's own account of its refusal. */
       refusal?: Refusal;
     };
-    /** The answer is no event stream. */
+    /** The response is not an event stream. */
     ERR_CLIENT_NOT_A_STREAM: { contentType: string };
     /** The stream ended before its run did. */
     ERR_CLIENT_TRUNCATED: { events: number };
@@ -25,11 +25,11 @@ declare module "@countersign/core" {
     ERR_CLIENT_ORDER: { rule: string; eventNumber: number };
     /** A run is still going. */
     ERR_CLIENT_RUN_ACTIVE: Record<string, never>;
-    /** The answers do not fit the open interrupts. */
+    /** The entries do not match the open interrupts. */
     ERR_CLIENT_INTERRUPTS: { reason: "missing" | "unknown" | "repeated" | "expired" | "open" };
-    /** The answers do not fit the calls that wait for the application. */
+    /** The results do not match the pending tool calls. */
     ERR_CLIENT_TOOL_CALLS: { reason: "missing" | "unknown" | "repeated" };
-    /** A receipt was refused or is missing, and the store was told to stop then. */
+    /** A receipt was refused or is missing, and the store's option says to fail the run. */
     ERR_CLIENT_RECEIPT: { refused: number; missing: number };
     /** The store was closed. */
     ERR_CLIENT_CLOSED: Record<string, never>;

@@ -1,6 +1,6 @@
 import { encodeHex } from "@countersign/core";
 
-/** What an id is minted for; `randomId` makes the same kind of id for all of them. */
+/** The kinds of id; `randomId` gives the same form for all of them. */
 export type IdKind = "thread" | "run" | "message" | "toolCall";
 
 /** Gives a fresh id. */

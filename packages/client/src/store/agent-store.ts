@@ -23,31 +23,31 @@ export type AgentStoreOptions = ReadOptions & {
   readonly transport: Transport;
   /** The conversation; a fresh one by default. */
   readonly threadId?: string;
-  /** What was said before. */
+  /** The earlier messages. */
   readonly messages?: readonly Message[];
   readonly state?: JsonValue;
   /** Tools that the application executes itself, see `answer`. */
   readonly tools?: readonly Tool[];
   readonly context?: readonly Context[];
   readonly forwardedProps?: JsonValue;
-  /** How a broken or refused connection is tried again; `false` never does. */
+  /** The back-off after a broken or refused connection; `false` never reconnects. */
   readonly reconnect?: Partial<BackOff> | false;
   /**
-   * Decides about each receipt that arrives: `checkReceipts` of `@countersign/receipts/stream`. The transport must
-   * ask for them (`receipts: true`).
+   * Verifies each receipt: `checkReceipts` of `@countersign/receipts/stream`. The transport must
+   * request receipts (`receipts: true`).
    */
   readonly verifyReceipt?: VerifyReceipt;
-  /** What a receipt that is refused or missing means: a number to show (default), or the end of the run. */
+  /** The reaction to a refused or missing receipt: count it (default), or fail the run. */
   readonly onRefusedReceipt?: "count" | "fail";
-  /** When listeners are told; once per drawn frame by default. */
+  /** Schedules notifications; one per animation frame by default. */
   readonly schedule?: Schedule;
   /** Milliseconds of silence after which a stream counts as broken; 5 minutes by default. */
   readonly idleMs?: number;
   /** Milliseconds the agent has to close a run that was stopped; 2 seconds by default. */
   readonly stopGraceMs?: number;
-  /** Sees every event that passed all checks. */
+  /** Receives every event that passed all checks. */
   readonly onEvent?: (event: AgUiEvent) => void;
-  /** Receives what was dropped as unknown, and deviations of the agent that did not end the run. */
+  /** Receives dropped unknown members, and deviations of the agent that did not end the run. */
   readonly onNotes?: NoteListener;
   readonly clock?: ClientClock;
   readonly random?: () => number;
@@ -55,43 +55,49 @@ export type AgentStoreOptions = ReadOptions & {
 };
 
 /**
- * What a page can ask for. Each answers with the snapshot at the end of the run that it started, however
- * that ended; it rejects only when no run could be started.
+ * The actions of a page. Each resolves with the snapshot at the end of the run it started, also
+ * when the run failed. It rejects only when no run could start.
  */
 export type AgentActions = {
   /**
-   * Says something, or with no text just starts a run.
+   * Sends a message; without content it only starts a run.
    *
-   * @throws CountersignError `ERR_CLIENT_RUN_ACTIVE`, or `ERR_CLIENT_INTERRUPTS` while questions are open
+   * @throws CountersignError `ERR_CLIENT_RUN_ACTIVE`, or `ERR_CLIENT_INTERRUPTS` while interrupts
+   * are open
    */
   send(content?: string | ContentPart[]): Promise<AgentSnapshot>;
   /**
-   * Answers the questions of an interrupted run, all of them.
+   * Resolves or cancels every interrupt of an interrupted run.
    *
-   * @throws CountersignError `ERR_CLIENT_INTERRUPTS` when the answers do not fit
+   * @throws CountersignError `ERR_CLIENT_INTERRUPTS` when the entries do not match the open
+   * interrupts
    */
   resume(answers: readonly ResumeEntry[]): Promise<AgentSnapshot>;
   /**
-   * Gives back what the application's own tools returned: for every call that waits (`pendingToolCallIds`), and for any other
-   * call of the conversation that has no result, as after a run that ended in an error.
+   * Sends the results of the application's own tools: for every pending call
+   * (`pendingToolCallIds`), and for any other call of the conversation without a result, for
+   * example after a run that ended in an error.
    *
-   * @throws CountersignError `ERR_CLIENT_TOOL_CALLS` when the answers do not fit the calls that wait
+   * @throws CountersignError `ERR_CLIENT_TOOL_CALLS` when the results do not match the pending
+   * calls
    */
   answer(answers: readonly ToolResult[]): Promise<AgentSnapshot>;
-  /** Asks once more what the last run was asked, as a new run. */
+  /** Repeats the last run's request as a new run. */
   retry(): Promise<AgentSnapshot>;
-  /** Stops the run that is going; nothing when none is. */
+  /** Stops the active run; does nothing without one. */
   stop(): void;
 };
 
 /** One conversation with an agent, for any number of listeners. All functions are bound. */
 export type AgentStore = AgentActions & {
-  /** The snapshot, the same object until listeners are told. */
+  /** The snapshot, the same object until the next notification. */
   getSnapshot(): AgentSnapshot;
-  /** The snapshot before anything happened, for rendering on a server and hydrating from it. */
+  /** The initial snapshot, for rendering on a server and hydrating from it. */
   getServerSnapshot(): AgentSnapshot;
-  /** Calls back after each change, at most once per frame; returns how to stop that. */
+  /**
+   * Calls the listener after each change, at most once per frame; returns the unsubscribe function.
+   */
   subscribe(listener: () => void): () => void;
-  /** Ends everything; the store can be read but no longer used. */
+  /** Ends every connection; the snapshot stays readable. */
   close(): void;
 };

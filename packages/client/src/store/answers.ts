@@ -6,8 +6,8 @@ import "../base/errors.js";
 import type { MintId } from "../base/ids.js";
 
 /**
- * Refuses answers that do not cover the open interrupts (AG-UI 1.0: the consumer checks before it sends;
- * leaving one out does not give it up, and an expired one can only be cancelled).
+ * Checks that the entries cover the open interrupts. AG-UI 1.0 has the consumer check before it
+ * sends: an omitted interrupt stays open, and an expired one can only be cancelled.
  */
 export function assertCovers(
   interrupts: readonly Interrupt[],
@@ -18,25 +18,25 @@ export function assertCovers(
   const answered = new Set<string>();
   for (const { interruptId, status } of answers) {
     const interrupt = open.get(interruptId);
-    if (interrupt === undefined) throw misfit("unknown");
-    if (answered.has(interruptId)) throw misfit("repeated");
-    if (status === "resolved" && isExpired(interrupt, now)) throw misfit("expired");
+    if (interrupt === undefined) throw interruptsError("unknown");
+    if (answered.has(interruptId)) throw interruptsError("repeated");
+    if (status === "resolved" && isExpired(interrupt, now)) throw interruptsError("expired");
     answered.add(interruptId);
   }
-  if (answered.size < open.size) throw misfit("missing");
+  if (answered.size < open.size) throw interruptsError("missing");
 }
 
-/** Refuses to go on while questions are open. */
+/** Throws while interrupts are open. */
 export function assertNoneOpen(interrupts: readonly Interrupt[]): void {
-  if (interrupts.length > 0) throw misfit("open");
+  if (interrupts.length > 0) throw interruptsError("open");
 }
 
-/** Whether the time to answer is over; a time that cannot be read never is. */
+/** Whether the interrupt has expired; an unreadable time never has. */
 export function isExpired({ expiresAt }: Interrupt, now: number): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= now;
 }
 
-function misfit(
+function interruptsError(
   reason: ErrorFacts["ERR_CLIENT_INTERRUPTS"]["reason"],
 ): CountersignError<"ERR_CLIENT_INTERRUPTS"> {
   return new CountersignError(
@@ -46,7 +46,7 @@ function misfit(
   );
 }
 
-/** What the application's own tool gave back. */
+/** The result of the application's own tool. */
 export type ToolResult = {
   readonly toolCallId: string;
   readonly content: string | ContentPart[];
@@ -54,8 +54,9 @@ export type ToolResult = {
 };
 
 /**
- * The tool messages for the answers, which must cover the calls that wait. A call of the conversation without a result may be
- * answered too: a run that ended in an error names no call that waits, and neither does one that only listed the call.
+ * Builds the tool messages for the results, which must cover the pending calls. A call of the
+ * conversation without a result is accepted too: a run that ended in an error lists no pending
+ * call, and neither does one that only restated the call.
  */
 export function toolMessages(
   { pendingToolCallIds: pending, messages }: Pick<RunView, "pendingToolCallIds" | "messages">,
@@ -68,9 +69,9 @@ export function toolMessages(
     if (message.role === "assistant") for (const { id } of message.toolCalls ?? []) open.add(id);
   }
   for (const message of messages) if (message.role === "tool") open.delete(message.toolCallId);
-  if (answers.some(({ toolCallId }) => !open.has(toolCallId))) throw unfit("unknown");
-  if (given.size < answers.length) throw unfit("repeated");
-  if (given.size < pending.length) throw unfit("missing");
+  if (answers.some(({ toolCallId }) => !open.has(toolCallId))) throw toolCallsError("unknown");
+  if (given.size < answers.length) throw toolCallsError("repeated");
+  if (given.size < pending.length) throw toolCallsError("missing");
   return answers.map(({ toolCallId, content, error }) => ({
     id: mintId("message"),
     role: "tool",
@@ -80,7 +81,7 @@ export function toolMessages(
   }));
 }
 
-function unfit(
+function toolCallsError(
   reason: ErrorFacts["ERR_CLIENT_TOOL_CALLS"]["reason"],
 ): CountersignError<"ERR_CLIENT_TOOL_CALLS"> {
   return new CountersignError(

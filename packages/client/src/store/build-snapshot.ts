@@ -3,7 +3,7 @@ import type { AgentSnapshot, AgentStatus, Problem } from "../view/snapshot.js";
 import { SNAPSHOT_KEYS } from "../view/snapshot.js";
 import type { Conversation } from "./conversation.js";
 
-/** What a snapshot is made of. */
+/** The parts of a snapshot. */
 export type SnapshotParts = {
   readonly status: AgentStatus;
   readonly problem: Problem | undefined;

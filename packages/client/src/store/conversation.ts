@@ -10,28 +10,31 @@ import type { RenderHintView } from "../view/render-hint.js";
 
 /** Hints that one conversation may hold; more fail the run. */
 const MAX_HINTS = 1000;
-/** Notices that are kept, the newest. They only inform, and a gateway that stops a flood sends as many as it stops. */
+/**
+ * Notices that are kept, the newest. They only inform, and a gateway sends one for each blocked
+ * event.
+ */
 const MAX_NOTICES = 1000;
 
-/** What a conversation starts from. */
+/** The initial messages and state of a conversation. */
 export type ConversationStart = {
   readonly messages?: readonly Message[] | undefined;
   readonly state?: JsonValue | undefined;
 };
 
-/** What the agent's events add up to, over all runs. */
+/** The conversation that the agent's events build, over all runs. */
 export type Conversation = {
   view(): RunView;
   readonly renderHints: readonly RenderHintView[];
   readonly notices: readonly BlockedNotice[];
-  /** A run begins: further messages of the person's, and the place to which a replay returns. */
+  /** Begins a run: adds the person's messages and marks the point to which a replay returns. */
   begin(added: readonly Message[]): void;
   push(event: AgUiEvent): void;
-  /** Forgets what the run brought: the server tells it anew. */
+  /** Discards the events of the run, because the server replays them. */
   rewind(): void;
 };
 
-/** Opens a conversation. */
+/** Creates a conversation. */
 export function createConversation(start: ConversationStart): Conversation {
   let base: ReducerInitial = {
     messages: start.messages ?? [],
@@ -46,11 +49,11 @@ export function createConversation(start: ConversationStart): Conversation {
   function addHint(hint: Pick<RenderHintView, "component" | "props">): void {
     assertWithin("maxRenderHints", renderHints.length + 1, MAX_HINTS);
     hintNumber += 1;
-    renderHints = [...renderHints, { id: `hint-${hintNumber}`, ...hint, ...place() }];
+    renderHints = [...renderHints, { id: `hint-${hintNumber}`, ...hint, ...position() }];
   }
 
-  /** Where in the conversation something came that is no message. */
-  function place(): { runId?: string; afterMessageId?: string } {
+  /** The current run and message, for an entry that is not itself a message. */
+  function position(): { runId?: string; afterMessageId?: string } {
     const { messages, runId } = reducer.snapshot();
     const afterMessageId = messages.at(-1)?.id;
     return {
@@ -80,7 +83,7 @@ export function createConversation(start: ConversationStart): Conversation {
       if (hint !== undefined) addHint(hint);
       const notice = blockedNoticeOf(event);
       if (notice === undefined) return;
-      notices = [...notices.slice(1 - MAX_NOTICES), { ...notice, ...place() }];
+      notices = [...notices.slice(1 - MAX_NOTICES), { ...notice, ...position() }];
     },
     rewind() {
       reducer = createReducer(base);

@@ -43,7 +43,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
   let status: AgentStatus = "idle";
   let problem: Problem | undefined;
   /** Why the run failed, in the words of the other side. */
-  let told: Problem | undefined;
+  let reportedProblem: Problem | undefined;
   let receipts = NO_RECEIPTS;
   let run: Run | undefined;
   let lastResume: readonly ResumeEntry[] | undefined;
@@ -55,7 +55,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
   );
   const first = publisher.getSnapshot();
 
-  function show(next: AgentStatus, why?: Problem): void {
+  function setStatus(next: AgentStatus, why?: Problem): void {
     status = next;
     problem = why;
     publisher.publish();
@@ -63,10 +63,10 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
 
   function fail(failing: Run, error: CountersignError): void {
     failing.controller.abort();
-    show("failed", problemOf(error));
+    setStatus("failed", problemOf(error));
   }
 
-  const watch =
+  const receiptTracker =
     options.verifyReceipt === undefined
       ? undefined
       : createReceiptTracker(options.verifyReceipt, (counts, isFault) => {
@@ -78,20 +78,23 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
           fail(run, new CountersignError("ERR_CLIENT_RECEIPT", words, { refused, missing }));
         });
 
-  /** What the end that the agent told means to the person. */
-  function showEnd(): void {
+  /** Publishes the status that follows from the end of the run. */
+  function setFinalStatus(): void {
     const { status: end, error } = conversation.view();
-    if (end === "interrupted") show("waiting");
-    else if (end === "finished") show("done");
-    // A run that was stopped may well say so by an error.
-    else if (end === "cancelled" || status === "stopping") show("stopped");
+    if (end === "interrupted") setStatus("waiting");
+    else if (end === "finished") setStatus("done");
+    // An agent may confirm a stop with an error.
+    else if (end === "cancelled" || status === "stopping") setStatus("stopped");
     else {
       const { code, message = "" } = error ?? {};
-      show("failed", told ?? { code: code ?? "RUN_ERROR", message, source: "agent" });
+      setStatus(
+        "failed",
+        reportedProblem ?? { code: code ?? "RUN_ERROR", message, source: "agent" },
+      );
     }
   }
 
-  function assertFree(): void {
+  function assertIdle(): void {
     if (closed) throw new CountersignError("ERR_CLIENT_CLOSED", "the store is closed", {});
     if (isBusy(status)) {
       throw new CountersignError("ERR_CLIENT_RUN_ACTIVE", "a run is still going", {});
@@ -101,35 +104,35 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
   function listenerOf({ input, controller }: Run, over: () => void): RunListener {
     return {
       status: (next) => {
-        if (status !== "stopping") show(next);
+        if (status !== "stopping") setStatus(next);
       },
       events: (events) => {
         if (controller.signal.aborted) return;
         for (const event of events) {
           conversation.push(event);
-          watch?.push(event, input);
+          receiptTracker?.push(event, input);
           if (controller.signal.aborted) return;
           options.onEvent?.(event);
-          if (event.type === "RUN_ERROR") told = problemFromRunError(event);
-          // After the end only an error can come, and it takes the success back.
-          if (event.type === "RUN_ERROR" && !isBusy(status)) showEnd();
+          if (event.type === "RUN_ERROR") reportedProblem = problemFromRunError(event);
+          // After the end only an error can come, and it revokes the success.
+          if (event.type === "RUN_ERROR" && !isBusy(status)) setFinalStatus();
         }
         publisher.touch();
       },
       restart: () => {
         conversation.rewind();
-        watch?.begin();
+        receiptTracker?.begin();
       },
       over: () => {
         if (controller.signal.aborted) return;
-        showEnd();
-        // A connection that is kept is free only when the driver has let go of it.
+        setFinalStatus();
+        // A shared connection is free only when the driver has released it.
         if (!transport.shared) over();
       },
     };
   }
 
-  /** Resolves when the run is over, hung up on or has failed; rejects on a mistake of ours. */
+  /** Resolves when the run is over, aborted or failed; rejects on a bug of this package. */
   function drive(current: Run, body: JsonObject): Promise<void> {
     const { input, controller } = current;
     const { signal } = controller;
@@ -153,7 +156,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
           fail(current, error);
           return resolve();
         }
-        show("failed", { code: "INTERNAL", message: "unexpected error", source: "client" });
+        setStatus("failed", { code: "INTERNAL", message: "unexpected error", source: "client" });
         return reject(error as Error);
       });
     });
@@ -166,14 +169,14 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     const ids = { threadId, runId: mintId("run") };
     const input = buildInput(ids, conversation.view(), added, resume, options);
     const body = options.dialect?.body(input) ?? (input as unknown as JsonObject);
-    // Whatever still lingers of the run before must not write into this one.
+    // Late events of the previous run must not reach this one.
     run?.controller.abort();
     conversation.begin(added);
-    watch?.begin();
-    told = undefined;
+    receiptTracker?.begin();
+    reportedProblem = undefined;
     lastResume = resume;
     run = { input, controller: new AbortController() };
-    show("connecting");
+    setStatus("connecting");
     await drive(run, body);
     return publisher.getSnapshot();
   }
@@ -183,22 +186,22 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
     getServerSnapshot: () => first,
     subscribe: publisher.subscribe,
     async send(content) {
-      assertFree();
+      assertIdle();
       assertNoneOpen(conversation.view().pendingInterrupts);
       const id = mintId("message");
       return start(content === undefined ? [] : [{ id, role: "user", content }]);
     },
     async resume(answers) {
-      assertFree();
+      assertIdle();
       assertCovers(conversation.view().pendingInterrupts, answers, clock.now());
       return start([], answers);
     },
     async answer(answers) {
-      assertFree();
+      assertIdle();
       return start(toolMessages(conversation.view(), answers, mintId));
     },
     async retry() {
-      assertFree();
+      assertIdle();
       return start([], lastResume);
     },
     stop() {
@@ -207,10 +210,10 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
       const hangUp = (): void => {
         if (controller.signal.aborted || status !== "stopping") return;
         controller.abort();
-        show("stopped");
+        setStatus("stopped");
       };
       const before = status;
-      show("stopping");
+      setStatus("stopping");
       // An agent that has not answered yet learns it from the connection.
       if (transport.stop === undefined || before === "connecting") return hangUp();
       Promise.resolve(transport.stop(input)).catch(hangUp);
@@ -222,7 +225,7 @@ export function createAgentStore(options: AgentStoreOptions): AgentStore {
       run?.controller.abort();
       publisher.close();
       transport.close?.();
-      if (isBusy(status)) show("stopped");
+      if (isBusy(status)) setStatus("stopped");
     },
   };
 }

@@ -3,7 +3,10 @@ import type { CountersignError } from "@countersign/core";
 import "../base/errors.js";
 import type { Problem } from "../view/snapshot.js";
 
-/** What a failure is shown as: a server that said why it refused is heard, as over a socket. */
+/**
+ * Converts an error into the problem to display. A server's own refusal wins, on HTTP and on a
+ * socket.
+ */
 export function problemOf(error: CountersignError): Problem {
   const { code, message } = error;
   if (!isCountersignError(error, "ERR_CLIENT_CONNECT")) return { code, message, source: "client" };

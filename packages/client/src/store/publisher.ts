@@ -1,23 +1,23 @@
 import type { Schedule } from "./schedule.js";
 
-/** Keeps one snapshot and tells listeners when there is another. */
+/** Holds one snapshot and notifies listeners of each new one. */
 export type Publisher<Snapshot> = {
   getSnapshot(): Snapshot;
   subscribe(listener: () => void): () => void;
-  /** Something changed that may wait for the next frame. */
+  /** Marks a change that may wait for the next frame. */
   touch(): void;
-  /** Something changed that a person must see at once. */
+  /** Publishes a change that a person must see at once. */
   publish(): void;
-  /** Calls off what waits. */
+  /** Cancels the pending notification. */
   close(): void;
 };
 
 /**
- * Makes a publisher over a function that builds a snapshot and returns the same one while nothing
+ * Creates a publisher over a function that builds a snapshot and returns the same one while nothing
  * changed.
  *
- * While somebody listens, the snapshot changes only together with a notification: a component that is
- * drawn in the middle of a frame sees what the others see.
+ * While there is a listener, the snapshot changes only together with a notification, so components
+ * drawn in the same frame see the same snapshot.
  */
 export function createPublisher<Snapshot>(
   build: (previous: Snapshot | undefined) => Snapshot,
@@ -39,9 +39,9 @@ export function createPublisher<Snapshot>(
     cancel?.();
     cancel = undefined;
     if (!refresh()) return;
-    // A copy: whoever is added while others are told has seen this snapshot already.
-    const told = [...listeners];
-    for (const listener of told) {
+    // A copy: a listener added during the notification has already seen this snapshot.
+    const notified = [...listeners];
+    for (const listener of notified) {
       try {
         if (listeners.has(listener)) listener.call();
       } catch (error) {

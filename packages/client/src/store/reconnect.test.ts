@@ -55,7 +55,7 @@ test("the wait that a server asks for is kept", async () => {
   expect(transport.connections).toHaveLength(2);
 });
 
-test("a broken stream is taken up at the last id where the transport may", async () => {
+test("a broken stream resumes at the last id where the transport may resume", async () => {
   const { store, transport, time } = createHarness(fast, { resumable: true });
   const ended = store.send("hello");
   await settle();

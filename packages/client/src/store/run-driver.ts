@@ -10,7 +10,7 @@ import type { BackOff } from "./back-off.js";
 import { sleep } from "./clock.js";
 import type { ClientClock } from "./clock.js";
 
-/** What one run needs to be driven. */
+/** The request of one run, and the settings for its connections. */
 export type RunRequest = {
   readonly transport: Transport;
   readonly input: RunAgentInput;
@@ -23,26 +23,26 @@ export type RunRequest = {
   readonly idleMs: number;
   /** Milliseconds to wait for a late error after the run has ended. */
   readonly lingerMs: number;
-  /** Ends the run here, without a word to the agent. */
+  /** Ends the run on this side, without a message to the agent. */
   readonly signal: AbortSignal;
 };
 
-/** What the driver tells. */
+/** The callbacks of the driver. */
 export type RunListener = {
   status(status: "streaming" | "reconnecting"): void;
   events(events: readonly AgUiEvent[]): void;
-  /** The server tells the run anew from its start. */
+  /** The server replays the run from its start. */
   restart(): void;
-  /** The run that was asked for has ended; only a late error can follow. */
+  /** The requested run has ended; only a late error can follow. */
   over(): void;
 };
 
 /**
- * Carries one run over as many connections as it takes.
+ * Executes one run over as many connections as it needs.
  *
- * A run is asked for again only where that cannot start a second one: the server said that it did not
- * begin, or it gave ids and the transport may take the stream up there. Throws what makes the run fail;
- * returns when the run is over or was hung up on.
+ * A retry must not start a second run. So the driver retries only when the server said that the run
+ * did not start, or when the transport can resume at an id the server gave. Throws the error that
+ * fails the run; returns when the run is over or aborted.
  */
 export async function driveRun(request: RunRequest, listener: RunListener): Promise<void> {
   const { transport, signal, clock } = request;
@@ -60,11 +60,15 @@ export async function driveRun(request: RunRequest, listener: RunListener): Prom
     attempt = reading.events > seen ? 1 : attempt + 1;
     const isCut = failure === undefined || isCountersignError(failure, "ERR_CLIENT_STALLED");
     const mayResume = transport.resumable && reading.lastEventId !== undefined;
-    const again = isCut ? mayResume : mayAskAgain(failure, reading.events, mayResume);
+    const again = isCut ? mayResume : mayRetry(failure, reading.events, mayResume);
     if (!again || attempt > request.backOff.attempts) throw failure ?? truncated(reading.events);
     listener.status("reconnecting");
-    const asked = retryAfterOf(failure) ?? reading.retryMs;
-    await sleep(clock, backOffDelay(request.backOff, attempt, request.random, asked), signal);
+    const requestedDelay = retryAfterOf(failure) ?? reading.retryMs;
+    await sleep(
+      clock,
+      backOffDelay(request.backOff, attempt, request.random, requestedDelay),
+      signal,
+    );
     if (signal.aborted) return;
     reading.resumed();
   }
@@ -72,16 +76,16 @@ export async function driveRun(request: RunRequest, listener: RunListener): Prom
 
 type Reading = ReturnType<typeof createReading>;
 
-/** What is kept of a run from one connection to the next. */
+/** The state of a run that outlives a connection. */
 function createReading(request: RunRequest, listener: RunListener) {
   let pipeline = request.createPipeline();
   let fresh = false;
   let earlier = 0;
-  let told = false;
+  let announced = false;
   const reading = {
     lastEventId: undefined as string | undefined,
     retryMs: undefined as number | undefined,
-    /** The transport came back by itself; after the end of the run it must not. */
+    /** The transport reconnected by itself; after the end of the run it must not. */
     isLost: false,
     get events() {
       return earlier + pipeline.events;
@@ -92,15 +96,15 @@ function createReading(request: RunRequest, listener: RunListener) {
     resumed() {
       fresh = true;
     },
-    /** The stream has ended by itself. */
+    /** The stream ended without an error. */
     end() {
       const wasOver = pipeline.over;
       pipeline.end();
       if (pipeline.over && !wasOver) listener.over();
     },
     take(batch: Batch) {
-      if (!told) listener.status("streaming");
-      told = true;
+      if (!announced) listener.status("streaming");
+      announced = true;
       for (const frame of batch) {
         if (frame === LOST) {
           reading.isLost = true;
@@ -189,7 +193,7 @@ async function readConnection(request: RunRequest, reading: Reading): Promise<vo
   }
 }
 
-function mayAskAgain(failure: unknown, events: number, mayResume: boolean): boolean {
+function mayRetry(failure: unknown, events: number, mayResume: boolean): boolean {
   if (!isCountersignError(failure, "ERR_CLIENT_CONNECT")) return false;
   const { notStarted, status } = failure.facts;
   if (events === 0) return notStarted;

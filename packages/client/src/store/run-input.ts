@@ -4,9 +4,10 @@ import { enforceInputCompactly } from "@countersign/wire/enforce/compact";
 import type { AgentStoreOptions } from "./agent-store.js";
 
 /**
- * The input that asks for a run: what was said so far and now, and what the page offers.
+ * Builds the request of a run: earlier messages, new messages, and the page's tools and context.
  *
- * @throws CountersignError `ERR_ENFORCE_MALFORMED_VALUE` when the page gave something that is no part of an input
+ * @throws CountersignError `ERR_ENFORCE_MALFORMED_VALUE` when a value of the page does not fit a
+ * request
  */
 export function buildInput(
   ids: Pick<RunAgentInput, "threadId" | "runId">,

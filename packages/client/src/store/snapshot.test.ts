@@ -68,7 +68,7 @@ test("what did not change keeps its identity", async () => {
   expect(after.renderHints).toBe(before.renderHints);
 });
 
-test("events that change nothing tell nobody", async () => {
+test("events that change nothing notify no listener", async () => {
   const { store, transport, frame, told } = await streaming();
   const before = store.getSnapshot();
   transport.last().send({ type: "CUSTOM", name: "vendor.ping", value: 1 });

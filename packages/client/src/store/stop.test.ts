@@ -69,7 +69,7 @@ test("an agent that ignores a stop is hung up on after the grace", async () => {
   expect(transport.last().request.signal.aborted).toBe(true);
 });
 
-test("a stop before the agent answered, and one without a run, need nobody", async () => {
+test("a stop before the agent responds, and one without a run, send nothing", async () => {
   const { store, transport } = createHarness({}, { canStop: true });
   store.stop();
   expect(store.getSnapshot().status).toBe("idle");

@@ -2,28 +2,37 @@ import { CountersignError } from "@countersign/core";
 import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import "../base/errors.js";
 
-/** A run finished under another run id than it started with, or than was asked for: some frameworks use ids of their own. */
+/**
+ * A run finished under another run id than it started with, or than the client requested: some
+ * frameworks use ids of their own.
+ */
 export type FinishNote = { readonly kind: "finishedUnderAnotherId"; readonly path: "/runId" };
 
-/** Follows the runs of one stream, and refuses what would make one look other than it was. */
+/** Tracks the runs of one stream and refuses events that would misrepresent a run. */
 export type Lifecycle = {
-  /** Throws `ERR_CLIENT_ORDER` on an event that no run can contain; returns what it only remarks upon. */
+  /**
+   * Throws `ERR_CLIENT_ORDER` on an event that no run can contain; returns a note on a tolerated
+   * deviation.
+   */
   push(event: AgUiEvent): FinishNote | undefined;
-  /** The stream has ended: without `strict`, the only run on it is the one that was asked for, whatever its id. */
+  /**
+   * The stream has ended: without `strict`, the only run on it is the requested one, whatever its
+   * id.
+   */
   end(): FinishNote | undefined;
-  /** Whether the run that was asked for has ended. */
+  /** Whether the requested run has ended. */
   readonly over: boolean;
-  /** How many events came. */
+  /** The number of events. */
   readonly events: number;
 };
 
 /**
- * The rules about the life of a run, which decide what a person is told: a stream opens with a run, runs
- * do not overlap, nothing comes after the end, and the thread is the one asked for. With `strict`, an end must
- * also name the run that is open; otherwise it ends the open run under whatever run id it names.
+ * The lifecycle rules that decide a run's status. A stream opens with a run, runs do not overlap,
+ * nothing follows the end, and the thread is the requested one. With `strict`, an end must also
+ * name the open run; otherwise it ends the open run under any run id.
  *
- * Whether messages and calls inside are in order is left to `@countersign/client/order`; without it,
- * what refers to nothing is ignored.
+ * `@countersign/client/order` checks the messages and calls inside a run. Without it, references to
+ * unknown ids are ignored.
  */
 export function createLifecycle(input: RunAgentInput, strict = false): Lifecycle {
   let phase: "none" | "active" | "finished" | "failed" = "none";

@@ -15,17 +15,18 @@ import { createLifecycle } from "./lifecycle.js";
 import type { FinishNote } from "./lifecycle.js";
 import type { ReadOptions } from "./options.js";
 
-/** The way of an event from its text to the view, the same stages as in the gateway. */
+/** The stages from an event's text to the view, the same as in the gateway. */
 export type StreamPipeline = {
   /**
-   * The events that a frame stands for, checked and with chunks expanded.
+   * The events of a frame, checked and with chunks expanded.
    *
-   * @throws CountersignError when the stream is malformed or out of order; nothing may be read afterwards
+   * @throws CountersignError when the stream is malformed or out of order; the pipeline cannot be
+   * used afterwards
    */
   push(json: string): readonly AgUiEvent[];
-  /** Nothing more comes. */
+  /** The stream has ended. */
   end(): void;
-  /** Whether the run that was asked for has ended. */
+  /** Whether the requested run has ended. */
   readonly over: boolean;
   readonly events: number;
 };
@@ -33,7 +34,7 @@ export type StreamPipeline = {
 /** A deviation of the stream that did not end the run. */
 export type StreamNote = EnforceNote | FinishNote;
 
-/** Receives what was dropped from the stream, and other deviations that did not end the run. */
+/** Receives the notes on dropped members and other deviations that did not end the run. */
 export type NoteListener = (notes: readonly StreamNote[]) => void;
 
 /** Creates the pipeline of one stream. */
@@ -46,9 +47,9 @@ export function createPipeline(
   const limits = resolveLimits(options.limits);
   const jsonLimits = { maxBytes: limits.maxEventBytes, maxDepth: limits.maxDepth };
   const translate = options.dialect?.open(input, mintId);
-  const judge = options.order?.(input);
+  const checkOrder = options.order?.(input);
   const expander = createChunkExpander({ maxLanes: limits.maxLanes });
-  const life = createLifecycle(input, options.strict);
+  const lifecycle = createLifecycle(input, options.strict);
   let frames = 0;
 
   function check(value: JsonValue, out: AgUiEvent[]): void {
@@ -56,9 +57,9 @@ export function createPipeline(
     if (notes.length > 0) onNotes?.(notes);
     if (event === undefined) return;
     for (const expanded of expander.push(event)) {
-      const note = life.push(expanded);
+      const note = lifecycle.push(expanded);
       if (note !== undefined) onNotes?.([note]);
-      judge?.(expanded);
+      checkOrder?.(expanded);
       out.push(expanded);
     }
   }
@@ -74,21 +75,21 @@ export function createPipeline(
       return out;
     },
     end() {
-      const note = life.end();
+      const note = lifecycle.end();
       if (note !== undefined) onNotes?.([note]);
     },
     get over() {
-      return life.over;
+      return lifecycle.over;
     },
     get events() {
-      return life.events;
+      return lifecycle.events;
     },
   };
 }
 
 function objectOf(value: JsonValue, eventNumber: number): JsonObject {
   if (isJsonObject(value)) return value;
-  throw new CountersignError("ERR_CLIENT_ORDER", `event ${eventNumber} is no object`, {
+  throw new CountersignError("ERR_CLIENT_ORDER", `event ${eventNumber} is not an object`, {
     rule: "event/object",
     eventNumber,
   });

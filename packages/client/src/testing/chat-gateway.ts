@@ -4,7 +4,7 @@ import { startFakeAgent } from "@countersign/testkit";
 import type { FakeAgent, FakeScript } from "@countersign/testkit";
 import type { AddressInfo } from "node:net";
 
-/** What a gateway is made of. */
+/** The parts of a gateway. */
 export type GatewayParts = Parameters<typeof createGateway>[0];
 
 /** A real gateway in front of a scripted agent. */

@@ -62,7 +62,7 @@ export const GOLDEN: readonly object[] = [
   },
 ];
 
-/** What the recording adds up to, written by hand. */
+/** The expected view of the recording, written by hand. */
 export const GOLDEN_END = {
   messages: [
     { id: "message-1", role: "user", content: "Plan my Monday" },

@@ -1,7 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import type { FakeScript } from "@countersign/testkit";
 
-/** What {@link sayWords} says. */
+/** The words that {@link sayWords} streams. */
 export const WORDS = Array.from({ length: 40 }, (_, index) => `word ${index} `);
 
 /** An agent that says a word every five milliseconds. */

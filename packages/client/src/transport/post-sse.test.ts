@@ -70,7 +70,7 @@ test.each([
   expect(served.requests).toHaveLength(times);
 });
 
-test("a page with status 200 is no stream", async () => {
+test("a page with status 200 is not a stream", async () => {
   const { store } = await storeOf(() => ({
     headers: { "content-type": "text/html" },
     pieces: ["<h1>Sign in</h1>"],
@@ -105,7 +105,7 @@ test("a last event that no blank line closes is not taken for one", async () => 
 });
 
 test.each(["post", "get"] as const)(
-  "a torn stream with ids is taken up by %s with Last-Event-ID",
+  "a broken stream with ids resumes by %s with Last-Event-ID",
   async (way) => {
     const [open, content, close] = textOf("a", "one") as [object, object, object];
     const { store, agent: served } = await storeOf(

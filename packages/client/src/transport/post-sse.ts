@@ -8,7 +8,7 @@ import { readRefusal } from "./refusal.js";
 import { framesOf } from "./sse-frames.js";
 import type { Batch, Transport, TransportRequest } from "./transport.js";
 
-/** Headers, or a function that gives them at each request, so that tokens can be fresh. */
+/** Headers, or a function that returns them for each request, so that tokens can be fresh. */
 export type HeaderSource = Record<string, string> | (() => Record<string, string>);
 
 /** Options of {@link postSse}. */
@@ -19,12 +19,12 @@ export type PostSseOptions = {
   readonly credentials?: RequestCredentials;
   /** Asks a gateway for the receipt of each event, to be verified by the store's `verifyReceipt`. */
   readonly receipts?: boolean;
-  /** Where a stop is posted as `{threadId, runId}`; a gateway has `/ag-ui/stop`. */
+  /** The address that receives a stop as `{threadId, runId}`; a gateway has `/ag-ui/stop`. */
   readonly stopUrl?: string;
   /**
-   * How a broken stream is taken up when the server gave ids: by the same POST or by a GET of another
-   * address, with `Last-Event-ID`. Off by default, since a server that ignores the header would run
-   * the agent a second time.
+   * The request that resumes a broken stream when the server gave ids: the same POST, or a GET of
+   * another address, with `Last-Event-ID`. Off by default: a server that ignores the header would
+   * run the agent a second time.
    */
   readonly resume?: "post" | { readonly url: (input: RunAgentInput) => string };
   readonly limits?: Partial<Limits>;
@@ -32,10 +32,10 @@ export type PostSseOptions = {
   readonly fetch?: typeof globalThis.fetch;
 };
 
-/** Statuses by which a server says that it did not begin. */
+/** Statuses by which a server says that the run did not start. */
 const NOT_STARTED = new Set([408, 425, 429, 503]);
 
-/** The standard AG-UI transport: one POST, answered by one event stream. */
+/** The standard AG-UI transport: one POST, whose response is one event stream. */
 export function postSse(options: PostSseOptions): Transport {
   const send = options.fetch ?? ((...parameters) => globalThis.fetch(...parameters));
   const { resume, stopUrl } = options;
@@ -120,7 +120,7 @@ async function assertStream(response: Response): Promise<void> {
   // The official client reads any 200 as a stream and so takes an error page for a run without events.
   if (!/^text\/event-stream\s*(?:;|$)/i.test(contentType)) {
     void response.body?.cancel();
-    throw new CountersignError("ERR_CLIENT_NOT_A_STREAM", "the answer is no event stream", {
+    throw new CountersignError("ERR_CLIENT_NOT_A_STREAM", "the response is not an event stream", {
       contentType: contentType.slice(0, 100),
     });
   }
@@ -139,7 +139,7 @@ async function* readSse(
       try {
         read = await reader.read();
       } catch {
-        // Torn, or hung up by us: either way the stream ends here, and whoever reads sees how far it got.
+        // Broken, or aborted by us: the stream ends here, and the reader sees how far it got.
         return;
       }
       const messages = read.done ? decoder.end() : decoder.push(read.value);

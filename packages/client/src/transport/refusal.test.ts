@@ -79,11 +79,11 @@ test.each([
   ["an empty code", JSON.stringify({ ...DOCUMENT, code: "" }), TYPE],
   ["a code that is no text", JSON.stringify({ ...DOCUMENT, code: 403 }), TYPE],
   ["an inherited code", '{"__proto__":{"code":"ERR_A"}}', TYPE],
-])("an answer with %s is told by its status alone", async (_, body, type) => {
+])("a response with %s is reported by its status alone", async (_, body, type) => {
   expect(await ask(body, { type })).toEqual(STATUS_ONLY);
 });
 
-test("an answer that is no error is not read for a reason", async () => {
+test("the body of a response that is not an error is not read", async () => {
   const problem = await ask(JSON.stringify(DOCUMENT), { status: 202 });
   expect(problem).toMatchObject({ code: "ERR_CLIENT_CONNECT", status: 202 });
 });
@@ -112,7 +112,7 @@ test("a document that never ends is given up", async () => {
   }
 });
 
-test("a document that breaks off is told by its status alone", async () => {
+test("a truncated document is reported by its status alone", async () => {
   const torn = new ReadableStream({ pull: (controller) => controller.error(new Error("torn")) });
   expect(await ask(torn)).toEqual(STATUS_ONLY);
 });

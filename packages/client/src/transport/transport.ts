@@ -1,46 +1,46 @@
 import type { JsonObject } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 
-/** One event as it came from the wire: JSON text, not parsed yet. */
+/** One event from the wire: JSON text, not parsed yet. */
 export type Frame = {
   readonly json: string;
-  /** The server's name for this place in the stream; an empty one forgets the last. */
+  /** The server's id of this event (SSE `id`); an empty one clears the last. */
   readonly id?: string;
-  /** Milliseconds the server wants a client to wait before it comes back. */
+  /** Milliseconds the server asks a client to wait before it reconnects. */
   readonly retry?: number;
 };
 
-/** The connection broke and the transport itself is taking it up again. */
+/** The connection broke and the transport itself is reconnecting. */
 export const LOST = "lost";
 
-/** What one read of the network brought; nothing at all is a sign of life too. */
+/** The frames of one network read; an empty batch is a sign of life too. */
 export type Batch = readonly (Frame | typeof LOST)[];
 
-/** What a transport is asked to carry. */
+/** One connection that a transport opens. */
 export type TransportRequest = {
   readonly input: RunAgentInput;
-  /** What goes up: the input, or the form an older agent reads. */
+  /** The request body: the input, or its form for an older agent. */
   readonly body: JsonObject;
-  /** Where the last connection of this run broke off. */
+  /** The last event id before the connection broke. */
   readonly lastEventId?: string;
   /** Ends the connection; the stream then ends without an error. */
   readonly signal: AbortSignal;
 };
 
 /**
- * A way to an agent. One call of `open` is one connection that carries one run.
+ * A connection to an agent. One call of `open` is one connection for one run.
  *
- * A failure is a `CountersignError`; a stream that breaks off merely ends.
+ * A failure is a `CountersignError`; a stream that breaks merely ends.
  */
 export type Transport = {
   readonly name: string;
   open(request: TransportRequest): AsyncIterable<Batch>;
-  /** Asks the agent to stop the run that is going; without it, stopping is hanging up. */
+  /** Asks the agent to stop the active run; without it, stopping closes the connection. */
   stop?(input: RunAgentInput): void | Promise<void>;
-  /** Whether a broken stream may be taken up at the last id that the server gave. */
+  /** Whether a broken stream may resume at the last id that the server gave. */
   readonly resumable: boolean;
-  /** Whether the connection outlives a run, so that its end cannot be waited for. */
+  /** Whether the connection outlives a run, so that a run cannot wait for its end. */
   readonly shared: boolean;
-  /** Ends what outlives a run. */
+  /** Closes a connection that outlives a run. */
   close?(): void;
 };

@@ -167,7 +167,7 @@ test("without a WebSocket the error names the option, and the class of the packa
   }
 });
 
-test("frames that nobody reads in time are bounded", async () => {
+test("unread frames are bounded", async () => {
   const big = JSON.stringify({ type: "CUSTOM", name: "x.y", value: "x".repeat(2000) });
   const { store } = await storeOf(() => [JSON.stringify(runOf(1).started), big, big, big], {
     limits: { maxHeldBytes: 1000 },

@@ -68,7 +68,7 @@ export function webSocket(options: WebSocketOptions): Transport {
         signal.removeEventListener("abort", abort);
         resolve(socket);
       };
-      // What is wrong is told by the close event that always follows.
+      // The close event that always follows carries the reason.
       socket.onerror = () => {};
       socket.onclose = (({ code }: { code: number }) => {
         const facts = { transport: "websocket", status: code, notStarted: true };
@@ -114,8 +114,8 @@ export function webSocket(options: WebSocketOptions): Transport {
       } finally {
         signal.removeEventListener("abort", hangUp);
         running.delete(input.runId);
-        // Whoever stops reading has seen the end of the run. Otherwise what still comes could not be told
-        // from the next run, and the socket is given up.
+        // A reader that stops after the end of the run leaves the socket usable. Otherwise late
+        // frames could not be told apart from the next run, so the socket is closed.
         const reusable = isOver && !signal.aborted && idle === undefined;
         socket.onmessage = null;
         if (reusable) idle = socket;

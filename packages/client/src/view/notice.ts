@@ -1,24 +1,27 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { stringMember } from "../base/string-member.js";
 
-/** The CUSTOM event by which a gateway tells that it withheld something. */
+/** The CUSTOM event by which a gateway reports a blocked event. */
 export const BLOCKED_NAME = "countersign.blocked";
 
-/** What a gateway withheld and why; nothing of its content. */
+/** A gateway's report of a blocked event and its reason, without the content. */
 export type BlockedNotice = {
   /** The receipt of the decision. */
   readonly receipt: string;
-  /** The type of the event that was withheld. */
+  /** The type of the blocked event. */
   readonly type: string;
   readonly rule?: string;
   readonly reason?: string;
   /** The run it belongs to. */
   readonly runId?: string;
-  /** The message it came after; a message that is blocked in its middle is that message itself. */
+  /** The message before it; for a message blocked in the middle, that message. */
   readonly afterMessageId?: string;
 };
 
-/** The notice in an event. Anybody on the way can write one: it informs, it decides nothing. */
+/**
+ * Reads the notice in an event. Any party on the connection can write one: it informs and decides
+ * nothing.
+ */
 export function blockedNoticeOf(event: AgUiEvent): BlockedNotice | undefined {
   if (event.type !== "CUSTOM" || event.name !== BLOCKED_NAME) return undefined;
   const rule = stringMember(event.value, "rule");

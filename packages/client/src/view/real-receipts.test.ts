@@ -31,7 +31,7 @@ function receiptFor(event: object, changed: JsonObject = {}): JsonObject {
   return { ...body, signature: `ed25519:${encodeHex(signature)}`, ...changed };
 }
 
-/** What a page passes in: valid, by a key that it trusts, about the very event that arrived. */
+/** A page's verifier: valid, by a trusted key, about the very event that arrived. */
 const verify: VerifyReceipt = async (receipt, { event }) => {
   const { valid, signerTrusted } = await verifyReceipt(receipt as JsonObject, {
     trustedKeys: [key],

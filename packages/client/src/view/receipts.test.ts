@@ -54,7 +54,7 @@ test("each receipt is verified once, beside the event that it is about, that of 
   expect(seen[1]?.[1]).toEqual({ event: open, threadId: "thread", runId: "run-1" });
   expect(status).toBe("done");
   expect(receipts).toEqual({ verified: 5, refused: 0, waiting: 0, missing: 0 });
-  // They are no part of the conversation.
+  // They are not part of the conversation.
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
 });
 

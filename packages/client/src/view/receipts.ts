@@ -6,34 +6,36 @@ import { BLOCKED_NAME } from "./notice.js";
 /** The CUSTOM event that carries the receipt of the event before it. */
 export const RECEIPT_NAME = "countersign.receipt";
 
-/** The same about the event behind it: nothing may follow the end of a run, so its receipt comes first. */
+/**
+ * The receipt of the next event: nothing may follow the end of a run, so its receipt comes first.
+ */
 export const RECEIPT_AHEAD_NAME = "countersign.receipt_ahead";
 
 /** Receipts that may wait for their verifier at once. */
 const MAX_WAITING = 10_000;
 
-/** What a receipt is about. */
+/** The event and the run of a receipt. */
 export type ReceiptContext = {
-  /** The event beside it. */
+  /** The event the receipt is about. */
   readonly event: AgUiEvent;
-  /** The run that was asked for. */
+  /** The requested run. */
   readonly threadId: string;
   readonly runId: string;
 };
 
-/** Decides about one receipt. Whatever is not `true`, an error and a promise that fails included, refuses it. */
+/** Verifies one receipt. Any result but `true` refuses it, also an error or a rejected promise. */
 export type VerifyReceipt = (
   receipt: JsonValue,
   context: ReceiptContext,
 ) => boolean | Promise<boolean>;
 
-/** How many receipts came and what was found. */
+/** The number of receipts by result. */
 export type ReceiptCounts = {
   readonly verified: number;
-  /** Receipts that do not hold, or that are about nothing. */
+  /** Receipts that are invalid, or that belong to no event. */
   readonly refused: number;
   readonly waiting: number;
-  /** Events without a receipt; what a gateway tells about its own blocks is not counted. */
+  /** Events without a receipt; the gateway's own notices do not need one. */
   readonly missing: number;
 };
 
@@ -47,30 +49,30 @@ export const NO_RECEIPTS: ReceiptCounts = Object.freeze({
 
 type RunIds = { readonly threadId: string; readonly runId: string };
 
-/** Puts receipts beside their events and has them verified. */
+/** Assigns receipts to their events and verifies them. */
 export type ReceiptTracker = {
   /** @throws CountersignError `ERR_LIMIT_EXCEEDED` when too many wait for the verifier */
   push(event: AgUiEvent, ids: RunIds): void;
-  /** Another stream begins: what the one before left open is settled. */
+  /** Begins another stream and settles the open receipt of the previous one. */
   begin(): void;
 };
 
 /**
- * Watches a conversation; `changed` is called whenever the counts change, with whether that is a fault: a
- * receipt that was refused, or an event without one. An error without a receipt is counted and no fault: the run
- * has failed by it, whoever said so.
+ * Creates a tracker. It calls `changed` with the new counts and with `isFault`: a refused receipt,
+ * or an event without one. A RUN_ERROR without a receipt is counted and is not a fault, because the
+ * run has failed anyway.
  *
- * The verifier is asked in the order of the events, and of each event once: a receipt that is beside none, or
- * beside one that has its receipt already, is refused without asking.
+ * The tracker verifies in the order of the events, once per event. It refuses a receipt without an
+ * event, or for an event that has one, without calling the verifier.
  */
 export function createReceiptTracker(
   verify: VerifyReceipt,
   changed: (counts: ReceiptCounts, isFault: boolean) => void,
 ): ReceiptTracker {
   let counts = NO_RECEIPTS;
-  /** The event before, as long as it has no receipt. */
-  let bare: AgUiEvent | undefined;
-  /** A receipt whose event has not come. */
+  /** The previous event, while it has no receipt. */
+  let unsigned: AgUiEvent | undefined;
+  /** A receipt whose event has not arrived. */
   let ahead: { readonly receipt: JsonValue } | undefined;
 
   function count(part: Partial<ReceiptCounts>, isFault: boolean): void {
@@ -78,29 +80,29 @@ export function createReceiptTracker(
     changed(counts, isFault);
   }
 
-  async function judge(receipt: JsonValue, context: ReceiptContext): Promise<void> {
+  async function runVerifier(receipt: JsonValue, context: ReceiptContext): Promise<void> {
     let good = false;
     try {
       good = (await verify(receipt, context)) === true;
     } catch {
-      // Undecided is refused.
+      // Undecided means refused.
     }
     const waiting = counts.waiting - 1;
     if (good) count({ waiting, verified: counts.verified + 1 }, false);
     else count({ waiting, refused: counts.refused + 1 }, true);
   }
 
-  function ask(receipt: JsonValue, event: AgUiEvent, { threadId, runId }: RunIds): void {
+  function enqueue(receipt: JsonValue, event: AgUiEvent, { threadId, runId }: RunIds): void {
     assertWithin("maxWaitingReceipts", counts.waiting + 1, MAX_WAITING);
     count({ waiting: counts.waiting + 1 }, false);
-    void judge(receipt, { event, threadId, runId });
+    void runVerifier(receipt, { event, threadId, runId });
   }
 
-  /** Whatever comes next, the event before can have no receipt any more. */
-  function closeBare(): void {
-    if (bare === undefined) return;
-    const isFault = bare.type !== "RUN_ERROR";
-    bare = undefined;
+  /** The previous event can no longer get a receipt. */
+  function closeUnsigned(): void {
+    if (unsigned === undefined) return;
+    const isFault = unsigned.type !== "RUN_ERROR";
+    unsigned = undefined;
     count({ missing: counts.missing + 1 }, isFault);
   }
 
@@ -109,27 +111,27 @@ export function createReceiptTracker(
   }
 
   function takeReceipt(receipt: JsonValue, ids: RunIds): void {
-    const about = bare;
-    bare = undefined;
+    const about = unsigned;
+    unsigned = undefined;
     if (about === undefined) refuse();
-    else ask(receipt, about, ids);
+    else enqueue(receipt, about, ids);
   }
 
   function takeAhead(receipt: JsonValue): void {
-    closeBare();
+    closeUnsigned();
     if (ahead !== undefined) refuse();
     ahead = { receipt };
   }
 
   function takeEvent(event: AgUiEvent, ids: RunIds): void {
-    closeBare();
-    if (ahead === undefined) bare = event;
+    closeUnsigned();
+    if (ahead === undefined) unsigned = event;
     else {
       const { receipt } = ahead;
       ahead = undefined;
-      ask(receipt, event, ids);
+      enqueue(receipt, event, ids);
     }
-    if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") closeBare();
+    if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") closeUnsigned();
   }
 
   return {
@@ -140,9 +142,9 @@ export function createReceiptTracker(
       else if (name !== BLOCKED_NAME) takeEvent(event, ids);
     },
     begin() {
-      // Where the line was cut, the receipt may well have been on its way.
-      if (bare !== undefined) count({ missing: counts.missing + 1 }, false);
-      bare = undefined;
+      // On a broken connection the receipt may have been in flight.
+      if (unsigned !== undefined) count({ missing: counts.missing + 1 }, false);
+      unsigned = undefined;
       ahead = undefined;
     },
   };

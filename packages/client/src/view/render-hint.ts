@@ -18,7 +18,7 @@ export type RenderHintView = {
   readonly afterMessageId?: string;
 };
 
-/** What a page shows for each component name. */
+/** The components of a page, by name. */
 export type ComponentMap<Component> =
   | { readonly [name: string]: Component }
   | ReadonlyMap<string, Component>;

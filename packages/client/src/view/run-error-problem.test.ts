@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { problemFromRunError } from "./run-error-problem.js";
 
-test("an error without a problem is told by its own code and words", () => {
+test("an error without a problem document gives its own code and message", () => {
   const event = { type: "RUN_ERROR", message: "no" } as const;
   expect(problemFromRunError(event)).toEqual({ code: "RUN_ERROR", message: "no", source: "agent" });
   expect(problemFromRunError({ ...event, code: "X", metadata: { countersign: 1 } })).toEqual({

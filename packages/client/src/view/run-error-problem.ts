@@ -5,8 +5,8 @@ import { stringMember } from "../base/string-member.js";
 import type { Problem } from "./snapshot.js";
 
 /**
- * Why a run failed, as the other side told it. A gateway that refused a run on a socket puts the problem document
- * which a request would be answered with into the metadata, so that both ways tell the same.
+ * Converts a RUN_ERROR into a problem. On a socket, a gateway puts the problem document of an HTTP
+ * refusal into the metadata, so both transports report the same.
  */
 export function problemFromRunError({
   code = "RUN_ERROR",

@@ -7,16 +7,16 @@ import type { ReceiptCounts } from "./receipts.js";
 import type { RenderHintView } from "./render-hint.js";
 
 /**
- * What a UI shows about the conversation.
+ * The status of the conversation.
  *
- * - `idle`: nothing was asked yet.
- * - `connecting`: a run was asked for and the agent has not answered.
- * - `streaming`: the agent is at work.
- * - `reconnecting`: the stream broke and is being taken up, or the agent asked to come back later.
- * - `stopping`: a stop was asked for and the agent is closing what is open.
- * - `waiting`: the run ended with questions to the person (`interrupts`).
+ * - `idle`: no run was requested yet.
+ * - `connecting`: a run was requested and the agent has not responded.
+ * - `streaming`: the agent is sending events.
+ * - `reconnecting`: the client is resuming a broken stream, or waits because the agent asked it to.
+ * - `stopping`: a stop was requested and the agent is closing open messages.
+ * - `waiting`: the run ended with `interrupts` for the person.
  * - `done`: the agent finished.
- * - `stopped`: the run was stopped, by the person or by the agent's side; neither success nor failure.
+ * - `stopped`: the person or the agent stopped the run; neither success nor failure.
  * - `failed`: see `problem`.
  */
 export type AgentStatus =
@@ -32,16 +32,16 @@ export type AgentStatus =
 
 /** Why a run failed. */
 export type Problem = ProblemDetails & {
-  /** One of our codes, or the one that the agent or gateway gave, or `RUN_ERROR` when it gave none. */
+  /** One of our codes, the agent's or gateway's code, or `RUN_ERROR` without one. */
   readonly code: string;
-  /** For a person. The words of the other side when `source` is `agent`: show them as text, trust them as little. */
+  /** For a person. The agent or gateway wrote it when `source` is `agent`: display it as plain text. */
   readonly message: string;
   readonly source: "agent" | "client";
-  /** The HTTP status, also the one that a gateway tells on a socket, or the close code; when no stream began and there was an answer. */
+  /** The HTTP status or the WebSocket close code, when a response came before any stream. */
   readonly status?: number;
 };
 
-/** All that a UI needs, at one moment. Never altered: a change gives a new one that shares the rest. */
+/** The complete state for a UI. Immutable: a change gives a new snapshot that shares the rest. */
 export type AgentSnapshot = {
   readonly status: AgentStatus;
   readonly problem?: Problem | undefined;
@@ -53,13 +53,13 @@ export type AgentSnapshot = {
   readonly result?: JsonValue | undefined;
   readonly steps: readonly StepView[];
   readonly subagents: readonly SubagentView[];
-  /** Questions to the person, to be answered by `resume`. */
+  /** Interrupts for the person; `resume` resolves them. */
   readonly interrupts: readonly Interrupt[];
-  /** Calls that the application must answer by `answer`. */
+  /** Calls of the application's own tools; `answer` sends their results. */
   readonly pendingToolCallIds: readonly string[];
   readonly usage: readonly TokenUsage[];
   readonly renderHints: readonly RenderHintView[];
-  /** What a gateway told it kept back, the newest 1,000 of the conversation. */
+  /** The gateway's notices of blocked events, the newest 1,000 of the conversation. */
   readonly notices: readonly BlockedNotice[];
   readonly receipts: ReceiptCounts;
 };
