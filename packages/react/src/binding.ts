@@ -59,7 +59,7 @@ export function useAgentSelector<Selection>(
   store?: AgentStore,
 ): Selection {
   const agent = useStore(store);
-  // What was drawn last, so that an equal selection keeps its identity when the selector is another one.
+  // The last drawn selection, so that an equal selection keeps its identity under a new selector.
   const drawn = useRef<{ value: Selection } | undefined>(undefined);
   const [select, selectOnServer] = useMemo(() => {
     let memo: { snapshot: AgentSnapshot; value: Selection } | undefined;
@@ -85,11 +85,11 @@ export function useAgentSelector<Selection>(
 /** Props of {@link RenderHint}. */
 export type RenderHintProps = {
   readonly hint: RenderHintView;
-  /** What the page shows for each name that an agent may use. */
+  /** The page's component for each name that an agent may use. */
   readonly components: ComponentMap<ComponentType<never>>;
   /** Checks or narrows the agent's values; nothing means that the hint is not shown. */
   readonly accept?: AcceptHint;
-  /** What is shown for a hint that the page does not know or refuses; nothing by default. */
+  /** The fallback for a hint that the page does not know or refuses; nothing by default. */
   readonly fallback?: ComponentType<{ hint: RenderHintView }>;
 };
 

@@ -35,7 +35,7 @@ export const AgentProvider: Component<AgentProviderProps> = (internals, { agent,
 /** The conversation as it stands, and what can be asked for. */
 export type Agent = AgentSnapshot & AgentActions;
 
-/** One listener per store, however many components read it; none while nobody does. */
+/** One listener per store, however many components read it; none without a component. */
 const readers = new WeakMap<AgentStore, () => AgentSnapshot>();
 
 function readerOf(store: AgentStore): () => AgentSnapshot {
@@ -115,11 +115,11 @@ export function agentReadable(store: AgentStore): Readable<AgentSnapshot> {
 /** Props of {@link RenderHint}. */
 export type RenderHintProps = {
   readonly hint: RenderHintView;
-  /** What the page shows for each name that an agent may use. */
+  /** The page's component for each name that an agent may use. */
   readonly components: ComponentMap<Component<never>>;
   /** Checks or narrows the agent's values; nothing means that the hint is not shown. */
   readonly accept?: AcceptHint;
-  /** What is shown for a hint that the page does not know or refuses; nothing by default. */
+  /** The fallback for a hint that the page does not know or refuses; nothing by default. */
   readonly fallback?: Component<{ hint: RenderHintView }>;
 };
 
