@@ -66,10 +66,10 @@ function rootOf(leaves: readonly Buffer[]): Buffer {
 }
 
 /**
- * Reads an exported log with a standard library alone and returns its entries.
+ * Reads an exported log with the standard library alone and returns its entries.
  *
- * Throws where the log is wrong: a gap in the sequence, a receipt whose own signature does not hold
- * (`sign: each`), a tree that is not the checkpoint's, a checkpoint that its key did not sign.
+ * Throws on a gap in the sequence, on a receipt with an invalid signature (`sign: each`), on a tree
+ * that does not match its checkpoint, and on a checkpoint with an invalid signature.
  */
 export async function auditExport(directory: string, logKey: string): Promise<AuditedEntry[]> {
   const [text = "", signatures = ""] = (

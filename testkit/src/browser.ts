@@ -15,7 +15,7 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-/** Where a browser for tests is, or `undefined` when this machine has none. */
+/** The path of a browser for tests, or `undefined` when this machine has none. */
 export function findBrowser(): string | undefined {
   return CHROMIUM.find((path) => existsSync(path));
 }

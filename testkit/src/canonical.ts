@@ -10,7 +10,7 @@ export function canonicalText(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalText(member)}`).join(",")}}`;
 }
 
-/** What a receipt names a payload by. */
+/** The hash by which a receipt names a payload. */
 export function payloadHash(value: unknown): string {
   return createHash("sha256").update(canonicalText(value)).digest("hex");
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 
-/** What the agent was asked, as it arrived. */
+/** A request as the agent received it. */
 export type FakeRequest = {
   method: string;
   path: string;
@@ -14,7 +14,7 @@ export type FakeRequest = {
   signal: AbortSignal;
 };
 
-/** What the agent answers: a status line, then raw pieces written exactly as they are yielded. */
+/** The agent's response: a status line, then raw chunks, written exactly as they are yielded. */
 export type FakeAnswer = {
   status?: number;
   headers?: Record<string, string>;

@@ -28,7 +28,7 @@ test("a started server accepts connections, comes back after a crash, and is gon
   expect(await reachable(server.url)).toBe(false);
 });
 
-test("a frozen server takes connections and answers nobody until it is thawed", async () => {
+test("a frozen server accepts connections and sends no response until it is thawed", async () => {
   const server = await startPostgres();
   try {
     await server.freeze();

@@ -19,12 +19,12 @@ export type RunningPostgres = {
   crash(): Promise<void>;
   /** Starts again after `crash` on the same files and port. */
   start(): Promise<void>;
-  /** Every server process stops where it is: connections stay, and nobody answers. `thaw` lets them go on. */
+  /** Stops every server process: connections stay open without a response. `thaw` resumes them. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
 };
 
-// PostgreSQL refuses to run as root; nobody (65534) exists on every Linux and owns nothing.
+// PostgreSQL refuses to run as root. User 65534 exists on every Linux and owns nothing.
 const NOBODY = 65_534;
 
 // StartupMessage, protocol 3.0: length, version, user and database.
@@ -58,7 +58,9 @@ async function nativeDirectory(): Promise<string> {
   return native;
 }
 
-/** Whether anybody may walk into a directory: a clone under a private directory hides its binaries. */
+/**
+ * Whether every user may enter a directory: a clone under a private directory hides its binaries.
+ */
 async function isOpenToAll(directory: string): Promise<boolean> {
   for (let path = directory; ; path = dirname(path)) {
     if (((await stat(path)).mode & 0o001) === 0) return false;

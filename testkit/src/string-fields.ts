@@ -1,4 +1,6 @@
-/** What a field of a protocol model may hold; the form of the model's own table. */
+/**
+ * The kinds of value that a field of the protocol model holds, in the form of the model's table.
+ */
 type Spec =
   | { readonly kind: "string" | "boolean" | "pointer" | "json" | "object" }
   | { readonly kind: "integer" }

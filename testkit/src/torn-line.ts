@@ -11,7 +11,7 @@ export type TornLine = {
   tear(): void;
   /** Lets go of every client; the server hears nothing, and believes that they are there. */
   freeze(): void;
-  /** Sends nobody to this server any more; who is connected stays. */
+  /** Routes no new connection to this server; open ones stay. */
   takeOut(port: number): void;
   stop(): Promise<void>;
 };
