@@ -148,7 +148,7 @@ test.each([
   [["state"], ["4711", "secret prompt"], ["secret answer", "secret question"]],
   [["text", "reasoning", "toolArgs", "toolResults", "state"], ["secret", "4711"], []],
 ] as const)(
-  "redacting %j takes out its content and what nobody can attribute",
+  "redacting %j removes its content and every part it cannot attribute",
   async (groups, gone, kept) => {
     const agent = await startFakeAgent(() => ({ pieces: EVENTS.map(sseFrame) }));
     const { output, text } = sink();

@@ -143,22 +143,22 @@ function forward(
         .writeHead(502, { "content-type": "application/json" })
         .end('{"error":"the agent cannot be reached"}');
   });
-  upstream.on("response", (answer) => {
-    const contentType = answer.headers["content-type"] ?? "";
-    connection.response(answer.statusCode ?? 0, contentType);
+  upstream.on("response", (upstreamResponse) => {
+    const contentType = upstreamResponse.headers["content-type"] ?? "";
+    connection.response(upstreamResponse.statusCode ?? 0, contentType);
     const tap = tapFor(contentType, connection);
-    response.writeHead(answer.statusCode ?? 502, passedOn(answer.headers));
+    response.writeHead(upstreamResponse.statusCode ?? 502, passedOn(upstreamResponse.headers));
     response.flushHeaders();
-    answer.on("data", (chunk: Buffer) => tap.push(chunk));
-    answer.on("end", () => {
+    upstreamResponse.on("data", (chunk: Buffer) => tap.push(chunk));
+    upstreamResponse.on("end", () => {
       tap.end();
       end("complete");
     });
-    answer.on("error", () => {
+    upstreamResponse.on("error", () => {
       end("cut");
       response.destroy();
     });
-    answer.pipe(response);
+    upstreamResponse.pipe(response);
   });
 }
 

@@ -5,7 +5,7 @@ import type { HeaderLine, RecordingLine } from "../recording/line.js";
 import { redactLine } from "../recording/redact.js";
 import type { RedactionGroup } from "../recording/redact.js";
 
-/** What a recorder is told. */
+/** Options of a recorder. */
 export type RecorderOptions = {
   readonly output: Writable;
   readonly target: string;

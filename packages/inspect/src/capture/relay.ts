@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import type { Recorder } from "./recorder.js";
 
-/** What a relayed socket needs. */
+/** Options of a relayed socket. */
 export type RelayOptions = {
   readonly request: IncomingMessage;
   readonly client: Duplex;
@@ -43,7 +43,9 @@ export function relayWebSocket({
     client.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     upstream.terminate();
   };
-  upstream.on("unexpected-response", (_request, answer) => refuse(answer.statusCode ?? 502));
+  upstream.on("unexpected-response", (_request, upstreamResponse) =>
+    refuse(upstreamResponse.statusCode ?? 502),
+  );
   upstream.on("error", () => {
     if (upstream.readyState === WebSocket.CONNECTING) refuse(502);
   });

@@ -21,19 +21,19 @@ export async function captureSession(options: SessionCaptureOptions): Promise<vo
     transport: "sse",
   });
   const connection = recorder.connection("GET", url.pathname);
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     headers: { ...options.headers, accept: "text/event-stream" },
     signal: options.signal ?? null,
     // The headers may hold tokens, and were meant for this address.
     redirect: "manual",
   });
   connection.request("");
-  connection.response(answer.status, answer.headers.get("content-type") ?? "");
-  if (!answer.ok || answer.body === null) {
+  connection.response(response.status, response.headers.get("content-type") ?? "");
+  if (!response.ok || response.body === null) {
     throw new CountersignError(
       "ERR_INSPECT_SESSION_REFUSED",
-      `the session answered with status ${answer.status}`,
-      { status: answer.status },
+      `the session answered with status ${response.status}`,
+      { status: response.status },
     );
   }
   const tap = new SseTap({
@@ -45,7 +45,7 @@ export async function captureSession(options: SessionCaptureOptions): Promise<vo
     comment: (text) => connection.comment(text),
   });
   try {
-    for await (const chunk of answer.body) tap.push(chunk);
+    for await (const chunk of response.body) tap.push(chunk);
     tap.end();
     connection.end("complete");
   } catch {

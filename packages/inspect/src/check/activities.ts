@@ -56,7 +56,7 @@ export class Activities {
   }
 }
 
-/** Applies a patch; `undefined` when it is over a bound, which is no fault by itself. */
+/** Applies a patch; `undefined` when it exceeds a limit, which by itself is not a fault. */
 export function apply(
   document: JsonValue,
   patch: JsonPatch,

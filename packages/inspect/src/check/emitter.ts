@@ -8,12 +8,12 @@ import type { Deviation, Repairer, RepairResult } from "@countersign/wire/dialec
 export type EmitterFacts = {
   /** Emitter profiles that fit everything seen; none where the stream shows nothing of a known framework. */
   readonly profiles: readonly string[];
-  /** What a gateway repairs of this stream, by its note, and how often. */
+  /** The gateway's repairs of this stream: how often each note occurs. */
   readonly repairs: Readonly<Record<string, number>>;
 };
 
 /** Watches a stream for the known deviations of frameworks, with the repairer that a gateway uses. */
-export class EmitterWatch {
+export class EmitterDetector {
   readonly #input: RunAgentInput | undefined;
   #repairer: Repairer | undefined;
   readonly #repairs = new Map<string, number>();

@@ -6,7 +6,7 @@ import type { RuleId } from "../rules/table.js";
 import type { Place } from "./findings.js";
 
 /** A rule and where it was broken; what the codes of the wire mean to a reader of reports. */
-export type Explained = { readonly rule: RuleId; readonly place: Place };
+export type RuleMatch = { readonly rule: RuleId; readonly place: Place };
 
 const SIMPLE: ReadonlyMap<string, RuleId> = new Map<string, RuleId>([
   ["ERR_JSON_SYNTAX", "json/syntax"],
@@ -32,8 +32,8 @@ const SIMPLE: ReadonlyMap<string, RuleId> = new Map<string, RuleId>([
   ["ERR_PROTO_EMPTY_FRAME", "proto/empty-frame"],
 ]);
 
-/** What an error of the wire means; a broken invariant is passed on. */
-export function explainError(error: unknown): Explained {
+/** Maps an error of the wire package to a rule; a broken invariant is rethrown. */
+export function explainError(error: unknown): RuleMatch {
   if (!isCountersignError(error)) throw error;
   if (isCountersignError(error, "ERR_ENFORCE_MALFORMED_VALUE")) return explainMalformed(error);
   const rule = SIMPLE.get(error.code);
@@ -42,7 +42,7 @@ export function explainError(error: unknown): Explained {
   return { rule: fallback, place: { detail: error.message } };
 }
 
-function explainMalformed(error: CountersignError<"ERR_ENFORCE_MALFORMED_VALUE">): Explained {
+function explainMalformed(error: CountersignError<"ERR_ENFORCE_MALFORMED_VALUE">): RuleMatch {
   const { subject, path, expected, found } = error.facts;
   const place = { path, detail: `${subject}: expected ${expected}, found ${found}` };
   if (path.endsWith("/subagentRunId") && found === "null") {
@@ -58,8 +58,8 @@ function explainMalformed(error: CountersignError<"ERR_ENFORCE_MALFORMED_VALUE">
   return { rule: found === "null" ? "event/null-field" : "event/malformed", place };
 }
 
-/** What was removed from an event, as a rule. */
-export function explainNote(note: EnforceNote, type: string): Explained | undefined {
+/** Maps a removal from an event to a rule. */
+export function explainNote(note: EnforceNote, type: string): RuleMatch | undefined {
   const place = { path: note.path };
   switch (note.kind) {
     case "unknownEvent":
@@ -77,8 +77,8 @@ export function explainNote(note: EnforceNote, type: string): Explained | undefi
   }
 }
 
-/** What a translation changed, as a rule; `forgiven` tells whether the 1.0 client would read the original. */
-export function explainDialect(note: DialectNote, forgiven: () => boolean): Explained | undefined {
+/** Maps a change by a translation to a rule; `forgiven` says whether the 1.0 client accepts the original. */
+export function explainDialect(note: DialectNote, forgiven: () => boolean): RuleMatch | undefined {
   const place = { path: note.path, detail: note.message };
   switch (note.rule) {
     case "thinking-translated":

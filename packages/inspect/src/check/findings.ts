@@ -2,13 +2,13 @@ import type { Layer, Severity } from "../rules/rule.js";
 import { rulePage, RULES } from "../rules/table.js";
 import type { RuleId, SeverityOverride } from "../rules/table.js";
 
-/** Where a rule was broken. */
+/** The position of a violation. */
 export type Place = {
   /** Counted from 1 over the events of the stream. */
   readonly eventNumber?: number;
   /** JSON pointer into the event. */
   readonly path?: string;
-  /** What was expected there, or the measured facts. Never a payload. */
+  /** The expected value, or the measured facts. Never a payload. */
   readonly detail?: string;
 };
 
@@ -18,8 +18,9 @@ export type Finding = {
   readonly layer: Layer;
   readonly severity: Severity;
   readonly title: string;
-  /** What is wrong, in one sentence. */
+  /** The violation in one sentence. */
   readonly message: string;
+  /** The fix. The key is part of the JSON report, which keeps its names. */
   readonly mend: string;
   /** The rule's page, relative to the documentation. */
   readonly page: string;
@@ -61,7 +62,7 @@ export function createFindings(
     list: () =>
       [...found]
         .map(([rule, entry]): Finding => {
-          const { layer, severity, title, what, mend } = RULES[rule];
+          const { layer, severity, title, what, fix } = RULES[rule];
           const own = overrides.get(rule);
           return {
             rule,
@@ -69,7 +70,7 @@ export function createFindings(
             severity: own === undefined || own === "off" ? severity : own,
             title,
             message: what,
-            mend,
+            mend: fix,
             page: rulePage(rule),
             count: entry.count,
             places: entry.places,

@@ -3,16 +3,16 @@ import type { AgUiEvent } from "@countersign/wire";
 import { enforceEvent } from "@countersign/wire/enforce";
 import type { EnforceNote } from "@countersign/wire/enforce";
 import { explainError } from "./explain.js";
-import type { Explained } from "./explain.js";
+import type { RuleMatch } from "./explain.js";
 
 /** An event as far as it can be read, and everything that is wrong with it. */
 export type ReadEvent = {
   readonly event: AgUiEvent | undefined;
-  readonly problems: readonly Explained[];
+  readonly problems: readonly RuleMatch[];
   readonly notes: readonly EnforceNote[];
 };
 
-const NONE: readonly Explained[] = Object.freeze([]);
+const NONE: readonly RuleMatch[] = Object.freeze([]);
 
 /** Faults looked for in one event. */
 const MOST_PROBLEMS = 8;
@@ -21,8 +21,8 @@ const MOST_PROBLEMS = 8;
  * Reads an event for judging only: a faulty field is reported and left out, so that one bad timestamp
  * does not make every later event look out of order. What comes out is never sent to anyone.
  */
-export function readForJudging(value: JsonObject): ReadEvent {
-  let problems: Explained[] | undefined;
+export function readEventLeniently(value: JsonObject): ReadEvent {
+  let problems: RuleMatch[] | undefined;
   let rest = value;
   for (;;) {
     try {

@@ -7,10 +7,10 @@ import type { Upgrader, UpgradeResult } from "@countersign/wire/dialects";
 import { createRunAutomaton } from "@countersign/wire/order";
 import type { RuleId } from "../rules/table.js";
 import { explainDialect, explainError, explainNote, typeOf } from "./explain.js";
-import type { Explained } from "./explain.js";
+import type { RuleMatch } from "./explain.js";
 import type { Findings, Place } from "./findings.js";
-import { isReadable, readForJudging } from "./read-event.js";
-import { EmitterWatch } from "./emitter.js";
+import { isReadable, readEventLeniently } from "./read-event.js";
+import { EmitterDetector } from "./emitter.js";
 import { SummaryCounter } from "./summary.js";
 import type { StreamSummary } from "./summary.js";
 import { Symptoms } from "./symptoms.js";
@@ -30,10 +30,10 @@ export type SeenEvent = {
   readonly source: JsonValue;
 };
 
-/** What a check needs. */
+/** Options of a stream check. */
 export type StreamCheckOptions = {
   readonly findings: Findings;
-  /** What was asked for; lets the ids of the answer be compared. */
+  /** The request, to compare the ids of the response with. */
   readonly input?: RunAgentInput;
   /** Interrupts that the run before on this thread left open. */
   readonly openInterrupts?: readonly string[];
@@ -83,7 +83,7 @@ class Check implements StreamCheck {
   readonly #onEvent: ((event: SeenEvent) => void) | undefined;
   readonly #counter = new SummaryCounter();
   readonly #symptoms: Symptoms;
-  readonly #emitter: EmitterWatch;
+  readonly #emitter: EmitterDetector;
   readonly #texts = createJsonSequence();
   #upgrader: Upgrader;
   #expander = createChunkExpander();
@@ -105,7 +105,7 @@ class Check implements StreamCheck {
       options.input,
       options.openInterrupts,
     );
-    this.#emitter = new EmitterWatch(options.input);
+    this.#emitter = new EmitterDetector(options.input);
     this.#upgrader = this.#createUpgrader("auto");
     this.#automaton = this.#createAutomaton();
   }
@@ -133,7 +133,7 @@ class Check implements StreamCheck {
     const upgraded = this.#upgrade(value as JsonObject, type);
     for (const event of upgraded?.events ?? []) {
       this.#emitter.push(event);
-      this.#judge(event, type);
+      this.#checkEvent(event, type);
     }
     this.#seen(type, bytes, value);
   }
@@ -176,7 +176,7 @@ class Check implements StreamCheck {
     this.#findings.report(rule, { eventNumber: this.#counter.events, ...place });
   };
 
-  #explain({ rule, place }: Explained): void {
+  #explain({ rule, place }: RuleMatch): void {
     this.#report(rule, place);
   }
 
@@ -242,8 +242,8 @@ class Check implements StreamCheck {
     this.#report(dialect === "chio" ? "dialect/envelope" : "dialect/superseded");
   }
 
-  #judge(value: JsonObject, type: string): void {
-    const { event, problems, notes } = readForJudging(value);
+  #checkEvent(value: JsonObject, type: string): void {
+    const { event, problems, notes } = readEventLeniently(value);
     for (const problem of problems) this.#explain(problem);
     for (const note of notes) {
       const explained = explainNote(note, type);

@@ -2,7 +2,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import type { EmitterFacts } from "./emitter.js";
 import type { Dialect } from "@countersign/wire/dialects";
 
-/** What a stream was, apart from its faults. */
+/** Facts about a stream, apart from its violations. */
 export type StreamSummary = {
   events: number;
   runs: number;
@@ -12,7 +12,7 @@ export type StreamSummary = {
   dialect: Dialect;
   /** `protocolVersion` of the first RUN_STARTED that declares one. */
   protocolVersion?: string;
-  /** What the stream makes use of: `tools`, `reasoning`, `state`, … */
+  /** The features that the stream uses: `tools`, `reasoning`, `state`, … */
   features: string[];
   /** Events of each type; at most so many different ones are told apart. */
   types: Record<string, number>;

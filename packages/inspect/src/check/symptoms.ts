@@ -23,7 +23,7 @@ const BEFORE_AN_ANSWER: ReadonlySet<string> = new Set([
   "RAW",
 ]);
 
-/** What is legal and still worth telling: the symptoms that users report. */
+/** Reports legal streams that cause the symptoms users complain about. */
 export class Symptoms {
   readonly #findings: Findings;
   #state: JsonValue | undefined;
@@ -130,7 +130,8 @@ export class Symptoms {
         return;
       case "RUN_ERROR":
         if (this.#hasAnswered) this.#findings.report("run/failed", { eventNumber });
-        else this.#findings.report("run/failed-at-once", { eventNumber, detail: saidBy(event) });
+        else
+          this.#findings.report("run/failed-at-once", { eventNumber, detail: quoteError(event) });
         if (TRACE.test(event.message)) this.#findings.report("run/error-details", { eventNumber });
         return;
       default:
@@ -196,8 +197,8 @@ function isEmptyObject(value: JsonValue): boolean {
   return typeof value === "object" && value !== null && writeJson(value) === "{}";
 }
 
-/** What an error says, in one bounded line: whoever checks an agent reads it first. */
-function saidBy({ code, message }: EventOf<"RUN_ERROR">): string {
+/** Quotes the agent's error in one bounded line, because a developer reads it first. */
+function quoteError({ code, message }: EventOf<"RUN_ERROR">): string {
   const said = message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
   const quoted = said.length > MAX_QUOTED ? `${said.slice(0, MAX_QUOTED)}…` : said;
   return code === undefined ? `the agent says: ${quoted}` : `the agent says: ${quoted} (${code})`;

@@ -70,7 +70,7 @@ export function isProto(contentType: string): boolean {
   return mediaType(contentType) === PROTO_MEDIA_TYPE;
 }
 
-/** Undoes a content encoding; `undefined` for one nobody knows. */
+/** Decodes a content encoding; `undefined` for an unknown one. */
 export function decompress(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
@@ -87,7 +87,7 @@ export function decompress(
   const source = Readable.from(body);
   const target = make();
   source.on("error", (error) => target.destroy(error));
-  // The reader may have left already; then nobody else listens.
+  // Without a listener, an error after the reader has stopped would end the process.
   target.on("error", () => {});
   return source.pipe(target) as AsyncIterable<Uint8Array>;
 }

@@ -1,7 +1,7 @@
 import { createByteAccount, measureEvent } from "@countersign/wire/accounting";
 import type { ByteRow } from "./report.js";
 
-/** What was measured around the events. */
+/** The byte counts of the request and its headers. */
 export type ByteFacts = {
   readonly spoken?: ByteRow["transport"];
   /** Bytes of the input's JSON. */
@@ -16,7 +16,7 @@ export type ByteFacts = {
 const UPGRADE_BYTES = 330;
 
 /** Adds up the same events over each transport. */
-export class ByteLedger {
+export class ByteCounter {
   readonly #accounts = {
     "sse-http1": createByteAccount("sse-http1"),
     "sse-http2": createByteAccount("sse-http2"),

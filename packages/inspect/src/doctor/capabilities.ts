@@ -3,7 +3,7 @@ import { enforceCapabilities } from "@countersign/wire/enforce";
 import { createFindings } from "../check/findings.js";
 import { connect } from "../probe/connect.js";
 import { exchange } from "../probe/exchange.js";
-import type { ExchangeAnswer } from "../probe/exchange.js";
+import type { ExchangeResponse } from "../probe/exchange.js";
 import { Phases } from "../probe/phase.js";
 import { mediaType } from "./body.js";
 import type { CapabilityFacts } from "./report.js";
@@ -14,9 +14,9 @@ const PATIENCE_MS = 3000;
 
 /**
  * Asks `GET <path>/capabilities` over a connection of its own, where many agents say what they can do. AG-UI names no place for it
- * and never asks for it: no answer, or another one than JSON, says nothing.
+ * and never asks for it: no response, or another one than JSON, says nothing.
  */
-export async function askCapabilities(
+export async function fetchCapabilities(
   endpoint: URL,
   { options, phases, timeoutMs }: Session,
 ): Promise<CapabilityFacts | undefined> {
@@ -25,7 +25,7 @@ export async function askCapabilities(
   const patience = Math.min(timeoutMs, PATIENCE_MS);
   const connected = await connect({
     url,
-    // The way was judged already.
+    // The connection was checked already.
     findings: createFindings(),
     phases: new Phases(phases.now),
     timeoutMs: patience,
@@ -37,15 +37,15 @@ export async function askCapabilities(
   const { socket } = connected;
   const late = setTimeout(() => socket.destroy(), patience);
   try {
-    const answer = await exchange(socket, {
+    const response = await exchange(socket, {
       method: "GET",
       url,
       headers: { ...options.headers, accept: "application/json" },
       signal: AbortSignal.timeout(patience),
     });
-    const isJson = mediaType(answer.headers.get("content-type") ?? "") === "application/json";
-    if (answer.status !== 200 || !isJson) return undefined;
-    return judge(await readWhole(answer));
+    const isJson = mediaType(response.headers.get("content-type") ?? "") === "application/json";
+    if (response.status !== 200 || !isJson) return undefined;
+    return checkDeclaration(await readWhole(response));
   } catch {
     return undefined;
   } finally {
@@ -54,7 +54,7 @@ export async function askCapabilities(
   }
 }
 
-function judge(text: string): CapabilityFacts {
+function checkDeclaration(text: string): CapabilityFacts {
   try {
     const capabilities = enforceCapabilities(parseJson(text));
     return { isValid: true, groups: Object.keys(capabilities).slice(0, 16) };
@@ -64,12 +64,12 @@ function judge(text: string): CapabilityFacts {
   }
 }
 
-async function readWhole({ body }: ExchangeAnswer): Promise<string> {
+async function readWhole({ body }: ExchangeResponse): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new RangeError("the answer is too long");
+    if (size > MAX_BYTES) throw new RangeError("the response is too long");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -14,7 +14,7 @@ import type { ServerOptions, WebSocket } from "ws";
 import { createFindings } from "../check/findings.js";
 import { faults } from "../testing/run-check.js";
 import { examine } from "./doctor.js";
-import { judgeSetup } from "./timing.js";
+import { checkSetup } from "./timing.js";
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -160,7 +160,7 @@ test("GET streams warn about named events, which EventSource hides from onmessag
 
 test("a slow set-up is told with its time", () => {
   const findings = createFindings();
-  judgeSetup(
+  checkSetup(
     [
       { name: "tcp", startMs: 0, endMs: 120 },
       { name: "tls", startMs: 120, endMs: 260 },

@@ -2,15 +2,15 @@ import { parseUrl } from "@countersign/core";
 import { PROTO_MEDIA_TYPE } from "@countersign/wire/proto";
 import { connect } from "../probe/connect.js";
 import { exchange } from "../probe/exchange.js";
-import type { ExchangeAnswer } from "../probe/exchange.js";
+import type { ExchangeResponse } from "../probe/exchange.js";
 import type { RuleId } from "../rules/table.js";
-import { askCapabilities } from "./capabilities.js";
+import { fetchCapabilities } from "./capabilities.js";
 import { decompress, isProto, mediaType, protoReader, sseReader } from "./body.js";
 import type { BodyReader } from "./body.js";
 import { carriesIdToken } from "./input.js";
 import { preflight } from "./preflight.js";
 import type { Session } from "./session.js";
-import { judgeSetup } from "./timing.js";
+import { checkSetup } from "./timing.js";
 
 const MAX_REDIRECTS = 3;
 const EXCERPT = 300;
@@ -33,38 +33,38 @@ const SHOWN = [
 export async function checkHttp(start: URL, session: Session): Promise<void> {
   let url = start;
   for (let redirects = 0; ; redirects++) {
-    const answer = await send(url, session, redirects === 0);
-    if (answer === undefined) return;
-    const location = answer.headers.get("location");
+    const response = await send(url, session, redirects === 0);
+    if (response === undefined) return;
+    const location = response.headers.get("location");
     if (
-      answer.status < 300 ||
-      answer.status > 399 ||
+      response.status < 300 ||
+      response.status > 399 ||
       location === undefined ||
       redirects === MAX_REDIRECTS
     ) {
-      await judgeAnswer(answer, session);
+      await checkResponse(response, session);
       const { get, capabilities } = session.options;
       if (session.reached === 3 && get !== true && capabilities !== false) {
-        session.capabilities = await askCapabilities(url, session);
+        session.capabilities = await fetchCapabilities(url, session);
       }
       return;
     }
     const next = parseUrl(location, url);
     if (next === undefined || !isSameServer(url, next)) {
       const place = next === undefined ? "no address" : `${next.protocol}//${next.host}`;
-      const detail = `${answer.status} to ${place}, not followed`;
+      const detail = `${response.status} to ${place}, not followed`;
       session.findings.report("http/redirect", { detail });
-      await judgeAnswer(answer, session);
+      await checkResponse(response, session);
       return;
     }
-    answer.close();
-    session.findings.report("http/redirect", { detail: `${answer.status} to ${next.pathname}` });
+    response.close();
+    session.findings.report("http/redirect", { detail: `${response.status} to ${next.pathname}` });
     url = next;
   }
 }
 
 /**
- * Whether a redirect stays where the headers were meant for: they hold tokens, and the answer of a hostile agent must
+ * Whether a redirect stays where the headers were meant for: they hold tokens, and the response of a hostile agent must
  * not send them, or this request, to whom it likes.
  */
 function isSameServer(from: URL, to: URL): boolean {
@@ -76,7 +76,7 @@ async function send(
   url: URL,
   session: Session,
   first: boolean,
-): Promise<ExchangeAnswer | undefined> {
+): Promise<ExchangeResponse | undefined> {
   const { options, phases, findings, timeoutMs } = session;
   const get = options.get === true;
   const connected = await connect({
@@ -92,7 +92,7 @@ async function send(
   session.network = connected.facts;
   session.reached = 2;
   if (first) {
-    judgeSetup(phases.list, findings);
+    checkSetup(phases.list, findings);
     if (options.preflight !== false) await preflight(url, session);
   }
   const body = get ? undefined : JSON.stringify(session.input);
@@ -101,7 +101,7 @@ async function send(
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), timeoutMs);
   try {
-    const answer = await exchange(connected.socket, {
+    const response = await exchange(connected.socket, {
       method: get ? "GET" : "POST",
       url,
       headers: {
@@ -116,20 +116,20 @@ async function send(
       ...(body === undefined ? {} : { body }),
       signal: patience.signal,
     });
-    phases.add("request", startMs, `${answer.status} over HTTP/${answer.httpVersion}`);
+    phases.add("request", startMs, `${response.status} over HTTP/${response.httpVersion}`);
     session.byteFacts = {
       ...session.byteFacts,
-      requestHeaders: answer.requestHeaderBytes,
-      spoken: answer.httpVersion === "2" ? "sse-http2" : "sse-http1",
+      requestHeaders: response.requestHeaderBytes,
+      spoken: response.httpVersion === "2" ? "sse-http2" : "sse-http1",
     };
-    return answer;
+    return response;
   } catch (error) {
     connected.socket.destroy();
     phases.add("request", startMs, "failed");
     const late = patience.signal.aborted;
     const { code = "", message = "" } = error as NodeJS.ErrnoException;
     findings.report(late ? "http/no-events" : "http/cut", {
-      detail: late ? "no answer at all" : code || message,
+      detail: late ? "no response at all" : code || message,
     });
     return undefined;
   } finally {
@@ -137,13 +137,13 @@ async function send(
   }
 }
 
-async function judgeAnswer(answer: ExchangeAnswer, session: Session): Promise<void> {
+async function checkResponse(response: ExchangeResponse, session: Session): Promise<void> {
   const { findings, options } = session;
-  const { status, headers } = answer;
+  const { status, headers } = response;
   const contentType = headers.get("content-type") ?? "";
   const facts = {
     method: options.get === true ? "GET" : "POST",
-    httpVersion: answer.httpVersion,
+    httpVersion: response.httpVersion,
     status,
     headers: Object.fromEntries(
       SHOWN.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : [])),
@@ -153,24 +153,24 @@ async function judgeAnswer(answer: ExchangeAnswer, session: Session): Promise<vo
   const proto = isProto(contentType);
   const sse = mediaType(contentType) === "text/event-stream";
   if (refused !== undefined || (!proto && !sse)) {
-    const excerpt = await readExcerpt(answer);
+    const excerpt = await readExcerpt(response);
     session.exchange = { ...facts, excerpt };
     if (refused === undefined)
       findings.report("http/content-type", {
         detail: contentType === "" ? "none" : mediaType(contentType),
       });
     else if (refused !== "explained") findings.report(refused, { detail: `status ${status}` });
-    answer.close();
+    response.close();
     return;
   }
-  judgeHeaders(headers, session, proto, contentType);
+  checkHeaders(headers, session, proto, contentType);
   const reader = proto
     ? protoReader(findings, session.check)
     : sseReader(findings, session.check, options.get === true);
   session.exchange = { ...facts, encoding: reader.encoding };
   session.reached = 3;
-  await readBody(answer, reader, session);
-  answer.close();
+  await readBody(response, reader, session);
+  response.close();
 }
 
 function ruleOfStatus(status: number, session: Session): RuleId | "explained" | undefined {
@@ -191,7 +191,7 @@ function ruleOfStatus(status: number, session: Session): RuleId | "explained" | 
   return "http/status";
 }
 
-function judgeHeaders(
+function checkHeaders(
   headers: ReadonlyMap<string, string>,
   session: Session,
   proto: boolean,
@@ -210,14 +210,14 @@ function judgeHeaders(
 }
 
 async function readBody(
-  answer: ExchangeAnswer,
+  response: ExchangeResponse,
   reader: BodyReader,
   session: Session,
 ): Promise<void> {
   const { findings, phases, arrivals, check } = session;
   const startMs = phases.now();
-  const encoding = answer.headers.get("content-encoding") ?? "identity";
-  const body = encoding === "identity" ? answer.body : decompress(answer.body, encoding);
+  const encoding = response.headers.get("content-encoding") ?? "identity";
+  const body = encoding === "identity" ? response.body : decompress(response.body, encoding);
   if (body === undefined) {
     findings.report("http/encoding-unreadable", { detail: encoding });
     return;
@@ -240,7 +240,7 @@ async function readBody(
     });
   } else if (outcome.kind === "late") {
     if (session.events === 0)
-      findings.report("http/no-events", { detail: "the answer began, but no event came" });
+      findings.report("http/no-events", { detail: "the response began, but no event came" });
     else findings.report("http/stalled", { eventNumber: session.events });
   } else if (outcome.kind === "open" && session.options.get !== true) {
     findings.report("http/stalled", {
@@ -248,7 +248,7 @@ async function readBody(
       detail: "the run has ended, but the body stays open",
     });
   }
-  arrivals.judge(findings, startMs);
+  arrivals.check(findings, startMs);
 }
 
 type Outcome = { kind: "end" | "late" | "open" } | { kind: "cut"; detail: string; zlib: boolean };
@@ -290,16 +290,16 @@ async function consume(
   }
 }
 
-async function readExcerpt(answer: ExchangeAnswer): Promise<string> {
+async function readExcerpt(response: ExchangeResponse): Promise<string> {
   let text = "";
-  const late = setTimeout(() => answer.close(), 2000);
+  const late = setTimeout(() => response.close(), 2000);
   try {
-    for await (const chunk of answer.body) {
+    for await (const chunk of response.body) {
       text += Buffer.from(chunk).toString("utf8");
       if (text.length >= EXCERPT) break;
     }
   } catch {
-    // Whatever came is enough.
+    // The excerpt needs only the part that arrived.
   } finally {
     clearTimeout(late);
   }

@@ -5,7 +5,7 @@ import type { RunAgentInput } from "@countersign/wire";
 import { enforceInput } from "@countersign/wire/enforce";
 import type { Findings } from "../check/findings.js";
 
-/** What a check asks the agent unless another message is given. */
+/** The message that a check sends by default. */
 export const DEFAULT_MESSAGE = "Say hi in 5 words";
 
 /** The input of a check, in the form every framework accepts: 0.0.x requires all members, LangGraph ids that are UUIDs. */
@@ -23,7 +23,7 @@ export function defaultInput(message = DEFAULT_MESSAGE): JsonValue {
 }
 
 /** Reports what is wrong with an input; `undefined` when the order of the answer cannot be tied to it. */
-export function judgeInput(value: JsonValue, findings: Findings): RunAgentInput | undefined {
+export function checkInput(value: JsonValue, findings: Findings): RunAgentInput | undefined {
   try {
     return enforceInput(value).input;
   } catch (error) {

@@ -17,7 +17,7 @@ export async function preflight(url: URL, session: Session): Promise<void> {
   const startMs = phases.now();
   const connected = await connect({
     url,
-    // The way was judged already; what fails here is the preflight.
+    // The connection was checked already; a failure here is the preflight's.
     findings: createFindings(),
     phases: new Phases(phases.now),
     timeoutMs,
@@ -27,10 +27,10 @@ export async function preflight(url: URL, session: Session): Promise<void> {
   });
   if (connected === undefined) return;
   const { socket } = connected;
-  let refusal: string | undefined = "no answer";
+  let refusal: string | undefined = "no response";
   let allowed = false;
   try {
-    const answer = await exchange(socket, {
+    const response = await exchange(socket, {
       method: "OPTIONS",
       url,
       headers: {
@@ -40,10 +40,10 @@ export async function preflight(url: URL, session: Session): Promise<void> {
       },
       signal: AbortSignal.timeout(Math.min(timeoutMs, 5000)),
     });
-    allowed = answer.headers.has("access-control-allow-origin");
-    refusal = refusalOf(answer.status, answer.headers, origin, asked);
+    allowed = response.headers.has("access-control-allow-origin");
+    refusal = refusalOf(response.status, response.headers, origin, asked);
     session.byteFacts = { ...session.byteFacts, preflight: socket.bytesRead + socket.bytesWritten };
-    answer.close();
+    response.close();
   } catch {
     socket.destroy();
   }

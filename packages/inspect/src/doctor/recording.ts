@@ -14,18 +14,18 @@ import type { RecordingLine } from "../recording/line.js";
 import { readLines } from "../recording/read-lines.js";
 import type { Layer } from "../rules/rule.js";
 import type { RuleId, SeverityOverride } from "../rules/table.js";
-import { ByteLedger } from "./bytes.js";
-import { judgeLayers, verdictOf } from "./report.js";
+import { ByteCounter } from "./bytes.js";
+import { checkLayers, verdictOf } from "./report.js";
 import type { DoctorReport } from "./report.js";
 import { TimelineRecorder } from "./timeline.js";
 
-/** What the check of a recording can be told. */
+/** Options of checking a recording. */
 export type RecordingOptions = { readonly severities?: ReadonlyMap<RuleId, SeverityOverride> };
 
-/** What a recording turned out to be. */
+/** The detected format of a recording. */
 type Format = "sse" | "jsonl" | "agui.jsonl";
 
-/** Connections judged at once; a recording that opens more is judged as its older ones end. */
+/** Connections checked at once; further ones wait until older ones end. */
 const MAX_CONNECTIONS = 256;
 const PLAIN_EVENT =
   /^\{"kind":"event","connId":"([^"\\]*)","seq":\d+,"tMs":(\d+(?:\.\d+)?),"event":(?=\{)/;
@@ -59,7 +59,7 @@ export async function examineRecording(
     startedAt: startedAt.toISOString(),
     durationMs: Date.now() - startedAt.getTime(),
     verdict: verdictOf(list, examiner.events),
-    layers: judgeLayers(list, 3, skippedLayers),
+    layers: checkLayers(list, 3, skippedLayers),
     findings: list,
     skipped: [
       { what: "network", reason },
@@ -85,13 +85,13 @@ export async function examineRecording(
 
 class Examiner {
   readonly timeline = new TimelineRecorder();
-  readonly ledger = new ByteLedger();
+  readonly ledger = new ByteCounter();
   readonly #findings: Findings;
   readonly #checks = new Map<string, StreamCheck>();
   readonly #threads = new WeakMap<StreamCheck, string>();
-  /** What the last run of each thread left open. */
+  /** The open interrupts of each thread's last run. */
   readonly #interrupts = new Map<string, readonly string[]>();
-  /** Inputs whose answer has not begun. */
+  /** Requests whose response has not begun. */
   readonly #asked = new Map<string, JsonValue>();
   readonly #texts = createJsonSequence({ maxBytes: 32 * 1024 * 1024, maxDepth: 80 });
   readonly #events = createJsonSequence();
@@ -175,7 +175,7 @@ class Examiner {
         if (line.input !== undefined) this.#asked.set(line.connId, line.input);
         return;
       case "response":
-        // A preflight or a refusal is no stream, so nothing is missing from it.
+        // A preflight or a refusal is not a stream, so nothing is missing from it.
         if (line.status === 200 && line.contentType.startsWith("text/event-stream")) {
           this.#check(line.connId);
         }
@@ -255,7 +255,7 @@ function merge(before: StreamSummary | undefined, next: StreamSummary): StreamSu
   };
 }
 
-/** What was asked, when it is of 1.0; of another dialect it tells nothing. */
+/** The request, if it is of 1.0; another dialect has no comparable ids. */
 function readInput(value: JsonValue): RunAgentInput | undefined {
   try {
     return enforceInput(value).input;

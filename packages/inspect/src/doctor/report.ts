@@ -27,7 +27,7 @@ export type Timeline = {
   readonly omitted: number;
 };
 
-/** What one message costs on one transport. */
+/** The bytes of one message on one transport. */
 export type ByteRow = {
   readonly transport: "sse-http1" | "sse-http2" | "websocket";
   /** Whether this transport was spoken; the others are computed from the same events. */
@@ -50,26 +50,26 @@ export type LayerStatus = {
   readonly reason?: string;
 };
 
-/** What was exchanged, without secrets. */
+/** The request and the response, without secrets. */
 export type ExchangeFacts = {
   readonly method: string;
   readonly httpVersion?: string;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the body was read as. */
+  /** The encoding with which the body was read. */
   readonly encoding?: "sse" | "proto" | "websocket" | "jsonl" | "agui.jsonl";
   readonly frameStyle?: string;
   readonly closeCode?: number;
-  /** The beginning of an answer that was no stream. */
+  /** The beginning of a response that was not a stream. */
   readonly excerpt?: string;
 };
 
-/** What an agent says it can do (`GET <path>/capabilities`). */
+/** The capabilities that an agent declares (`GET <path>/capabilities`). */
 export type CapabilityFacts = {
   readonly isValid: boolean;
   /** The groups that the agent names. */
   readonly groups: readonly string[];
-  /** What is malformed. */
+  /** The reason why the declaration is malformed. */
   readonly problem?: string;
 };
 
@@ -97,7 +97,7 @@ export function failing(report: DoctorReport, threshold: Severity | "never"): Fi
 }
 
 /** How each layer fared; `reached` is the deepest layer that was looked at. */
-export function judgeLayers(
+export function checkLayers(
   findings: readonly Finding[],
   reached: Layer,
   skipped: ReadonlyMap<Layer, string> = new Map(),

@@ -8,15 +8,15 @@ import type { NetworkFacts } from "../probe/connect.js";
 import { Phases } from "../probe/phase.js";
 import type { Layer } from "../rules/rule.js";
 import type { RuleId, SeverityOverride } from "../rules/table.js";
-import { ByteLedger } from "./bytes.js";
+import { ByteCounter } from "./bytes.js";
 import type { ByteFacts } from "./bytes.js";
-import { judgeInput } from "./input.js";
-import { judgeLayers, verdictOf } from "./report.js";
+import { checkInput } from "./input.js";
+import { checkLayers, verdictOf } from "./report.js";
 import type { CapabilityFacts, DoctorReport, ExchangeFacts } from "./report.js";
-import { ArrivalJudge } from "./timing.js";
+import { ArrivalCheck } from "./timing.js";
 import { TimelineRecorder } from "./timeline.js";
 
-/** What the checks of all transports can be told. */
+/** Options of the checks of all transports. */
 export type DoctorOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as it is; a valid one is made when absent. */
@@ -45,14 +45,14 @@ export type DoctorOptions = {
   readonly lingerMs?: number;
 };
 
-/** What one check gathers on its way through the layers. */
+/** The state of one check over all layers. */
 export class Session {
   readonly findings: Findings;
   readonly phases: Phases;
   readonly options: DoctorOptions;
   readonly check: StreamCheck;
   readonly input: JsonValue;
-  readonly arrivals: ArrivalJudge;
+  readonly arrivals: ArrivalCheck;
   readonly timeoutMs: number;
   reached: Layer = 1;
   network: NetworkFacts | undefined;
@@ -63,7 +63,7 @@ export class Session {
   events = 0;
   byteFacts: ByteFacts;
   readonly #timeline = new TimelineRecorder();
-  readonly #ledger = new ByteLedger();
+  readonly #ledger = new ByteCounter();
   readonly #startedAt = new Date();
 
   constructor(input: JsonValue, options: DoctorOptions) {
@@ -73,7 +73,7 @@ export class Session {
     this.findings = createFindings(options.severities);
     this.phases = new Phases(() => performance.now() - began);
     this.input = input;
-    this.arrivals = new ArrivalJudge(options.silenceMs);
+    this.arrivals = new ArrivalCheck(options.silenceMs);
     this.byteFacts = {
       input: Buffer.byteLength(JSON.stringify(input)),
       requestHeaders: 0,
@@ -82,7 +82,7 @@ export class Session {
     };
     // An EventSource sends no input, so its answer cannot be compared with one.
     const asked: RunAgentInput | undefined =
-      options.get === true ? undefined : judgeInput(input, this.findings);
+      options.get === true ? undefined : checkInput(input, this.findings);
     this.check = createStreamCheck({
       findings: this.findings,
       ...(asked === undefined ? {} : { input: asked }),
@@ -105,7 +105,7 @@ export class Session {
       startedAt: this.#startedAt.toISOString(),
       durationMs: Math.round(this.phases.now()),
       verdict: verdictOf(findings, this.events),
-      layers: judgeLayers(findings, this.reached),
+      layers: checkLayers(findings, this.reached),
       findings,
       skipped: [],
       ...(network === undefined ? {} : { network }),

@@ -199,7 +199,7 @@ test.each([
     }),
   ],
   [
-    "protobuf nobody asked for",
+    "protobuf that was not requested",
     "proto/unasked",
     (ids) => ({
       headers: { "content-type": "application/vnd.ag-ui.event+proto" },

@@ -12,8 +12,8 @@ const SLOW_SETUP_MS = 200;
 /** The shortest cadence that every listed intermediary tolerates. */
 export const SILENCE_MS = 15_000;
 
-/** Judges when things arrived. */
-export class ArrivalJudge {
+/** Checks the arrival times of events. */
+export class ArrivalCheck {
   readonly #silenceMs: number;
   #events = 0;
   #stamped = 0;
@@ -50,7 +50,7 @@ export class ArrivalJudge {
   }
 
   /** Reports what the times tell; `sentAt` is when the request left. */
-  judge(findings: Findings, sentAt: number): void {
+  check(findings: Findings, sentAt: number): void {
     if (this.#longestGap > this.#silenceMs) {
       findings.report("http/silence", {
         eventNumber: this.#gapBefore,
@@ -77,7 +77,7 @@ export class ArrivalJudge {
 }
 
 /** Reports a connection that took long to set up. */
-export function judgeSetup(phases: readonly Phase[], findings: Findings): void {
+export function checkSetup(phases: readonly Phase[], findings: Findings): void {
   const setup = phases
     .filter(({ name }) => name === "dns" || name === "tcp" || name === "tls")
     .reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);

@@ -10,11 +10,11 @@ import { explainError } from "../check/explain.js";
 import { connect } from "../probe/connect.js";
 import { carriesIdToken } from "./input.js";
 import type { Session } from "./session.js";
-import { judgeSetup } from "./timing.js";
+import { checkSetup } from "./timing.js";
 
 /** Codes that report no failure: a normal end, going away, and none at all. */
 const GOOD_CODES = new Set([1000, 1001, 1005]);
-/** What a client sees when the connection ends without a close frame (RFC 6455 section 7.1.5). */
+/** The close code of a connection that ends without a close frame (RFC 6455 section 7.1.5). */
 const NO_CLOSE_FRAME = 1006;
 
 /** Checks an endpoint over WebSocket: one input frame up, event frames down. */
@@ -32,7 +32,7 @@ export async function checkWebSocket(url: URL, session: Session): Promise<void> 
   if (connected === undefined) return;
   session.network = connected.facts;
   session.reached = 2;
-  judgeSetup(phases.list, findings);
+  checkSetup(phases.list, findings);
   const { headers, protocols } = credentials(session);
   const startMs = phases.now();
   const socket = new WebSocket(url, protocols, {
@@ -55,7 +55,7 @@ class Conversation {
   readonly #startMs: number;
   #resolve: () => void = () => {};
   #isOpen = false;
-  /** What the socket does from here on is our own doing. */
+  /** The check has ended; later socket events are our own. */
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -137,14 +137,14 @@ class Conversation {
     this.#finish({ cut: !good });
   }
 
-  /** Ends the check; of a stream that was cut it is no news that its run has no end. */
+  /** Ends the check. A stream that the check itself cut is not reported as truncated. */
   #finish({ cut }: { cut: boolean }): void {
     const { check, findings, arrivals, phases } = this.#session;
     clearTimeout(this.#timer);
     if (this.#isOpen) {
       check.end();
       if (cut) findings.withdraw("run/truncated");
-      arrivals.judge(findings, this.#startMs);
+      arrivals.check(findings, this.#startMs);
       phases.add("stream", this.#startMs, `${this.#session.events} events`);
     }
     this.#isOver = true;

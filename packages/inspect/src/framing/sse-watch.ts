@@ -7,7 +7,7 @@ import { splitObjects } from "./json-lines.js";
 import type { LineEnding } from "./line-splitter.js";
 import { LineSplitter } from "./line-splitter.js";
 
-/** What the watch of one body needs. */
+/** Options of watching one SSE body. */
 export type SseWatchOptions = {
   readonly findings: Findings;
   readonly check: StreamCheck;
@@ -24,7 +24,7 @@ export type SseWatch = {
   end(cut?: boolean): void;
   /** Comment lines so far. */
   readonly comments: number;
-  /** The first characters of the body, to tell what it is when it is no SSE. */
+  /** The first characters of the body, to identify one that is not SSE. */
   readonly opening: string;
 };
 

@@ -32,7 +32,7 @@ test("warnings fail when asked for, and a rule can be switched off", () => {
   expect(odd).toBeValidAgUi({ failOn: "warning", severities: { "event/unknown-type": "off" } });
 });
 
-test("what is no list of events fails without a throw", () => {
+test("a value that is not a list of events fails without a throw", () => {
   for (const value of [undefined, 5, "x", {}]) expect(toBeValidAgUi(value).pass).toBe(false);
   expect(toBeValidAgUi([undefined, () => 1, 7n.toString()]).pass).toBe(false);
   expect(() => toBeValidAgUi([], { severities: { "no/rule": "off" } })).toThrow(TypeError);

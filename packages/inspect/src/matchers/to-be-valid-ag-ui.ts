@@ -6,7 +6,7 @@ import type { Severity } from "../rules/rule.js";
 import { isRuleId } from "../rules/table.js";
 import type { RuleId, SeverityOverride } from "../rules/table.js";
 
-/** What the matcher can be told. */
+/** Options of the matcher. */
 export type ValidAgUiOptions = {
   /** The lightest finding that fails; errors by default. */
   readonly failOn?: Severity;
@@ -14,7 +14,7 @@ export type ValidAgUiOptions = {
   readonly severities?: Readonly<Record<string, SeverityOverride>>;
 };
 
-/** What a matcher returns to Vitest and Jest. */
+/** The result of a matcher, for Vitest and Jest. */
 export type MatcherResult = { pass: boolean; message: () => string };
 
 const SHOWN = 10;

@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const SOON_DAYS = 14;
 
 /** Reports what is wrong with a certificate; `true` when a client would accept it. */
-export function judgeCertificate(socket: TLSSocket, findings: Findings, now = Date.now()): boolean {
+export function checkCertificate(socket: TLSSocket, findings: Findings, now = Date.now()): boolean {
   const certificate = socket.getPeerCertificate();
   const left = Math.floor((Date.parse(certificate.valid_to) - now) / DAY_MS);
   const early = Date.parse(certificate.valid_from) > now;

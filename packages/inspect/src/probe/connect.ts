@@ -5,10 +5,10 @@ import { connect as connectTls } from "node:tls";
 import type { TLSSocket } from "node:tls";
 import type { Findings } from "../check/findings.js";
 import type { RuleId } from "../rules/table.js";
-import { judgeCertificate } from "./certificate.js";
+import { checkCertificate } from "./certificate.js";
 import type { Phases } from "./phase.js";
 
-/** What was learnt about the way to the server. */
+/** Facts about the connection to the server. */
 export type NetworkFacts = {
   address?: string;
   port?: number;
@@ -75,7 +75,7 @@ export async function connect(options: ConnectOptions): Promise<Connected | unde
       (agreed) => agreed.getProtocol() ?? "",
     );
     facts.tls = describeTls(socket);
-    const trusted = judgeCertificate(socket, findings);
+    const trusted = checkCertificate(socket, findings);
     if (trusted || options.insecure) return { socket, facts };
     socket.destroy();
   } catch (error) {

@@ -11,8 +11,8 @@ export type ExchangeRequest = {
   readonly signal: AbortSignal;
 };
 
-/** The head of an answer, and its body as it arrives. */
-export type ExchangeAnswer = {
+/** The head of a response, and its body as it arrives. */
+export type ExchangeResponse = {
   readonly status: number;
   readonly httpVersion: string;
   readonly headers: ReadonlyMap<string, string>;
@@ -24,12 +24,12 @@ export type ExchangeAnswer = {
 };
 
 /** Sends a request over a connection that is already open: HTTP/2 when TLS agreed on it, else HTTP/1.1. */
-export function exchange(socket: Socket, request: ExchangeRequest): Promise<ExchangeAnswer> {
+export function exchange(socket: Socket, request: ExchangeRequest): Promise<ExchangeResponse> {
   const alpn = "alpnProtocol" in socket ? socket.alpnProtocol : undefined;
   return alpn === "h2" ? exchangeHttp2(socket, request) : exchangeHttp1(socket, request);
 }
 
-function exchangeHttp1(socket: Socket, request: ExchangeRequest): Promise<ExchangeAnswer> {
+function exchangeHttp1(socket: Socket, request: ExchangeRequest): Promise<ExchangeResponse> {
   return new Promise((done, failed) => {
     const headers: Record<string, string | number> = {
       ...request.headers,
@@ -46,12 +46,12 @@ function exchangeHttp1(socket: Socket, request: ExchangeRequest): Promise<Exchan
       signal: request.signal,
     });
     sent.once("error", failed);
-    sent.once("response", (answer) => {
+    sent.once("response", (response) => {
       done({
-        status: answer.statusCode ?? 0,
-        httpVersion: answer.httpVersion,
-        headers: headerMap(answer.headers),
-        body: answer as AsyncIterable<Uint8Array>,
+        status: response.statusCode ?? 0,
+        httpVersion: response.httpVersion,
+        headers: headerMap(response.headers),
+        body: response as AsyncIterable<Uint8Array>,
         requestHeaderBytes: headBytes(request, headers),
         close: () => socket.destroy(),
       });
@@ -60,7 +60,7 @@ function exchangeHttp1(socket: Socket, request: ExchangeRequest): Promise<Exchan
   });
 }
 
-function exchangeHttp2(socket: Socket, request: ExchangeRequest): Promise<ExchangeAnswer> {
+function exchangeHttp2(socket: Socket, request: ExchangeRequest): Promise<ExchangeResponse> {
   return new Promise((done, failed) => {
     const session = connectHttp2(request.url.origin, { createConnection: () => socket });
     session.once("error", failed);

@@ -41,7 +41,7 @@ export type EventLine = {
   seq: number;
   /** Milliseconds since the connection's request. */
   tMs: number;
-  /** The value; a string that is no event when the text was not JSON. */
+  /** The value; a string when the text was not JSON. */
   event: JsonValue;
   /** The text, when writing the value again would not give it back. */
   text?: string;
@@ -125,7 +125,7 @@ const TRANSPORTS: ReadonlyMap<string, string> = new Map([
   ["proto", "binary"],
 ]);
 
-/** What a `keepalive` line of the file stands for. */
+/** Reads a `keepalive` line of the file as the line it encodes. */
 function ofKeepalive(value: JsonObject): JsonObject {
   const { kind: _kind, comment, countersign, ...place } = value;
   const own = isJsonObject(countersign) ? countersign : undefined;
@@ -133,7 +133,7 @@ function ofKeepalive(value: JsonObject): JsonObject {
   return { ...place, kind: "comment", text: typeof comment === "string" ? comment : "" };
 }
 
-/** Reads one line; `undefined` when it is no line of a recording. Never throws on data. */
+/** Reads one line; `undefined` when it is not a recording line. Never throws on data. */
 export function decodeRecordingLine(value: JsonValue): RecordingLine | undefined {
   if (!isJsonObject(value)) return undefined;
   if (value["kind"] === KEEPALIVE) return decodeRecordingLine(ofKeepalive(value));

@@ -1,4 +1,4 @@
-/** Waits until a recorded moment has come, counted from the first call; `Infinity` never waits. */
+/** Waits until a recorded time, relative to the first call; `Infinity` never waits. */
 export function createPace(speed = 1): (atMs: number) => Promise<void> {
   if (!(speed > 0)) throw new TypeError("speed must be above 0");
   let began: number | undefined;

@@ -41,7 +41,7 @@ test("a port that is taken is the system's error, told once, and the other repla
   expect(await post(replay.url)).toContain("RUN_FINISHED");
 });
 
-test("who hangs up in the middle of a request ends nobody's connection but their own", async () => {
+test("a client that disconnects during a request ends only its own connection", async () => {
   replay = await startReplay({ open, speed: Infinity });
   const { port } = new URL(replay.url);
   const socket = connect(Number(port), "127.0.0.1");

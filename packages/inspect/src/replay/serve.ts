@@ -58,8 +58,8 @@ export async function startReplay(options: ReplayOptions): Promise<Replay> {
     return connId;
   };
   const server = createServer((request, response) => {
-    // Who hangs up in the middle, or a recording that cannot be read any more, ends this connection alone.
-    answer(request, response, options, next).catch(() => response.destroy());
+    // A client that disconnects, or an unreadable recording, ends only this connection.
+    handleRequest(request, response, options, next).catch(() => response.destroy());
   });
   const sockets = new WebSocketServer({
     server,
@@ -72,8 +72,8 @@ export async function startReplay(options: ReplayOptions): Promise<Replay> {
     socket.on("error", () => {});
   });
   await new Promise<void>((done, failed) => {
-    // The server's errors are handed on to the sockets' server, and one that nobody listens to ends the process: of
-    // a port that is taken, and later of a connection that could not be accepted.
+    // The WebSocket server re-emits the HTTP server's errors, and an unhandled one ends the process.
+    // Examples: a port in use, and later a connection that could not be accepted.
     sockets.on("error", failed);
     server.listen(options.port ?? 0, options.host ?? "127.0.0.1", done);
   });
@@ -91,7 +91,7 @@ export async function startReplay(options: ReplayOptions): Promise<Replay> {
   };
 }
 
-async function answer(
+async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
   options: ReplayOptions,

@@ -1,4 +1,4 @@
-/** What draws the HTML report; text from the stream is only ever set as text, never as markup. */
+/** Draws the HTML report. Text from the stream is set as text, never as markup. */
 export const PAGE_SCRIPT = `
 "use strict";
 const { report, titles } = DATA;
@@ -91,7 +91,7 @@ if (report.findings.length === 0) at("findings").append(make("p", { class: "empt
 for (const finding of report.findings) {
   const box = make("div", { class: "finding " + finding.severity },
     make("p", {}, make("code", {}, finding.rule), make("span", { class: "badge " + finding.severity }, finding.severity), make("span", { class: "badge" }, "layer " + finding.layer)),
-    make("p", {}, finding.message), make("p", {}, make("b", {}, "Mend: "), finding.mend));
+    make("p", {}, finding.message), make("p", {}, make("b", {}, "Fix: "), finding.mend));
   const places = make("p", { class: "places" }, finding.count + (finding.count === 1 ? " place" : " places") + " · docs/" + finding.page + " ");
   for (const place of finding.places) {
     const text = [place.eventNumber ? "event " + place.eventNumber : "", place.path || "", place.detail || ""].filter(Boolean).join(" ");

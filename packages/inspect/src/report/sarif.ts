@@ -7,7 +7,7 @@ export function toSarif(report: DoctorReport): string {
     id: rule,
     shortDescription: { text: RULES[rule].title },
     fullDescription: { text: RULES[rule].what },
-    help: { text: `${RULES[rule].mend} See docs/${rulePage(rule)}.` },
+    help: { text: `${RULES[rule].fix} See docs/${rulePage(rule)}.` },
     properties: { layer: RULES[rule].layer },
   }));
   const results = report.findings.map((finding, ruleIndex) => ({

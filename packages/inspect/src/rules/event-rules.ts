@@ -11,7 +11,7 @@ export const EVENT_RULES = {
     title: "An event is JSON",
     what: "The data of a frame is not JSON.",
     why: "Clients fail on it and drop the run.",
-    mend: "Serialise each event whole, with a JSON library; never cut it into several frames.",
+    fix: "Serialise each event whole, with a JSON library; never cut it into several frames.",
     example: { sse: `data: ${JSON.stringify(RUN)}\n\ndata: {"type":"RUN_FINISHED",\n\n` },
   },
   "json/ambiguous": {
@@ -20,7 +20,7 @@ export const EVENT_RULES = {
     title: "An event reads the same for everybody",
     what: "A key stands twice, a string holds half a surrogate pair, or a number is too large for a double.",
     why: "Different readers see different values, so a check and the thing checked may disagree.",
-    mend: "Write every key once, whole characters, and large numbers as strings.",
+    fix: "Write every key once, whole characters, and large numbers as strings.",
     example: {
       sse: `data: ${JSON.stringify(RUN)}\n\ndata: {"type":"CUSTOM","name":"x/y","value":1,"value":2}\n\ndata: ${JSON.stringify(FINISH)}\n\n`,
     },
@@ -31,7 +31,7 @@ export const EVENT_RULES = {
     title: "JSON is nested less than 64 levels",
     what: "Arrays and objects are nested deeper than 64 levels.",
     why: "Recursive readers overflow their stack.",
-    mend: "Flatten the document; no state needs this depth.",
+    fix: "Flatten the document; no state needs this depth.",
     example: {
       sse: `data: ${JSON.stringify(RUN)}\n\ndata: {"type":"RAW","event":${"[".repeat(70)}${"]".repeat(70)}}\n\ndata: ${JSON.stringify(FINISH)}\n\n`,
     },
@@ -40,9 +40,9 @@ export const EVENT_RULES = {
     layer: 3,
     severity: "error",
     title: "An event is an object with a type",
-    what: "A frame holds a value that is no object, or an object without a string in type.",
+    what: "A frame holds a value that is not an object, or an object without a string in type.",
     why: "The official client fails on it.",
-    mend: "Send only AG-UI events; put other data into CUSTOM.",
+    fix: "Send only AG-UI events; put other data into CUSTOM.",
     example: inRun({ status: "thinking" }),
   },
   "event/malformed": {
@@ -51,7 +51,7 @@ export const EVENT_RULES = {
     title: "Known fields hold what the protocol allows",
     what: "A field of a known event is missing or has a value of another kind.",
     why: "The 1.0 client ends the run; nothing is repaired or guessed.",
-    mend: "Send the field as the schema describes it; build events with the types of an AG-UI library.",
+    fix: "Send the field as the schema describes it; build events with the types of an AG-UI library.",
     example: inRun({ type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: 5 }),
   },
   "event/message-id": {
@@ -60,7 +60,7 @@ export const EVENT_RULES = {
     title: "Messages and their events carry an id",
     what: "An event or a message in a snapshot lacks its id.",
     why: "Text cannot be put together, and the next request is refused (422 on the second message).",
-    mend: "Give every message an id and repeat it in all its events.",
+    fix: "Give every message an id and repeat it in all its events.",
     example: inRun({ type: "TEXT_MESSAGE_START", role: "assistant" }),
   },
   "event/null-field": {
@@ -69,7 +69,7 @@ export const EVENT_RULES = {
     title: "An absent field is left out, not null",
     what: "An optional field is null.",
     why: "The 1.0 client ends the run. Serialisers that write every field do this.",
-    mend: "Leave the field out (exclude_none in Python, omit null values elsewhere).",
+    fix: "Leave the field out (exclude_none in Python, omit null values elsewhere).",
     example: inRun({ type: "CUSTOM", name: "x/y", value: 1, timestamp: null }),
   },
   "event/null-forgiven": {
@@ -78,7 +78,7 @@ export const EVENT_RULES = {
     title: "No field is null",
     what: "An optional field is null where the 1.0 client forgives it with a warning.",
     why: "Other clients and older versions refuse it.",
-    mend: "Leave the field out (exclude_none in Python, omit null values elsewhere).",
+    fix: "Leave the field out (exclude_none in Python, omit null values elsewhere).",
     example: inRun({ type: "CUSTOM", name: "x/y", value: 1, rawEvent: null }),
   },
   "event/unknown-type": {
@@ -87,7 +87,7 @@ export const EVENT_RULES = {
     title: "Event types are those of AG-UI 1.0",
     what: "An event has a type that AG-UI 1.0 does not know.",
     why: "The 1.0 client drops it with a warning; older clients end the run.",
-    mend: "Correct the spelling, or send CUSTOM with a name of your own.",
+    fix: "Correct the spelling, or send CUSTOM with a name of your own.",
     example: inRun({ type: "PROGRESS", percent: 40 }),
   },
   "event/unknown-field": {
@@ -95,8 +95,8 @@ export const EVENT_RULES = {
     severity: "warning",
     title: "Fields are those of AG-UI 1.0",
     what: "An event has a field that the schema does not describe.",
-    why: "The 1.0 client strips it with a warning, so nobody downstream sees it.",
-    mend: "Put your own data under metadata, with a key of your own.",
+    why: "The 1.0 client strips it with a warning, so the application never sees it.",
+    fix: "Put your own data under metadata, with a key of your own.",
     example: inRun({ ...TEXT, color: "red" }, TEXT_END),
   },
   "event/unknown-member": {
@@ -105,7 +105,7 @@ export const EVENT_RULES = {
     title: "Roles, parts, sources and patch operations are known ones",
     what: "A message role, content part, source or patch operation has a type of no known kind.",
     why: "The 1.0 client removes that element; older clients end the run.",
-    mend: "Use the kinds of the protocol.",
+    fix: "Use the kinds of the protocol.",
     example: inRun({
       type: "MESSAGES_SNAPSHOT",
       messages: [{ id: "m1", role: "robot", content: "x" }],
@@ -117,7 +117,7 @@ export const EVENT_RULES = {
     title: "An outcome is success, interrupt or cancelled",
     what: "RUN_FINISHED has an outcome of a type that 1.0 does not know.",
     why: "The client strips it, so that it reads as success, whatever was meant.",
-    mend: "Use success, interrupt or cancelled; send RUN_ERROR for a failure.",
+    fix: "Use success, interrupt or cancelled; send RUN_ERROR for a failure.",
     example: stream(RUN, { ...FINISH, outcome: { type: "timed_out" } }),
   },
   "event/timestamp": {
@@ -126,7 +126,7 @@ export const EVENT_RULES = {
     title: "timestamp is a whole number of milliseconds",
     what: "A timestamp is a fraction or a text.",
     why: "The 1.0 client ends the run.",
-    mend: "Send milliseconds since 1970 as an integer, or leave the field out.",
+    fix: "Send milliseconds since 1970 as an integer, or leave the field out.",
     example: inRun({ type: "CUSTOM", name: "x/y", value: 1, timestamp: 1775335498.802 }),
   },
   "dialect/snake-case": {
@@ -135,7 +135,7 @@ export const EVENT_RULES = {
     title: "Field names are written in camelCase",
     what: "Fields are written in snake_case.",
     why: "Clients do not find the fields they need and end the run.",
-    mend: "Serialise by alias (by_alias=True in Pydantic).",
+    fix: "Serialise by alias (by_alias=True in Pydantic).",
     example: stream(
       { type: "RUN_STARTED", thread_id: "t1", run_id: "r1" },
       { type: "RUN_FINISHED", thread_id: "t1", run_id: "r1" },
@@ -147,7 +147,7 @@ export const EVENT_RULES = {
     title: "Reasoning is sent as REASONING events",
     what: "The stream uses the retired THINKING events.",
     why: "The 1.0 client translates them until September 2027 and loses their titles; later they are unknown.",
-    mend: "Send REASONING_START, REASONING_MESSAGE_* and REASONING_END.",
+    fix: "Send REASONING_START, REASONING_MESSAGE_* and REASONING_END.",
     example: inRun(...THINKING),
   },
   "dialect/binary-part": {
@@ -156,7 +156,7 @@ export const EVENT_RULES = {
     title: "Media parts are typed",
     what: "A message holds a binary part of an older version.",
     why: "The 1.0 client upgrades parts with data or url and removes the others.",
-    mend: "Send image, audio, video or document parts with a source.",
+    fix: "Send image, audio, video or document parts with a source.",
     example: inRun({
       type: "MESSAGES_SNAPSHOT",
       messages: [
@@ -174,7 +174,7 @@ export const EVENT_RULES = {
     title: "A tool result is text or parts",
     what: "TOOL_CALL_RESULT has an object as its content.",
     why: "The 1.0 client ends the run.",
-    mend: "Send JSON as text.",
+    fix: "Send JSON as text.",
     example: inRun(CALL, CALL_END, {
       type: "TOOL_CALL_RESULT",
       messageId: "m2",
@@ -188,7 +188,7 @@ export const EVENT_RULES = {
     title: "The agent speaks AG-UI, not the older 0.1.0 document",
     what: "The stream uses the dialect of a superseded document (toolName, ERROR, UI_RENDER_HINT, runs without thread).",
     why: "It shares only the name; no AG-UI client can read it.",
-    mend: "Move the agent to AG-UI 1.0, or put a gateway that translates in front of it.",
+    fix: "Move the agent to AG-UI 1.0, or put a gateway that translates in front of it.",
     example: stream({ type: "RUN_STARTED", runId: "r1" }, { type: "RUN_FINISHED", runId: "r1" }),
   },
   "dialect/envelope": {
@@ -197,7 +197,7 @@ export const EVENT_RULES = {
     title: "Events travel without an envelope",
     what: "The stream carries event envelopes (event_id, event_type, payload) instead of AG-UI events.",
     why: "AG-UI clients cannot read them; they are meant for a gateway.",
-    mend: "Put the gateway between the agent and the client, and set dialect: envelope for the agent in countersign.yaml.",
+    fix: "Put the gateway between the agent and the client, and set dialect: envelope for the agent in countersign.yaml.",
     example: stream({
       event_id: "e1",
       session_id: "s1",
@@ -213,7 +213,7 @@ export const EVENT_RULES = {
     title: "A stream speaks one dialect",
     what: "An event has no reading in the dialect that the stream began with.",
     why: "One event would have two meanings.",
-    mend: "Send the whole stream in AG-UI 1.0.",
+    fix: "Send the whole stream in AG-UI 1.0.",
     example: stream({ type: "RUN_STARTED", runId: "r1" }, TEXT, {
       type: "RUN_FINISHED",
       runId: "r1",
@@ -225,7 +225,7 @@ export const EVENT_RULES = {
     title: "The first chunk names what it opens",
     what: "The first chunk of a message or call lacks its id or the tool's name.",
     why: "Ids are never invented, so the client ends the run.",
-    mend: "Send messageId, or toolCallId and toolCallName, at least on the first chunk.",
+    fix: "Send messageId, or toolCallId and toolCallName, at least on the first chunk.",
     example: inRun({ type: "TEXT_MESSAGE_CHUNK", delta: "Hi" }),
   },
   "chunk/conflict": {
@@ -234,7 +234,7 @@ export const EVENT_RULES = {
     title: "Later chunks repeat what the first one said",
     what: "A chunk repeats role, name, toolCallName or parentMessageId with another value, or its tag contradicts its lane.",
     why: "The client ends the run.",
-    mend: "Repeat the first value or leave the field out.",
+    fix: "Repeat the first value or leave the field out.",
     example: inRun(
       { type: "TEXT_MESSAGE_CHUNK", messageId: "m1", role: "assistant", delta: "Hi" },
       { type: "TEXT_MESSAGE_CHUNK", messageId: "m1", role: "user", delta: "!" },
@@ -246,7 +246,7 @@ export const EVENT_RULES = {
     title: "A chunk without id continues one stream only",
     what: "A chunk names neither id nor subagent while several streams could continue.",
     why: "The client cannot tell which message it belongs to and ends the run.",
-    mend: "Repeat the id when subagents write at the same time.",
+    fix: "Repeat the id when subagents write at the same time.",
     example: inRun(
       { type: "TEXT_MESSAGE_CHUNK", messageId: "m1", delta: "a", subagentRunId: "s1" },
       { type: "TEXT_MESSAGE_CHUNK", messageId: "m2", delta: "b", subagentRunId: "s2" },
@@ -259,7 +259,7 @@ export const EVENT_RULES = {
     title: "A run stays within what a client can hold",
     what: "The stream opens more units, or names more ids, than this check keeps.",
     why: "No client shows a thousand open messages; the stream leaks starts without ends.",
-    mend: "End what is started.",
+    fix: "End what is started.",
     example: { text: "1,025 messages open at once" },
   },
   "input/message-id": {
@@ -268,7 +268,7 @@ export const EVENT_RULES = {
     title: "Every message of the input has an id",
     what: "A message that the client sends has no id.",
     why: "Servers answer 422, typically on the second message, when history is sent for the first time.",
-    mend: "Give every message an id, also those the app makes itself.",
+    fix: "Give every message an id, also those the app makes itself.",
     example: { text: 'messages: [{ role: "user", content: "…" }]' },
   },
   "input/malformed": {
@@ -277,7 +277,7 @@ export const EVENT_RULES = {
     title: "The input is a RunAgentInput",
     what: "The input does not match the schema of RunAgentInput.",
     why: "Servers refuse it before a run starts.",
-    mend: "Correct the field that the finding names.",
+    fix: "Correct the field that the finding names.",
     example: { text: '{ "threadId": 5 }' },
   },
   "input/rejected": {
@@ -286,7 +286,7 @@ export const EVENT_RULES = {
     title: "The agent accepts a valid input",
     what: "The server answered 400, 415 or 422 to an input that is valid.",
     why: "The agent asks for more than the protocol does, for another dialect, or for a field of its own.",
-    mend: "Read the body of the answer, and give what it asks for with --input.",
+    fix: "Read the body of the answer, and give what it asks for with --input.",
     example: { text: 'POST /agent → 422 {"detail":[{"loc":["body","tools"]}]}' },
   },
   "text/foreign-role": {
@@ -295,7 +295,7 @@ export const EVENT_RULES = {
     title: "An agent speaks as assistant",
     what: "The agent sends text as user, system or developer.",
     why: "It is legal, and the client sends it back as history: the agent writes instructions for itself.",
-    mend: "Send assistant text, unless replaying history is meant.",
+    fix: "Send assistant text, unless replaying history is meant.",
     example: inRun({ ...TEXT, role: "system" }, TEXT_END),
   },
   "text/several-messages": {
@@ -304,7 +304,7 @@ export const EVENT_RULES = {
     title: "A run may hold several messages",
     what: "The run holds more than one assistant message.",
     why: "It is normal (think, tool, think); a UI that draws one bubble for each shows several.",
-    mend: "Collapse consecutive assistant messages in the UI.",
+    fix: "Collapse consecutive assistant messages in the UI.",
     example: inRun(
       TEXT,
       DELTA,
@@ -319,7 +319,7 @@ export const EVENT_RULES = {
     title: "The first snapshot may be empty",
     what: "The first STATE_SNAPSHOT is an empty object.",
     why: "It is legal and usual; a UI that reads its fields without a guard crashes.",
-    mend: "Guard every optional field of the state in the UI.",
+    fix: "Guard every optional field of the state in the UI.",
     example: inRun({ type: "STATE_SNAPSHOT", snapshot: {} }),
   },
   "state/patch-failed": {
@@ -328,7 +328,7 @@ export const EVENT_RULES = {
     title: "A STATE_DELTA applies to the current state",
     what: "A patch operation does not apply: its path is missing or its test fails.",
     why: "The client keeps the old state and warns; from here on both sides disagree.",
-    mend: "Send a STATE_SNAPSHOT before the first delta, and make patches from the state the client has.",
+    fix: "Send a STATE_SNAPSHOT before the first delta, and make patches from the state the client has.",
     example: inRun(
       { type: "STATE_SNAPSHOT", snapshot: { a: 1 } },
       { type: "STATE_DELTA", delta: [{ op: "replace", path: "/b/c", value: 2 }] },
@@ -340,7 +340,7 @@ export const EVENT_RULES = {
     title: "An ACTIVITY_DELTA applies to its activity",
     what: "A patch operation does not apply to the content of the activity.",
     why: "The client keeps the old content and warns.",
-    mend: "Make patches from the content the client has, or send an ACTIVITY_SNAPSHOT.",
+    fix: "Make patches from the content the client has, or send an ACTIVITY_SNAPSHOT.",
     example: inRun(
       { type: "ACTIVITY_SNAPSHOT", messageId: "a1", activityType: "plan", content: { steps: [] } },
       {
@@ -357,7 +357,7 @@ export const EVENT_RULES = {
     title: "An ACTIVITY_DELTA has an activity to change",
     what: "ACTIVITY_DELTA names an activity that no snapshot made.",
     why: "The client skips it without a word.",
-    mend: "Send ACTIVITY_SNAPSHOT with the same messageId first.",
+    fix: "Send ACTIVITY_SNAPSHOT with the same messageId first.",
     example: inRun({
       type: "ACTIVITY_DELTA",
       messageId: "a1",
@@ -371,7 +371,7 @@ export const EVENT_RULES = {
     title: "A resume answers every open interrupt",
     what: "The next run on the thread leaves interrupts of the last one unanswered.",
     why: "Leaving one out does not give it up: the official client refuses to send, and a producer must interrupt again.",
-    mend: "List every interrupt in resume, as resolved or as cancelled.",
+    fix: "List every interrupt in resume, as resolved or as cancelled.",
     example: stream(
       RUN,
       {
@@ -403,7 +403,7 @@ export const EVENT_RULES = {
     title: "The arguments of a call are JSON",
     what: "The arguments of an ended call do not add up to a JSON object.",
     why: "The protocol does not check it, but a tool cannot be called with it.",
-    mend: "Send the arguments as pieces of one JSON object.",
+    fix: "Send the arguments as pieces of one JSON object.",
     example: inRun(CALL, { type: "TOOL_CALL_ARGS", toolCallId: "c1", delta: '{"q":' }, CALL_END),
   },
   "interrupt/custom-event": {
@@ -412,7 +412,7 @@ export const EVENT_RULES = {
     title: "An interrupt is an outcome",
     what: "The agent announces an interrupt as CUSTOM on_interrupt.",
     why: "Clients of 1.0 look at the outcome of RUN_FINISHED and show nothing.",
-    mend: "Switch the integration to interrupts as outcome.",
+    fix: "Switch the integration to interrupts as outcome.",
     example: inRun({ type: "CUSTOM", name: "on_interrupt", value: {} }),
   },
   "event/raw-heavy": {
@@ -421,7 +421,7 @@ export const EVENT_RULES = {
     title: "Raw events are a small part of a stream",
     what: "More than half of the bytes are rawEvent or RAW.",
     why: "They cost bandwidth, may hold prompts, keys and addresses, and no behaviour may depend on them.",
-    mend: "Switch raw events off in the integration.",
+    fix: "Switch raw events off in the integration.",
     example: inRun({ ...TEXT, rawEvent: { chunk: "x".repeat(600) } }, TEXT_END),
   },
   "event/large": {
@@ -430,7 +430,7 @@ export const EVENT_RULES = {
     title: "An event stays below 1 MiB",
     what: "An event is larger than 1 MiB.",
     why: "Proxies and sockets have limits of that size, and a page stops while it is parsed.",
-    mend: "Send deltas instead of snapshots, leave rawEvent out, link large content.",
+    fix: "Send deltas instead of snapshots, leave rawEvent out, link large content.",
     example: { text: "a RAW event of 1.5 MB" },
   },
   "run/error-details": {
@@ -439,7 +439,7 @@ export const EVENT_RULES = {
     title: "An error message is for people",
     what: "The message of a RUN_ERROR holds a stack trace.",
     why: "Users see it; it tells attackers about paths, versions and code.",
-    mend: "Send a short message and a code; keep the trace in the log.",
+    fix: "Send a short message and a code; keep the trace in the log.",
     example: stream(RUN, TEXT, DELTA, TEXT_END, {
       type: "RUN_ERROR",
       message: "Traceback (most recent call last):\n  File …",
@@ -451,7 +451,7 @@ export const EVENT_RULES = {
     title: "The agent answers",
     what: "The agent ended the run with RUN_ERROR before it showed anything.",
     why: "The stream is in order, but the agent did no work: a model that cannot be reached, a missing key, or a request it does not accept.",
-    mend: "Read what the error says, then the agent's log. A message about a missing or invalid field is about the request.",
+    fix: "Read what the error says, then the agent's log. A message about a missing or invalid field is about the request.",
     example: stream(RUN, { type: "RUN_ERROR", message: "threadId: Invalid uuid", code: "400" }),
   },
   "run/failed": {
@@ -460,7 +460,7 @@ export const EVENT_RULES = {
     title: "The run succeeded",
     what: "The agent ended the run with RUN_ERROR.",
     why: "The stream is in order; the agent itself reports a failure.",
-    mend: "Look at the code and message of the event, then at the agent's log.",
+    fix: "Look at the code and message of the event, then at the agent's log.",
     example: stream(RUN, TEXT, DELTA, TEXT_END, {
       type: "RUN_ERROR",
       message: "the model is unavailable",
@@ -473,7 +473,7 @@ export const EVENT_RULES = {
     title: "A stream may hold several runs",
     what: "The stream holds more than one run.",
     why: "It is legal (replayed history); a client that stops at the first end misses the rest.",
-    mend: "Read the stream to its end.",
+    fix: "Read the stream to its end.",
     example: stream(RUN, FINISH, { ...RUN, runId: "r2" }, { ...FINISH, runId: "r2" }),
   },
 } as const satisfies Readonly<Record<string, Rule>>;

@@ -12,7 +12,7 @@ export const FRAMING_RULES = {
     title: "Events end with two line feeds",
     what: "Lines with data end in CRLF or CR.",
     why: "The SSE grammar allows it, but the official AG-UI client splits on two line feeds alone and delivers nothing.",
-    mend: "Write LF only; with sse-starlette set sep to a line feed.",
+    fix: "Write LF only; with sse-starlette set sep to a line feed.",
     example: sse((body) => body.replaceAll("\n", "\r\n"), ...MESSAGE),
   },
   "sse/comment-line-endings": {
@@ -21,7 +21,7 @@ export const FRAMING_RULES = {
     title: "Comments end with two line feeds",
     what: "Comments end in CRLF while the events end in LF.",
     why: "Clients read it; strict splitters see the comment as part of the next event.",
-    mend: "Use one line ending for everything.",
+    fix: "Use one line ending for everything.",
     example: sse((body) => `: ping\r\n\r\n${body}`),
   },
   "sse/done-marker": {
@@ -30,7 +30,7 @@ export const FRAMING_RULES = {
     title: "The stream ends without [DONE]",
     what: "A frame holds [DONE].",
     why: "It belongs to another API. The official client fails on it and loses the events of the same read.",
-    mend: "End the body after RUN_FINISHED or RUN_ERROR.",
+    fix: "End the body after RUN_FINISHED or RUN_ERROR.",
     example: sse((body) => `${body}data: [DONE]\n\n`),
   },
   "sse/empty-data": {
@@ -39,7 +39,7 @@ export const FRAMING_RULES = {
     title: "Every data field holds an event",
     what: "A frame has empty data.",
     why: "The official client fails on it.",
-    mend: "Send heartbeats as comments (a line that begins with a colon).",
+    fix: "Send heartbeats as comments (a line that begins with a colon).",
     example: sse((body) => `data:\n\n${body}`),
   },
   "sse/ping-object": {
@@ -48,7 +48,7 @@ export const FRAMING_RULES = {
     title: "Heartbeats are comments",
     what: "A frame holds an empty object.",
     why: "It has no type, and the official client fails on it.",
-    mend: "Send heartbeats as comments (a line that begins with a colon).",
+    fix: "Send heartbeats as comments (a line that begins with a colon).",
     example: sse((body) => `data: {}\n\n${body}`),
   },
   "sse/named-event": {
@@ -57,7 +57,7 @@ export const FRAMING_RULES = {
     title: "Frames for EventSource have no name",
     what: "Frames of a GET stream carry an event field.",
     why: "EventSource hands named events only to listeners of that name; onmessage never sees them.",
-    mend: "Leave the event field out.",
+    fix: "Leave the event field out.",
     example: { text: "event: message_start, then data: {…}, on a GET stream" },
   },
   "sse/extra-fields": {
@@ -66,7 +66,7 @@ export const FRAMING_RULES = {
     title: "AG-UI gives event, id and retry no meaning",
     what: "Frames carry event, id or retry fields.",
     why: "Clients ignore them; a run cannot be resumed by them.",
-    mend: "Leave them out, unless something else reads them.",
+    fix: "Leave them out, unless something else reads them.",
     example: sse((body) => `id: 7\n${body}`),
   },
   "sse/error-event": {
@@ -75,7 +75,7 @@ export const FRAMING_RULES = {
     title: "A failure is a RUN_ERROR event",
     what: "The server reported a failure as an SSE event named error, or as an object without type.",
     why: "Clients fail with a parse error, and the user never sees the reason.",
-    mend: "Send RUN_ERROR with a message and a code.",
+    fix: "Send RUN_ERROR with a message and a code.",
     example: {
       sse: `data: ${one(RUN)}\n\nevent: error\ndata: {"error":"model unavailable"}\n\n`,
     },
@@ -86,7 +86,7 @@ export const FRAMING_RULES = {
     title: "The body begins with its first event",
     what: "The body begins with a byte order mark.",
     why: "SSE readers skip it; hand-written ones may not.",
-    mend: "Write UTF-8 without a mark.",
+    fix: "Write UTF-8 without a mark.",
     example: sse((body) => `\ufeff${body}`),
   },
   "sse/several-lines": {
@@ -95,7 +95,7 @@ export const FRAMING_RULES = {
     title: "An event stands on one line",
     what: "The JSON of an event is spread over several data lines.",
     why: "The SSE grammar joins them, but clients that read line by line fail.",
-    mend: "Write JSON without line breaks.",
+    fix: "Write JSON without line breaks.",
     example: {
       sse: `data: ${one(RUN)}\n\ndata: {"type":"RUN_FINISHED",\ndata: "threadId":"t1","runId":"r1"}\n\n`,
     },
@@ -106,7 +106,7 @@ export const FRAMING_RULES = {
     title: "A frame holds one event",
     what: "One frame holds several JSON objects; the blank line between them is missing.",
     why: "The data lines are joined into text that is not JSON.",
-    mend: "End every event with a blank line.",
+    fix: "End every event with a blank line.",
     example: { sse: `data: ${one(RUN)}\ndata: ${one(FINISH)}\n\n` },
   },
   "sse/unterminated": {
@@ -115,7 +115,7 @@ export const FRAMING_RULES = {
     title: "The last event ends with a blank line",
     what: "The body ends inside a frame.",
     why: "The SSE specification drops such a frame. The official client reads it, an EventSource does not.",
-    mend: "End every event with a blank line, the last one too.",
+    fix: "End every event with a blank line, the last one too.",
     example: sse((body) => body.trimEnd()),
   },
   "sse/missing-data": {
@@ -124,7 +124,7 @@ export const FRAMING_RULES = {
     title: "Events stand behind data:",
     what: "Lines hold bare JSON without the data field.",
     why: "SSE readers ignore such lines, so the client ends in success without any event.",
-    mend: "Write 'data: ' before the JSON and a blank line after it. JSON lines are another format.",
+    fix: "Write 'data: ' before the JSON and a blank line after it. JSON lines are another format.",
     example: sse((body) => body.replaceAll("data: ", "").replaceAll("\n\n", "\n")),
   },
   "sse/stray-line": {
@@ -133,7 +133,7 @@ export const FRAMING_RULES = {
     title: "Every line is a field or a comment",
     what: "The body holds lines that are neither.",
     why: "Readers ignore them. They are often log output or an error page in the stream.",
-    mend: "Keep everything but events and comments out of the body.",
+    fix: "Keep everything but events and comments out of the body.",
     example: sse((body) => `warming up\n\n${body}`),
   },
   "sse/utf8": {
@@ -142,7 +142,7 @@ export const FRAMING_RULES = {
     title: "The body is UTF-8",
     what: "The body holds bytes that are not UTF-8.",
     why: "Clients put replacement characters in their place, so the text is not what the agent wrote.",
-    mend: "Encode the whole body as UTF-8; do not cut strings by bytes.",
+    fix: "Encode the whole body as UTF-8; do not cut strings by bytes.",
     example: { text: "a delta with the single byte E9 for é" },
   },
   "sse/too-large": {
@@ -151,7 +151,7 @@ export const FRAMING_RULES = {
     title: "A frame stays below 10 MiB",
     what: "A line or frame is larger than the 10 MiB that clients read.",
     why: "The official client refuses the stream.",
-    mend: "Leave rawEvent out, send deltas instead of snapshots, and link large content.",
+    fix: "Leave rawEvent out, send deltas instead of snapshots, and link large content.",
     example: { text: "one STATE_SNAPSHOT of 14 MiB" },
   },
   "sse/heartbeat": {
@@ -160,7 +160,7 @@ export const FRAMING_RULES = {
     title: "The server sends heartbeats",
     what: "The body holds comments, as a keep-alive.",
     why: "They keep idle connections open. This is good.",
-    mend: "Nothing.",
+    fix: "Nothing.",
     example: sse((body) => `: keepalive\n\n${body}`),
   },
 } as const satisfies Readonly<Record<string, Rule>>;

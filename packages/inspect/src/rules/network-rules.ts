@@ -8,7 +8,7 @@ export const NETWORK_RULES = {
     title: "The host name resolves",
     what: "No address was found for the host name.",
     why: "Nothing can connect. The name is misspelt, not published yet, or private to another network.",
-    mend: "Check the spelling, the DNS record and whether this machine needs a VPN or another resolver.",
+    fix: "Check the spelling, the DNS record and whether this machine needs a VPN or another resolver.",
     example: { text: "getaddrinfo ENOTFOUND agent.example.invalid" },
   },
   "net/refused": {
@@ -17,7 +17,7 @@ export const NETWORK_RULES = {
     title: "Something listens on the port",
     what: "The host answered that nothing listens on this port.",
     why: "The agent is not running, listens on another port, or only on another interface (127.0.0.1 inside a container).",
-    mend: "Start the agent, check the port, and let it listen on 0.0.0.0 when it runs in a container.",
+    fix: "Start the agent, check the port, and let it listen on 0.0.0.0 when it runs in a container.",
     example: { text: "connect ECONNREFUSED 127.0.0.1:8080" },
   },
   "net/timeout": {
@@ -25,8 +25,8 @@ export const NETWORK_RULES = {
     severity: "error",
     title: "The host answers a connection attempt",
     what: "The TCP handshake did not finish in time.",
-    why: "A firewall or security group drops the packets, or the address belongs to nobody.",
-    mend: "Open the port (443 for most platforms) on the way to the agent, or correct the address.",
+    why: "A firewall or security group drops the packets, or no host has the address.",
+    fix: "Open the port (443 for most platforms) on the way to the agent, or correct the address.",
     example: { text: "SYN sent to 203.0.113.9:443, no SYN-ACK within the timeout" },
   },
   "net/unreachable": {
@@ -34,8 +34,8 @@ export const NETWORK_RULES = {
     severity: "error",
     title: "The connection can be made and kept",
     what: "The connection failed before anything was exchanged.",
-    why: "There is no route to the host, or something on the way resets connections.",
-    mend: "Check routes, proxies and allow-lists between this machine and the agent.",
+    why: "The network has no route to the host, or an intermediary resets connections.",
+    fix: "Check routes, proxies and allow-lists between this machine and the agent.",
     example: { text: "connect ENETUNREACH, or ECONNRESET right after the handshake" },
   },
   "net/slow-setup": {
@@ -44,7 +44,7 @@ export const NETWORK_RULES = {
     title: "Setting a connection up is quick",
     what: "Name, TCP and TLS together took 200 ms or more.",
     why: "SSE pays this again for every message that finds no open connection; a WebSocket pays it once.",
-    mend: "Keep connections alive, put the agent nearer to its users, or use WebSocket for interactive sessions.",
+    fix: "Keep connections alive, put the agent nearer to its users, or use WebSocket for interactive sessions.",
     example: { text: "DNS 41 ms, TCP 118 ms, TLS 240 ms" },
   },
   "tls/handshake": {
@@ -53,7 +53,7 @@ export const NETWORK_RULES = {
     title: "The TLS handshake succeeds",
     what: "The two sides agreed on no protocol version or cipher, or the port does not speak TLS.",
     why: "No byte of HTTP is exchanged. A plain HTTP server behind an https address looks like this.",
-    mend: "Use http:// for a plain server, or enable TLS 1.2 or 1.3 with a common cipher on the server.",
+    fix: "Use http:// for a plain server, or enable TLS 1.2 or 1.3 with a common cipher on the server.",
     example: { text: "SSL routines: wrong version number" },
   },
   "tls/certificate": {
@@ -62,7 +62,7 @@ export const NETWORK_RULES = {
     title: "The certificate is trusted for this host",
     what: "The chain does not end at a trusted root, or the certificate names another host.",
     why: "Browsers and clients refuse the connection.",
-    mend: "Serve the full chain of a certificate issued for this host name; for a private authority, install its root.",
+    fix: "Serve the full chain of a certificate issued for this host name; for a private authority, install its root.",
     example: { text: "SELF_SIGNED_CERT_IN_CHAIN, or ERR_TLS_CERT_ALTNAME_INVALID" },
   },
   "tls/expired": {
@@ -71,7 +71,7 @@ export const NETWORK_RULES = {
     title: "The certificate is valid today",
     what: "The certificate has expired, or is not valid yet.",
     why: "Browsers and clients refuse the connection. A wrong clock on either side looks the same.",
-    mend: "Renew the certificate, and check the clocks.",
+    fix: "Renew the certificate, and check the clocks.",
     example: { text: "CERT_HAS_EXPIRED: valid to 2026-01-31" },
   },
   "tls/expires-soon": {
@@ -80,7 +80,7 @@ export const NETWORK_RULES = {
     title: "The certificate is valid for more than 14 days",
     what: "The certificate expires within 14 days.",
     why: "Automatic renewal happens well before that, so it has probably stopped.",
-    mend: "Renew the certificate and look at why it was not renewed by itself.",
+    fix: "Renew the certificate and look at why it was not renewed by itself.",
     example: { text: "valid to: in 5 days" },
   },
   "tls/none": {
@@ -89,7 +89,7 @@ export const NETWORK_RULES = {
     title: "A stream that leaves the machine is encrypted",
     what: "The address is http:// or ws:// and the host is not this machine.",
     why: "Prompts, answers and bearer tokens can be read and changed on the way.",
-    mend: "Serve the agent over https:// or wss://.",
+    fix: "Serve the agent over https:// or wss://.",
     example: { text: "http://agent.example.com/invocations" },
   },
 } as const satisfies Readonly<Record<string, Rule>>;

@@ -16,7 +16,7 @@ import {
 } from "./examples.js";
 import type { Example, Rule } from "./rule.js";
 
-type Page = { readonly why: string; readonly mend: string; readonly example: Example };
+type Page = { readonly why: string; readonly fix: string; readonly example: Example };
 
 const REFUSED = "The 1.0 client ends the run with an error.";
 const UNCHECKED = "The 1.0 client lets it pass, and the two sides disagree from here on.";
@@ -27,36 +27,36 @@ const CUSTOM = { type: "CUSTOM", name: "x/y", value: 1 };
 const RESULT = { type: "TOOL_CALL_RESULT", messageId: "m9", toolCallId: "c1", content: "ok" };
 const INTERRUPT = { id: "i1", reason: "confirmation" };
 
-/** Why each ordering rule matters, how to mend it, and what breaks it. */
+/** The reason, the fix and an example for each ordering rule. */
 const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   "run/after-error": {
     why: REFUSED,
-    mend: "Stop sending after RUN_ERROR; start a new run if there is more.",
+    fix: "Stop sending after RUN_ERROR; start a new run if there is more.",
     example: stream(RUN, TEXT, TEXT_END, { type: "RUN_ERROR", message: "no" }, FINISH),
   },
   "run/after-finish": {
     why: REFUSED,
-    mend: "Send everything before RUN_FINISHED.",
+    fix: "Send everything before RUN_FINISHED.",
     example: stream(RUN, FINISH, CUSTOM),
   },
   "run/first-event": {
     why: REFUSED,
-    mend: "Send RUN_STARTED first, before state or messages.",
+    fix: "Send RUN_STARTED first, before state or messages.",
     example: stream(CUSTOM, RUN, FINISH),
   },
   "run/nested-start": {
     why: REFUSED,
-    mend: "Finish a run before the next one starts; use SUBAGENT events for delegation.",
+    fix: "Finish a run before the next one starts; use SUBAGENT events for delegation.",
     example: stream(RUN, { ...RUN, runId: "r2" }, { ...FINISH, runId: "r2" }),
   },
   "subagent/null-field": {
     why: REFUSED,
-    mend: "Leave the field out.",
+    fix: "Leave the field out.",
     example: inRun({ ...TEXT, subagentRunId: null }, TEXT_END),
   },
   "subagent/outcome": {
     why: REFUSED,
-    mend: "Use success or suspended; send SUBAGENT_ERROR for a failure.",
+    fix: "Use success or suspended; send SUBAGENT_ERROR for a failure.",
     example: inRun(SUBAGENT, {
       ...SUBAGENT_END,
       outcome: { type: "suspended", interruptIds: [5] },
@@ -64,27 +64,27 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   },
   "text/already-open": {
     why: REFUSED,
-    mend: "Start each message once; end it before it is started again.",
+    fix: "Start each message once; end it before it is started again.",
     example: inRun(TEXT, TEXT, TEXT_END),
   },
   "text/not-open": {
     why: REFUSED,
-    mend: "Send TEXT_MESSAGE_START with the same messageId first, and do not mix chunks with explicit events.",
+    fix: "Send TEXT_MESSAGE_START with the same messageId first, and do not mix chunks with explicit events.",
     example: inRun(DELTA),
   },
   "tool-call/already-open": {
     why: REFUSED,
-    mend: "Start each call once; end it before it is started again.",
+    fix: "Start each call once; end it before it is started again.",
     example: inRun(CALL, CALL, CALL_END),
   },
   "tool-call/not-open": {
     why: REFUSED,
-    mend: "Send TOOL_CALL_START with the same toolCallId first.",
+    fix: "Send TOOL_CALL_START with the same toolCallId first.",
     example: inRun(ARGS),
   },
   "tool-call/parent-owner": {
     why: REFUSED,
-    mend: "Tag the call with the subagent that owns its message.",
+    fix: "Tag the call with the subagent that owns its message.",
     example: inRun(
       SUBAGENT,
       { ...TEXT, subagentRunId: "s1" },
@@ -96,27 +96,27 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   },
   "step/already-open": {
     why: REFUSED,
-    mend: "Finish a step before it is started again.",
+    fix: "Finish a step before it is started again.",
     example: inRun(STEP, STEP, STEP_END),
   },
   "step/not-open": {
     why: REFUSED,
-    mend: "Start the step first, with the same name and owner.",
+    fix: "Start the step first, with the same name and owner.",
     example: inRun(STEP_END),
   },
   "reasoning/already-open": {
     why: REFUSED,
-    mend: "End the span or message before it is started again.",
+    fix: "End the span or message before it is started again.",
     example: inRun(SPAN, SPAN, { ...SPAN, type: "REASONING_END" }),
   },
   "reasoning/not-open": {
     why: REFUSED,
-    mend: "Start the span or message first, with the same id.",
+    fix: "Start the span or message first, with the same id.",
     example: inRun({ type: "REASONING_MESSAGE_CONTENT", messageId: "r1", delta: "hm" }),
   },
   "owner/mismatch": {
     why: REFUSED,
-    mend: "Repeat the tag of the opener, or leave it out.",
+    fix: "Repeat the tag of the opener, or leave it out.",
     example: inRun(
       SUBAGENT,
       { ...TEXT, subagentRunId: "s1" },
@@ -127,57 +127,57 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   },
   "subagent/required-field": {
     why: REFUSED,
-    mend: "Send subagentRunId, and the name or message that the type needs.",
+    fix: "Send subagentRunId, and the name or message that the type needs.",
     example: inRun({ type: "SUBAGENT_STARTED", subagentRunId: "s1" }, SUBAGENT_END),
   },
   "subagent/already-active": {
     why: REFUSED,
-    mend: "Mint a new subagentRunId for each invocation.",
+    fix: "Mint a new subagentRunId for each invocation.",
     example: inRun(SUBAGENT, SUBAGENT, SUBAGENT_END),
   },
   "subagent/reused": {
     why: REFUSED,
-    mend: "Mint a new subagentRunId for each invocation.",
+    fix: "Mint a new subagentRunId for each invocation.",
     example: inRun(SUBAGENT, SUBAGENT_END, SUBAGENT, SUBAGENT_END),
   },
   "subagent/unknown-parent": {
     why: REFUSED,
-    mend: "Announce the parent before its child.",
+    fix: "Announce the parent before its child.",
     example: inRun({ ...SUBAGENT, parentSubagentRunId: "s0" }, SUBAGENT_END),
   },
   "subagent/not-active": {
     why: REFUSED,
-    mend: "Send SUBAGENT_STARTED first, and end it once.",
+    fix: "Send SUBAGENT_STARTED first, and end it once.",
     example: inRun(SUBAGENT_END),
   },
   "run/open-at-finish": {
     why: REFUSED,
-    mend: "End every message, call, step, reasoning and subagent before RUN_FINISHED; send RUN_ERROR when that is impossible.",
+    fix: "End every message, call, step, reasoning and subagent before RUN_FINISHED; send RUN_ERROR when that is impossible.",
     example: inRun(TEXT, DELTA),
   },
   "event/unexpanded-chunk": {
     why: "The unit would open and close unseen.",
-    mend: "Expand chunks before you judge the order.",
+    fix: "Expand chunks before you judge the order.",
     example: { text: "a TEXT_MESSAGE_CHUNK given to the automaton itself" },
   },
   "run/finish-ids": {
     why: UNCHECKED,
-    mend: "Repeat the runId and threadId of RUN_STARTED.",
+    fix: "Repeat the runId and threadId of RUN_STARTED.",
     example: stream(RUN, { ...FINISH, runId: "other" }),
   },
   "run/thread-of-input": {
     why: UNCHECKED,
-    mend: "Answer with the threadId of the input.",
+    fix: "Answer with the threadId of the input.",
     example: { text: 'input.threadId "t1", RUN_STARTED.threadId "t2"' },
   },
   "run/requested-run": {
     why: "The client asked for one run and got another.",
-    mend: "Answer with the runId of the input.",
+    fix: "Answer with the runId of the input.",
     example: { text: 'input.runId "r1", RUN_STARTED.runId "run_77"' },
   },
   "run/thread-change": {
     why: UNCHECKED,
-    mend: "Keep one thread for each stream.",
+    fix: "Keep one thread for each stream.",
     example: stream(
       RUN,
       FINISH,
@@ -187,17 +187,17 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   },
   "run/id-reused": {
     why: UNCHECKED,
-    mend: "Mint a new runId for each run.",
+    fix: "Mint a new runId for each run.",
     example: stream(RUN, FINISH, RUN, FINISH),
   },
   "run/truncated": {
     why: "The official client takes it for a success: the user sees half an answer that looks whole.",
-    mend: "Send RUN_FINISHED or RUN_ERROR in every case; catch exceptions of the agent and turn them into RUN_ERROR.",
+    fix: "Send RUN_FINISHED or RUN_ERROR in every case; catch exceptions of the agent and turn them into RUN_ERROR.",
     example: stream(RUN, TEXT, DELTA),
   },
   "interrupt/duplicate-id": {
     why: UNCHECKED,
-    mend: "Mint a new id for each interrupt.",
+    fix: "Mint a new id for each interrupt.",
     example: stream(RUN, {
       ...FINISH,
       outcome: { type: "interrupt", interrupts: [INTERRUPT, INTERRUPT] },
@@ -205,17 +205,17 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   },
   "tool-call/unknown-result": {
     why: UNCHECKED,
-    mend: "Use the toolCallId of the call; send MESSAGES_SNAPSHOT when the call is from earlier.",
+    fix: "Use the toolCallId of the call; send MESSAGES_SNAPSHOT when the call is from earlier.",
     example: inRun(RESULT),
   },
   "tool-call/renamed": {
     why: "The client keeps the old arguments under the new name: a harmless call turns into another one.",
-    mend: "Mint a new toolCallId for another call.",
+    fix: "Mint a new toolCallId for another call.",
     example: inRun(CALL, CALL_END, { ...CALL, toolCallName: "delete" }, CALL_END),
   },
   "tool-call/reparented": {
     why: UNCHECKED,
-    mend: "Keep the parentMessageId of the first start.",
+    fix: "Keep the parentMessageId of the first start.",
     example: inRun(
       { ...CALL, parentMessageId: "m1" },
       CALL_END,
@@ -225,12 +225,12 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   },
   "text/reopen-disagrees": {
     why: UNCHECKED,
-    mend: "Keep role and name of the first start, or mint a new messageId.",
+    fix: "Keep role and name of the first start, or mint a new messageId.",
     example: inRun(TEXT, TEXT_END, { ...TEXT, name: "Ada" }, TEXT_END),
   },
   "tool-call/pending-list": {
     why: "The client waits for the wrong calls, or for none.",
-    mend: "List exactly the calls that were started and not answered, in the order of their start; or leave the list out.",
+    fix: "List exactly the calls that were started and not answered, in the order of their start; or leave the list out.",
     example: stream(RUN, CALL, CALL_END, {
       ...FINISH,
       outcome: { type: "success", pendingToolCallIds: ["c2"] },
@@ -238,7 +238,7 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   },
   "subagent/announced-late": {
     why: UNCHECKED,
-    mend: "Send SUBAGENT_STARTED before the first event with its tag.",
+    fix: "Send SUBAGENT_STARTED before the first event with its tag.",
     example: inRun(
       { ...TEXT, subagentRunId: "s1" },
       { ...TEXT_END, subagentRunId: "s1" },
@@ -248,7 +248,7 @@ const PAGES: Readonly<Record<OrderRuleId, Page>> = {
   },
   "run/protocol-version": {
     why: "Clients treat it as a newer version and warn.",
-    mend: "Send MAJOR.MINOR, for example 1.0.",
+    fix: "Send MAJOR.MINOR, for example 1.0.",
     example: stream({ ...RUN, protocolVersion: "v1" }, FINISH),
   },
 };

@@ -22,7 +22,7 @@ function page(id: RuleId, rule: Rule): string {
     "",
     `Layer ${rule.layer} (${LAYER_NAMES[rule.layer]}), ${rule.severity}.`,
     "",
-    "## What",
+    "## Violation",
     "",
     rule.what,
     "",
@@ -30,15 +30,15 @@ function page(id: RuleId, rule: Rule): string {
     "",
     rule.why,
     "",
-    "## An example that breaks it",
+    "## Example",
     "",
     "```text",
     ...exampleLines(rule.example),
     "```",
     "",
-    "## How to mend it",
+    "## Fix",
     "",
-    rule.mend,
+    rule.fix,
     "",
   ];
   return lines.join("\n");
@@ -65,8 +65,8 @@ function index(ids: readonly RuleId[]): string {
   const lines = [
     "# Rules",
     "",
-    "What `countersign doctor` checks, layer by layer. Every page says what is wrong, why it matters, what",
-    "breaks the rule and how to mend it. The pages are written from the table that the code uses",
+    "The rules of `countersign doctor`, layer by layer. Every page states the violation, why it matters, an",
+    "example and the fix. The pages are generated from the table that the code uses",
     "(`npm run generate:rules -w packages/inspect`); a test fails when they differ.",
   ];
   for (const layer of [1, 2, 3] as const) {

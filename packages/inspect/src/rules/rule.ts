@@ -1,28 +1,28 @@
 import type { JsonValue } from "@countersign/core";
 
-/** 1 network, 2 transport, 3 AG-UI: where a fault lives and where to look for it. */
+/** The layer of a violation: 1 network, 2 transport, 3 AG-UI. */
 export type Layer = 1 | 2 | 3;
 
-/** How much a finding weighs: a note is worth knowing and never fails a check by itself. */
+/** The severity of a finding; a note alone never fails a check. */
 export type Severity = "error" | "warning" | "note";
 
-/** What breaks a rule: events, the bytes of an SSE body, or an exchange told in words. */
+/** An example that violates a rule: events, the bytes of an SSE body, or an exchange in words. */
 export type Example =
   | { readonly events: readonly JsonValue[] }
   | { readonly sse: string }
   | { readonly text: string };
 
-/** One rule; its page in `docs/rules/` is written from exactly this. */
+/** One rule; `docs/rules/` has a page generated from it. */
 export type Rule = {
   readonly layer: Layer;
   readonly severity: Severity;
   readonly title: string;
-  /** What is wrong when the rule is broken. */
+  /** The violation. */
   readonly what: string;
-  /** What happens to a user or a client because of it. */
+  /** The effect on a user or a client. */
   readonly why: string;
-  /** How to mend it. */
-  readonly mend: string;
+  /** The fix, as an instruction. */
+  readonly fix: string;
   readonly example: Example;
 };
 

@@ -9,7 +9,7 @@ import type { RuleId } from "./table.js";
 const ids = Object.keys(RULES) as RuleId[];
 
 test.each(ids.filter((id) => !("text" in RULES[id].example)))(
-  "the example of %s breaks that rule, and nothing heavier than a note besides",
+  "the example of %s breaks that rule, and otherwise gives only notes",
   (id) => {
     const { example, severity } = RULES[id];
     const found =

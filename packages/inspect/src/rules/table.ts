@@ -28,10 +28,10 @@ export function isRuleId(name: string): name is RuleId {
   return Object.hasOwn(RULES, name);
 }
 
-/** Where the page of a rule stands, relative to the root of the documentation. */
+/** The path of a rule's page, relative to the root of the documentation. */
 export function rulePage(id: RuleId): string {
   return `rules/${id.replace("/", "-")}.md`;
 }
 
-/** What a user may set a rule to. */
+/** The severities a user may set for a rule. */
 export type SeverityOverride = Severity | "off";

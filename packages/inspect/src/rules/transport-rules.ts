@@ -8,7 +8,7 @@ export const TRANSPORT_RULES = {
     title: "The request is authorised",
     what: "The server answered 401 or 403.",
     why: "The agent never saw the run.",
-    mend: "Send the access token with --header 'Authorization: Bearer …', and check its audience, scope and expiry.",
+    fix: "Send the access token with --header 'Authorization: Bearer …', and check its audience, scope and expiry.",
     example: { text: "POST /invocations → 401, WWW-Authenticate: Bearer" },
   },
   "http/id-token": {
@@ -17,7 +17,7 @@ export const TRANSPORT_RULES = {
     title: "The bearer token is an access token",
     what: "The token that was sent is an OpenID Connect ID token.",
     why: "An ID token tells the app who the user is; an API must refuse it, and most platforms answer 401 or 403.",
-    mend: "Send the access token of the same login instead.",
+    fix: "Send the access token of the same login instead.",
     example: { text: 'the token\'s payload holds token_use "id", or nonce or at_hash' },
   },
   "http/status": {
@@ -25,8 +25,8 @@ export const TRANSPORT_RULES = {
     severity: "error",
     title: "The server answers with 200",
     what: "The server answered with an error status.",
-    why: "There is no stream. Clients show the status and the body.",
-    mend: "Read the body and the server's log; a 5xx is the server's or a proxy's fault, a 4xx the request's.",
+    why: "The client gets no stream and shows the status and the body.",
+    fix: "Read the body and the server's log; a 5xx is the server's or a proxy's fault, a 4xx the request's.",
     example: { text: 'POST /agent → 500 {"error":"…"}' },
   },
   "http/path": {
@@ -35,7 +35,7 @@ export const TRANSPORT_RULES = {
     title: "The path and the method lead to an agent",
     what: "The server answered 404 or 405.",
     why: "The server is up but serves its agent elsewhere, or by another method.",
-    mend: "Check the path (common ones: /, /invocations, /agui, /ag-ui/run) and use --get for an EventSource endpoint.",
+    fix: "Check the path (common ones: /, /invocations, /agui, /ag-ui/run) and use --get for an EventSource endpoint.",
     example: { text: "POST / → 404" },
   },
   "http/redirect": {
@@ -44,7 +44,7 @@ export const TRANSPORT_RULES = {
     title: "The address needs no redirect",
     what: "The server redirects the request.",
     why: "Each message pays another round trip, 301 and 302 turn a POST into a GET, and a browser drops the Authorization header on another origin. To another server the redirect is not followed here: the headers of the check may hold tokens.",
-    mend: "Use the final address; often only a trailing slash is missing.",
+    fix: "Use the final address; often only a trailing slash is missing.",
     example: { text: "POST /agent → 307, Location: /agent/" },
   },
   "http/content-type": {
@@ -53,7 +53,7 @@ export const TRANSPORT_RULES = {
     title: "The answer is text/event-stream",
     what: "The server answered 200 with another content type.",
     why: "The official client resolves such an answer as a success without any event, so the user sees nothing at all.",
-    mend: "Set Content-Type: text/event-stream. HTML means that a web server or a login page answered; JSON that streaming is off.",
+    fix: "Set Content-Type: text/event-stream. HTML means that a web server or a login page answered; JSON that streaming is off.",
     example: { text: "200, Content-Type: text/html" },
   },
   "http/compression": {
@@ -62,7 +62,7 @@ export const TRANSPORT_RULES = {
     title: "The stream is not compressed",
     what: "The answer carries a Content-Encoding.",
     why: "Compressors wait for more input, so events arrive late and in lumps.",
-    mend: "Switch compression off for text/event-stream, and send Cache-Control: no-transform.",
+    fix: "Switch compression off for text/event-stream, and send Cache-Control: no-transform.",
     example: { text: "200, Content-Encoding: gzip" },
   },
   "http/encoding-unreadable": {
@@ -71,7 +71,7 @@ export const TRANSPORT_RULES = {
     title: "The body can be decompressed",
     what: "The body is not what its Content-Encoding says.",
     why: "No client can read it.",
-    mend: "Let exactly one place compress, and name that encoding.",
+    fix: "Let exactly one place compress, and name that encoding.",
     example: { text: "Content-Encoding: gzip on a body that is plain text" },
   },
   "http/cors-refused": {
@@ -80,7 +80,7 @@ export const TRANSPORT_RULES = {
     title: "A browser on this origin may call the agent",
     what: "The preflight for the given origin was refused or left out a header or the method.",
     why: "The browser blocks the request; the page only learns 'Failed to fetch'.",
-    mend: "Answer OPTIONS with Access-Control-Allow-Origin for the origin, -Allow-Methods: POST and -Allow-Headers: content-type, authorization.",
+    fix: "Answer OPTIONS with Access-Control-Allow-Origin for the origin, -Allow-Methods: POST and -Allow-Headers: content-type, authorization.",
     example: { text: "OPTIONS /agent, Origin: https://app.example → 405" },
   },
   "http/no-cors": {
@@ -89,7 +89,7 @@ export const TRANSPORT_RULES = {
     title: "Browsers may call the agent directly",
     what: "The endpoint answers a browser's preflight without CORS headers.",
     why: "That is right for an agent behind a back end, and a 'Failed to fetch' for a page that calls it directly.",
-    mend: "Nothing, unless a browser calls this address; then allow its origin and check again with --origin.",
+    fix: "Nothing, unless a browser calls this address; then allow its origin and check again with --origin.",
     example: { text: "OPTIONS / → 404 without Access-Control-Allow-Origin" },
   },
   "http/buffered": {
@@ -98,7 +98,7 @@ export const TRANSPORT_RULES = {
     title: "Events arrive as they are made",
     what: "The events' own timestamps are spread over time, but they arrived together.",
     why: "Something in between collects the answer first (nginx does by default), so the user waits and then gets everything at once.",
-    mend: "Send X-Accel-Buffering: no and Cache-Control: no-cache, no-transform; switch off proxy_buffering, compression and response caching on the way.",
+    fix: "Send X-Accel-Buffering: no and Cache-Control: no-cache, no-transform; switch off proxy_buffering, compression and response caching on the way.",
     example: { text: "timestamps spread over 4,200 ms, all arrivals within 3 ms" },
   },
   "http/burst": {
@@ -107,7 +107,7 @@ export const TRANSPORT_RULES = {
     title: "Events are spread over the answer",
     what: "After a wait of a second or more, all events arrived within a few milliseconds.",
     why: "Either the agent does not stream, or something in between buffers; without timestamps the two look alike.",
-    mend: "Ask the agent directly, without proxies. If the burst is gone, see http/buffered.",
+    fix: "Ask the agent directly, without proxies. If the burst is gone, see http/buffered.",
     example: { text: "first byte after 3,100 ms, 48 events within 2 ms" },
   },
   "http/no-events": {
@@ -116,7 +116,7 @@ export const TRANSPORT_RULES = {
     title: "Events arrive",
     what: "The timeout passed without a single event.",
     why: "The user looks at a spinner. A missing Accept: text/event-stream, a buffering proxy or a stuck agent look like this.",
-    mend: "Check that the server honours Accept: text/event-stream, then look for buffering, then at the agent's own log.",
+    fix: "Check that the server honours Accept: text/event-stream, then look for buffering, then at the agent's own log.",
     example: { text: "200 text/event-stream, then nothing" },
   },
   "http/stalled": {
@@ -125,7 +125,7 @@ export const TRANSPORT_RULES = {
     title: "The stream goes on to its end",
     what: "Events arrived, then nothing more until the timeout.",
     why: "The run looks unfinished for as long as the client waits.",
-    mend: "Look at the agent's log for the last event that arrived; raise --timeout when the run is just long.",
+    fix: "Look at the agent's log for the last event that arrived; raise --timeout when the run is just long.",
     example: { text: "12 events, then silence for the rest of the timeout" },
   },
   "http/silence": {
@@ -134,7 +134,7 @@ export const TRANSPORT_RULES = {
     title: "A quiet stream sends heartbeats",
     what: "Nothing, not even a comment, arrived for more than 15 seconds.",
     why: "Intermediaries close idle connections: API gateways after 29 s, nginx after 60 s, Cloudflare after about 100 s.",
-    mend: "Send an SSE comment (': keepalive' and a blank line) at least every 15 seconds.",
+    fix: "Send an SSE comment (': keepalive' and a blank line) at least every 15 seconds.",
     example: { text: "22,400 ms between event 6 and event 7, no comment" },
   },
   "http/cut": {
@@ -143,7 +143,7 @@ export const TRANSPORT_RULES = {
     title: "The connection stays until the stream ends",
     what: "The connection broke inside the answer.",
     why: "A proxy timeout, a crash or a deployment cut the run; clients that only see the end take it for success.",
-    mend: "Look at the proxy's idle and total timeouts, and at the agent process.",
+    fix: "Look at the proxy's idle and total timeouts, and at the agent process.",
     example: { text: "ECONNRESET after event 7" },
   },
   "http/no-keep-alive": {
@@ -152,7 +152,7 @@ export const TRANSPORT_RULES = {
     title: "The connection can be used again",
     what: "The server closes the connection after the answer.",
     why: "Every further message pays for TCP and TLS again.",
-    mend: "Allow keep-alive on the server and the proxies before it.",
+    fix: "Allow keep-alive on the server and the proxies before it.",
     example: { text: "200, Connection: close" },
   },
   "http/cacheable": {
@@ -161,7 +161,7 @@ export const TRANSPORT_RULES = {
     title: "The stream says that it must not be stored or changed",
     what: "The answer has no Cache-Control: no-cache or no-store.",
     why: "Proxies may hold the stream back, transform it or replay it.",
-    mend: "Send Cache-Control: no-cache, no-transform.",
+    fix: "Send Cache-Control: no-cache, no-transform.",
     example: { text: "200 text/event-stream without Cache-Control" },
   },
   "ws/auth": {
@@ -170,7 +170,7 @@ export const TRANSPORT_RULES = {
     title: "The upgrade is authorised",
     what: "The server answered the upgrade with 401 or 403.",
     why: "The socket never opens; a browser only reports close code 1006.",
-    mend: "Offer the access token (not the ID token) in Sec-WebSocket-Protocol: base64UrlBearerAuthorization.<token>, base64UrlBearerAuthorization; use --header for servers that read a header.",
+    fix: "Offer the access token (not the ID token) in Sec-WebSocket-Protocol: base64UrlBearerAuthorization.<token>, base64UrlBearerAuthorization; use --header for servers that read a header.",
     example: { text: "GET /ws, Upgrade: websocket → 401" },
   },
   "ws/upgrade": {
@@ -179,7 +179,7 @@ export const TRANSPORT_RULES = {
     title: "The server upgrades to WebSocket",
     what: "The upgrade was answered with another status than 101, or not at all.",
     why: "Either this path speaks no WebSocket, or a proxy strips the Upgrade header.",
-    mend: "Check the path (AgentCore: /ws), and let every proxy pass Upgrade and Connection.",
+    fix: "Check the path (AgentCore: /ws), and let every proxy pass Upgrade and Connection.",
     example: { text: "GET /ws, Upgrade: websocket → 200" },
   },
   "ws/subprotocol": {
@@ -188,7 +188,7 @@ export const TRANSPORT_RULES = {
     title: "The server selects the plain sub-protocol",
     what: "The client offered sub-protocols and the server selected none, or the one that carries the token.",
     why: "Browsers close the socket when nothing is selected, and an echoed token ends up in logs.",
-    mend: "Answer Sec-WebSocket-Protocol: base64UrlBearerAuthorization.",
+    fix: "Answer Sec-WebSocket-Protocol: base64UrlBearerAuthorization.",
     example: { text: "offered two sub-protocols, the 101 names none" },
   },
   "ws/sse-frames": {
@@ -197,7 +197,7 @@ export const TRANSPORT_RULES = {
     title: "A text frame holds one bare JSON event",
     what: "The frames hold SSE text (data: … and a blank line).",
     why: "A client that calls JSON.parse on the frame fails on the first event.",
-    mend: "Send the JSON alone; for a server that cannot change, read frames with a client that accepts both.",
+    fix: "Send the JSON alone; for a server that cannot change, read frames with a client that accepts both.",
     example: { text: 'text frame: data: {"type":"RUN_STARTED",…}' },
   },
   "ws/binary": {
@@ -206,7 +206,7 @@ export const TRANSPORT_RULES = {
     title: "Events come in text frames",
     what: "The server sent a binary frame.",
     why: "AG-UI over WebSocket is JSON text; clients drop or misread binary frames.",
-    mend: "Send text frames (opcode 1).",
+    fix: "Send text frames (opcode 1).",
     example: { text: "frame with opcode 2" },
   },
   "ws/close-code": {
@@ -215,7 +215,7 @@ export const TRANSPORT_RULES = {
     title: "The socket closes normally",
     what: "The server closed with a code that reports a failure.",
     why: "1003 means it could not read the input, 1008 that policy forbids it, 1011 that it failed.",
-    mend: "For 1003 check the input, for 1008 the permissions, for 1011 the server's log.",
+    fix: "For 1003 check the input, for 1008 the permissions, for 1011 the server's log.",
     example: { text: "close 1011" },
   },
   "proto/parameter": {
@@ -224,7 +224,7 @@ export const TRANSPORT_RULES = {
     title: "The protobuf content type has no parameters",
     what: "The content type carries a parameter such as charset.",
     why: "The official client then parses the bytes as SSE and delivers nothing.",
-    mend: "Send exactly application/vnd.ag-ui.event+proto.",
+    fix: "Send exactly application/vnd.ag-ui.event+proto.",
     example: { text: "Content-Type: application/vnd.ag-ui.event+proto; charset=utf-8" },
   },
   "proto/unasked": {
@@ -233,7 +233,7 @@ export const TRANSPORT_RULES = {
     title: "Protobuf is sent to those who ask for it",
     what: "The client accepts text/event-stream alone and got protobuf.",
     why: "A client without the decoder shows nothing.",
-    mend: "Choose the encoding by the Accept header.",
+    fix: "Choose the encoding by the Accept header.",
     example: { text: "Accept: text/event-stream → application/vnd.ag-ui.event+proto" },
   },
   "proto/not-offered": {
@@ -242,7 +242,7 @@ export const TRANSPORT_RULES = {
     title: "The server offers protobuf",
     what: "Protobuf was asked for and SSE came, which is allowed.",
     why: "Protobuf is optional; SSE is what every server must speak.",
-    mend: "Nothing, unless the smaller frames are wanted.",
+    fix: "Nothing, unless the smaller frames are wanted.",
     example: { text: "Accept: application/vnd.ag-ui.event+proto → text/event-stream" },
   },
   "proto/frame": {
@@ -251,7 +251,7 @@ export const TRANSPORT_RULES = {
     title: "Every protobuf frame holds one event",
     what: "A frame is malformed, truncated or names no event.",
     why: "A binary stream cannot be resynchronised: everything after it is lost.",
-    mend: "Encode with a current encoder, and validate events before encoding.",
+    fix: "Encode with a current encoder, and validate events before encoding.",
     example: { text: "00 00 00 04 and two more bytes, then the end" },
   },
   "proto/empty-frame": {
@@ -260,7 +260,7 @@ export const TRANSPORT_RULES = {
     title: "No protobuf frame is empty",
     what: "A frame has length zero.",
     why: "Encoders of 0.0.x write this for an event type they do not know; the 1.0 client refuses the stream.",
-    mend: "Update the encoder, or do not send those events over protobuf.",
+    fix: "Update the encoder, or do not send those events over protobuf.",
     example: { text: "00 00 00 00" },
   },
   "proto/unknown-field": {
@@ -269,7 +269,7 @@ export const TRANSPORT_RULES = {
     title: "The protobuf stream is of this version",
     what: "A frame holds events or fields of a later version; they were dropped.",
     why: "Clients of 1.0 drop them silently.",
-    mend: "Nothing; update the client to see them.",
+    fix: "Nothing; update the client to see them.",
     example: { text: "an envelope that names only field 99" },
   },
 } as const satisfies Readonly<Record<string, Rule>>;

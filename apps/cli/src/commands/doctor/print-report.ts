@@ -44,7 +44,7 @@ export function formatReport(report: DoctorReport): string {
         // Text of the agent's must not move the cursor or change colours.
         if (text !== "") parts.push(pc.dim(`    at ${shown(text)}`));
       }
-      parts.push(`    mend: ${finding.mend}`, pc.dim(`    docs/${finding.page}`));
+      parts.push(`    Fix: ${finding.mend}`, pc.dim(`    docs/${finding.page}`));
     }
   }
   if (report.bytes.some(({ payload }) => payload > 0)) parts.push("", formatBytes(report));

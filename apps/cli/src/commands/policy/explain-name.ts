@@ -69,14 +69,14 @@ function policyOf({ policy }: ExplainFlags): PolicyDocument {
 /** A rule of the doctor that is about the network or the transport, which the gateway does not judge. */
 function doctorMeaning(name: string): NameMeaning | undefined {
   if (!isRuleId(name)) return undefined;
-  const { what, why, mend } = RULES[name];
+  const { what, why, fix } = RULES[name];
   const closed =
     "the doctor reports it; the gateway ends a run that it cannot read (gateway/invalid)";
   return {
     name,
     kind: "rule of the doctor",
     means: `${what} ${why}`,
-    remedy: mend,
+    remedy: fix,
     openings: [{ opening: { closed } }],
   };
 }
