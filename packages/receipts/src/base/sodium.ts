@@ -17,7 +17,7 @@ const OPTIONAL_PACKAGE: string = "sodium-native";
 /** libsodium; `undefined` on platforms without a prebuilt binary, or where the package was left out. */
 export function loadSodium(): Sodium | undefined {
   try {
-    // Required: an import reads its whole source for names first, 40 ms in each thread.
+    // `require`, because an import parses the whole source for export names: 40 ms in each thread.
     const sodium = createRequire(import.meta.url)(OPTIONAL_PACKAGE) as Partial<Sodium>;
     return typeof sodium.crypto_sign_verify_detached === "function"
       ? (sodium as Sodium)

@@ -42,7 +42,7 @@ async function openOn(directory: string, disk?: FaultyDisk): Promise<ReceiptLog>
   }
 }
 
-/** Five flushes with a checkpoint between them; gives what was acknowledged. */
+/** Runs five flushes with a checkpoint between them and collects the acknowledged entries. */
 async function work(directory: string, disk: FaultyDisk, acked: AppendedEntry[]): Promise<void> {
   const log = await openOn(directory, disk);
   for (let flush = 0; flush < 5; flush += 1) {
@@ -58,12 +58,15 @@ async function work(directory: string, disk: FaultyDisk, acked: AppendedEntry[])
   await log.close();
 }
 
-/** Acknowledged entries that the reopened log does not hold; throws unless it can be gone on with. */
+/**
+ * Acknowledged entries that the reopened log does not hold. Throws unless the log accepts new
+ * entries.
+ */
 async function missing(directory: string, acked: AppendedEntry[]): Promise<number[]> {
   const files = await openBundles({ directory });
   const entries = await checkWholeLog(files);
   await files.close();
-  // Its last checkpoint still holds, or it would not open.
+  // The last checkpoint still verifies, or the log would not open.
   const log = await openOn(directory);
   const next = await log.append(draftOf(999));
   await log.close();
@@ -98,7 +101,7 @@ test("the run that is broken below has every kind of write point", async () => {
 });
 
 test.each<Fault>(["lost", "persisted", "full"])(
-  "one failed write (%s) at any point loses no acknowledged entry, and the log goes on by itself",
+  "one failed write (%s) at any point loses no acknowledged entry, and the log recovers by itself",
   async (fault) => {
     for (let point = 1; point <= points; point += 1) {
       await withDirectory(async (directory) => {

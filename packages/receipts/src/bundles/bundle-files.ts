@@ -17,13 +17,16 @@ import type { Segments } from "./segments.js";
 export type BundleFiles = {
   append(build: (head: StoreHead) => AppendBatch, durability: Durability): Promise<void>;
   head(): Promise<StoreHead>;
-  /** Entries that are acknowledged, and the position behind them, for readers that follow the segments. */
+  /**
+   * Number of acknowledged entries and the position after them, for readers that follow the
+   * segments.
+   */
   progress(): { readonly size: number; readonly position: number };
   readTile(tile: TileName): Promise<Uint8Array>;
   readEntries(start: number, end: number): Promise<Uint8Array[]>;
-  /** Entries that were committed after what `head` tells: those a reader meets beside or after a writer. */
+  /** Entries committed after `head`: a reader that runs beside or after a writer sees them. */
   readTail(): AsyncIterable<Uint8Array>;
-  /** What follows the last commit, without the zeros that are laid out ahead. */
+  /** Bytes after the last commit, without the preallocated zeros. */
   readUncommitted(): Promise<Uncommitted | undefined>;
   /** The bytes of single entries by position, in the order asked. */
   readAt(places: readonly { position: number; length: number }[]): Promise<Uint8Array[]>;
@@ -34,7 +37,7 @@ export type BundleFiles = {
   close(): Promise<void>;
 };
 
-/** What the files of a log are made of, open and settled. */
+/** The open parts of a log's files, recovered to the last commit. */
 export type OpenFiles = {
   readonly disk: Disk;
   readonly directory: string;
@@ -42,7 +45,7 @@ export type OpenFiles = {
   readonly readOnly: boolean;
   readonly segments: Segments;
   readonly derived: DerivedFiles;
-  /** How far the files go. */
+  /** The last committed state. */
   readonly committed: Committed;
   unlock(): Promise<void>;
 };
@@ -60,9 +63,11 @@ class AppendOnlyFiles implements BundleFiles {
   #state: Committed;
   #closed = false;
   #checkpointSize = -1;
-  /** A write failed: the files may hold bytes that nobody acknowledged. */
+  /** A write failed: the files may hold bytes that were never acknowledged. */
   #inDoubt = false;
-  /** One at a time: two that replace the same file together would take each other's draft away. */
+  /**
+   * Serializes file replacements: two at the same time would remove each other's temporary file.
+   */
   #keeping: Promise<unknown> = Promise.resolve();
 
   constructor(files: OpenFiles) {
@@ -86,7 +91,7 @@ class AppendOnlyFiles implements BundleFiles {
     try {
       await this.#roll(position);
       await segments.write([...batch.records, commit], position, isStrict);
-      // What is behind relaxed appends is read only if they are there.
+      // Recovery reads this append only if the relaxed appends before it are on disk.
       if (isStrict && this.#relaxed.isPending) await segments.sync(position);
       await derived.add(head.size, batch.leaves, batch.above, bundles);
     } catch (error) {
@@ -142,7 +147,8 @@ class AppendOnlyFiles implements BundleFiles {
 
   async readCheckpoint(): Promise<string | undefined> {
     const text = await this.#files.disk.readText(this.#checkpointFile);
-    // Sealed before it was signed for: afterwards everything it commits to can be read here.
+    // The writer seals before it signs, so after this refresh every entry of the checkpoint is
+    // readable.
     await this.#refresh();
     return text;
   }
@@ -160,7 +166,7 @@ class AppendOnlyFiles implements BundleFiles {
   async writeKeyHistory(text: string): Promise<boolean> {
     this.#assertWritable();
     try {
-      // Nobody else writes between this look and the write: the directory is locked.
+      // No other process writes between this read and the write: the directory is locked.
       if (!text.startsWith((await this.readKeyHistory()) ?? "")) return false;
       await this.#files.disk.replace(this.#historyFile, text);
       return true;
@@ -179,7 +185,8 @@ class AppendOnlyFiles implements BundleFiles {
     try {
       if (this.#relaxed.isPending && position > 0) await segments.sync(position - 1);
       if (!readOnly) await segments.trim(position);
-      // Last, since it can be made again: its failure must not keep the truth from the medium.
+      // Last, because derived files can be rebuilt: a failure here must not keep entries from being
+      // synced.
       if (!readOnly) await derived.flush();
     } finally {
       await segments.close();
@@ -192,7 +199,7 @@ class AppendOnlyFiles implements BundleFiles {
     if (this.#closed || this.#files.readOnly) throw closedStore();
   }
 
-  /** Cuts off what a failed write may have left. */
+  /** Truncates the bytes that a failed write may have left. */
   async #settle(): Promise<void> {
     if (!this.#inDoubt) return;
     try {
@@ -203,23 +210,23 @@ class AppendOnlyFiles implements BundleFiles {
     this.#inDoubt = false;
   }
 
-  /** Begins a new segment where the last one is full. */
+  /** Starts a new segment when the last one is full. */
   async #roll(position: number): Promise<void> {
     const { segments, segmentBytes } = this.#files;
     if (position - segments.startOf(position) < segmentBytes) return;
-    // Later flushes are those of the new file.
+    // Later syncs go to the new file only.
     if (this.#relaxed.isPending) await segments.sync(position - 1);
     await segments.trim(position);
     await segments.roll(position);
   }
 
-  /** A reader goes on to what the writing process has sealed since. */
+  /** A reader advances to the state that the writing process has sealed since. */
   async #refresh(): Promise<void> {
     const { disk, directory, segments, readOnly } = this.#files;
     if (!readOnly || this.#closed) return;
     const sealed = await readSealed(disk, directory);
     if (sealed === undefined || sealed.frontier.size <= this.#state.frontier.size) return;
-    // Looked at only now: the files that `sealed` speaks of were there before it.
+    // Read only now: the files that `sealed` refers to exist before it does.
     await segments.refresh("read");
     this.#state = (await findCommitted(segments, sealed)) ?? this.#state;
   }

@@ -67,13 +67,13 @@ test("a log written in many flushes and many segment files reads back whole", as
     await fill({ directory, segmentBytes: 50_000 }, 700);
     expect((await readdir(join(directory, "segments"))).length).toBeGreaterThan(5);
     expect(await reopened({ directory })).toBe(700);
-    // Going on after a restart joins the same tree.
+    // Appending after a restart extends the same tree.
     await fill({ directory, segmentBytes: 50_000 }, 300);
     expect(await reopened({ directory })).toBe(1_000);
   });
 });
 
-test("every derived file can be lost and is made again from the segments", async () => {
+test("every derived file can be lost and is rebuilt from the segments", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 600);
     for (const name of ["sealed", "hashes"]) {
@@ -102,7 +102,7 @@ test("a tail torn at any byte of the last flush is cut back to the flush before"
   });
 });
 
-test("a flush of which only the end reached the medium, among zeros laid out ahead, is cut off", async () => {
+test("a flush of which only the end reached the medium, among preallocated zeros, is cut off", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 40, { groupSize: 10, flushSize: 10 });
     const { size: before } = await stat(onlySegment(directory));
@@ -118,7 +118,7 @@ test("a flush of which only the end reached the medium, among zeros laid out ahe
   });
 });
 
-test("while a log is open its file is laid out ahead, and a reader sees only what was written", async () => {
+test("while a log is open its file is preallocated, and a reader sees only what was written", async () => {
   await withDirectory(async (directory) => {
     const store = (await openBundles({ directory })) as unknown as ReceiptStore;
     const signer = await createInThreadSigner(key);
@@ -170,7 +170,7 @@ test("a changed byte before a later commit is refused, named, and left as it is"
   });
 });
 
-test("a commit record whose size was changed is no torn write: a later commit shows that it was acknowledged", async () => {
+test("a commit record with a changed size is not a torn write: a later commit shows that it was acknowledged", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 20, { groupSize: 10, flushSize: 10 });
     const { size: before } = await stat(onlySegment(directory));
@@ -185,7 +185,7 @@ test("a commit record whose size was changed is no torn write: a later commit sh
   });
 });
 
-test("a changed byte in the last flush is no torn write once that was sealed, and nothing is cut", async () => {
+test("a changed byte in the last flush is damage, not a torn write, once the flush was sealed, and nothing is cut", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 30, { groupSize: 10, flushSize: 10 });
     const { size } = await stat(onlySegment(directory));
@@ -203,7 +203,7 @@ test("a changed byte in the last flush is no torn write once that was sealed, an
   });
 });
 
-test("a damaged position of a bundle is told as damage, whatever it says", async () => {
+test("a damaged position of a bundle is reported as damage, whatever its value", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 300);
     for (const at of [0, 4, 8]) {
@@ -216,7 +216,7 @@ test("a damaged position of a bundle is told as damage, whatever it says", async
   });
 });
 
-test("a log that lost what its checkpoint covers is not signed for again", async () => {
+test("a log that lost what its checkpoint covers is not signed again", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 50, { groupSize: 10, flushSize: 10 });
     await rm(join(directory, "sealed"));
@@ -227,7 +227,7 @@ test("a log that lost what its checkpoint covers is not signed for again", async
   });
 });
 
-test("an opening that fails lets go of the directory", async () => {
+test("a failed open releases the directory", async () => {
   await withDirectory(async (directory) => {
     await fill({ directory }, 10);
     const disk: Disk = { ...nodeDisk, open: () => Promise.reject(new Error("not now")) };

@@ -1,28 +1,28 @@
 import { HASH_BYTES } from "../merkle/hash.js";
 
 /**
- * A segment is entries in bundle encoding (16-bit big-endian length, bytes) and, after the entries of
- * each flush, one commit record: length 0 (no entry is empty), `C`, a version, tree size as 64-bit
- * big-endian, root hash; with version 2 the seal of that tree behind it. Entries count only when a commit record
- * with the right root follows them.
+ * A segment holds entries in bundle encoding (16-bit big-endian length, bytes). One commit record
+ * follows the entries of each flush: length 0 (no entry is empty), `C`, a version, the tree size as
+ * 64-bit big-endian and the root hash. In version 2 the seal of that tree follows. An entry counts
+ * only when a commit record with the right root follows it.
  */
 export const COMMIT_BYTES = 2 + 2 + 8 + HASH_BYTES;
 
 const SEAL_BYTES = 32;
 
-/** The length of a commit record with a seal, and of the longest. */
+/** The length of a commit record with a seal: the longest one. */
 export const SEALED_COMMIT_BYTES = COMMIT_BYTES + SEAL_BYTES;
 
 const MARK_BYTES = 4;
 const MARK = Buffer.from([0, 0, 0x43, 1]);
 const SEALED_MARK = Buffer.from([0, 0, 0x43, 2]);
 
-/** What a commit record says. */
+/** A decoded commit record. */
 export type Commit = {
   readonly size: number;
   readonly root: Buffer;
   readonly seal: Buffer | undefined;
-  /** How many bytes it takes. */
+  /** The length of the record in bytes. */
   readonly length: number;
 };
 
@@ -36,7 +36,10 @@ export function encodeCommit(size: number, root: Uint8Array, seal?: Uint8Array):
   return record;
 }
 
-/** The length of the commit record at an offset, as its mark tells; undefined when none begins there. */
+/**
+ * The length of the commit record at an offset, according to its mark; undefined when none starts
+ * there.
+ */
 export function commitLength(bytes: Buffer, offset: number): number | undefined {
   const isMark = (mark: Buffer): boolean =>
     bytes.compare(mark, 0, MARK_BYTES, offset, offset + MARK_BYTES) === 0;
@@ -56,12 +59,16 @@ export function decodeCommit(bytes: Buffer, offset: number): Commit | undefined 
   return { size, root, seal, length };
 }
 
-/** Lengths that a commit record can have, in the order in which to look for one that ends somewhere. */
+/**
+ * The possible lengths of a commit record, longest first: the order to look for one that ends at a
+ * position.
+ */
 export const COMMIT_LENGTHS: readonly number[] = [SEALED_COMMIT_BYTES, COMMIT_BYTES];
 
 /**
- * Whether a commit record lies before the last byte range, whatever it says: what is torn is one flush and has
- * its only one at the end, and no entry holds a zero. One whose size was damaged is one all the same.
+ * Whether a commit record lies before the end, whatever its content. A torn write is one flush,
+ * which has its only commit record at the end, and no entry holds a zero byte. A record with a
+ * damaged size counts too.
  */
 export function hasCommitBeforeEnd(bytes: Buffer): boolean {
   return [MARK, SEALED_MARK].some((mark) => {

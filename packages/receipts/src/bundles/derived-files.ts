@@ -5,18 +5,19 @@ import { TILE_WIDTH } from "../tiles/path.js";
 import type { Disk, DiskFile } from "./disk.js";
 
 const POSITION_BYTES = 8;
-/** Name of the file that tells where bundles begin; the others are named by their tile level. */
+/** The file with the start position of each bundle; the others are named by their tile level. */
 const BUNDLES = "bundles";
-/** Bytes that may wait to be written: those of four thousand entries, a few flushes under load. */
+/** Maximum number of buffered bytes: those of four thousand entries, a few flushes under load. */
 const MAX_WAITING_BYTES = 128 << 10;
 
-/** Bytes for one file that follow on one another. */
+/** Consecutive bytes for one file. */
 type Run = { readonly position: number; readonly pieces: Uint8Array[]; end: number };
 
 /**
- * What can be made again from the segments: the hashes of each tile level side by side, and where
- * each bundle of 256 entries begins. Kept in memory for some appends, since a write for every flush costs as much
- * as the flush's own; flushed with a checkpoint, from which a start after a crash goes on.
+ * Files that can be rebuilt from the segments: the hashes of each tile level, and the start
+ * position of each bundle of 256 entries. Writes are buffered across appends, since a write for
+ * every flush costs as much as the flush itself. A checkpoint flushes them; recovery after a crash
+ * starts there.
  */
 export class DerivedFiles {
   readonly #disk: Disk;
@@ -38,16 +39,16 @@ export class DerivedFiles {
     if (file === undefined) {
       file = this.#disk.open(join(this.#directory, name), this.#mode);
       this.#files.set(name, file);
-      // A failed open is tried again by the next call.
+      // The next call retries a failed open.
       file.catch(() => this.#files.delete(name));
     }
     return file;
   }
 
   /**
-   * Adds what an append that starts at leaf `first` made: its hashes, of each level they follow on one another,
-   * and the positions of the bundles that begin in it. While too much is unwritten that is written first, and
-   * nothing is added when it cannot be: appends that fail again and again must not fill the memory.
+   * Adds the results of an append that starts at leaf `first`: its hashes, consecutive in each
+   * level, and the positions of the bundles that start in it. When the buffer is full it is written
+   * first, and nothing is added if that fails: repeated failures must not fill the memory.
    */
   add(
     first: number,
@@ -95,7 +96,7 @@ export class DerivedFiles {
     }
   }
 
-  /** Writes what waits; what could not be written goes on waiting. */
+  /** Writes the buffer; data that could not be written stays in it. */
   flush(): Promise<void> {
     this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
     return this.#writing;
@@ -109,7 +110,7 @@ export class DerivedFiles {
         const { end, position } = run;
         await file.write(run.pieces.slice(0, length), position);
         this.#waitingBytes -= end - position;
-        // More may have been added to it meanwhile.
+        // More may have been added meanwhile.
         if (run.end === end) runs.shift();
         else runs[0] = { position: end, pieces: run.pieces.slice(length), end: run.end };
       }
@@ -123,7 +124,7 @@ export class DerivedFiles {
     return file.read(width * HASH_BYTES, index * TILE_WIDTH * HASH_BYTES);
   }
 
-  /** Where bundles begin, as many as are known of `count` from `first` on. */
+  /** Start positions of bundles: up to `count` from `first` on, as many as are known. */
   async readPositions(first: number, count: number): Promise<number[]> {
     await this.flush();
     const file = await this.#file(BUNDLES);

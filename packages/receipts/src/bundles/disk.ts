@@ -5,15 +5,21 @@ import { dirname } from "node:path";
 
 /** One open file; every position is explicit. */
 export type DiskFile = {
-  /** Writes pieces one behind the other: done when it returns, or when the promise that it returns resolves. */
+  /**
+   * Writes the pieces in order. The write is done when it returns, or when the returned promise
+   * resolves.
+   */
   write(pieces: readonly Uint8Array[], position: number): Promise<void> | undefined;
-  /** Writes pieces one behind the other; resolves when they are on the medium, which says nothing of earlier writes. */
+  /**
+   * Writes the pieces in order; resolves when they are on disk. Earlier writes may still be in
+   * memory.
+   */
   writeThrough(pieces: readonly Uint8Array[], position: number): Promise<void>;
   /** Fewer bytes than asked only at the end of the file. */
   read(length: number, position: number): Promise<Uint8Array>;
   size(): Promise<number>;
   truncate(length: number): Promise<void>;
-  /** Returns when the bytes are on the medium (`fdatasync`). */
+  /** Returns when the bytes are on disk (`fdatasync`). */
   sync(): Promise<void>;
   close(): Promise<void>;
 };
@@ -22,20 +28,23 @@ export type DiskFile = {
 export type Disk = {
   open(path: string, mode: "create" | "write" | "read"): Promise<DiskFile>;
   readText(path: string): Promise<string | undefined>;
-  /** Names in a directory, sorted; none when there is no such directory. */
+  /** Names in a directory, sorted; empty when the directory does not exist. */
   list(path: string): Promise<string[]>;
   makeDirectory(path: string): Promise<void>;
-  /** Replaces a file as a whole: written beside, flushed, renamed, directory flushed. */
+  /**
+   * Replaces a file atomically: writes a temporary file, syncs it, renames it, syncs the directory.
+   */
   replace(path: string, text: string): Promise<void>;
   syncDirectory(path: string): Promise<void>;
   remove(path: string): Promise<void>;
 };
 
-/** The system takes at most this many pieces at once (IOV_MAX). */
+/** The operating system accepts at most this many pieces per call (IOV_MAX). */
 const MAX_PIECES = 1_024;
 /**
- * Bytes that are written without a thread: copying them into the page cache takes tens of microseconds, and
- * waking a thread and being woken by it takes longer. Only the flush behind it waits for a medium.
+ * Writes of up to this many bytes are synchronous: copying them into the page cache takes tens of
+ * microseconds, and a round trip to a thread takes longer. Only the sync after it waits for the
+ * disk.
  */
 const MAX_IMMEDIATE_BYTES = 64 * 1024;
 
@@ -72,7 +81,7 @@ async function writeAll(
   }
 }
 
-/** The same through a file that was opened for it: the write and its flush are one errand for a thread. */
+/** The same through a file opened with O_DSYNC: write and sync are one operation for a thread. */
 function writeThrough(
   handle: FileHandle,
   pieces: readonly Uint8Array[],
@@ -80,7 +89,7 @@ function writeThrough(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const go = (rest: readonly Uint8Array[], at: number): void => {
-      // A plain call back, as with `sync`.
+      // A plain callback, as with `sync`.
       writev(handle.fd, rest.slice(0, MAX_PIECES), at, (error, written) => {
         if (error !== null) {
           reject(error);
@@ -95,7 +104,10 @@ function writeThrough(
   });
 }
 
-/** What is left of pieces behind some bytes: a nearly full disk takes part of a write without an error. */
+/**
+ * The pieces without their first `bytes` bytes: a nearly full disk accepts part of a write without
+ * an error.
+ */
 function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
   let skip = bytes;
   let done = 0;
@@ -112,7 +124,7 @@ function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
 function wrap(handle: FileHandle, path: string): DiskFile {
   let through: Promise<FileHandle> | undefined;
   const sync = (): Promise<void> =>
-    // A plain call back: the handle's own method makes five promises of it, at every flush.
+    // A plain callback: the method of the handle creates five promises, at every flush.
     new Promise((resolve, reject) => {
       fdatasync(handle.fd, (error) => (error === null ? resolve() : reject(error)));
     });
@@ -126,7 +138,7 @@ function wrap(handle: FileHandle, path: string): DiskFile {
       }
       if (through === undefined) {
         through = open(path, FLAGS.write | constants.O_DSYNC);
-        // A failed open is tried again by the next call.
+        // The next call retries a failed open.
         through.catch(() => {
           through = undefined;
         });
@@ -159,7 +171,7 @@ const FLAGS = {
   read: constants.O_RDONLY,
 } as const;
 
-/** Elsewhere a flush may have to do more than this flag makes a write do (F_FULLFSYNC on macOS). */
+/** On other systems a sync may do more than this flag asks for (F_FULLFSYNC on macOS). */
 const CAN_WRITE_THROUGH = process.platform === "linux";
 
 async function syncDirectory(path: string): Promise<void> {
@@ -179,8 +191,8 @@ function systemError(code: string): NodeJS.ErrnoException {
 }
 
 /**
- * Opens a file and nothing else: a pipe in a directory that somebody brings is opened only when there is somebody at its
- * other end, a device has no end.
+ * Opens regular files only. Opening a pipe waits for its other end, and a device has no end; an
+ * untrusted directory may hold both.
  */
 async function openRegular(path: string, flags: number): Promise<FileHandle> {
   const handle = await open(path, flags | constants.O_NONBLOCK, 0o600);
@@ -220,7 +232,7 @@ export const nodeDisk: Disk = {
   },
   async replace(path, text) {
     const beside = `${path}.new`;
-    // Never through a link that somebody put there.
+    // Never write through a symbolic link that was placed there.
     await rm(beside, { force: true });
     const handle = await open(beside, "wx", 0o600);
     try {

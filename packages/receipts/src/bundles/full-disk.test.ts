@@ -10,10 +10,10 @@ import { openSqliteStore } from "../sqlite/open-sqlite-store.js";
 import { checkWholeLog } from "../testing/check-log.js";
 import { draftOf } from "../testing/drafts.js";
 
-// Programs of the system; without them the test is left out.
+// System programs; without them the test is skipped.
 const [MOUNT, UNMOUNT] = ["mount", "umount"] as const;
 
-/** A real file system of eight megabytes; undefined where nobody may mount one. */
+/** A real file system of eight megabytes; undefined where mounting is not permitted. */
 function mountSmall(): string | undefined {
   const directory = mkdtempSync(join(tmpdir(), "countersign-full-"));
   try {
@@ -38,7 +38,7 @@ describe.skipIf(mounted === undefined)("a file system that is full", () => {
     try {
       const directory = join(root, "log");
       const ballast = join(root, "ballast");
-      // More than the log, what is laid out ahead of it and its index need together, once there is room.
+      // More than the log, its preallocated bytes and its index need together once there is room.
       writeFileSync(ballast, Buffer.alloc(4_500 << 10));
       const key = generateKey();
       const open = async () =>
@@ -77,7 +77,7 @@ describe.skipIf(mounted === undefined)("a file system that is full", () => {
       await checkWholeLog(store);
       await store.close();
     } finally {
-      // Lazily: a failed test leaves files open, and must be seen for what it is.
+      // Lazily, because a failed test leaves files open and its own error must stay visible.
       execFileSync(UNMOUNT, ["-l", root]);
       rmSync(root, { recursive: true, force: true });
     }

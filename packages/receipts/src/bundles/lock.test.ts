@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { withDirectory } from "../testing/directory.js";
 import { lockDirectory } from "./lock.js";
 
-test("of many who find the lock of a dead process at once, one takes it over", async () => {
+test("of many processes that find a dead process's lock at once, one takes it over", async () => {
   for (let round = 0; round < 20; round += 1) {
     await withDirectory(async (directory) => {
       const path = join(directory, "lock");
@@ -24,11 +24,11 @@ test("of many who find the lock of a dead process at once, one takes it over", a
   }
 });
 
-test("a writer that counts its processes apart, as in another container, keeps its lock", async () => {
+test("a writer in another process namespace, as in a container, keeps its lock", async () => {
   await withDirectory(async (directory) => {
     const path = join(directory, "lock");
     const unlock = await lockDirectory(path);
-    // The number is that of another process here, and it began at another time.
+    // The pid belongs to another process here, which started at another time.
     await writeFile(path, "1 1\n");
     await expect(lockDirectory(path)).rejects.toMatchObject({
       code: "ERR_STORE_LOCKED",
@@ -38,7 +38,7 @@ test("a writer that counts its processes apart, as in another container, keeps i
   });
 });
 
-test("a lock without its owner's number, as a full disk leaves it, is taken over", async () => {
+test("a lock without its owner's pid, as a full disk leaves it, is taken over", async () => {
   await withDirectory(async (directory) => {
     const path = join(directory, "lock");
     await writeFile(path, "");

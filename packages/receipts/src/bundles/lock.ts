@@ -3,7 +3,10 @@ import { CountersignError } from "@countersign/core";
 import { openDatabase } from "../store/sqlite-engine.js";
 import "../store/errors.js";
 
-/** When a process began, where the system tells: a number used again is then not mistaken for it. */
+/**
+ * The start time of a process, where the system provides it: a reused pid is then not mistaken for
+ * the process.
+ */
 async function startOf(pid: number): Promise<string> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, "utf8");
@@ -18,13 +21,13 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Another user's process may not be signalled, but it is there.
+    // A process of another user may not be signalled, but it exists.
     if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false;
   }
   return start === "" || (await startOf(pid)) === start;
 }
 
-/** Whose lock it says it is. */
+/** The process that the lock file names. */
 async function readHolder(path: string): Promise<{ pid: number; start: string }> {
   const held = await readFile(path, "utf8").catch(() => "");
   const [pidText = "", start = ""] = held.trim().split(" ");
@@ -35,13 +38,14 @@ async function readHolder(path: string): Promise<{ pid: number; start: string }>
 const SQLITE_BUSY = 5;
 
 /**
- * A lock of the operating system's, which SQLite can hold and Node cannot: one process has it, also when several
- * start at once or count their processes apart as containers do, and nobody has it when that process is dead.
+ * A lock of the operating system, which SQLite can hold and Node cannot. One process holds it, even
+ * when several start at once or run in different process namespaces, as containers do. The system
+ * releases it when that process dies.
  */
 async function lockFile(path: string): Promise<() => void> {
   const database = await openDatabase(`${path}.sqlite`);
   try {
-    // Nothing is ever written: without this, SQLite would leave an empty journal beside it.
+    // Nothing is ever written; without this pragma SQLite would leave an empty journal beside it.
     database.exec("PRAGMA journal_mode = MEMORY; PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();
@@ -53,7 +57,7 @@ async function lockFile(path: string): Promise<() => void> {
   return () => database.close();
 }
 
-/** Takes a directory for one writer; the lock of a dead process is taken over. */
+/** Locks a directory for one writer; the lock of a dead process is taken over. */
 export async function lockDirectory(path: string): Promise<() => Promise<void>> {
   const release = await lockFile(path);
   try {
@@ -68,7 +72,10 @@ export async function lockDirectory(path: string): Promise<() => Promise<void>> 
   }
 }
 
-/** Says who writes, unless somebody is there who knows this file only. */
+/**
+ * Writes the lock file, unless a live writer of an older version, which uses this file only, holds
+ * it.
+ */
 async function writeHolder(path: string): Promise<() => Promise<void>> {
   const mine = `${process.pid} ${await startOf(process.pid)}\n`;
   for (let attempt = 0; attempt < 5; attempt += 1) {

@@ -16,13 +16,15 @@ import type { TornTail } from "./torn.js";
 /** Options of {@link openBundles}. */
 export type BundleOptions = {
   readonly directory: string;
-  /** Bytes after which a new segment file is begun; 256 MiB when left out. */
+  /** Bytes after which a new segment file starts; default 256 MiB. */
   readonly segmentBytes?: number;
-  /** Reads only, as of the last checkpoint, beside a process that writes. */
+  /** Reads only, up to the last checkpoint, beside a process that writes. */
   readonly readOnly?: boolean;
-  /** Forgets what was derived and reads the whole log again. */
+  /** Discards the derived files and reads the whole log again. */
   readonly rebuild?: boolean;
-  /** Told of bytes that a crash left behind the last good commit, before they are cut off. */
+  /**
+   * Called with the bytes that a crash left after the last good commit, before they are truncated.
+   */
   readonly onTorn?: ((torn: TornTail) => void) | undefined;
   /** The file system; for tests that break it. */
   readonly disk?: Disk;
@@ -31,7 +33,7 @@ export type BundleOptions = {
 const EMPTY: Committed = { frontier: { size: 0, hashes: [] }, position: 0 };
 const SEGMENT_BYTES = 256 << 20;
 
-/** Opens the files of a log, and settles how far they go. */
+/** Opens the files of a log and recovers the last committed state. */
 export async function openBundles(options: BundleOptions): Promise<BundleFiles> {
   const { directory, disk = nodeDisk, readOnly = false, segmentBytes = SEGMENT_BYTES } = options;
   const segmentDirectory = join(directory, "segments");
@@ -51,13 +53,13 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
 
   const settle = async (): Promise<Committed> => {
     const sealed = await readSealed(disk, directory);
-    // Looked at only now: the files that `sealed` speaks of were there before it.
+    // Read only now: the files that `sealed` refers to exist before it does.
     if (readOnly && sealed !== undefined) await segments.refresh("read");
     const found = sealed === undefined ? undefined : await findCommitted(segments, sealed);
     const known = found ?? EMPTY;
     if (readOnly) return known;
     const from = options.rebuild === true ? EMPTY : known;
-    // Also where what was sealed is damaged: that was no torn write.
+    // `sealed` also when it does not match: bytes that were sealed cannot be a torn write.
     const settled = await recoverTail(
       segments,
       derived,
@@ -68,7 +70,7 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
         options.onTorn?.(torn);
       },
     );
-    // What was read may so far be in the operating system's memory only.
+    // The bytes that were read may be in the page cache only.
     if (settled.position > 0) await segments.sync(settled.position - 1);
     return settled;
   };

@@ -8,7 +8,9 @@ import type { DerivedFiles } from "./derived-files.js";
 import type { Committed } from "./recover.js";
 import type { Segments } from "./segments.js";
 
-/** More than the largest entries, each with a commit record of its own, and the bundles they begin and end in. */
+/**
+ * More than the largest entries, each with its own commit record, plus the bundles at both ends.
+ */
 const MAX_READ_BYTES =
   (MAX_READ_ENTRIES + 2 * TILE_WIDTH) * (2 + MAX_ENTRY_BYTES + SEALED_COMMIT_BYTES);
 
@@ -29,10 +31,10 @@ export async function readEntryBytes(
   const positions = await derived.readPositions(firstBundle, afterLast - firstBundle + 1);
   const from = positions[0];
   if (from === undefined) throw corrupt(start, "position of a bundle is missing");
-  // The bundle after the last one may not have begun: then it ends where the log ends.
+  // The bundle after the last one may not exist yet: then the log's end is its end.
   const begun = afterLast * TILE_WIDTH < size;
   const to = (begun ? positions[afterLast - firstBundle] : undefined) ?? state.position;
-  // Positions are derived, and a damaged one must not ask for memory that no log needs.
+  // Positions are derived: a damaged one must not allocate memory that no log needs.
   if (from > to || to - from > MAX_READ_BYTES)
     throw corrupt(start, "position of a bundle is wrong");
   const bytes = await segments.read(from, to - from);
@@ -55,7 +57,7 @@ export async function readEntryBytes(
   return entries;
 }
 
-/** The same as one entry bundle. */
+/** The same, encoded as one entry bundle. */
 export async function readBundle(
   segments: Segments,
   derived: DerivedFiles,

@@ -2,18 +2,18 @@ import { COMMIT_BYTES, commitLength, decodeCommit } from "./commit-record.js";
 import type { Commit } from "./commit-record.js";
 import type { Segments } from "./segments.js";
 
-/** What one flush wrote: entries, and the commit record behind them. */
+/** The result of one flush: entries, and the commit record after them. */
 export type Flush = {
   readonly entries: readonly { readonly position: number; readonly bytes: Uint8Array }[];
-  /** What the commit record says; whoever reads it checks it. */
+  /** The decoded commit record; the caller checks it. */
   readonly commit: Commit;
-  /** Position behind the commit record. */
+  /** Position after the commit record. */
   readonly end: number;
 };
 
 const CHUNK = 4 << 20;
 
-/** Reads flush by flush from a position on, and ends where the next one is not there whole. */
+/** Reads flush by flush from a position on; ends before the first incomplete flush. */
 export async function* readFlushes(segments: Segments, position: number): AsyncGenerator<Flush> {
   let buffer: Buffer = Buffer.alloc(0);
   let bufferStart = position;

@@ -10,14 +10,14 @@ import { readFlushes } from "./read-flushes.js";
 import type { Flush } from "./read-flushes.js";
 import type { Segments } from "./segments.js";
 
-/** A state of the log that a commit record vouches for. */
+/** A state of the log that a commit record confirms. */
 export type Committed = { readonly frontier: StoreHead; readonly position: number };
 
 const TILE_HEIGHT = 8;
-/** More than a writer lays out ahead of the log as zeros. */
+/** More than the number of zeros that a writer preallocates. */
 const MAX_UNCOMMITTED_BYTES = 2 << 20;
 
-// A frontier that grows, and what is to be written about it.
+// A growing frontier and the derived data to write for it.
 type Tentative = {
   size: number;
   hashes: Uint8Array[];
@@ -48,7 +48,7 @@ function addLeaf(state: Tentative, leaf: Uint8Array, position: number): void {
   state.size += 1;
 }
 
-/** The tree behind a flush, when that is the tree its commit record speaks of. */
+/** The tree after a flush, if it matches the commit record of the flush. */
 function grown(from: Frontier, flush: Flush): Tentative | undefined {
   const state = tentative(from);
   for (const { bytes, position } of flush.entries) addLeaf(state, leafHash(bytes), position);
@@ -56,7 +56,7 @@ function grown(from: Frontier, flush: Flush): Tentative | undefined {
   return size === state.size && root.equals(frontierRoot(state)) ? state : undefined;
 }
 
-/** Flushes that were committed behind a known state, without settling anything: for readers. */
+/** Committed flushes after a known state, without any recovery: for readers. */
 async function* readFlushed(segments: Segments, from: Committed): AsyncGenerator<Flush> {
   let { frontier } = from;
   for await (const flush of readFlushes(segments, from.position)) {
@@ -67,7 +67,7 @@ async function* readFlushed(segments: Segments, from: Committed): AsyncGenerator
   }
 }
 
-/** Their entries. */
+/** The entries of those flushes. */
 export async function* readCommitted(
   segments: Segments,
   from: Committed,
@@ -77,7 +77,10 @@ export async function* readCommitted(
   }
 }
 
-/** What follows the last of them, up to {@link MAX_UNCOMMITTED_BYTES}; undefined when only zeros do. */
+/**
+ * Bytes after the last committed flush, up to {@link MAX_UNCOMMITTED_BYTES}; undefined when all are
+ * zeros.
+ */
 export async function readUncommitted(
   segments: Segments,
   from: Committed,
@@ -86,16 +89,16 @@ export async function readUncommitted(
   for await (const { end } of readFlushed(segments, from)) position = end;
   const rest = await segments.read(position, MAX_UNCOMMITTED_BYTES);
   const bytes = withoutZeros(rest);
-  // A writer lays out fewer zeros than this ahead: more of them are no layout, and what follows them is not looked for.
+  // A writer preallocates fewer zeros than this: a longer run of zeros counts as uncommitted bytes.
   const isLayout = rest.length < MAX_UNCOMMITTED_BYTES;
   return bytes.length === 0 && isLayout ? undefined : { position, bytes };
 }
 
 /**
- * Reads the segments on from a committed state, as far as commit records with the right root go, and
- * writes the derived files for what it read. What follows the last good commit is a torn write and is
- * cut off; if there is a commit behind the damage, or it lies before `sealed`, up to where everything was flushed
- * once, it was acknowledged, and nothing is touched.
+ * Reads the segments from a committed state up to the last commit record with the right root, and
+ * writes the derived files for the entries it read. Bytes after the last good commit are a torn
+ * write and are truncated. If a commit follows the damage, or the damage lies before `sealed`
+ * (everything before it was synced once), the entries were acknowledged, and nothing is changed.
  */
 export async function recoverTail(
   segments: Segments,
@@ -132,14 +135,17 @@ export async function recoverTail(
   return good;
 }
 
-/** Bytes up to the last that was written: behind it lie the zeros that were laid out ahead. */
+/** The bytes up to the last one that was written; the preallocated zeros after it are dropped. */
 function withoutZeros(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end -= 1;
   return bytes.subarray(0, end);
 }
 
-/** A remembered state, with the seal of the commit record that ends there and says the same; undefined without one. */
+/**
+ * A stored state with the seal of the matching commit record that ends there; undefined without
+ * one.
+ */
 export async function findCommitted(
   segments: Segments,
   state: Committed,

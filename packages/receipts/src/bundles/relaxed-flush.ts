@@ -1,7 +1,7 @@
-/** How long a relaxed append may stay in the operating system's memory only. */
+/** How long a relaxed append may stay in the page cache only. */
 const RELAXED_SYNC_MS = 200;
 
-/** Flushes what was written without waiting, a little later and for many appends at once. */
+/** Syncs relaxed appends: a little later, many at once. */
 export class RelaxedFlush {
   readonly #sync: () => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
@@ -11,12 +11,12 @@ export class RelaxedFlush {
     this.#sync = sync;
   }
 
-  /** Something was written that may so far be in the operating system's memory only. */
+  /** Whether written bytes may be in the page cache only. */
   get isPending(): boolean {
     return this.#isPending;
   }
 
-  /** Takes note of a write; the flush comes within 200 ms. */
+  /** Schedules a sync within 200 ms. */
   later(): void {
     this.#isPending = true;
     this.#timer ??= setTimeout(() => {
@@ -31,7 +31,7 @@ export class RelaxedFlush {
     }, RELAXED_SYNC_MS).unref();
   }
 
-  /** Leaves the clock; whether something is pending can still be asked. */
+  /** Stops the timer; `isPending` stays valid. */
   stop(): void {
     clearTimeout(this.#timer);
   }

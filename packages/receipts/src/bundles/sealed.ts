@@ -5,12 +5,12 @@ import type { Committed } from "./recover.js";
 
 const sealedFile = (directory: string): string => join(directory, "sealed");
 
-/** Keeps the state up to which every file was flushed: where the next start begins to read. */
+/** Stores the state up to which every file was synced: the next start reads from there. */
 export async function writeSealed(disk: Disk, directory: string, state: Committed): Promise<void> {
   await disk.replace(sealedFile(directory), encodeSealed(state));
 }
 
-/** Reads it back as it was written, whatever became of the files it speaks of. */
+/** Reads the stored state, without comparing it with the files it refers to. */
 export async function readSealed(disk: Disk, directory: string): Promise<Committed | undefined> {
   return decodeSealed(await disk.readText(sealedFile(directory)));
 }
@@ -28,7 +28,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Anything unexpected means "not known", and the log is read from its beginning. */
+/** Unexpected content means "not known": the log is read from its first entry. */
 function decodeSealed(text: string | undefined): Committed | undefined {
   if (text === undefined || text.length > 10_000) return undefined;
   try {

@@ -5,9 +5,9 @@ import type { Disk, DiskFile } from "./disk.js";
 const NAME = /^(\d{16})\.log$/;
 
 /**
- * Bytes that are laid out ahead of what is written, as zeros: as much again as the file holds, between these.
- * The flush of a file that does not grow has no size to write into the file system's journal, nor to wait for
- * what others have in there: it takes half the time.
+ * Number of preallocated zero bytes: as many as the file holds, between these limits. Syncing a
+ * file whose size does not change takes half the time: the file system journals no new size and
+ * does not wait for other writers of its journal.
  */
 const LEAST_AHEAD = 64 << 10;
 const MOST_AHEAD = 1 << 20;
@@ -16,14 +16,14 @@ const ZEROS = Buffer.alloc(MOST_AHEAD);
 type Segment = { readonly start: number; readonly file: DiskFile };
 
 /**
- * The append-only byte string that is the log's truth, cut into files named by the position of their
- * first byte. Positions run on from file to file.
+ * The append-only byte string of the log, split into files named by the position of their first
+ * byte. Positions continue from file to file.
  */
 export class Segments {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #segments: Segment[] = [];
-  /** Position up to which the last file has been laid out. */
+  /** Position up to which the last file is preallocated. */
   #laidOut = 0;
 
   private constructor(disk: Disk, directory: string) {
@@ -31,7 +31,7 @@ export class Segments {
     this.#directory = directory;
   }
 
-  /** Opens what is there; the files must follow on one another without a hole. */
+  /** Opens the existing files; there must be no gap between them. */
   static async open(disk: Disk, directory: string, mode: "write" | "read"): Promise<Segments> {
     const segments = new Segments(disk, directory);
     try {
@@ -43,7 +43,7 @@ export class Segments {
     return segments;
   }
 
-  /** Opens the files that were begun since, by another process when reading. */
+  /** Opens the files that were created since, for a reader by another process. */
   async refresh(mode: "write" | "read"): Promise<void> {
     const starts = (await this.#disk.list(this.#directory)).flatMap((name) => {
       const match = NAME.exec(name);
@@ -63,7 +63,7 @@ export class Segments {
     return join(this.#directory, `${String(start).padStart(16, "0")}.log`);
   }
 
-  /** Position after the last stored byte, what is laid out ahead included. */
+  /** Position after the last stored byte, preallocated bytes included. */
   async end(): Promise<number> {
     const last = this.#segments.at(-1);
     return last === undefined ? 0 : last.start + (await last.file.size());
@@ -84,7 +84,7 @@ export class Segments {
     return found ?? this.roll(0);
   }
 
-  /** Starts a new file at `position`, durable as a name before anything is written to it. */
+  /** Starts a new file at `position`; its name is durable before anything is written to it. */
   async roll(position: number): Promise<Segment> {
     const known = this.#segments.find((one) => one.start === position);
     if (known !== undefined) return known;
@@ -103,12 +103,12 @@ export class Segments {
   }
 
   /**
-   * Writes pieces one behind the other, at the end of the log: done when it returns, or when its promise is. What
-   * is flushed at once is then on the medium.
+   * Writes the pieces in order at the end of the log. The write is done when it returns, or when
+   * the returned promise resolves. With `isFlushedAtOnce` the bytes are then on disk.
    *
-   * Only that is written into zeros laid out ahead. A file that grows takes its size when its
-   * bytes are on the medium; in one that does not, a power failure may leave a later write without an earlier
-   * one, and what was never promised would look like damage.
+   * Only such writes use preallocated zeros. The size of a growing file changes when its bytes are
+   * on disk. In a preallocated file a power failure may keep a later write and lose an earlier one,
+   * and a write that was never acknowledged would look like damage.
    */
   write(
     pieces: readonly Uint8Array[],
@@ -121,7 +121,7 @@ export class Segments {
     }
     const at = position - segment.start;
     const end = pieces.reduce((sum, { length }) => sum + length, position);
-    // A large flush pays for its size by itself; zeros would be written for nothing.
+    // For a large flush the new size costs little; preallocating would write zeros for nothing.
     const isSmall = end - position < LEAST_AHEAD;
     if (!isFlushedAtOnce) return segment.file.write(pieces, at);
     if (end <= this.#laidOut || !isSmall) return segment.file.writeThrough(pieces, at);
@@ -139,13 +139,13 @@ export class Segments {
     try {
       await file.writeThrough([...pieces, ZEROS.subarray(0, ahead)], at);
     } catch {
-      // A disk that has no room for zeros may still have some for entries.
+      // A disk without room for zeros may still have room for entries.
       await file.writeThrough(pieces, at);
       this.#laidOut = end;
     }
   }
 
-  /** Flushes the file that ends at or holds `position`. */
+  /** Syncs the file that ends at or holds `position`. */
   async sync(position: number): Promise<void> {
     await (await this.#fileAt(position)).file.sync();
   }
@@ -168,7 +168,7 @@ export class Segments {
       : Buffer.concat(parts);
   }
 
-  /** Cuts everything from `position` on away, durably. */
+  /** Truncates the log at `position`, durably. */
   async cut(position: number): Promise<void> {
     this.#laidOut = position;
     for (let last = this.#segments.at(-1); last !== undefined; last = this.#segments.at(-1)) {
@@ -186,7 +186,9 @@ export class Segments {
     }
   }
 
-  /** Takes back what was laid out behind the end of the log; an attempt, since nothing hangs on it. */
+  /**
+   * Removes the preallocated bytes after the end of the log. Best effort: nothing depends on it.
+   */
   async trim(position: number): Promise<void> {
     const last = this.#segments.at(-1);
     if (last === undefined || this.#laidOut <= position) return;

@@ -6,10 +6,10 @@ import { fill, logOver } from "../testing/contract-log.js";
 import { withDirectory } from "../testing/directory.js";
 import type { TornTail } from "./torn.js";
 
-/** Two whole entries and the beginning of a third, as a crash in the middle of a write leaves them. */
+/** Two whole entries and the start of a third, as a crash in the middle of a write leaves them. */
 const TORN = Buffer.from("\0\x03abc\0\x02de\0\x09f", "latin1");
 
-test("what a crash tore is put aside before it is cut off, told, and not told again", async () => {
+test("a torn write is saved before it is truncated, and reported once", async () => {
   await withDirectory(async (directory) => {
     const segment = join(directory, "segments", "0000000000000000.log");
     const torn: TornTail[] = [];
@@ -30,7 +30,7 @@ test("what a crash tore is put aside before it is cut off, told, and not told ag
   });
 });
 
-test("of many crashes the last eight are kept, and none keeps the log from opening", async () => {
+test("the torn writes of the last eight crashes are kept, and none prevents the log from opening", async () => {
   await withDirectory(async (directory) => {
     const segment = join(directory, "segments", "0000000000000000.log");
     const log = await logOver(await openSqliteStore({ directory }));

@@ -1,26 +1,26 @@
 import { join } from "node:path";
 import type { Disk } from "./disk.js";
 
-/** Bytes behind the last good commit that were cut off: a write that a crash tore. */
+/** Bytes after the last good commit that were truncated: a write that a crash interrupted. */
 export type TornTail = {
-  /** Where in the log they began. */
+  /** Their position in the log. */
   readonly position: number;
-  /** The number that their first entry would have had. */
+  /** The number of the first entry among them. */
   readonly seq: number;
   readonly bytes: number;
-  /** Entries among them that were whole. None of them was acknowledged. */
+  /** Complete entries among them. None of them was acknowledged. */
   readonly entries: number;
-  /** The file that keeps them; undefined where they were too many, or could not be kept. */
+  /** The file with these bytes; undefined when they were too many or could not be saved. */
   readonly file: string | undefined;
 };
 
-/** Larger than any flush but those of a log that was tampered with. */
+/** Larger than any flush, except in a log that was tampered with. */
 const MAX_KEPT_BYTES = 16 << 20;
-/** Files that are kept; the oldest goes first. */
+/** Number of files to keep; the oldest is removed first. */
 const MAX_KEPT = 8;
 const NAME = /^\d{16}-\d+\.torn$/u;
 
-/** Puts the bytes that are about to be cut off aside; a disk that takes none must not keep the log from opening. */
+/** Saves the bytes that will be truncated. A full disk must not prevent the log from opening. */
 export async function keepTorn(
   disk: Disk,
   directory: string,

@@ -13,7 +13,7 @@ import { nodeDisk } from "./disk.js";
 import type { Disk } from "./disk.js";
 import { openBundles } from "./open-bundles.js";
 
-/** A disk that tells what is done to which file, and has no room for hashes when told so. */
+/** A disk that records the operations on each file, and rejects hashes while `isFull`. */
 function watchedDisk(): { disk: Disk; done: string[]; written: number; isFull: boolean } {
   const watched = {
     done: [] as string[],
@@ -59,7 +59,7 @@ async function openRelaxed(
   });
 }
 
-test("what is not flushed at once is not written into zeros: no later write can be there without an earlier one", async () => {
+test("a relaxed append is not written into preallocated zeros: no later write can exist without an earlier one", async () => {
   await withDirectory(async (directory) => {
     const log = await openRelaxed(directory, nodeDisk);
     const { bytes } = await log.append(draftOf(0));
@@ -69,7 +69,7 @@ test("what is not flushed at once is not written into zeros: no later write can 
   });
 });
 
-test("a segment is flushed before the next one is begun, when its appends were not", async () => {
+test("a segment with relaxed appends is synced before the next one starts", async () => {
   await withDirectory(async (directory) => {
     const { disk, done } = watchedDisk();
     const log = await openRelaxed(directory, disk, 1);
@@ -85,7 +85,7 @@ test("a segment is flushed before the next one is begun, when its appends were n
   });
 });
 
-test("an append that is flushed at once has those before it flushed that were not", async () => {
+test("a strict append also syncs the relaxed appends before it", async () => {
   await withDirectory(async (directory) => {
     const { disk, done } = watchedDisk();
     const files = await openBundles({ directory, disk });
@@ -110,7 +110,7 @@ test("an append that is flushed at once has those before it flushed that were no
   });
 });
 
-test("hashes that cannot be written do not keep a closing log from flushing its entries", async () => {
+test("hashes that cannot be written do not prevent a closing log from syncing its entries", async () => {
   await withDirectory(async (directory) => {
     const watched = watchedDisk();
     const files = await openBundles({ directory, disk: watched.disk });

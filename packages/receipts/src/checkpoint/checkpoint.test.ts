@@ -68,7 +68,7 @@ test("a text that is not origin, size and root is refused with its line", () => 
   }
 });
 
-/** What a function returns or throws. */
+/** The returned value or the thrown error of a function. */
 function attempt(act: () => unknown): unknown {
   try {
     return act();
@@ -77,7 +77,7 @@ function attempt(act: () => unknown): unknown {
   }
 }
 
-test("what is read as a checkpoint is written again as the same text, and the other way round", () => {
+test("a checkpoint that is read is written again as the same text, and the other way round", () => {
   const origin = fc.oneof(fc.string({ unit: "binary", maxLength: 12 }), fc.webPath(), fc.domain());
   const root = fc.uint8Array({ minLength: 32, maxLength: 32 });
   fc.assert(
@@ -96,7 +96,7 @@ test("what is read as a checkpoint is written again as the same text, and the ot
   );
 });
 
-test("what no reader could take for a checkpoint is a caller's mistake", () => {
+test("encoding a checkpoint that no reader would accept is a caller's mistake", () => {
   const sound = { origin: "a", size: 8, root: ROOT };
   for (const wrong of [
     { origin: "a b" },

@@ -4,7 +4,7 @@ import { HASH_BYTES } from "../merkle/hash.js";
 import { isNoteName } from "../note/vkey.js";
 import { formatError } from "../receipt/errors.js";
 
-/** What a log commits to: everything up to `size`, under one root. */
+/** The state that a log commits to: the first `size` entries, under one root. */
 export type Checkpoint = {
   /** Identity of the log; also the name of the key that signs for it. */
   readonly origin: string;

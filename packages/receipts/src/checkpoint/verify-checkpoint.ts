@@ -9,8 +9,8 @@ import { formatError } from "../receipt/errors.js";
 export type OpenedCheckpoint = Checkpoint & { readonly note: VerifiedNote };
 
 /**
- * Opens a signed checkpoint. A witness alone does not make it the log's: one signer must carry the
- * origin as its name.
+ * Opens a signed checkpoint. A witness signature alone is not enough: the name of one signer must
+ * be the origin.
  */
 export async function openCheckpoint(
   text: string,

@@ -74,7 +74,7 @@ function decodeText(bytes: Uint8Array): { text: string; entry: LogEntry } {
   let text: string;
   let value: JsonValue;
   try {
-    // What is not UTF-8 is no JSON either.
+    // Bytes that are not UTF-8 are rejected as invalid JSON.
     text = decodeUtf8(bytes) ?? "";
     const plain = matchPlainEntry(text);
     if (plain !== undefined) return { text, entry: plain };
@@ -88,28 +88,28 @@ function decodeText(bytes: Uint8Array): { text: string; entry: LogEntry } {
     );
   }
   assertEntry(value);
-  // The leaf hash names bytes, not a value: a second spelling of the same entry is not the entry.
+  // The leaf hash covers bytes, not a value: another encoding of the same entry is not the entry.
   if (encodeEntryText(value) !== text) throw refuse("entry", "not canonical");
   return { text, entry: value };
 }
 
-/** Reads leaf bytes back. Only the canonical bytes of a valid entry are accepted. */
+/** Decodes leaf bytes. Accepts only the canonical bytes of a valid entry. */
 export function decodeEntry(bytes: Uint8Array): LogEntry {
   return decodeText(bytes).entry;
 }
 
-/** An entry with the canonical texts inside it, cut out instead of written again. */
+/** An entry with slices of its own canonical text, which need not be encoded again. */
 export type DecodedEntry = {
   readonly entry: LogEntry;
-  /** What `encodeReceipt` would write, as bytes. */
+  /** The output of `encodeReceipt`, as bytes. */
   readonly receiptBytes: Uint8Array;
-  /** What `encodeReceiptBody` would write: the signed text. */
+  /** The output of `encodeReceiptBody`: the signed text. */
   readonly bodyText: string;
 };
 
 /**
- * Reads leaf bytes back together with the signed text. A quote inside a JSON string is escaped, so
- * the member names searched for can only be the members themselves.
+ * Decodes leaf bytes together with the signed text. A quote inside a JSON string is escaped, so a
+ * search for a member name can find only the member itself.
  */
 export function decodeEntryTexts(bytes: Uint8Array): DecodedEntry {
   const { text, entry } = decodeText(bytes);
@@ -118,9 +118,9 @@ export function decodeEntryTexts(bytes: Uint8Array): DecodedEntry {
   const receiptText = text.slice(start, end);
   const member = receiptText.indexOf(',"signature":"');
   const after = receiptText.indexOf('"', member + ',"signature":"'.length) + 1;
-  // A signature of one of our two spellings holds no escape; any other fails its check anyway.
+  // Neither of our two signature formats contains an escape; any other fails verification anyway.
   const bodyText = receiptText.slice(0, member) + receiptText.slice(after);
-  // Where every character is one byte, the receipt is a part of the entry's own bytes.
+  // In pure ASCII the receipt is a slice of the entry's bytes.
   const isAscii = text.length === bytes.length;
   const receiptBytes = isAscii ? bytes.subarray(start, end) : utf8(receiptText);
   return { entry, receiptBytes, bodyText };

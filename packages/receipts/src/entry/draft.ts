@@ -1,11 +1,14 @@
 import type { LogEntry } from "./entry.js";
 import type { AgUiReceiptBody } from "../receipt/receipt.js";
 
-/** What the caller knows of a receipt; the log adds `id`, `kernel_key` and `signature`. */
+/**
+ * The members of a receipt that the caller provides; the log adds `id`, `kernel_key` and
+ * `signature`.
+ */
 export type ReceiptDraft = Omit<AgUiReceiptBody, "id" | "kernel_key">;
 
 type DraftMembers = Omit<LogEntry, "seq" | "receipt" | "received_at"> & {
-  /** Left out, the log's own clock is asked. */
+  /** Default: the time of the log's clock. */
   readonly received_at?: number;
 };
 
@@ -16,9 +19,9 @@ export type HashedDraft = DraftMembers & {
 };
 
 /**
- * A draft that brings the payload itself, as canonical JSON, so that hashing it is not the caller's
- * work. The text goes as far as the signing thread and is forgotten there; nobody checks that it is
- * canonical, beyond refusing what canonical JSON cannot hold (a line feed, a lone surrogate).
+ * A draft with the payload itself, as canonical JSON, so that the caller does not hash it. The text
+ * goes to the signing thread and is not kept. Canonical form is not verified; only text that
+ * canonical JSON cannot contain (a line feed, a lone surrogate) is rejected.
  */
 export type TextDraft = DraftMembers & {
   readonly receipt: Omit<ReceiptDraft, "payload_hash"> & { readonly payload_hash?: undefined };
@@ -26,12 +29,12 @@ export type TextDraft = DraftMembers & {
 };
 
 /**
- * What the caller knows of an entry; the log adds `seq`, signs the receipt and may stamp the time.
- * A draft is not to be changed until its append settles.
+ * The members of an entry that the caller provides; the log adds `seq`, signs the receipt and may
+ * set the time. Do not change a draft until its append settles.
  */
 export type EntryDraft = HashedDraft | TextDraft;
 
-/** A draft with its time settled: what stores take their index columns from. */
+/** A draft with its time set; stores read their index columns from it. */
 export type TimedDraft = EntryDraft & { readonly received_at: number };
 
 /** The id of the receipt about an event (Chio's rule). */

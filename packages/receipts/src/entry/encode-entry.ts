@@ -23,7 +23,7 @@ export function encodeEntryText(entry: LogEntry): string {
   return `${text}}`;
 }
 
-/** Canonical JSON of the rules beside the first. */
+/** Canonical JSON of the rules after the first. */
 export function encodeFurtherRules(rules: readonly string[]): string {
   return `[${rules.map((rule) => canonicalText("further_rules", rule)).join(",")}]`;
 }

@@ -2,18 +2,18 @@ import type { AgUiReceipt, ReceiptTarget } from "../receipt/receipt.js";
 import type { LogEntry } from "./entry.js";
 import { plainEntryPattern } from "./plain-grammar.js";
 
-// Matched in one pass instead of parsed, checked and written again: 4 instead of 11 µs, where a
-// signature takes 67.
+// One regular expression instead of parse, check and encode: 4 instead of 11 µs, where a signature
+// takes 67.
 const PARTS = new Set(["head", "receipt", "before"]);
 const ENTRY = new RegExp(
   `^${plainEntryPattern((name, pattern) => (PARTS.has(name) ? pattern : `(${pattern})`))}$`,
 );
 
-/** The entry a canonical text of plain ASCII spells; undefined when the general reader must decide. */
+/** The entry of a canonical text of plain ASCII; undefined when the general decoder must decide. */
 export function matchPlainEntry(text: string): LogEntry | undefined {
   const match = ENTRY.exec(text);
   if (match === null) return undefined;
-  // Groups in the order of the text; those of optional members may be undefined.
+  // Groups in the order of the text; optional members may be undefined.
   const [, direction, emitted, mode, policy, agent, allowed, capability, classification] = match;
   const [denial, event, type, custom, id, key, payload, session, signature] = match.slice(9);
   const [componentId, componentType, timestamp, transport, received, rule, run, seq, thread] =

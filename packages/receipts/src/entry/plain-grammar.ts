@@ -1,16 +1,17 @@
 import { hexDigits } from "../receipt/hex-pattern.js";
 import { RECEIPT_CLASSIFICATIONS, RECEIPT_EVENT_TYPES } from "../receipt/receipt.js";
 
-// No class contains the quote that ends it, so a match is one linear pass.
+// No class contains its closing quote, so a match is one linear pass.
 const TEXT = "[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*";
 const HASH = hexDigits(64);
-/** Fifteen digits are always a safe integer; more are for the general reader. */
+/** Fifteen digits are always a safe integer; the general decoder handles longer numbers. */
 const COUNT = "0|[1-9]\\d{0,14}";
 
 /**
- * The regular expression of a plain entry: canonical, so that its members have one order, and
- * printable ASCII without escapes, as almost all are. `take` makes a group of each value and of the
- * parts `head` (all before the receipt), `receipt` and `before` (the receipt up to its signature).
+ * The regular expression of a plain entry: canonical, so its members have one order, and printable
+ * ASCII without escapes, like almost all entries. `take` makes a group of each value and of the
+ * parts `head` (everything before the receipt), `receipt` and `before` (the receipt up to its
+ * signature).
  */
 export function plainEntryPattern(take: (name: string, pattern: string) => string): string {
   const text = (name: string): string => `"${name}":"${take(name, TEXT)}"`;

@@ -8,7 +8,7 @@ const signer = sampleSigner(3);
 const samples = [0, 3].flatMap((batch) =>
   sampleEntries(0, 8, signer, batch).map((bytes) => new TextDecoder().decode(bytes)),
 );
-// What no signer of ours writes: blocked without a reason, allowed with one.
+// No signer of ours writes these: blocked without a reason, allowed with one.
 samples.push(
   ...samples
     .slice(2, 4)
@@ -20,7 +20,7 @@ samples.push(
 );
 const pieces = ["0", "9", "a", "F", '"', "\\", "{", "}", "é", "\u007f", "\n", ""];
 
-test("the parts of an entry are found exactly where the whole entry is, and are those of the entry", () => {
+test("the parts of an entry match exactly when the whole entry matches, and equal its members", () => {
   const changed = fc.record({
     text: fc.constantFrom(...samples),
     at: fc.nat(),

@@ -1,7 +1,7 @@
 import { hexDigits } from "../receipt/hex-pattern.js";
 import { plainEntryPattern } from "./plain-grammar.js";
 
-/** What a verifier needs of a plain entry, cut out of its text. */
+/** The parts of a plain entry that a verifier needs, sliced from its text. */
 export type PlainParts = {
   /** Characters before the receipt. */
   readonly head: number;
@@ -13,7 +13,7 @@ export type PlainParts = {
   readonly key: string;
   /** A signature of this receipt alone, as 128 hex digits. */
   readonly single: string | undefined;
-  /** Any other signature, as it stands. */
+  /** Any other signature, verbatim. */
   readonly other: string | undefined;
   /** Decimal digits. */
   readonly seq: string;
@@ -36,8 +36,9 @@ const PARTS = new RegExp(
 );
 
 /**
- * The parts of a plain entry; undefined when it is none. It accepts what `matchPlainEntry` accepts,
- * at a third of the cost: no object, and no string for a member that is only looked at.
+ * The parts of a plain entry; undefined when the entry is not plain. It accepts what
+ * `matchPlainEntry` accepts, at a third of the cost: it creates no object and no string for members
+ * that are only checked.
  */
 export function matchPlainParts(text: string): PlainParts | undefined {
   const match = PARTS.exec(text);

@@ -10,8 +10,8 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * Opens a file of an export. An archive can bring pipes, which are never opened to their end, and links to devices,
- * which never end: only what is a file is read.
+ * Opens a file of an export. An archive can contain pipes, whose reads block, and links to devices,
+ * which never end: only regular files are read.
  */
 async function openFile(directory: string, path: string): Promise<FileHandle | undefined> {
   let file: FileHandle;
@@ -40,7 +40,7 @@ export function createDirectoryReader(directory: string): ExportReader {
             limit: maxBytes,
           });
         }
-        // Of a known size no more than that is read; files of the system say 0 and can go on for ever.
+        // At most the known size is read; system files report size 0 and can be endless.
         return size === 0 ? new Uint8Array(0) : await file.readFile();
       } finally {
         await file.close();

@@ -3,13 +3,13 @@ import { CountersignError } from "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** The directory an export should go to is there already. */
+    /** The target directory of an export already exists. */
     ERR_EXPORT_EXISTS: { directory: string };
-    /** The entries given to an export are not those its checkpoint was signed for. */
+    /** The entries of an export do not match its checkpoint. */
     ERR_EXPORT_MISMATCH: { size: number; reason: string };
-    /** Where a file of an export should be there is something else: a pipe, a device, a directory. */
+    /** A path of an export is not a regular file but a pipe, a device or a directory. */
     ERR_EXPORT_NOT_FILE: { path: string };
-    /** A file of an export is larger than it can be. */
+    /** A file of an export is larger than its format allows. */
     ERR_EXPORT_TOO_LARGE: { path: string; limit: number };
   }
 }

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 const log = await sampleLog(300, { rotateAt: 100 });
 
-test("what is written is, file by file, the C2SP layout of the log, and verifies", async () => {
+test("an export is, file by file, the C2SP layout of the log, and verifies", async () => {
   const directory = join(root, "deep/er/export");
   const progress: number[] = [];
   await writeExport(directory, log, {
@@ -96,7 +96,7 @@ test("an export appears whole or not at all", async () => {
   expect((await readdir(root)).filter((name) => name.includes("whole"))).toEqual([]);
 });
 
-test("an export never overwrites what is there", async () => {
+test("an export never overwrites an existing directory", async () => {
   const directory = join(root, "there");
   await writeFile(directory, "mine");
   await expect(writeExport(directory, log)).rejects.toMatchObject({ code: "ERR_EXPORT_EXISTS" });
@@ -115,7 +115,7 @@ test("entries after the signed size are not read", async () => {
   expect(isReadOn).toBe(false);
 });
 
-test("a file that grew beyond what it can be is refused before it is read", async () => {
+test("a file larger than its format allows is refused before it is read", async () => {
   const directory = join(root, "large");
   await writeExport(directory, log);
   await truncate(join(directory, "checkpoint"), 1_000_001);

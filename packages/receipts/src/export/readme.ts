@@ -2,7 +2,7 @@ import { encodeHex } from "@countersign/core";
 import type { Checkpoint } from "../checkpoint/checkpoint.js";
 import { TILE_WIDTH, tilePath } from "../tiles/path.js";
 
-/** The page an auditor finds in an export: what is here and how to check it with other tools. */
+/** The README of an export for an auditor: its content and how to check it with other tools. */
 export function exportReadme(checkpoint: Checkpoint, keyName: string): string {
   const { origin, size, root } = checkpoint;
   const last = Math.max(0, size - 1);
@@ -34,7 +34,7 @@ compare them with \`log.vkey\` and with the first line of \`keys.jsonl\`.
 
 Exit code 0 is valid, 1 is not valid (the output names the first broken entry), 2 could not be checked.
 
-## With somebody else's tools
+## With third-party tools
 
 **The whole tree** (Tessera, in Go): derives the root again from every entry and tile.
 

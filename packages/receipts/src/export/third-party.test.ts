@@ -15,8 +15,8 @@ import { openSqliteStore } from "../sqlite/open-sqlite-store.js";
 import { draftOf } from "../testing/drafts.js";
 import { writeExport } from "./write-export.js";
 
-// Go's own note and tlog packages (the code behind sum.golang.org) read what we wrote. Debian ships
-// them as source; elsewhere GOPATH says where they are.
+// Go's own note and tlog packages (the code behind sum.golang.org) read our export. Debian ships
+// them as source; elsewhere GOPATH locates them.
 const PROGRAM = fileURLToPath(new URL("../../third-party/main.go", import.meta.url));
 const GO_PROGRAM: string = "go";
 const GO = {
@@ -33,7 +33,7 @@ function hasGo(): boolean {
     return true;
   } catch {
     process.stdout.write(
-      "third-party.test.ts: no Go with golang.org/x/mod here (Debian: golang-go, golang-golang-x-mod-dev), its checks are left out\n",
+      "third-party.test.ts: no Go with golang.org/x/mod here (Debian: golang-go, golang-golang-x-mod-dev), its checks are skipped\n",
     );
     return false;
   }
@@ -119,7 +119,7 @@ describe.skipIf(!hasGo())("an auditor written in Go, with Go's own packages", ()
     const bad = join(root, `bad-${path.replaceAll("/", "-")}`);
     await cp(join(root, "export"), bad, { recursive: true });
     const bytes = await readFile(join(bad, path));
-    // In a proof the hashes come first: a bit of one of them.
+    // Hashes come first in a proof: flip one bit of one.
     const at = path.startsWith("proofs/") ? 60 : bytes.length >> 1;
     bytes[at] = (bytes[at] ?? 0) ^ 1;
     await writeFile(join(bad, path), bytes);

@@ -6,7 +6,7 @@ import { createTileBuilder } from "../tiles/build.js";
 import { encodeBundle, encodeTile } from "../tiles/bundle.js";
 import { entriesPath, TILE_WIDTH, tilePath } from "../tiles/path.js";
 
-/** Writes one file and waits until it would survive a power cut. */
+/** Writes one file and waits until it would survive a power failure. */
 export async function writeDurable(path: string, content: Uint8Array | string): Promise<void> {
   const file = await open(path, "wx");
   try {
@@ -17,7 +17,7 @@ export async function writeDurable(path: string, content: Uint8Array | string): 
   }
 }
 
-/** Makes a rename or a new file name itself survive a power cut. */
+/** Makes a rename or a new file name itself survive a power failure. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, "r");
   try {
@@ -30,7 +30,7 @@ export async function syncDirectory(directory: string): Promise<void> {
 /** Writes entries as bundles and tiles, holding one bundle and one tile per level. */
 export type TreeFiles = {
   append(entry: Uint8Array): Promise<void>;
-  /** Writes the partial bundle and tiles; gives size and root. */
+  /** Writes the partial bundle and tiles; returns size and root. */
   finish(): Promise<{ size: number; root: Uint8Array }>;
 };
 

@@ -14,9 +14,9 @@ import { exportError } from "./errors.js";
 import { writeProofs } from "./write-proofs.js";
 import { createTreeFiles, syncDirectory, writeDurable } from "./tree-files.js";
 
-/** What an export is made of. */
+/** The sources of an export. */
 export type ExportSource = {
-  /** The signed checkpoint that says how many entries there are and what they hash to. */
+  /** The signed checkpoint with the number of entries and their root hash. */
   readonly checkpoint: string;
   /** The log's vkey. */
   readonly vkey: string;
@@ -26,13 +26,13 @@ export type ExportSource = {
   readonly entries: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 };
 
-/** What to write beside the log itself. */
+/** Options of {@link writeExport}. */
 export type WriteExportOptions = {
   /** Entries that get a `.tlog-proof` file each. */
   proofs?: readonly number[];
   /** Called about every bundle with the entries written so far. */
   onProgress?: (done: number, total: number) => void;
-  /** Ends the work early; nothing of it stays. */
+  /** Aborts the export; nothing of it stays. */
   signal?: AbortSignal;
 };
 
@@ -85,7 +85,7 @@ async function writeEntries(
 }
 
 /**
- * Writes a log as a directory that anybody can verify. The directory appears under its name whole or
+ * Writes a log as a directory that any third party can verify. The directory appears complete or
  * not at all; memory does not grow with the log.
  */
 export async function writeExport(
@@ -109,7 +109,7 @@ export async function writeExport(
     await writeDurable(join(draft, EXPORT_FILES.keys), source.keys);
     await writeDurable(join(draft, EXPORT_FILES.vkey), `${source.vkey.trim()}\n`);
     await writeDurable(join(draft, EXPORT_FILES.readme), exportReadme(checkpoint, key.name));
-    // Last, as in a live log: whoever sees the checkpoint sees everything it commits to.
+    // Last, as in a live log: a reader that sees the checkpoint can read everything it commits to.
     await writeDurable(join(draft, EXPORT_FILES.checkpoint), source.checkpoint);
     await syncDirectory(draft);
     await rename(draft, target);

@@ -16,7 +16,7 @@ export function proofPath(index: number): string {
   return `${EXPORT_FILES.proofs}/${index}.tlog-proof`;
 }
 
-/** Writes a `.tlog-proof` for each index out of the tiles that are there already. */
+/** Writes a `.tlog-proof` for each index from the tiles already written. */
 export async function writeProofs(
   directory: string,
   checkpoint: string,

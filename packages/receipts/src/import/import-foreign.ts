@@ -11,7 +11,7 @@ import { utf8 } from "../receipt/canonical-text.js";
 import "./errors.js";
 import type { ForeignReceipt } from "./foreign.js";
 
-/** Where a foreign receipt keeps what we join on; each is a path of member names. */
+/** The paths, as lists of member names, of the values we join on. */
 export type ForeignShape = {
   readonly signature?: readonly string[];
   readonly key?: readonly string[];
@@ -74,9 +74,9 @@ function milliseconds(value: JsonValue | undefined): number | undefined {
 }
 
 /**
- * Checks a receipt of another protocol: JSON whose signature covers the canonical JSON of everything
- * else. What it says about session, agent and time is taken out for joining. Valid is not trusted:
- * the signer's key is kept, and who may sign is the reader's decision.
+ * Checks a receipt of another protocol: JSON whose signature covers the canonical JSON of
+ * everything else. Session, agent and time are extracted for joins. Valid does not mean trusted:
+ * the signer's key is stored, and the reader decides which signers to trust.
  */
 export async function importReceipt(
   receipt: JsonValue,

@@ -11,7 +11,7 @@ const sample = foreignSample({
   timestamp: 1_744_993_928,
 });
 
-test("a receipt signed over its canonical body is imported with what it joins on", async () => {
+test("a receipt signed over its canonical body is imported with the values it joins on", async () => {
   expect(await importReceipt(sample, "mcp")).toMatchObject({
     protocol: "mcp",
     id: "r1",

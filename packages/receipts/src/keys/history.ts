@@ -12,10 +12,10 @@ import { formatError } from "../receipt/errors.js";
 
 /** The schema name of a key record, also the domain of its signatures. */
 export const KEY_RECORD_SCHEMA = "countersign.key-history.v1";
-/** Lines a history may have. */
+/** Maximum number of lines of a history. */
 export const MAX_KEY_RECORDS = 10_000;
 
-/** What both signatures of a key record cover. */
+/** The part of a key record that both signatures cover. */
 export type KeyRecordBody = {
   schema: typeof KEY_RECORD_SCHEMA;
   /** Line number in the history, from 0. */
@@ -34,9 +34,9 @@ export type KeyRecordBody = {
 
 /** One line of `keys.jsonl`. */
 export type KeyRecord = KeyRecordBody & {
-  /** By the key of the line before; on the first line by its own key. */
+  /** Signed by the key of the previous line; on the first line by its own key. */
   signature: string;
-  /** By the key itself, so that nobody adopts a key that is not theirs; absent on the first line. */
+  /** Signed by the key itself: proof of possession; absent on the first line. */
   possession?: string;
 };
 
@@ -67,7 +67,7 @@ export function encodeKeyRecord(record: KeyRecord): string {
   return canonicalJson({ ...record });
 }
 
-/** What the next line must name as `previous_hash`. */
+/** The value of the next line's `previous_hash`. */
 export function keyRecordHash(record: KeyRecord): string {
   return sha256Hex(encodeKeyRecord(record));
 }

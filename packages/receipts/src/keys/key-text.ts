@@ -29,7 +29,7 @@ export function parseSignatureText(text: string): Uint8Array {
   return decode("signature", text, 64);
 }
 
-/** `ed25519:` and lower-case hex: the one spelling of a key in lists and histories. */
+/** `ed25519:` and lower-case hex: the canonical form of a key in lists and histories. */
 export function encodeKeyText(publicKey: Uint8Array): string {
   if (publicKey.length !== 32) throw new TypeError("an Ed25519 public key is 32 bytes");
   return PREFIX + encodeHex(publicKey);

@@ -34,7 +34,7 @@ async function history(): Promise<KeyRecord[]> {
 const fileOf = (records: readonly KeyRecord[]) =>
   records.map((record) => `${encodeKeyRecord(record)}\n`).join("");
 
-test("a history of hand-overs reads back and every line holds", async () => {
+test("a history of rotations reads back and every line verifies", async () => {
   const records = await history();
   expect(parseKeyHistory(fileOf(records))).toEqual(records);
   expect(await findBrokenRecord(records, verifyEd25519)).toBeUndefined();
@@ -66,7 +66,7 @@ test("a line that both keys signed is still named when it is not the next one", 
   const wrong: [Partial<KeyRecord>, string][] = [
     [{ number: 3 }, "a line is missing or out of order"],
     [{ previous_hash: keyRecordHash(one) }, "it does not continue the line before"],
-    [{ first_entry: 99 }, "it goes back in the log"],
+    [{ first_entry: 99 }, "its first_entry is lower than the previous line's"],
   ];
   for (const [change, reason] of wrong) {
     const body = { ...three, ...change };
@@ -80,7 +80,7 @@ test("a line that both keys signed is still named when it is not the next one", 
   }
 });
 
-test("a key may come into use where the one before did: nothing was signed in between", async () => {
+test("a key may start at the same entry as its predecessor: nothing was signed in between", async () => {
   const [one, two] = (await history()) as [KeyRecord, KeyRecord];
   const facts = { createdAt: 3, firstEntry: two.first_entry };
   const next = await extendKeyHistory(two, second, third, facts);

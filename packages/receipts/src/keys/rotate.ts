@@ -3,13 +3,13 @@ import type { KeyRecord, KeyRecordBody } from "./history.js";
 import { KEY_RECORD_SCHEMA, keyRecordHash, keyRecordMessage } from "./history.js";
 import { encodeKeyText, encodeSignatureText } from "./key-text.js";
 
-/** What a new key record says beside the key. */
+/** The members of a new key record other than the key. */
 export type KeyRecordFacts = {
   /** Milliseconds since the epoch. */
   createdAt: number;
   /** Size of the log when the key came into use. */
   firstEntry: number;
-  /** Public keys that are not used any more. */
+  /** Public keys that no longer sign. */
   retires?: readonly Uint8Array[];
 };
 
@@ -28,7 +28,7 @@ export async function startKeyHistory(
   return { ...body, signature: encodeSignatureText(await signer.sign(keyRecordMessage(body))) };
 }
 
-/** The next line of a key history: the old key hands over, the new key shows that it is there. */
+/** The next line of a key history: the old key signs the new one, the new key proves possession. */
 export async function extendKeyHistory(
   last: KeyRecord,
   lastSigner: MessageSigner,

@@ -3,7 +3,7 @@ import type { KeyRecord } from "./history.js";
 import { keyRecordHash, keyRecordMessage } from "./history.js";
 import { parseKeyText, parseSignatureText } from "./key-text.js";
 
-/** Where a key history breaks and why; lines count from 1. */
+/** The first broken line of a key history and the reason; lines count from 1. */
 export type BrokenHistory = { line: number; reason: string };
 
 /** The entries a key may sign: from `first` up to, not including, `end`. */
@@ -19,7 +19,7 @@ async function fault(
   const expected = previous === undefined ? undefined : keyRecordHash(previous);
   if (record.previous_hash !== expected) return "it does not continue the line before";
   if (previous !== undefined && record.first_entry < previous.first_entry) {
-    return "it goes back in the log";
+    return "its first_entry is lower than the previous line's";
   }
   const message = keyRecordMessage(record);
   const holds = (key: string, signature: string) =>
@@ -32,7 +32,7 @@ async function fault(
   return (await holds(record.key, record.possession)) ? undefined : "the new key did not sign";
 }
 
-/** Follows the chain of hand-overs; undefined when every line holds. */
+/** Verifies the chain of rotations; undefined when every line is valid. */
 export async function findBrokenRecord(
   records: readonly KeyRecord[],
   verify: SignatureVerifier,
@@ -46,7 +46,7 @@ export async function findBrokenRecord(
   return undefined;
 }
 
-/** From when to when each key of a history may sign. */
+/** The entries that each key of a history may sign. */
 export function keyPeriods(records: readonly KeyRecord[]): Map<string, KeyPeriod> {
   const periods = new Map<string, KeyPeriod>();
   for (const record of records) {
@@ -62,7 +62,7 @@ export function keyPeriods(records: readonly KeyRecord[]): Map<string, KeyPeriod
   return periods;
 }
 
-/** Why a key may not sign the entry at a place; undefined when it may. */
+/** Why a key may not sign the entry at an index; undefined when it may. */
 export function keyFault(
   periods: ReadonlyMap<string, KeyPeriod>,
   key: string,
@@ -75,8 +75,8 @@ export function keyFault(
 }
 
 /**
- * The keys a verifier trusts: those it named, and those a trusted key handed over to. Trust goes
- * forward only: a key says nothing about the keys before it.
+ * The keys that a verifier trusts: its anchors, and the keys that a trusted key rotated to. Trust
+ * goes forward only: a key does not vouch for earlier keys.
  */
 export function trustedThroughHistory(
   records: readonly KeyRecord[],

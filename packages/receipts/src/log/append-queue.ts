@@ -9,29 +9,29 @@ import { FlushQueue } from "./flush-queue.js";
 import { PendingGroup } from "./pending-group.js";
 import type { LogSeal } from "./seal.js";
 
-/** What an {@link AppendQueue} needs. */
+/** Options of {@link AppendQueue}. */
 export type AppendQueueOptions = {
   readonly store: ReceiptStore;
   readonly signer: GroupSigner;
   readonly durability: Durability;
   readonly mode: SignMode;
-  /** Receipts signed by one message to a thread, at most. */
+  /** Maximum number of receipts signed by one message to a thread. */
   readonly groupSize: number;
-  /** Entries made durable by one flush, at most. */
+  /** Maximum number of entries made durable by one flush. */
   readonly flushSize: number;
   /** Entries in the log when it was opened. */
   readonly size: number;
   readonly seal: LogSeal | undefined;
-  /** What the newest checkpoint covers. */
+  /** The part of the log that the newest checkpoint covers. */
   readonly covered: Covered;
-  /** Told of what this log makes itself. */
+  /** Records the trees that this log creates. */
   readonly descent: Descent;
 };
 
-/** Entries that wait for no further company. */
+/** A group of this many entries is signed without waiting for more. */
 const ENOUGH = 32;
 
-/** The way of drafts into the store: gathered into groups, signed, and flushed in their order. */
+/** The path of drafts into the store: collected into groups, signed, and flushed in order. */
 export class AppendQueue {
   readonly #options: AppendQueueOptions;
   readonly #flushes: FlushQueue;
@@ -57,22 +57,22 @@ export class AppendQueue {
       settled: (count) => {
         this.#pending -= count;
       },
-      // Whoever is told now goes first, and what has come meanwhile joins the next group.
+      // Callers of the last flush run first; drafts that arrived meanwhile join the next group.
       idle: () => this.#gatherSoon(),
     });
   }
 
-  /** Entries not settled yet. */
+  /** Entries that are not settled yet. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** Entries of the log that are as durable as it promises. */
+  /** Entries of the log that have the promised durability. */
   get size(): number {
     return this.#flushes.size;
   }
 
-  /** Adds drafts that belong together, or throws because one of them cannot be an entry. */
+  /** Adds drafts that belong together; throws when one of them cannot be an entry. */
   add(drafts: readonly EntryDraft[], now: number): Promise<readonly AppendedEntry[]> {
     const { store, groupSize } = this.#options;
     const group = this.#collecting;
@@ -87,7 +87,7 @@ export class AppendQueue {
     return appended;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no append is in flight. */
   async settle(): Promise<void> {
     while (this.#pending > 0) {
       this.#dispatch();
@@ -104,7 +104,8 @@ export class AppendQueue {
     setImmediate(this.#gather);
   }
 
-  // What comes a moment apart shares a signature and a flush: the event loop goes round until a round brings no more.
+  // Drafts that arrive within a few turns of the event loop share a signature and a flush: collect
+  // until a turn adds none.
   readonly #gather = (): void => {
     const { count } = this.#collecting;
     if (count > this.#gathered && count < ENOUGH) {
@@ -116,7 +117,7 @@ export class AppendQueue {
     this.#dispatch();
   };
 
-  /** Signs what can be signed now. */
+  /** Signs the groups that are ready. */
   #dispatch(): void {
     while (this.#signing < this.#options.signer.parallel) {
       const group = this.#waiting.shift() ?? this.#takeCollected();
@@ -126,8 +127,8 @@ export class AppendQueue {
   }
 
   /**
-   * While something is signed or flushed, a part of a group waits for company: a message to a thread, a root's
-   * signature and a flush cost the same for one entry as for a hundred.
+   * While a group is being signed or flushed, a partial group waits for more entries. A message to a
+   * thread, a root signature and a flush cost the same for one entry as for a hundred.
    */
   #takeCollected(): PendingGroup | undefined {
     const group = this.#collecting;

@@ -7,8 +7,8 @@ const LENGTH_BYTES = 2;
 
 /** An acknowledged append. */
 export class AppendedEntry {
-  // Declared, not defined: one of these is made for each append, and defining fields on it (private
-  // ones above all) goes through the runtime's slow path, at several microseconds each.
+  // Declared, not defined: one instance per append, and defining fields on it (private ones above
+  // all) takes the runtime's slow path, several microseconds each.
   /** Position in the log. */
   declare readonly seq: number;
   /** Id of the receipt. */
@@ -30,7 +30,7 @@ export class AppendedEntry {
     this.index = index;
   }
 
-  /** The leaf bytes: canonical JSON of the entry. A view of the group it was signed with. */
+  /** The leaf bytes: canonical JSON of the entry. A view of its group's buffer. */
   get bytes(): Uint8Array {
     const { records, places } = this.group;
     const start = this.index === 0 ? 0 : (places[this.index * 2 - 1] as number);

@@ -5,11 +5,11 @@ import type { Covered } from "./covered.js";
 import { proveEntry } from "./prove-entry.js";
 import { isUnsealed } from "./seal.js";
 
-/** What a {@link CheckpointKeeper} needs. */
+/** Options of {@link CheckpointKeeper}. */
 export type CheckpointKeeperOptions = CheckpointSource & {
-  /** What the newest checkpoint of the store covers. */
+  /** The part of the log that the newest checkpoint covers. */
   readonly covered: Covered;
-  /** Entries in the log now. */
+  /** The number of entries in the log. */
   size(): number;
   /** Milliseconds between checkpoints while the log grows; 0 for none. */
   readonly interval: number;
@@ -32,7 +32,7 @@ export class CheckpointKeeper {
     this.#timer.unref();
   }
 
-  /** Signs a checkpoint of everything acknowledged, at once. */
+  /** Signs a checkpoint of all acknowledged entries now. */
   checkpoint(): Promise<string> {
     return this.#inTurn(() => this.#make());
   }
@@ -49,15 +49,15 @@ export class CheckpointKeeper {
     return text;
   }
 
-  /** Proof of one entry against the newest checkpoint, made now if none covers it. */
+  /** Proof of one entry against the newest checkpoint; signs one first if none covers the entry. */
   async prove(seq: number): Promise<string> {
     const isIn = (): boolean => this.#newest !== undefined && this.#newest.size > seq;
-    // Of many that are asked for at once, the first one's checkpoint does for all.
+    // One checkpoint serves all concurrent requests.
     if (!isIn()) await this.#inTurn(() => (isIn() ? undefined : this.#make()));
     return proveEntry(this.#options.store, seq, this.#newest?.text ?? "", this.#tiles);
   }
 
-  /** No more checkpoints by time; the last one covers everything. */
+  /** Stops the timer; a last checkpoint covers everything. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#inTurn(() => this.#makeIfGrown());
@@ -74,14 +74,14 @@ export class CheckpointKeeper {
     return this.#isCovered() ? undefined : this.#make();
   }
 
-  /** One checkpoint after another: each is held against the one before. */
+  /** Serializes checkpoints: each is compared with the previous one. */
   #inTurn<Result>(make: () => Result | Promise<Result>): Promise<Result> {
     const made = this.#underWay.then(make);
     this.#underWay = made.catch(() => undefined);
     return made;
   }
 
-  // More than this log's own entries may be covered: other gateways append too.
+  // The checkpoint may cover more than this log's own entries: other gateways append too.
   #isCovered(): boolean {
     return this.#options.size() <= (this.#options.covered.known?.size ?? -1);
   }

@@ -18,7 +18,7 @@ import "./errors.js";
 import { assertSealed } from "./seal.js";
 import type { KnownHead, LogSeal } from "./seal.js";
 
-/** The root of the first `size` entries as the store's tiles tell it. */
+/** The root of the first `size` entries, from the store's tiles. */
 export async function storedRoot(store: ReceiptStore, size: number): Promise<Uint8Array> {
   if (size === 0) return EMPTY_ROOT;
   return rootFromNodes(
@@ -27,7 +27,7 @@ export async function storedRoot(store: ReceiptStore, size: number): Promise<Uin
   );
 }
 
-/** A log that is not what it was signed for, or acknowledged as. */
+/** The log contradicts its checkpoint or its acknowledgements. */
 function inconsistent(size: number, reason: string): CountersignError {
   return new CountersignError(
     "ERR_LOG_INCONSISTENT",
@@ -36,14 +36,14 @@ function inconsistent(size: number, reason: string): CountersignError {
   );
 }
 
-/** The store has fewer entries than this log knows of. */
+/** The store has fewer entries than this log acknowledged. */
 export function lostEntries(size: number): CountersignError {
   return inconsistent(size, "entries are missing");
 }
 
 /**
- * Refuses a store that lost or changed what its last checkpoint committed to: going on to sign would
- * make the gateway a witness of its own tampering. With a key, a checkpoint that it did not sign is none.
+ * Rejects a store that lost or changed entries of its last checkpoint: signing on would make the
+ * gateway confirm the tampering. With a key, a checkpoint that this key did not sign is rejected.
  */
 export async function assertConsistent(
   store: ReceiptStore,
@@ -74,7 +74,9 @@ async function isSigned(text: string, origin: string, key: Uint8Array): Promise<
   }
 }
 
-/** Refuses a tree that does not go on from an older one, which is no larger: the store's tiles must prove it. */
+/**
+ * Rejects a tree that does not extend an older one; the store's tiles must prove the consistency.
+ */
 export async function assertGrown(
   store: ReceiptStore,
   older: KnownHead,
@@ -85,20 +87,21 @@ export async function assertGrown(
   if (!verifyConsistency(older, newer, proof)) throw inconsistent(older.size, "another root");
 }
 
-/** What a checkpoint is made of. */
+/** The inputs of a checkpoint. */
 export type CheckpointSource = {
   readonly store: ReceiptStore;
   readonly origin: string;
   readonly signer: MessageSigner;
-  /** Without it everything in the store is signed for. */
+  /** Without a seal every entry in the store is signed. */
   readonly seal?: LogSeal | undefined;
-  /** Spares the proof that the log goes on from its last checkpoint where only this log appended since. */
+  /** Skips the consistency proof when only this log appended since the last checkpoint. */
   readonly descent: Descent;
 };
 
 /**
- * Signs and stores a checkpoint of everything acknowledged so far, and of nothing that somebody else put there. Entries that
- * others appended may stand in the place of some that were signed for and lost: size and seal do not tell.
+ * Signs and stores a checkpoint of all acknowledged entries, and of no foreign ones. Size and seal
+ * do not show whether entries of other gateways replaced signed entries that were lost, hence the
+ * consistency proof.
  */
 export async function makeCheckpoint(
   { store, origin, signer, seal, descent }: CheckpointSource,

@@ -1,11 +1,14 @@
 import type { KnownHead } from "./seal.js";
 
-/** What the newest checkpoint of a log covers, as far as is known here: that needs no seal. */
+/** The newest known checkpoint of a log. Entries that it covers need no seal. */
 export class Covered {
   #known: KnownHead | undefined;
   readonly #read: (known?: KnownHead) => Promise<KnownHead | undefined>;
 
-  /** `read` reads the newest checkpoint of the store, which this log's key signed and which goes on from what was known. */
+  /**
+   * `read` returns the newest checkpoint of the store, signed by this log's key and consistent with
+   * `known`.
+   */
   constructor(
     known: KnownHead | undefined,
     read: (known?: KnownHead) => Promise<KnownHead | undefined>,
@@ -18,14 +21,14 @@ export class Covered {
     return this.#known;
   }
 
-  /** More of the log was signed for. */
+  /** Records a newer checkpoint. */
   raise(checkpoint: KnownHead): void {
     if (checkpoint.size >= (this.#known?.size ?? 0)) this.#known = checkpoint;
   }
 
   /**
-   * Does something, and once more where it was refused for want of a seal and more is signed for by now: a gateway of a
-   * version without seals signs for what it wrote up to a second later, or when it stops.
+   * Runs `act`; retries once when a seal was missing and a newer checkpoint exists by then. A
+   * gateway of a version without seals signs its entries up to a second later, or when it stops.
    */
   async retry<Result>(
     act: () => Promise<Result>,

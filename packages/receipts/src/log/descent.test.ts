@@ -3,7 +3,7 @@ import { createTreeBuilder } from "../merkle/tree.js";
 import type { StoreHead } from "../store/store.js";
 import { Descent } from "./descent.js";
 
-/** A tree of leaves that are told apart by their names. */
+/** A tree whose leaves are distinguished by their names. */
 function treeOf(leaves: string): StoreHead {
   const tree = createTreeBuilder();
   for (const leaf of leaves) tree.append(new Uint8Array(32).fill(leaf.charCodeAt(0)));
@@ -11,7 +11,7 @@ function treeOf(leaves: string): StoreHead {
 }
 const SIGNED = { size: 2, root: new Uint8Array(32) };
 
-/** A descent of which the tree `ab` was signed for. */
+/** A lineage whose tree `ab` was signed. */
 function signedDescent(): Descent {
   const descent = new Descent();
   descent.grow(treeOf("a"), treeOf("ab"));
@@ -19,7 +19,7 @@ function signedDescent(): Descent {
   return descent;
 }
 
-test("what a log made out of a tree that was signed for goes on from it, read again or not", () => {
+test("a tree that a log grew from a signed tree extends it, read again or not", () => {
   const descent = signedDescent();
   const own = treeOf("abc");
   descent.grow(treeOf("ab"), own);
@@ -28,14 +28,14 @@ test("what a log made out of a tree that was signed for goes on from it, read ag
   expect(descent.lineFrom(treeOf("abcd")).holds).toBe(SIGNED);
 });
 
-test("after an append that failed the tree before it is gone on from", () => {
+test("after a failed append the lineage continues from the tree before it", () => {
   const descent = signedDescent();
   descent.grow(treeOf("ab"), treeOf("abc"));
   descent.grow(treeOf("ab"), treeOf("abx"));
   expect(descent.lineFrom(treeOf("abx")).holds).toBe(SIGNED);
 });
 
-test("nothing is known of what others made, nor of what is made out of that", () => {
+test("trees of other writers are unknown, and so are the trees grown from them", () => {
   const descent = signedDescent();
   expect(descent.lineFrom(treeOf("xy")).holds).toBeUndefined();
   const other = signedDescent();
@@ -43,7 +43,7 @@ test("nothing is known of what others made, nor of what is made out of that", ()
   expect(other.lineFrom(treeOf("abxy")).holds).toBeUndefined();
 });
 
-test("a tree from before the one that was signed for is nobody's beginning", () => {
+test("a tree older than the signed one extends nothing", () => {
   const descent = signedDescent();
   descent.grow(treeOf("a"), treeOf("axy"));
   expect(descent.lineFrom(treeOf("axy")).holds).toBeUndefined();

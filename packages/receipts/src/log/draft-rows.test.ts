@@ -29,7 +29,7 @@ function alone(draft: EntryDraft): string | undefined {
   return textsOf(signed(rows, 1))[0];
 }
 
-test("a draft is written the same behind any others as alone", () => {
+test("a draft is written the same after any others as alone", () => {
   const member = fc.constantFrom("a", "b", 'quo"ted', "é\u2028", "line\nfeed", "x".repeat(300));
   const change = fc.record({
     number: fc.nat(30),
@@ -74,7 +74,7 @@ test("a draft is written the same behind any others as alone", () => {
   );
 });
 
-test("a caller that changes its object and appends it again is not taken at its old word", () => {
+test("a caller that changes its object and appends it again is written with its new values", () => {
   const draft = draftOf(1) as {
     receipt: { allowed: boolean; denial_reason?: string; event_type: unknown };
   };
@@ -105,7 +105,7 @@ test("among drafts with ordinary ids, hashes that look ordinary only when joined
   expect(textsOf(signed(rows, 1))).toEqual([alone(draftOf(2))]);
 });
 
-test("after drafts that were refused the next one is written whole", () => {
+test("after refused drafts the next one is written completely", () => {
   const rows = new DraftRows();
   const good = draftOf(2);
   const other = { ...good, policy_hash: "aa".repeat(32) };

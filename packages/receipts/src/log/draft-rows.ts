@@ -17,18 +17,18 @@ import {
   sessionPart,
 } from "./entry-parts.js";
 
-/** Bytes kept free for `seq` and the longest signature, so that no signed entry is ever too large. */
+/** Bytes reserved for `seq` and the longest signature, so that no signed entry is too large. */
 export const SIGNATURE_ALLOWANCE = 1_500;
 
 const LIMIT = MAX_ENTRY_BYTES - SIGNATURE_ALLOWANCE;
-// Names, key and hash around the parts: never more than this.
+// Upper bound of the member names, key and hash around the parts.
 const FIXED_BYTES = 300;
 const HASH_DIGITS = 64;
 const HEX = /^[0-9a-f]*$/;
 const UNESCAPED = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const MARKS = Array.from({ length: 2 ** PARTS }, (_, set) => partMark(set));
 
-/** All members that parts are made of; one shape from the beginning, so that comparing stays cheap. */
+/** All members of the parts; one object shape from the start keeps comparisons cheap. */
 function nothing(): Record<Member, unknown> {
   return {
     direction: undefined,
@@ -65,31 +65,31 @@ function refusePayload(): Error {
 }
 
 /**
- * Writes drafts as the text a signing thread works on. Of each draft it holds only the parts that the
- * draft before did not have, so that the event loop pays for what is new in an event and not for the
- * whole entry. Pieces are collected and joined once: writing bytes, or adding to a string piece by
- * piece, costs two to four times as much.
+ * Writes drafts as the text that a signing thread reads. Each draft contributes only the parts that
+ * differ from the draft before, so the event loop pays for the new values of an event and not for
+ * the whole entry. Pieces are collected and joined once: writing bytes, or appending to a string
+ * piece by piece, costs two to four times as much.
  */
 export class DraftRows {
   #pieces: string[] = [];
   #payloads: string[] = [];
-  // Of the drafts that are being added: looked at together, a test each costs three times as much.
+  // Checked together after all drafts are added: a check each costs three times as much.
   #eventIds: string[] = [];
   #hashes: string[] = [];
-  // Members of the draft before, as values: a caller may change and reuse its objects.
+  // Members of the previous draft, as values: a caller may change and reuse its objects.
   readonly #was = nothing();
   #isFirst = true;
   #parts: string[] = ["", "", "", "", "", "", ""];
   #length = 0;
 
-  /** Adds drafts, those without a time received `now`; or throws and adds none of them. */
+  /** Adds drafts; `now` is the time of those without one. Throws without adding any of them. */
   addAll(drafts: readonly EntryDraft[], now: number): void {
     const pieces = this.#pieces.length;
     const payloads = this.#payloads.length;
     const takeBack = (): void => {
       this.#pieces.length = pieces;
       this.#payloads.length = payloads;
-      // The parts of a draft that was taken back were never told.
+      // The reader never received the parts of the removed drafts.
       this.#isFirst = true;
     };
     this.#eventIds = [];
@@ -97,7 +97,7 @@ export class DraftRows {
     try {
       for (const draft of drafts) this.#add(draft, now, false);
       if (UNESCAPED.test(this.#eventIds.join("")) && HEX.test(this.#hashes.join(""))) return;
-      // One of them is unusual, or wrong.
+      // One of them needs escapes, or is invalid.
       takeBack();
       for (const draft of drafts) this.#add(draft, now, true);
     } catch (error) {
@@ -106,7 +106,7 @@ export class DraftRows {
     }
   }
 
-  /** What was added so far. */
+  /** Returns the added drafts and resets. */
   take(): DraftText {
     const rows = this.#pieces.join("\n");
     const payloads = this.#payloads.join("\n");
@@ -200,7 +200,7 @@ export class DraftRows {
     this.#eventIds.push(eventId);
     this.#addPayload(draft, isUnusual);
     const length = this.#length + 2 * eventId.length + FIXED_BYTES;
-    // A character takes three bytes at most.
+    // A UTF-16 code unit takes at most three bytes.
     if (length * 3 > LIMIT) this.#checkSize(eventId);
     this.#isFirst = false;
   }
@@ -217,7 +217,7 @@ export class DraftRows {
       return;
     }
     if (typeof payload_text !== "string") throw refusePayload();
-    // The thread tells payloads apart by line feeds, which canonical JSON escapes.
+    // The thread separates payloads by line feeds, which canonical JSON escapes.
     if (payload_text.includes("\n") || !isWellFormed(payload_text)) throw refusePayload();
     this.#pieces.push("");
     this.#payloads.push(payload_text);

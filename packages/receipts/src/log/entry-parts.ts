@@ -6,9 +6,9 @@ import type { ReceiptDraft } from "../entry/draft.js";
 import { RECEIPT_CLASSIFICATIONS, RECEIPT_EVENT_TYPES } from "../receipt/receipt.js";
 import type { EntryDraft } from "../entry/draft.js";
 
-// The parts of an entry's canonical JSON between the values that are new with every event. Each part
-// checks its own members: a draft that would make an entry no reader accepts must never be signed,
-// since every later verification of the log would name it as broken.
+// The parts of an entry's canonical JSON between the values that change with every event. Each part
+// checks its own members: a draft that no reader accepts must never be signed, since every later
+// verification would report that entry.
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -36,7 +36,7 @@ export function hashText(member: string, value: unknown): string {
   return value;
 }
 
-/** A string as it stands between its quotes. */
+/** The escaped string without its quotes. */
 export function innerText(member: string, value: unknown): string {
   return text(member, value).slice(1, -1);
 }
@@ -80,17 +80,17 @@ function typeText(type: ReceiptParts["event_type"]): string {
   return `"${type}"`;
 }
 
-/** The receipt from behind the value of `event_id` up to where that stands again, in `id`. */
+/** The receipt from after the value of `event_id` to its second occurrence, in `id`. */
 export function eventType(type: ReceiptParts["event_type"]): string {
   return `","event_type":${typeText(type)},"id":"agui-`;
 }
 
-/** The receipt from behind the payload's hash up to the signature: `session_id`, when there is one. */
+/** The receipt from after the payload hash to the signature: `session_id`, when present. */
 export function sessionPart(session: string | undefined): string {
   return `"${optional("session_id", session)}`;
 }
 
-/** The receipt from behind the value of its signature on. */
+/** The receipt after the value of its signature. */
 export function receiptTail(receipt: ReceiptParts): string {
   const { target, transport } = receipt;
   if (transport !== "sse" && transport !== "websocket") throw refuse("transport", "unknown");
@@ -105,12 +105,12 @@ export function receiptTail(receipt: ReceiptParts): string {
   return `"${part},"timestamp":${canonicalCount("timestamp", receipt.timestamp)},"transport":"${transport}"}`;
 }
 
-/** The entry from behind its receipt up to the value of `seq`. */
+/** The entry from after its receipt to the value of `seq`. */
 export function entryTail(draft: EntryDraft, receivedAt: number): string {
   return `,"received_at":${canonicalCount("received_at", receivedAt)}${optional("rule", draft.rule)}${optional("run_id", draft.run_id)},"seq":`;
 }
 
-/** The entry from behind `seq` on. */
+/** The entry after `seq`. */
 export function entryEnd(thread: string | undefined): string {
   return `${optional("thread_id", thread)}}`;
 }

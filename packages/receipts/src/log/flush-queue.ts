@@ -11,35 +11,40 @@ import type { PendingGroup } from "./pending-group.js";
 import { assertSealed, isUnsealed } from "./seal.js";
 import type { LogSeal } from "./seal.js";
 
-/** What a {@link FlushQueue} needs. */
+/** Options of {@link FlushQueue}. */
 export type FlushQueueOptions = {
   readonly store: ReceiptStore;
   readonly durability: Durability;
-  /** Entries made durable by one flush, at most. */
+  /** Maximum number of entries made durable by one flush. */
   readonly flushSize: number;
   /** Entries in the log when it was opened. */
   readonly size: number;
-  /** Seals what is appended, and tells what somebody else did. */
+  /** Seals appended entries and detects foreign ones. */
   readonly seal: LogSeal | undefined;
-  /** What needs no seal. */
+  /** The part of the log that needs no seal. */
   readonly covered: Covered;
-  /** Told of every tree that is made of a head. */
+  /** Records every tree that this log grows. */
   readonly descent: Descent;
-  /** Told how many entries are in the log, or never will be. */
+  /** Called with the number of entries that were appended or rejected. */
   settled(count: number): void;
-  /** Told when there is nothing to flush any more. */
+  /** Called when there is nothing left to flush. */
   idle(): void;
 };
 
-/** Groups on their way into the store, in the order of the log: each waits for its signatures, then for a flush. */
+/**
+ * Groups on their way into the store, in the order of the log: each waits for its signatures, then
+ * for a flush.
+ */
 export class FlushQueue {
   readonly #options: FlushQueueOptions;
   readonly #groups: PendingGroup[] = [];
   #isFlushing = false;
   #size: number;
-  /** The number of the next group's first entry, if nothing fails and nobody else appends. */
+  /**
+   * The number of the next group's first entry, unless an append fails or another gateway appends.
+   */
   #expected: number;
-  /** The tree that this log made last, where the store hands it back as it is. */
+  /** The last tree of this log, if the store returns the same object. */
   #own: StoreHead | undefined;
 
   constructor(options: FlushQueueOptions) {
@@ -48,7 +53,7 @@ export class FlushQueue {
     this.#expected = options.size;
   }
 
-  /** Entries of the log that are as durable as it promises. */
+  /** Entries of the log that have the promised durability. */
   get size(): number {
     return this.#size;
   }
@@ -57,7 +62,7 @@ export class FlushQueue {
     return this.#isFlushing;
   }
 
-  /** Gives a group its place, and tells the number its first entry is likely to get. */
+  /** Adds a group to the queue; returns the expected number of its first entry. */
   enter(group: PendingGroup): number {
     this.#groups.push(group);
     const first = this.#expected;
@@ -65,14 +70,14 @@ export class FlushQueue {
     return first;
   }
 
-  /** Signing a group failed: its callers are told, and the others close up. */
+  /** Rejects a group that could not be signed; later groups move up. */
   fail(group: PendingGroup, error: unknown): void {
     group.failed = true;
     this.#options.settled(group.count);
     group.reject(error);
   }
 
-  /** Writes what is signed, one flush after the other until nothing more is. */
+  /** Writes the signed groups, flush by flush, until none is left. */
   async flush(): Promise<void> {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -83,7 +88,7 @@ export class FlushQueue {
     this.#options.idle();
   }
 
-  /** Groups signed so far, from the oldest on, without a gap: their order is the order of the log. */
+  /** The oldest groups that are signed, without a gap: their order is the order of the log. */
   #takeSigned(): PendingGroup[] {
     const groups = this.#groups;
     const taken: PendingGroup[] = [];
@@ -132,7 +137,7 @@ export class FlushQueue {
     this.#expectFrom(end);
   }
 
-  /** Nothing is appended behind what somebody else wrote, or where something was taken away. */
+  /** Refuses to append after foreign entries, or where entries were removed. */
   #assertOwn(head: StoreHead): void {
     if (head === this.#own) return;
     if (head.size < this.#size) throw lostEntries(this.#size);
@@ -140,7 +145,7 @@ export class FlushQueue {
     if (seal !== undefined) assertSealed(seal, head, covered.known);
   }
 
-  /** Others may have appended, or something failed: what is signed from now on is numbered from here. */
+  /** After a failure or a foreign append: renumbers the groups that will be signed from here. */
   #expectFrom(size: number): void {
     this.#expected = this.#groups.reduce(
       (sum, group) => sum + (group.failed ? 0 : group.count),
@@ -149,7 +154,7 @@ export class FlushQueue {
   }
 }
 
-/** Signed groups with the numbers that follow on `size`; most were signed with those already. */
+/** Signed groups with numbers starting at `size`; most have these numbers already. */
 function numbered(
   size: number,
   groups: readonly PendingGroup[],

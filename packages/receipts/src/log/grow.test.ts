@@ -11,7 +11,7 @@ const entryText = (seq: number): string => `{"seq":${seq},"é":${seq % 7}}`;
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** A group of entries with the numbers from `first` on, each of which begins with its number. */
+/** A group of entries numbered from `first` on; each entry starts with its number. */
 function groupOf(
   first: number,
   count: number,
@@ -29,7 +29,7 @@ function groupOf(
   return sealGroup(first, records, Uint32Array.from(places));
 }
 
-/** A tree, its upper tile hashes and bundle starts, leaf by leaf: nothing in common with `grow`. */
+/** A tree, its upper tile hashes and bundle starts, leaf by leaf; shares no code with `grow`. */
 function slowly(from: number, size: number) {
   const tree = createTreeBuilder();
   const tiles = createTileBuilder();
@@ -85,7 +85,7 @@ test("groups of any sizes on any head grow the tree, the tiles and the bundles t
   );
 });
 
-test("a group that got other numbers is byte for byte the group that had them from the start", () => {
+test("a renumbered group is byte for byte the group that had these numbers from the start", () => {
   fc.assert(
     fc.property(
       fc.nat(100_000),
@@ -101,6 +101,6 @@ test("a group that got other numbers is byte for byte the group that had them fr
   );
 });
 
-test("a group numbered for another head is not fitted onto this one", () => {
+test("a group numbered for another head is not appended to this one", () => {
   expect(() => grow({ size: 0, hashes: [] }, [groupOf(1, 3)], () => [])).toThrow(TypeError);
 });

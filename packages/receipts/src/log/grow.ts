@@ -9,8 +9,8 @@ import type { LogSeal } from "./seal.js";
 const TILE_HEIGHT = 8;
 
 /**
- * Fits signed groups onto a head. Their entries bear the right numbers and their subtrees are there
- * already, so that about one hash for every ten entries is left to do on the event loop.
+ * Appends signed groups to a head. Their entries have the right numbers and their subtrees are
+ * hashed already, which leaves about one hash per ten entries to the event loop.
  */
 export function grow(
   head: Frontier,

@@ -2,13 +2,14 @@ import type { Frontier } from "../merkle/tree.js";
 import { joinHashes } from "../sign/subtrees.js";
 
 /**
- * A frontier as the log grows it: its hashes are latin1 strings, and bytes only for whoever asks. Nobody does at
- * most appends, and making them of each hash and back took longer than the hashes of a small flush.
+ * A frontier that stores its hashes as latin1 strings and converts them to bytes on demand. Most
+ * appends never need the bytes, and converting each hash took longer than the hashing of a small
+ * flush.
  */
 export class GrownTree implements Frontier {
   declare readonly size: number;
   declare readonly stack: readonly string[];
-  /** The seal of this tree, where its log has one. */
+  /** The seal of this tree, if its log has one. */
   declare seal: Uint8Array | undefined;
 
   constructor(size: number, stack: readonly string[]) {
@@ -17,7 +18,7 @@ export class GrownTree implements Frontier {
     this.seal = undefined;
   }
 
-  /** The tree of any frontier. */
+  /** Converts any frontier. */
   static from(head: Frontier): GrownTree {
     if (head instanceof GrownTree) return head;
     const stack = head.hashes.map((one) => Buffer.from(one).toString("latin1"));
@@ -28,7 +29,7 @@ export class GrownTree implements Frontier {
     return this.stack.map((one) => Buffer.from(one, "latin1"));
   }
 
-  /** The root; of a tree that is not empty. */
+  /** The root of a non-empty tree. */
   root(): Uint8Array {
     return Buffer.from(
       this.stack.reduceRight((right, left) => joinHashes(left, right)),

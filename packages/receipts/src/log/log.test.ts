@@ -61,7 +61,7 @@ async function logOver(store: ReceiptStore, more: Partial<LogOptions> = {}) {
   });
 }
 
-test("many streams share one flush, and their order is the order of the log", async () => {
+test("many streams share one flush, and their order is the log's order", async () => {
   const store = memoryStore();
   const log = await logOver(store, { groupSize: 10, flushSize: 1_000 });
   let release = (): void => undefined;
@@ -76,7 +76,7 @@ test("many streams share one flush, and their order is the order of the log", as
   await log.close();
 });
 
-test("appends that come a round of the event loop apart share one flush", async () => {
+test("appends one turn of the event loop apart share one flush", async () => {
   const store = memoryStore();
   const log = await logOver(store);
   const round = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -92,7 +92,7 @@ test("appends that come a round of the event loop apart share one flush", async 
   await log.close();
 });
 
-test("an endless trickle is flushed all the same", async () => {
+test("a continuous trickle of appends is flushed too", async () => {
   const store = memoryStore();
   const log = await logOver(store);
   let isTold = false;
@@ -125,7 +125,7 @@ test("at the bound a further append is refused at once, and there is room again 
   await log.close();
 });
 
-test("a store that is down rejects what is in flight, and appends work again when it is back", async () => {
+test("a store that is down rejects what is in flight, and appends work again after it recovers", async () => {
   const store = memoryStore();
   const log = await logOver(store);
   await log.append(draftOf(0));
@@ -215,7 +215,7 @@ test("the clock stamps drafts without a time, and closing signs a last checkpoin
   await expect(log.append(draftOf(2))).rejects.toMatchObject({ code: "ERR_LOG_CLOSED" });
 });
 
-test("checkpoints follow the log by themselves while it grows, and rest while it does not", async () => {
+test("checkpoints follow the log while it grows, and pause while it does not", async () => {
   const store = memoryStore();
   const log = await logOver(store, { checkpointInterval: 5 });
   // The timer may sign the empty log once before the first entry is stored.
@@ -224,7 +224,7 @@ test("checkpoints follow the log by themselves while it grows, and rest while it
   for (const expected of [[1], [1, 2]]) {
     await log.append(draftOf(expected.length));
     await vi.waitFor(() => expect(sizes()).toEqual(expected), { interval: 5 });
-    // Several intervals in which nothing is appended.
+    // Several intervals without an append.
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(sizes()).toEqual(expected);
   }
@@ -236,8 +236,7 @@ test("a checkpoint that covers what others appended too is not signed again and 
   const store = memoryStore();
   const log = await logOver(store, { checkpointInterval: 5 });
   const other = await logOver(store);
-  await log.append(draftOf(0));
-  await other.append(draftOf(1));
+  await other.append(draftOf(0));
   await log.checkpoint();
   const { length } = store.checkpoints;
   await new Promise((resolve) => setTimeout(resolve, 60));
@@ -246,7 +245,7 @@ test("a checkpoint that covers what others appended too is not signed again and 
   await other.close();
 });
 
-test("a log that alone appends signs for its growth without reading tiles", async () => {
+test("a log with a single writer signs its growth without reading tiles", async () => {
   const store = memoryStore();
   const readTile = vi.spyOn(store, "readTile");
   const log = await logOver(store);
@@ -262,7 +261,7 @@ test("a log that alone appends signs for its growth without reading tiles", asyn
   expect(readTile).not.toHaveBeenCalled();
 });
 
-test("options that make no sense are a TypeError", async () => {
+test("invalid options are a TypeError", async () => {
   await expect(logOver(memoryStore(), { maxQueue: -1 })).rejects.toThrow(TypeError);
 });
 

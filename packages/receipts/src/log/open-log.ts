@@ -17,57 +17,60 @@ import { assertTail } from "./tail.js";
 /** Options of {@link openLog}. */
 export type LogOptions = {
   readonly store: ReceiptStore;
-  /** Signs receipts; closed together with the log unless `keepSigner`. */
+  /** Signs receipts; closed with the log unless `keepSigner`. */
   readonly signer: GroupSigner;
-  /** Signs checkpoints: a key of its own, named by the origin. */
+  /** Signs checkpoints with a separate key, named by the origin. */
   readonly checkpointSigner: MessageSigner;
   /** Name of the log, `gateway.example.com/log`. */
   readonly origin: string;
   /**
-   * Seals what is appended, and refuses what lies behind the last checkpoint without its seal. Every writer of a log
-   * has the same one, or none.
+   * Seals appended entries, and rejects entries after the last checkpoint that lack its seal. All
+   * writers of a log use the same seal, or none.
    */
   readonly seal?: LogSeal;
-  /** `strict` when left out. */
+  /** Default `strict`. */
   readonly durability?: Durability;
-  /** `each` when left out. */
+  /** Default `each`. */
   readonly sign?: SignMode;
-  /** Milliseconds since the epoch; the system's clock when left out. */
+  /** Milliseconds since the epoch; default: the system clock. */
   readonly clock?: () => number;
-  /** Unfinished appends at which further ones are refused; 16,384 when left out. */
+  /** Maximum number of pending appends; further ones are rejected. Default 16,384. */
   readonly maxQueue?: number;
-  /** Receipts signed by one message to a thread, at most; 128 when left out. */
+  /** Maximum number of receipts signed by one message to a thread; default 128. */
   readonly groupSize?: number;
-  /** Entries made durable by one flush, at most; 2,048 when left out. */
+  /** Maximum number of entries made durable by one flush; default 2,048. */
   readonly flushSize?: number;
-  /** Milliseconds between checkpoints while the log grows; 1,000 when left out, 0 for none. */
+  /** Milliseconds between checkpoints while the log grows; default 1,000, 0 for none. */
   readonly checkpointInterval?: number;
-  /** Told when a scheduled checkpoint could not be made; the next one is tried all the same. */
+  /** Called when a scheduled checkpoint fails; the next one is attempted anyway. */
   readonly onCheckpointError?: (error: unknown) => void;
   readonly keepSigner?: boolean;
 };
 
 /** An open log. */
 export type ReceiptLog = {
-  /** Signs and appends. Resolves when the entry is as durable as the log promises. */
+  /** Signs and appends. Resolves when the entry has the promised durability. */
   append(draft: EntryDraft): Promise<AppendedEntry>;
   /**
-   * Signs and appends drafts with consecutive numbers, in their order. Resolves once, when all are as
-   * durable as the log promises; rejects for all when one of them is not (some may be in the log all
-   * the same). A draft that cannot be an entry rejects the call before anything of it is numbered.
+   * Signs and appends drafts with consecutive numbers, in order. Resolves when all have the
+   * promised durability. Rejects for all when one fails; some may still be in the log. A draft that
+   * cannot be an entry rejects the call before any of them is numbered.
    */
   appendAll(drafts: readonly EntryDraft[]): Promise<readonly AppendedEntry[]>;
-  /** Signs a checkpoint of everything acknowledged, at once. */
+  /** Signs a checkpoint of all acknowledged entries now. */
   checkpoint(): Promise<string>;
-  /** `.tlog-proof` of one entry against the newest checkpoint (made now if it does not cover it). */
+  /**
+   * `.tlog-proof` of one entry against the newest checkpoint; signs one first if none covers the
+   * entry.
+   */
   proof(seq: number): Promise<string>;
-  /** Appends not settled yet. */
+  /** Appends that are not settled yet. */
   readonly pending: number;
-  /** Settles what is under way, signs a last checkpoint, closes signer and store. */
+  /** Waits for pending appends, signs a last checkpoint, closes signer and store. */
   close(): Promise<void>;
 };
 
-/** Refuses a store over which {@link openLog} would open no log; writes nothing. */
+/** Rejects a store that {@link openLog} would reject; writes nothing. */
 export async function assertIntact({
   store,
   origin,
@@ -76,7 +79,7 @@ export async function assertIntact({
 }: {
   readonly store: ReceiptStore;
   readonly origin: string;
-  /** The public key that signs checkpoints, and its seal; neither where the keys are yet to be made. */
+  /** The public key that signs checkpoints, and its seal; both absent before the keys exist. */
   readonly checkpointKey?: Uint8Array;
   readonly seal?: LogSeal;
 }): Promise<void> {
@@ -84,7 +87,7 @@ export async function assertIntact({
   if (seal !== undefined) await assertTail(store, seal, covered);
 }
 
-/** Opens a log over a store, after checking that the store still holds what was signed for. */
+/** Opens a log over a store, after checking that the store still matches its last checkpoint. */
 export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   const { store, signer, origin, checkpointSigner, seal } = options;
   const clock = options.clock ?? Date.now;
@@ -135,7 +138,7 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     }
     return queue.add(drafts, clock());
   };
-  // One promise an append: an asynchronous function around it would make three.
+  // One promise per append: an async function around it would create three.
   const appendAll: ReceiptLog["appendAll"] = (drafts) => {
     if (drafts.length === 0) return Promise.resolve([]);
     try {

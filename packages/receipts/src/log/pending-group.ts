@@ -3,7 +3,7 @@ import { AppendedEntry } from "./appended-entry.js";
 import { DraftRows } from "./draft-rows.js";
 import type { EntryDraft, TimedDraft } from "../entry/draft.js";
 
-/** One `appendAll`: its part of the group, and whom to tell. */
+/** One `appendAll` call: its range of the group and its promise callbacks. */
 type Call = {
   readonly start: number;
   readonly end: number;
@@ -12,15 +12,16 @@ type Call = {
 };
 
 /**
- * Appends that travel together: signed by one message, acknowledged by one flush. It keeps of the drafts
- * what it must: objects that outlive a collection of young ones cost more than writing them down.
+ * Appends that are signed by one message and acknowledged by one flush. It keeps as little of the
+ * drafts as possible: objects that survive a minor garbage collection cost more than writing their
+ * text.
  */
 export class PendingGroup {
-  /** Drafts that were kept. */
+  /** Drafts that a store will read. */
   readonly kept: TimedDraft[] = [];
-  /** Set when signed; until then the groups behind it wait too, so that order is kept. */
+  /** Set when signed; until then later groups wait too, which keeps the order. */
   signed: SignedGroup | undefined;
-  /** Signing failed: nothing of it is written. */
+  /** Signing failed: nothing of this group is written. */
   failed = false;
   readonly #rows = new DraftRows();
   readonly #eventIds: string[] = [];
@@ -31,12 +32,12 @@ export class PendingGroup {
     return this.#eventIds.length;
   }
 
-  /** Adds drafts that belong together, or throws because one of them cannot be an entry. */
+  /** Adds drafts that belong together; throws when one of them cannot be an entry. */
   add(drafts: readonly EntryDraft[], now: number): Promise<AppendedEntry[]> {
     const start = this.count;
     this.#rows.addAll(drafts, now);
     for (const { receipt } of drafts) {
-      // A blocked event's receipt must stand alone, so it never shares a root.
+      // The receipt of a blocked event must verify alone, so it never shares a root.
       if (!receipt.allowed) this.#singles.push(this.#eventIds.length);
       this.#eventIds.push(receipt.event_id);
     }
@@ -45,7 +46,7 @@ export class PendingGroup {
     });
   }
 
-  /** The same, keeping the drafts with their times for a store that reads them. */
+  /** The same, and keeps the drafts with their times for a store that reads them. */
   addKept(drafts: readonly EntryDraft[], now: number): Promise<AppendedEntry[]> {
     const timed = drafts.map((draft): TimedDraft => ({
       ...draft,
@@ -58,7 +59,7 @@ export class PendingGroup {
 
   request(mode: SignMode, first: number): SignRequest {
     const { rows, payloads } = this.#rows.take();
-    // Written out: an object that begins as a copy of another takes microseconds to get its other members.
+    // Written out: spreading another object takes microseconds to add the other members.
     return { rows, payloads, count: this.count, mode, singles: this.#singles, first };
   }
 

@@ -8,8 +8,8 @@ import { createTileNodeReader } from "../tiles/nodes.js";
 import type { TileCache } from "../tiles/tile-cache.js";
 
 /**
- * `.tlog-proof` text of entry `seq` against a signed checkpoint that covers it. Whoever proves often
- * gives a cache; it belongs to one log.
+ * `.tlog-proof` text of entry `seq` against a signed checkpoint that covers it. Pass a cache, one
+ * per log, to make repeated proofs cheap.
  */
 export async function proveEntry(
   store: ReceiptStore,

@@ -2,8 +2,8 @@ import { MAX_READ_ENTRIES } from "../store/store.js";
 import type { ReceiptStore } from "../store/store.js";
 
 /**
- * The entries from number `size` on, to the end of what is durable. After a gateway was killed these
- * are the ones behind its last checkpoint: acknowledged, and covered by nothing signed yet.
+ * The entries from number `size` to the end of the durable log. After a gateway was killed, these
+ * are the entries after its last checkpoint: acknowledged, but not yet signed.
  */
 export async function* readBeyond(store: ReceiptStore, size: number): AsyncGenerator<Uint8Array> {
   const { size: end } = await store.head();

@@ -10,7 +10,7 @@ import type { Damage, ScrubOptions } from "./scrub.js";
 
 const SIZE = 600;
 
-/** One pass over a log whose store may answer otherwise than it did. */
+/** One pass over a log whose store may return changed data. */
 async function scrubOnce(
   change: (store: ReceiptStore) => Partial<ReceiptStore> = () => ({}),
   options: Partial<ScrubOptions> = {},
@@ -20,7 +20,7 @@ async function scrubOnce(
     const log = await logOver(store);
     await fill(log, SIZE);
     await log.checkpoint();
-    // Nothing is looked at that is not signed for.
+    // Entries that are not signed are not checked.
     await fill(log, 3, SIZE);
     const damages: Damage[] = [];
     let checked = 0;
@@ -35,7 +35,7 @@ async function scrubOnce(
       onPass: (entries) => (size = entries),
       ...options,
     });
-    // A pass that cannot begin has no end.
+    // A pass that cannot start has no end.
     await vi.waitFor(
       () => expect(size ?? damages.find(({ seq }) => seq === undefined)).toBeDefined(),
       {
@@ -51,17 +51,17 @@ async function scrubOnce(
 const flip = (bytes: Uint8Array, at: number): Uint8Array =>
   bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
 
-/** The entries of the last bundle, the first of them another. */
+/** The entries of the last bundle, the first of them changed. */
 const changed = async (store: ReceiptStore): Promise<Uint8Array[]> =>
   (await store.readEntries(512, SIZE)).map((bytes, index) =>
     index === 0 ? flip(bytes, 9) : bytes,
   );
 
-test("a log that is as it was signed is read to its last checkpoint, and nothing is found", async () => {
+test("an unchanged log is read to its last checkpoint, and no damage is found", async () => {
   expect(await scrubOnce()).toEqual({ damages: [], checked: SIZE, size: SIZE });
 });
 
-test("an entry with a flipped bit is found by its number, and the rest is looked at too", async () => {
+test("an entry with a flipped bit is found by its number, and the rest is checked too", async () => {
   const { damages, size } = await scrubOnce((store) => ({
     readEntries: async (start, end) =>
       (await store.readEntries(start, end)).map((bytes, index) =>
@@ -87,7 +87,7 @@ test("a hash of a tile above the leaves that changed is found where its entries 
 test("entries that were rewritten together with their leaf hashes are found by the signed root", async () => {
   let reads = 0;
   const { damages } = await scrubOnce((store) => ({
-    // The last, partial bundle: no tile above knows it. The first look is at the tiles alone.
+    // The last, partial bundle has no tile above it. The tiles are read first.
     readTile: async (tile) => {
       const bytes = await store.readTile(tile);
       if (tile.level !== 0 || tile.index !== 2 || (reads += 1) === 1) return bytes;
@@ -99,7 +99,7 @@ test("entries that were rewritten together with their leaf hashes are found by t
   expect(damages).toEqual([{ reason: "the entries hash to another root than the signed one" }]);
 });
 
-test("a tile that is too short is damage where its entries begin, and the rest is looked at too", async () => {
+test("a tile that is too short is damage where its entries begin, and the rest is checked too", async () => {
   const { damages, size } = await scrubOnce((store) => ({
     readTile: async (tile) => {
       const bytes = await store.readTile(tile);
@@ -110,24 +110,24 @@ test("a tile that is too short is damage where its entries begin, and the rest i
   expect(size).toBe(SIZE);
 });
 
-test("an error that no store should throw is damage, told without its message, and ends neither pass nor process", async () => {
+test("an unexpected error of a store is damage, reported without its message, and ends neither pass nor process", async () => {
   const { damages, size } = await scrubOnce(() => ({
     findMisfiled: async (start) => {
       if (start === 256) throw new TypeError("a prompt");
       return undefined;
     },
   }));
-  expect(damages).toEqual([{ seq: 256, reason: "looking failed: TypeError" }]);
+  expect(damages).toEqual([{ seq: 256, reason: "the check failed: TypeError" }]);
   expect(size).toBe(SIZE);
 });
 
-test("whoever fails at being told ends neither the scrub nor the process", async () => {
+test("a callback that throws ends neither the scrub nor the process", async () => {
   const { damages } = await scrubOnce(undefined, {
     onChecked: () => {
       throw new RangeError("full");
     },
   });
-  expect(damages).toEqual([{ reason: "looking failed: RangeError" }]);
+  expect(damages).toEqual([{ reason: "the check failed: RangeError" }]);
   const onDamage = vi.fn(() => {
     throw new Error("nobody listens");
   });
@@ -143,7 +143,7 @@ test("whoever fails at being told ends neither the scrub nor the process", async
   await expect(scrub.stop()).resolves.toBeUndefined();
 });
 
-test("a bundle that the store fell silent in is looked at once more, and what was found there is told once", async () => {
+test("a bundle interrupted by a store failure is checked again, and its damage is reported once", async () => {
   let asked = 0;
   const { damages, checked, size } = await scrubOnce(
     (store) => ({
@@ -163,7 +163,7 @@ test("a bundle that the store fell silent in is looked at once more, and what wa
   expect({ checked, size }).toEqual({ checked: SIZE, size: SIZE });
 });
 
-test("entries that a store which answers cannot give are damage after three tries, and the rest is looked at", async () => {
+test("entries that a responding store cannot return are damage after three attempts, and the rest is checked", async () => {
   let asked = 0;
   const { damages, checked, size } = await scrubOnce(
     (store) => ({
@@ -181,7 +181,7 @@ test("entries that a store which answers cannot give are damage after three trie
   expect({ asked, checked, size }).toEqual({ asked: 3, checked: SIZE - 256, size: SIZE });
 });
 
-test("a store that is down is asked until it answers, however long, and nothing is called damage", async () => {
+test("a store that is down is retried until it responds, and no damage is reported", async () => {
   let asked = 0;
   const isDown = (): boolean => asked > 0 && asked < 20;
   const down = (): never => {
@@ -200,7 +200,7 @@ test("a store that is down is asked until it answers, however long, and nothing 
   expect({ damages, checked }).toEqual({ damages: [], checked: SIZE });
 });
 
-test("a checkpoint that cannot be read, and entries that are gone, are damage; a store that does not answer is none", async () => {
+test("an unreadable checkpoint and missing entries are damage; a store that does not respond is not", async () => {
   const gone = await scrubOnce((store) => ({
     head: async () => ({ size: 5, hashes: (await store.head()).hashes }),
   }));

@@ -8,9 +8,9 @@ import { assertTile } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import { assertConsistent } from "./checkpoints.js";
 
-/** Something in the store that is not what was signed for. */
+/** Stored data that does not match what was signed. */
 export type Damage = {
-  /** The entry, or the first of those in doubt; unknown where only the whole tree tells. */
+  /** The entry, or the first possible one; undefined when only the whole tree shows the damage. */
   readonly seq?: number;
   readonly reason: string;
 };
@@ -19,19 +19,22 @@ export type Damage = {
 export type ScrubOptions = {
   readonly store: ReceiptStore;
   readonly origin: string;
-  /** The key that the log's checkpoints are signed with. */
+  /** The public key of the log's checkpoints. */
   readonly checkpointKey: Uint8Array;
-  /** Entries read again in a second, on average. */
+  /** Average number of entries read per second. */
   readonly entriesPerSecond: number;
-  /** Milliseconds between the end of one pass and the beginning of the next; an hour when left out. */
+  /** Milliseconds between two passes; default one hour. */
   readonly restMs?: number;
-  /** Milliseconds until a store that did not answer is asked again; 5,000 when left out. */
+  /** Milliseconds before retrying a store that did not respond; default 5,000. */
   readonly retryMs?: number;
-  /** Told of entries that are as they were. */
+  /** Called with the number of entries that were checked. */
   onChecked?(entries: number): void;
-  /** Told of each damage, at most 16 in a pass, and of a failure that ended a pass; the next begins after a rest. */
+  /**
+   * Called for each damage, at most 16 per pass, and for a failure that ended a pass; the next pass
+   * starts after `restMs`.
+   */
   onDamage(damage: Damage): void;
-  /** Told when a pass has come to the end of what was signed for. */
+  /** Called when a pass has reached the last checkpoint. */
   onPass?(size: number): void;
 };
 
@@ -41,27 +44,30 @@ export type Scrub = { stop(): Promise<void> };
 const REST_MS = 3_600_000;
 const RETRY_MS = 5_000;
 const MAX_TOLD = 16;
-/** How often entries are asked for that a store which answers does not give: then it is they that cannot be read. */
+/**
+ * Attempts to read entries from a store that responds; after that the entries count as unreadable.
+ */
 const MAX_TRIES = 3;
-/** Codes that say that nobody could look; any other says something about the bytes. */
+/** Codes of failures to read; any other code is about the bytes. */
 const UNSEEN: ReadonlySet<string> = new Set(["ERR_STORE_READ", "ERR_STORE_CLOSED"]);
 
 function isDamage(error: unknown): boolean {
   return !isCountersignError(error) || !UNSEEN.has(error.code);
 }
 
-/** What nobody foresaw is told by its name alone: its message may say what was read. */
+/** An unexpected error is reported by its name only: its message may contain stored data. */
 function reasonOf(error: unknown): string {
   if (isCountersignError(error)) return error.message;
-  return `looking failed: ${error instanceof Error ? error.name : "unknown"}`;
+  return `the check failed: ${error instanceof Error ? error.name : "unknown"}`;
 }
 
 type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; told: number };
 
 /**
- * Reads the log again from its beginning to its last checkpoint, slowly, for ever: bytes that rot behind what a start
- * looks at are found while there still is a copy. Each entry is held against its leaf hash, each tile against the one
- * above, and all of them against the signed root; in a database also what an entry is found by against what it says.
+ * Reads the log again and again, slowly, from the first entry to the last checkpoint, to find
+ * damaged bytes while a copy still exists. Each entry is compared with its leaf hash, each tile
+ * with the one above, and all of them with the signed root. In a database the index columns of an
+ * entry are compared with its content too.
  */
 export function startScrub(options: ScrubOptions): Scrub {
   const { store, entriesPerSecond, restMs = REST_MS, retryMs = RETRY_MS } = options;
@@ -82,7 +88,7 @@ export function startScrub(options: ScrubOptions): Scrub {
     return { checkpoint, tree: createTreeBuilder(), told: 0 };
   }
 
-  /** Looks at one bundle and gives the milliseconds until the next. */
+  /** Checks one bundle and returns the milliseconds until the next. */
   async function step(): Promise<number> {
     pass ??= await begin();
     if (pass === undefined) return restMs;
@@ -100,7 +106,7 @@ export function startScrub(options: ScrubOptions): Scrub {
     return restMs;
   }
 
-  /** A bad sector fails like a store that is down, but for good, and for these entries alone. */
+  /** A bad sector fails like a store that is down, but permanently, and for these entries only. */
   async function checkOrPassOver(current: Pass, width: number): Promise<void> {
     try {
       await checkBundle(current, width);
@@ -141,16 +147,16 @@ export function startScrub(options: ScrubOptions): Scrub {
     if (misfiled !== undefined) {
       found.push({
         seq: misfiled,
-        reason: "questions find the entry by something else than it says",
+        reason: "the index columns contradict the entry",
       });
     }
-    // Last: where the store fell silent before, the whole bundle is looked at again and nothing is told twice.
+    // Last: after a store failure the whole bundle is checked again, and nothing is reported twice.
     for (const leaf of leaves) tree.append(leaf);
     for (const damage of found) tell(current, damage);
     options.onChecked?.(width);
   }
 
-  /** The hash of a full tile stands in the tile above it. */
+  /** The hash of a full tile is part of the tile above it. */
   async function checkAbove(found: Damage[], index: number, root: Uint8Array): Promise<void> {
     const place = index % TILE_WIDTH;
     const name = { level: 1, index: Math.floor(index / TILE_WIDTH), width: place + 1 };
@@ -163,13 +169,14 @@ export function startScrub(options: ScrubOptions): Scrub {
   const run = (): void => {
     underWay = step()
       .catch((error: unknown) => {
-        // A store that is down is told by those who need it; the pass goes on where it was.
+        // Components that need the store report its failure; the pass resumes at the same bundle.
         if (!isDamage(error)) return retryMs;
         pass = undefined;
         tell(undefined, { reason: reasonOf(error) });
         return restMs;
       })
-      // Telling failed: nobody is left to tell, and a gateway does not end because of what it reads in passing.
+      // The callback threw: there is nowhere to report it, and a background check must not end the
+      // gateway.
       .catch(() => restMs)
       .then((delay) => {
         if (!isStopped) timer = setTimeout(run, delay).unref();
@@ -192,7 +199,7 @@ async function answers(store: ReceiptStore): Promise<boolean> {
   );
 }
 
-/** What was read, or nothing and the damage that kept it from being read. */
+/** The result of `read`, or undefined after recording the damage that prevented it. */
 async function orDamage<Value>(
   found: Damage[],
   seq: number,

@@ -13,7 +13,7 @@ test("a seal is the HMAC that the documentation describes, byte by byte", () => 
   ]);
   const seal = createLogSeal(key, "gw.example/log");
   const expected = createHmac("sha256", key).update(message).digest();
-  // Whatever was sealed before.
+  // Independent of earlier seals.
   seal.of(7, new Uint8Array(32).fill(255));
   expect(seal.of(2 ** 32 + 2, root)).toEqual(expected);
   expect(createLogSeal(key, "other.example/log").of(2 ** 32 + 2, root)).not.toEqual(expected);

@@ -5,7 +5,7 @@ import { frontierRoot } from "../merkle/tree.js";
 import type { StoreHead } from "../store/store.js";
 import "./errors.js";
 
-/** Says which states of a log its own writers made. */
+/** Authenticates the states of a log that its own writers created. */
 export type LogSeal = {
   /** The seal of a tree. */
   of(size: number, root: Uint8Array): Uint8Array;
@@ -15,9 +15,10 @@ const NAME = "countersign.log-seal.v1";
 const SIZE_BYTES = 8;
 
 /**
- * Seals a log under a key that every writer of it has and its store has not: HMAC-SHA-256 over the origin, the size and
- * the root of the tree after an append. The root covers the log from its first entry on, so that one seal at the head
- * binds every byte behind the last checkpoint, members outside the receipts included.
+ * Seals a log with a key that all its writers have and its store does not: HMAC-SHA-256 over the
+ * origin, the size and the root of the tree after an append. The root covers the log from its first
+ * entry, so one seal at the head authenticates every byte after the last checkpoint, members
+ * outside the receipts included.
  */
 export function createLogSeal(key: Uint8Array, origin: string): LogSeal {
   const secret = createSecretKey(key);
@@ -32,11 +33,11 @@ export function createLogSeal(key: Uint8Array, origin: string): LogSeal {
   };
 }
 
-/** What a log was known to be: signed for, or written by itself. */
+/** A known state of a log: signed, or written by this process. */
 export type KnownHead = { readonly size: number; readonly root: Uint8Array };
 
 /**
- * Refuses a head that no writer of the log made. What a checkpoint covers needs no seal.
+ * Rejects a head that no writer of the log created. Entries that a checkpoint covers need no seal.
  *
  * @throws CountersignError `ERR_LOG_FOREIGN_TAIL`
  */
@@ -49,12 +50,12 @@ export function assertSealed(seal: LogSeal, head: StoreHead, known?: KnownHead):
   if (head.seal?.length === expected.length && timingSafeEqual(head.seal, expected)) return;
   throw new CountersignError(
     "ERR_LOG_FOREIGN_TAIL",
-    `the ${size} entries of the store do not end in the seal of this log: something behind the last checkpoint was added, changed, moved or repeated by somebody else; restore the store from a copy`,
+    `the ${size} entries of the store do not end in the seal of this log: an entry after the last checkpoint was added, changed, moved or repeated by another writer; restore the store from a backup`,
     { size, covered: known?.size ?? 0 },
   );
 }
 
-/** Whether something failed because a head had no seal of this log. */
+/** Whether an operation failed because a head lacked the seal of this log. */
 export function isUnsealed(error: unknown): boolean {
   return isCountersignError(error, "ERR_LOG_FOREIGN_TAIL");
 }

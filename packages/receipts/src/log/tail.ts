@@ -9,8 +9,8 @@ import { assertSealed } from "./seal.js";
 import type { KnownHead, LogSeal } from "./seal.js";
 
 /**
- * Refuses what lies behind the last checkpoint unless the log's own seal is at its end, and its entries are those
- * that the sealed tree is made of: the next checkpoint would sign for whatever is there.
+ * Rejects entries after the last checkpoint unless they end in the log's own seal and match the
+ * sealed tree: the next checkpoint would sign them.
  */
 export async function assertTail(
   store: ReceiptStore,

@@ -6,11 +6,15 @@ export const HASH_BYTES = 32;
 /** Root of the tree without leaves: SHA-256 of nothing (RFC 6962 section 2.1). */
 export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0));
 
-// Hashing is synchronous and copies its input, so one buffer serves every node.
+// Hashing is synchronous and copies its input, so one buffer is enough.
 const nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = 1;
 
-/** SHA-256(0x00 || entry). The prefix keeps a leaf from passing for a node. */
+/**
+ * SHA-256(0x00
+ *
+ * entry). The prefix distinguishes a leaf from a node.
+ */
 export function leafHash(entry: Uint8Array): Uint8Array {
   const input = new Uint8Array(entry.length + 1);
   input.set(entry, 1);
@@ -24,7 +28,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(nodeInput);
 }
 
-/** Root of a list of subtree roots that are all of equal size; an odd one is carried up as it is. */
+/** Root of a list of subtree roots of equal size; an odd one moves up unchanged. */
 export function rootOfLevel(hashes: readonly Uint8Array[]): Uint8Array {
   let level = hashes;
   while (level.length > 1) {

@@ -8,7 +8,7 @@ import { proveConsistency, proveInclusion, rootFromNodes } from "./prove.js";
 import { createTreeBuilder } from "./tree.js";
 import { rootFromInclusion, verifyConsistency, verifyInclusion } from "./verify-proof.js";
 
-// The oracle: RFC 6962 section 2.1 written down as its recursive definitions, sharing no code.
+// The oracle: the recursive definitions of RFC 6962 section 2.1; shares no code.
 type Leaf = Buffer;
 const digest = (...parts: Uint8Array[]): Buffer => {
   const hash = createHash("sha256");
@@ -205,7 +205,7 @@ test("positions past 2^32 are handled with exact arithmetic", async () => {
   );
 });
 
-test("a tree goes on from a stored frontier as if it had never stopped", () => {
+test("a tree resumes from a stored frontier as if it had never stopped", () => {
   const leaves = numbered(100);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 100 }), (stop) => {
@@ -233,7 +233,7 @@ test("impossible sizes, indices and frontiers are a caller's mistake or a failed
   expect(naiveLeaf(new Uint8Array(0))).toEqual(Buffer.from(leafHash(new Uint8Array(0))));
 });
 
-test("a size that is no count makes no proof hold", () => {
+test("a proof for an invalid size never verifies", () => {
   const root = leafHash(new Uint8Array(0));
   for (const size of [-1, 0.5, Number.NaN, Infinity, 2 ** 53]) {
     expect(verifyInclusion(root, size, 9, [], root)).toBe(false);

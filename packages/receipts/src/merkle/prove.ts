@@ -2,7 +2,9 @@ import { nodeHash } from "./hash.js";
 import type { LeafRange } from "./ranges.js";
 import { consistencyRanges, inclusionRanges } from "./ranges.js";
 
-/** Gives the root of the perfect subtree over leaves `index * 2^level` to `(index + 1) * 2^level`. */
+/**
+ * Returns the root of the perfect subtree over leaves `index * 2^level` to `(index + 1) * 2^level`.
+ */
 export type NodeReader = (level: number, index: number) => Uint8Array | Promise<Uint8Array>;
 
 async function hashRange(range: LeafRange, read: NodeReader): Promise<Uint8Array> {

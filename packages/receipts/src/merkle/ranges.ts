@@ -50,7 +50,7 @@ export function consistencyRanges(oldSize: number, newSize: number): LeafRange[]
       start = middle;
     }
   }
-  // The old tree itself is left out when it is one whole subtree: the verifier has its root.
+  // The old tree itself is omitted when it is one perfect subtree: the verifier has its root.
   if (start > 0) ranges.push({ start, end });
   return ranges.toReversed();
 }

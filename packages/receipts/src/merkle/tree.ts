@@ -1,6 +1,6 @@
 import { EMPTY_ROOT, HASH_BYTES, nodeHash } from "./hash.js";
 
-/** What a tree must remember to go on growing: its size and the roots of its perfect subtrees. */
+/** The state needed to extend a tree: its size and the roots of its perfect subtrees. */
 export type Frontier = {
   readonly size: number;
   /** Largest subtree first; as many as `size` has one bits. */
@@ -35,7 +35,7 @@ export function frontierRoot(frontier: Frontier): Uint8Array {
   return root;
 }
 
-/** Starts an empty tree, or goes on from a stored frontier. */
+/** Starts an empty tree, or resumes from a stored frontier. */
 export function createTreeBuilder(from?: Frontier): TreeBuilder {
   let size = from?.size ?? 0;
   const hashes = [...(from?.hashes ?? [])];

@@ -68,7 +68,7 @@ test("a witness's timestamped cosignature verifies beside the log's own signatur
   );
 });
 
-test("a key of the same name but another id is unknown, not wrong", async () => {
+test("a key of the same name but another id counts as unknown, not as a bad signature", async () => {
   const other = createNoteKey("example.com/foo", generateKey().publicKey);
   await expect(verifyNote(EXAMPLE_NOTE, [other], verifyEd25519)).rejects.toMatchObject({
     code: "ERR_NOTE_UNVERIFIED",
@@ -78,7 +78,7 @@ test("a key of the same name but another id is unknown, not wrong", async () => 
   expect((await verifyNote(EXAMPLE_NOTE, known, verifyEd25519)).signers).toEqual([known[1]]);
 });
 
-test("one wrong line of a known key condemns the note, even beside a good one", async () => {
+test("one bad signature of a known key invalidates the note, even beside a good one", async () => {
   const signer = createSigner(generateKey());
   const key = createNoteKey("log.example", signer.publicKey);
   const note = parseNote(await signNote("log.example", "text\n", signer));
@@ -89,7 +89,7 @@ test("one wrong line of a known key condemns the note, even beside a good one", 
   });
 });
 
-test("a known key's signature of another length is a wrong one, of a log as of a witness", async () => {
+test("a known key's signature of another length is invalid, for a log and for a witness", async () => {
   const { publicKey } = createSigner(generateKey());
   for (const [type, length] of [
     [NOTE_ED25519, 63],
@@ -134,7 +134,7 @@ test("any text without control characters signs, opens again, and not after a ch
   );
 });
 
-test("what is not a note is refused with a code", async () => {
+test("a text that is not a note is refused with a code", async () => {
   const tail = EXAMPLE_NOTE.slice(EXAMPLE_NOTE.indexOf("—"));
   for (const note of [
     "",

@@ -4,23 +4,23 @@ import { utf8 } from "../receipt/canonical-text.js";
 import { isNoteName } from "./vkey.js";
 import { formatError } from "../receipt/errors.js";
 
-/** One signature line: whose it says it is, and the bytes after the key id. */
+/** One signature line: the signer's claimed name, and the bytes after the key id. */
 export type NoteSignature = {
   readonly name: string;
   readonly keyId: Uint8Array;
   readonly signature: Uint8Array;
 };
 
-/** A parsed note. Its text must not be used before a signature was verified. */
+/** A parsed note. Do not use its text before a signature was verified. */
 export type Note = {
-  /** What is signed, its last line feed included. */
+  /** The signed text, including its last line feed. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 };
 
 /** Larger than any checkpoint with many cosigners. */
 export const MAX_NOTE_BYTES = 1_000_000;
-/** The specification asks for at least 16. */
+/** The specification requires at least 16. */
 export const MAX_NOTE_SIGNATURES = 64;
 
 const CONTROL = /[^\P{Cc}\n\u0080-\u009f]/u;
@@ -51,7 +51,7 @@ export function isNoteText(text: string): boolean {
 /** Reads a C2SP signed note: text, empty line, signature lines. */
 export function parseNote(note: string): Note {
   if (note.length > MAX_NOTE_BYTES) throw malformed("too large");
-  // The text may hold empty lines of its own: the last one separates.
+  // The text may contain empty lines: the last one separates.
   const split = note.lastIndexOf("\n\n");
   if (split < 0) throw malformed("no empty line before the signatures");
   const text = note.slice(0, split + 1);

@@ -2,7 +2,7 @@ import { utf8 } from "../receipt/canonical-text.js";
 import { encodeNote, isNoteText } from "./note.js";
 import { createNoteKey } from "./vkey.js";
 
-/** Something that signs, wherever its private key lives. */
+/** A signer, wherever its private key is stored. */
 export type MessageSigner = {
   readonly publicKey: Uint8Array;
   sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>;

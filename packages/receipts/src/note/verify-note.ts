@@ -13,7 +13,7 @@ export type SignatureVerifier = (
   signature: Uint8Array,
 ) => boolean | Promise<boolean>;
 
-/** A note of which at least one known key's signature held. */
+/** A note with at least one valid signature of a known key. */
 export type VerifiedNote = Note & { readonly signers: readonly NoteKey[] };
 
 const TIME_BYTES = 8;
@@ -35,8 +35,8 @@ async function holds(
 }
 
 /**
- * Opens a note with the keys the verifier knows. Lines of unknown keys are ignored; a wrong line of
- * a known key condemns the whole note (C2SP signed-note).
+ * Opens a note with the keys that the verifier knows. Lines of unknown keys are ignored; one bad
+ * signature of a known key invalidates the note (C2SP signed-note).
  */
 export async function verifyNote(
   text: string,

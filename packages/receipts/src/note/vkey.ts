@@ -15,7 +15,7 @@ export const NOTE_ED25519 = 0x01;
 /** Type byte of a witness's timestamped Ed25519 cosignature of a checkpoint. */
 export const NOTE_COSIGNATURE = 0x04;
 
-/** A key that verifies notes: name, type byte and public key, with the id they hash to. */
+/** A key that verifies notes: name, type byte and public key, with the id derived from them. */
 export type NoteKey = {
   readonly name: string;
   readonly type: number;
@@ -58,9 +58,9 @@ function unusable(reason: string): CountersignError {
   return formatError("ERR_NOTE_KEY", `unusable vkey: ${reason}`, { reason });
 }
 
-/** Reads a vkey line and checks that its id belongs to its key. */
+/** Parses a vkey line and checks that its id matches its key. */
 export function parseVkey(text: string): NoteKey {
-  // The base64 part may contain plus signs itself: only the first two separate.
+  // The base64 part may contain plus signs: only the first two separate.
   const match = /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(text.trim());
   if (match === null) throw unusable("not name+id+key");
   const [, name = "", id = "", encoded = ""] = match;
@@ -79,7 +79,7 @@ export function parseVkey(text: string): NoteKey {
   return key;
 }
 
-/** Whether two keys are the same name, algorithm and public key. */
+/** Whether two keys have the same name, algorithm and public key. */
 export function sameNoteKey(left: NoteKey, right: NoteKey): boolean {
   return (
     left.name === right.name &&

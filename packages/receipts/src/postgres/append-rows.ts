@@ -13,7 +13,7 @@ import { PG_TEXT_COLUMNS } from "./schema.js";
 const ALLOWED = ENTRY_COLUMNS.indexOf("allowed");
 const HASH_BYTES = 32;
 
-// Entry bodies travel as one binary parameter that the server cuts up: quoting a JSON text for an
+// Entry bodies are sent as one binary parameter that the server splits: quoting JSON texts for an
 // array literal would cost the event loop more than everything else here.
 const TEXT_NAMES = PG_TEXT_COLUMNS.join(", ");
 const FIRST_TEXT = 10;
@@ -44,7 +44,7 @@ async function insertBatch(
   let at = 0;
   for (const draft of batch.drafts()) {
     const length = records.readUInt16BE(at);
-    // Positions in SQL count from one.
+    // Positions in SQL are 1-based.
     starts.push(at + 3);
     lengths.push(length);
     at += 2 + length;
@@ -88,22 +88,21 @@ async function insertBatch(
   }
 }
 
-// A gateway that froze in the middle is rolled back before those that wait for it give up.
+// A gateway that froze in a transaction is rolled back before the waiting gateways time out.
 const WAITING =
   "SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '8s'; SET LOCAL statement_timeout = '30s'";
 
-/** Where an append goes, and what its writer knows of the log's keys. */
+/** The log to append to, and the key history that its writer knows. */
 export type AppendTarget = {
   readonly logId: number;
-  /** Bytes of the key history that the writer started with; histories only grow. */
+  /** Bytes of the key history at the writer's start; histories only grow. */
   readonly historyBytes?: number | undefined;
 };
 
 /**
- * One append in one transaction. The row of the log is locked first: whoever holds it knows the true
- * head, and everyone else waits for the commit or the rollback.
- *
- * @throws CountersignError `ERR_STORE_KEY_RETIRED` when the key history is another one by now
+ * One append in one transaction. It locks the row of the log first: the holder of the lock knows
+ * the true head, and other writers wait for the commit or the rollback.
+ * @throws CountersignError `ERR_STORE_KEY_RETIRED` when the key history has changed
  */
 export async function appendRows(
   client: PoolClient,

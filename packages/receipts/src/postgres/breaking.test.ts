@@ -39,7 +39,7 @@ test("four writing processes make one log without gaps and one valid tree", asyn
     (entry, at) =>
       at > 0 && entry.receipt.event_id.at(-5) !== entries[at - 1]?.receipt.event_id.at(-5),
   );
-  // They really took turns, instead of one after the other.
+  // They really interleaved, instead of one after the other.
   expect(turns.length).toBeGreaterThan(3);
   await store.close();
 });
@@ -80,7 +80,7 @@ test.each([
     proxy.cutAt(cut.when, cut.answer);
     await expect(log.append(draftOf(1))).rejects.toMatchObject({ code: "ERR_STORE_WRITE" });
     const next = await log.append(draftOf(2));
-    // A lost answer leaves an entry nobody was told of; the sequence goes on behind it.
+    // A lost reply leaves an entry without an acknowledgement; the sequence continues after it.
     expect(next.seq).toBe(cut.answer === "persisted" ? 2 : 1);
     const entries = await checkWholeLog(store);
     expect(entries.at(-1)?.receipt.event_id).toBe(draftOf(2).receipt.event_id);
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test("a server that crashes under load loses nothing acknowledged and is used again when it is back", async () => {
+test("a server that crashes under load loses nothing acknowledged and is used again after its restart", async () => {
   const store = await openPostgresStore({ url: server.url, log: "crash" });
   const log = await openLog({
     store,

@@ -17,7 +17,7 @@ afterAll(async () => {
 const ask = ({ withClient }: Connections): Promise<unknown> =>
   withClient(async (client) => (await client.query("SELECT 1 AS one")).rows);
 
-/** Whether a question failed. */
+/** Whether a query failed. */
 function isTold(question: Promise<unknown>): Promise<boolean> {
   return question.then(
     () => false,
@@ -25,12 +25,12 @@ function isTold(question: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** Waits until something works again. */
+/** Waits until an operation succeeds again. */
 async function untilDone(work: () => Promise<unknown>): Promise<void> {
   await expect.poll(() => work().then(Boolean, () => false), { timeout: 10_000 }).toBe(true);
 }
 
-test("a database that falls silent again and again is told each time, and comes back", async () => {
+test("a database that stops responding repeatedly is reported each time, and recovers", async () => {
   const connections = openConnections({ url: server.url, connections: 2, answerMs: 300 });
   for (let round = 0; round < 3; round += 1) {
     await ask(connections);
@@ -45,7 +45,7 @@ test("a database that falls silent again and again is told each time, and comes 
   await connections.close();
 });
 
-test("a question that may take as long as it likes does not keep a frozen database from being left", async () => {
+test("a query without a timeout does not keep connections to a frozen database open", async () => {
   const connections = openConnections({ url: server.url, connections: 2 });
   await ask(connections);
   await server.freeze();
@@ -56,7 +56,7 @@ test("a question that may take as long as it likes does not keep a frozen databa
   await server.thaw();
 }, 20_000);
 
-test("who waits for a question is told when an append learns that nobody answers", async () => {
+test("a waiting query fails when an append finds that the database does not respond", async () => {
   const store = await openPostgresStore({ url: server.url, log: "silent", answerMs: 300 });
   await store.head();
   await store.readCheckpoint();

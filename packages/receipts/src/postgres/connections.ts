@@ -5,37 +5,40 @@ import type { PoolClient } from "pg";
 /** Options of {@link openConnections}. */
 export type ConnectionOptions = {
   readonly url: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number;
-  /** Milliseconds that one answer may take; as long as it likes when left out. */
+  /** Milliseconds that one query may take; unlimited by default. */
   readonly answerMs?: number;
-  /** The server itself refuses what a reader must not do. */
+  /** The server rejects writes. */
   readonly readOnly?: boolean;
-  /** Told when the database fell silent. */
+  /** Called when the database stops responding. */
   readonly onSilence?: () => void;
 };
 
-/** Connections to a database that may go away, fall silent and come back. */
+/** Connections to a database that may fail, stop responding and recover. */
 export type Connections = {
-  /** Lends a connection; when the work fails it is ended, which settles its transaction on the server. */
+  /**
+   * Lends a connection. If the work fails the connection is closed, which ends its transaction on
+   * the server.
+   */
   withClient<Value>(work: (client: PoolClient) => Promise<Value>): Promise<Value>;
-  /** Ends every connection there is, and fails what is under way on it; the next are made anew. */
+  /** Closes every connection and fails the work in progress; later ones reconnect. */
   hangUp(): void;
   close(): Promise<void>;
 };
 
-/** Milliseconds until a connection must be there. */
+/** Maximum milliseconds to connect. */
 const CONNECT_MS = 10_000;
-/** Milliseconds between two questions whether a silent database speaks again. */
+/** Milliseconds between two probes of a database that does not respond. */
 const PROBE_MS = 1000;
-/** Milliseconds that closing waits for what is under way. */
+/** Milliseconds that closing waits for work in progress. */
 const CLOSE_MS = 5000;
 
 /**
- * Opens no connection yet: each is made when it is needed.
+ * Opens no connection yet: each is opened when needed.
  *
- * A database that let `answerMs` pass is not waited for again: everybody is told at once, until it has answered a
- * question of ours. Otherwise each step of each request would wait as long as the first.
+ * After one query exceeded `answerMs`, every call fails at once until a probe succeeds. Otherwise
+ * each step of each request would wait as long as the first.
  */
 export function openConnections(options: ConnectionOptions): Connections {
   const { answerMs, readOnly } = options;
@@ -56,9 +59,10 @@ export function openConnections(options: ConnectionOptions): Connections {
     ...(answerMs === undefined ? {} : { query_timeout: answerMs }),
     ...(readOnly === true ? { options: "-c default_transaction_read_only=on" } : {}),
   });
-  // An idle connection that breaks is replaced by the pool; the next call meets the cause itself.
+  // The pool replaces an idle connection that breaks; the next call sees the error itself.
   pool.on("error", () => undefined);
-  // A connection in use reports its end twice: to the query, and as an event that would end the process.
+  // A connection in use reports its end twice: to the query, and as an event that would end the
+  // process.
   pool.on("connect", (client) => client.on("error", () => undefined));
 
   let isSilent = false;
@@ -98,7 +102,7 @@ export function openConnections(options: ConnectionOptions): Connections {
     async close() {
       isClosed = true;
       const ended = pool.end();
-      // Its goodbye would not come either.
+      // A graceful shutdown would not be answered either.
       if (isSilent) return hangUp();
       const timer = setTimeout(hangUp, CLOSE_MS);
       await ended;

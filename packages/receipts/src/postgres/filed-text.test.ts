@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-/** Text that no compression makes much shorter. */
+/** Text that does not compress well. */
 const chinese = (length: number): string =>
   Array.from({ length }, (_, at) =>
     String.fromCodePoint(0x4e00 + ((at * 7919 + at * at * 31) % 20_000)),
@@ -22,7 +22,7 @@ test.each([
   ["with U+0000", "a\u0000b"],
   ["of 1,024 Chinese characters", chinese(1024)],
   ["of 900 characters outside the basic plane", "\u{1F6E1}".repeat(900)],
-])("an entry whose run id is %s is kept beside others, and found by it", async (name, run) => {
+])("an entry whose run id is %s is stored with others, and found by it", async (name, run) => {
   const store = await openPostgresStore({ url: server.url, log: name });
   const log = await logOver(store);
   await fill(log, 1);
@@ -37,7 +37,7 @@ test.each([
   await log.close();
 });
 
-test("what a column takes is filed as it is, and no two texts are filed alike", () => {
+test("a text that fits a column is stored unchanged, and no two texts have the same column value", () => {
   for (const text of ["", "run-1", chinese(600), "x".repeat(2000)])
     expect(filedText(text)).toBe(text);
   const odd = ["a\u0000b", "a\uFFFDb", chinese(1024), `${chinese(1024)}x`, "x".repeat(2001)];

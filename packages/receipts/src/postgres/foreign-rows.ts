@@ -3,7 +3,7 @@ import type { PoolClient } from "pg";
 import type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
 import { planForeign } from "../import/plan.js";
 
-/** Adds receipts of other protocols to a log and tells how many were new. */
+/** Adds receipts of other protocols to a log and returns how many were new. */
 export async function insertForeign(
   client: PoolClient,
   logId: number,
@@ -27,7 +27,7 @@ export async function insertForeign(
   return rowCount ?? 0;
 }
 
-/** The question for the receipts of other protocols that a filter names. */
+/** The query for receipts of other protocols that match a filter. */
 export function selectForeign(
   logId: number,
   filter: ForeignFilter,

@@ -4,12 +4,12 @@ import type { StoreHead } from "../store/store.js";
 
 const HASH_BYTES = 32;
 
-/** The hashes of a frontier side by side, largest subtree first. */
+/** The concatenated hashes of a frontier, largest subtree first. */
 export function encodeFrontier(frontier: Frontier): Buffer {
   return Buffer.concat(frontier.hashes);
 }
 
-/** What the row of a log says about its head; `seal` is missing in tables that an older version made. */
+/** The head in the row of a log; `seal` is missing in tables of an older version. */
 export type HeadRow = {
   readonly size: string;
   readonly frontier: Buffer;
@@ -21,7 +21,7 @@ export function headOfRow({ size, frontier, seal }: HeadRow): StoreHead {
   return { ...decodeFrontier(Number(size), frontier), seal: seal ?? undefined };
 }
 
-/** Reads them back; a frontier that cannot belong to its size is damage. */
+/** Decodes a frontier; a wrong length for its size is damage. */
 function decodeFrontier(size: number, bytes: Buffer): Frontier {
   let ones = 0;
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;

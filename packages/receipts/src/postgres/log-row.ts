@@ -6,7 +6,7 @@ import { PG_SCHEMA } from "./schema.js";
 // Two gateways that start together must not both create the tables.
 const SCHEMA_LOCK = 7_301_990_245;
 
-/** The id of a log by its name; makes the tables and the log where they are missing. */
+/** The id of a log by its name; creates the tables and the log if they are missing. */
 export function prepareLog({ withClient }: Connections, name: string): Promise<number> {
   return withClient(async (client) => {
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
@@ -23,9 +23,8 @@ export function prepareLog({ withClient }: Connections, name: string): Promise<n
 }
 
 /**
- * Looks a log up and changes nothing.
- *
- * @throws CountersignError `ERR_STORE_ABSENT` where there is none
+ * Finds a log without changing anything.
+ * @throws CountersignError `ERR_STORE_ABSENT` when it does not exist
  */
 export function findLog({ withClient }: Connections, name: string): Promise<number> {
   return withClient(async (client) => {

@@ -24,14 +24,16 @@ const seal = createLogSeal(new Uint8Array(32).fill(9), ORIGIN);
 const REFUSED = { code: "ERR_LOG_INCONSISTENT" };
 
 type Gateways = {
-  /** Signed for six entries, of which the database has three. */
+  /** Signed six entries, of which the database has three. */
   readonly informed: ReceiptLog;
-  /** Knew of no more than these three. */
+  /** Knew only these three. */
   readonly ignorant: ReceiptLog;
   close(): Promise<void>;
 };
 
-/** Two gateways on a database that a failover to a lagging standby cost its last three entries. */
+/**
+ * Two gateways on a database that lost its last three entries in a failover to a lagging standby.
+ */
 async function failOver(log: string, isSealed = true): Promise<Gateways> {
   const open = () => openPostgresStore({ url: server.url, log });
   const stores = [await open(), await open()] as const;
@@ -68,14 +70,14 @@ test("entries of another gateway in the place of lost ones are not signed for, h
     await fill(ignorant, 3, first);
     await expect(informed.checkpoint()).rejects.toMatchObject(REFUSED);
   }
-  // What this gateway puts behind them makes them no better.
+  // Entries that this gateway appends after them do not make them valid.
   await informed.append(draftOf(400));
   await expect(informed.checkpoint()).rejects.toMatchObject(REFUSED);
   await expect(informed.proof(6)).rejects.toMatchObject(REFUSED);
   await close();
 });
 
-test("nor are they taken for known because another gateway signed for them", async () => {
+test("nor do they count as known because another gateway signed them", async () => {
   const { informed, ignorant, close } = await failOver("signed fork", false);
   await fill(ignorant, 5, 200);
   await ignorant.checkpoint();

@@ -28,20 +28,20 @@ import type { FiledRow } from "./misfiled-rows.js";
 /** Options of {@link openPostgresStore}. */
 export type PostgresStoreOptions = {
   readonly url: string;
-  /** Name of the log inside the database; gateways that share a log give the same name. */
+  /** Name of the log inside the database; gateways that share a log use the same name. */
   readonly log: string;
-  /** Connections for questions at most; 4 when left out. Appending has up to two of its own. */
+  /** Maximum number of connections for queries; default 4. Appends use up to two more. */
   readonly connections?: number;
   /**
-   * Milliseconds that the database may take to answer while an entry is appended; 10,000 when left out. Whoever waits
-   * for a database that fell silent is told then. Questions may take as long as they need.
+   * Milliseconds that the database may take to respond to an append; default 10,000. Then all
+   * waiting calls fail. Queries have no limit.
    */
   readonly answerMs?: number;
-  /** Reads only: makes no table and no log, and refuses a database that has none. */
+  /** Reads only: creates no table and no log, and rejects a database without them. */
   readonly readOnly?: boolean;
 };
 
-/** The row of a log; what an older version did not make is missing. */
+/** The row of a log; columns that an older version did not create are missing. */
 type LogRow = HeadRow & {
   readonly checkpoint: string | null;
   readonly key_history?: string | null;
@@ -54,7 +54,7 @@ const DIALECT: SqlDialect = {
 };
 const TABLE = "countersign_entries";
 const ANSWER_MS = 10_000;
-/** One connection appends, another keeps checkpoints and looks whether the database is there. */
+/** One connection appends, the other stores checkpoints and probes the database. */
 const APPENDING = 2;
 
 /** The shared store: many gateways append to one log in one PostgreSQL database. */
@@ -62,7 +62,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const readOnly = options.readOnly === true;
   const { url, connections = 4, answerMs = ANSWER_MS } = options;
   const asking = openConnections({ url, connections, readOnly });
-  // Questions may take long, so that nobody sees by them that an answer will never come.
+  // Queries may take long, so only appends detect that the database stopped responding.
   const onSilence = (): void => asking.hangUp();
   const appending = openConnections({ url, connections: APPENDING, answerMs, readOnly, onSilence });
   const closeAll = async (): Promise<void> => {
@@ -92,7 +92,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       throw readFailure(operation, error);
     }
   };
-  // All columns: a reader must not ask for one that only a writer of this version adds.
+  // All columns: a reader must not name a column that only a writer of this version adds.
   const readRow = async (operation: string, from: Connections): Promise<LogRow> => {
     const sql = "SELECT * FROM countersign_logs WHERE log_id = $1";
     const [row] = await read<LogRow>(operation, sql, [logId], from);
@@ -141,7 +141,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
           : `SELECT hash FROM countersign_hashes WHERE log_id = $1 AND position >= $2 AND position < $3 AND level = ${Number(level)} ORDER BY position`;
       const rows = await read<{ hash: Buffer }>("read a tile", sql, [logId, first, first + width]);
       if (rows.length !== width) throw outOfRange((await head()).size);
-      // A column takes bytes of any number, and whoever reads the tile tells its hashes apart by their places.
+      // The column accepts any number of bytes, but readers of the tile assume 32 per hash.
       const wrong = rows.findIndex((row) => row.hash.length !== HASH_BYTES);
       if (wrong >= 0) {
         throw corrupt((first + wrong) * TILE_WIDTH ** Number(level), "a hash is not 32 bytes");
@@ -158,7 +158,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         "UPDATE countersign_logs SET checkpoint = $2, checkpoint_size = $3 WHERE log_id = $1 AND checkpoint_size <= $3";
       if ((await update("keep a checkpoint", sql, [logId, text, size])) > 0) return;
       const row = await readRow("keep a checkpoint", appending);
-      // Another gateway was faster; or somebody wrote a size that no checkpoint has, and none would ever be kept again.
+      // Either another gateway was faster, or the row was tampered with: with too large a
+      // `checkpoint_size` no checkpoint would ever be stored again.
       const kept = sizeOf(row.checkpoint ?? "");
       if (kept < size) throw corrupt(size, "the checkpoint is older than its row says");
     },
@@ -168,7 +169,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return text ?? undefined;
     },
     async writeKeyHistory(text) {
-      // One statement: between a look and a write another gateway's rotation could be lost.
+      // One statement: between a read and a write another gateway's rotation could be lost.
       const sql =
         "UPDATE countersign_logs SET key_history = $2 WHERE log_id = $1 AND (key_history IS NULL OR starts_with($2, key_history))";
       if ((await update("keep the key history", sql, [logId, text])) > 0) {
@@ -224,7 +225,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 }
 
-/** The size that a checkpoint speaks of; that of an empty log where there is none to be read. */
+/** The size in a checkpoint; -1 when there is none or it is unreadable. */
 function sizeOf(checkpoint: string): number {
   try {
     return parseCheckpoint(parseNote(checkpoint).text).size;

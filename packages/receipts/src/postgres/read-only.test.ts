@@ -24,7 +24,7 @@ async function tables(): Promise<number> {
   return (rows as { count: number }[])[0]?.count ?? -1;
 }
 
-test("opening for reading makes no table and no log, and says what is absent", async () => {
+test("opening for reading creates no table and no log, and reports what is missing", async () => {
   const open = (log: string) => openPostgresStore({ url: server.url, log, readOnly: true });
   await expect(open("a")).rejects.toMatchObject({ code: "ERR_STORE_ABSENT", facts: { log: "a" } });
   expect(await tables()).toBe(0);

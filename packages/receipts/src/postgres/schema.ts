@@ -6,8 +6,8 @@ const TEXT_COLUMNS = ENTRY_COLUMNS.filter((column) => column !== "allowed");
 export const PG_TEXT_COLUMNS: readonly string[] = TEXT_COLUMNS;
 
 /**
- * Tables of the shared store. Here the rows are the truth. `countersign_logs` has one row for each
- * log, and locking that row is what makes several gateways take turns.
+ * Tables of the shared store, where the rows are the source of truth. `countersign_logs` has one
+ * row per log; its row lock serializes the gateways.
  */
 export const PG_SCHEMA = `
 CREATE TABLE IF NOT EXISTS countersign_logs (
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS countersign_logs (
   seal bytea,
   key_history text
 );
--- Looked for first: an ALTER waits for every append under way, and lets none begin meanwhile.
+-- Checked first: an ALTER waits for all appends in progress and blocks new ones meanwhile.
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'countersign_logs'::regclass AND attname = 'key_history')
   THEN ALTER TABLE countersign_logs ADD COLUMN seal bytea, ADD COLUMN key_history text; END IF;

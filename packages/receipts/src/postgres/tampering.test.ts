@@ -22,7 +22,7 @@ afterAll(async () => {
 const seal = createLogSeal(new Uint8Array(32).fill(9), ORIGIN);
 const open = (log: string) => openPostgresStore({ url: server.url, log });
 
-test("entries that are taken away under a log that runs are missed, though an older seal is put back", async () => {
+test("entries removed from under a running log are detected, even if an older seal is restored", async () => {
   const store = await open("taken");
   const log = await logOver(store, { seal });
   await fill(log, 3);
@@ -39,7 +39,7 @@ test("entries that are taken away under a log that runs are missed, though an ol
   await store.close();
 });
 
-test("an entry that was changed behind the last checkpoint keeps the log from opening, tree and seal left as they were", async () => {
+test("an entry changed after the last checkpoint prevents the log from opening, even with tree and seal unchanged", async () => {
   const store = await open("changed");
   const log = await logOver(store, { seal });
   await fill(log, 1);
@@ -57,7 +57,7 @@ test("an entry that was changed behind the last checkpoint keeps the log from op
   await again.close();
 });
 
-test("a size that no checkpoint has does not keep checkpoints from being kept unseen", async () => {
+test("a row with a too large checkpoint size is reported when the next checkpoint is stored", async () => {
   const store = await open("sizes");
   const log = await logOver(store, { seal });
   await fill(log, 3);
@@ -68,7 +68,7 @@ test("a size that no checkpoint has does not keep checkpoints from being kept un
   await store.close();
 });
 
-test("a hash that is not 32 bytes is damage at its entry, though the next makes up for it", async () => {
+test("a hash that is not 32 bytes is damage at its entry, even if the next one compensates for it", async () => {
   const store = await open("short");
   await fill(await logOver(store), 258);
   const setLeaf = (seq: number, sql: string): Promise<unknown> =>

@@ -4,7 +4,7 @@ import { parseDecimal } from "../checkpoint/checkpoint.js";
 import { HASH_BYTES } from "../merkle/hash.js";
 import { formatError } from "../receipt/errors.js";
 
-/** A detached proof that one entry stands in a signed log (C2SP tlog-proof). */
+/** A detached proof that one entry is in a signed log (C2SP tlog-proof). */
 export type TlogProof = {
   readonly index: number;
   /** Inclusion proof from the leaf's sibling up. */
@@ -16,7 +16,7 @@ export type TlogProof = {
 };
 
 const HEADER = "c2sp.org/tlog-proof@v1";
-/** A tree of 2^63 leaves has no longer path. */
+/** The longest path in a tree of 2^63 leaves. */
 const MAX_PROOF_HASHES = 63;
 const MAX_PROOF_LENGTH = 1_010_000;
 

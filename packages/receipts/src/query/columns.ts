@@ -6,7 +6,7 @@ import type { EntryColumn } from "./query.js";
 /** Values of the columns, in the order of {@link ENTRY_COLUMNS}; null where the entry has none. */
 export type ColumnValues = (string | boolean | null)[];
 
-/** How a custom event type stands in the index: the plain ones hold no colon. */
+/** The index prefix of a custom event type; plain types contain no colon. */
 const CUSTOM = "custom:";
 
 const READ: {
@@ -30,7 +30,7 @@ const READ: {
 };
 const READERS = ENTRY_COLUMNS.map((column) => READ[column]);
 
-/** What the index knows of an entry (an entry has all a draft has). */
+/** The index columns of an entry or a draft. */
 export function columnValues(draft: TimedDraft | LogEntry): ColumnValues {
   return READERS.map((read) => read(draft) ?? null);
 }

@@ -21,15 +21,15 @@ export const ENTRY_COLUMNS = [
 /** One of {@link ENTRY_COLUMNS}. */
 export type EntryColumn = (typeof ENTRY_COLUMNS)[number];
 
-/** Which entries are meant. Members are joined by "and"; several values of one member by "or". */
+/** A filter for entries. Members are joined by "and"; several values of one member by "or". */
 export type EntryFilter = {
   readonly [Column in Exclude<EntryColumn, "allowed">]?: string | readonly string[];
 } & {
-  /** `true` what was let through, `false` what was blocked. */
+  /** `true`: allowed entries; `false`: blocked ones. */
   readonly allowed?: boolean;
-  /** `true` what was let through although a rule spoke against it: who only observes would have blocked it. */
+  /** `true`: allowed entries that violated a rule; enforce mode would have blocked them. */
   readonly noted?: boolean;
-  /** Receipt id; an event id that came twice has two receipts under one id. */
+  /** Receipt id; a repeated event id has several receipts with one id. */
   readonly id?: string;
   /** Received at or after, milliseconds since the epoch. */
   readonly since?: number;
@@ -37,13 +37,13 @@ export type EntryFilter = {
   readonly until?: number;
 };
 
-/** Which part of the result. */
+/** The requested page. */
 export type PageRequest = {
-  /** At most 1,000; 100 when left out. */
+  /** At most 1,000; default 100. */
   readonly limit?: number;
-  /** `newest` first when left out. */
+  /** Default `newest` first. */
   readonly order?: "newest" | "oldest";
-  /** The cursor of the page before. */
+  /** The cursor of the previous page. */
   readonly cursor?: string;
 };
 
@@ -54,14 +54,14 @@ export type EntryPage = {
   readonly cursor?: string;
 };
 
-/** What to count. */
+/** A request for counts. */
 export type CountRequest = {
   readonly filter?: EntryFilter;
-  /** Columns to count apart; an entry without the column counts under `null`. */
+  /** Columns to group by; an entry without the column counts under `null`. */
   readonly by?: readonly EntryColumn[];
-  /** Width of a time bucket in milliseconds; left out, time is not split. */
+  /** Width of a time bucket in milliseconds; without it time is not split. */
   readonly bucket?: number;
-  /** At most this many rows, 10,000 when left out. */
+  /** Maximum number of rows; default 10,000. */
   readonly limit?: number;
 };
 
@@ -74,7 +74,7 @@ export type CountRow = {
   readonly group: readonly (string | boolean | null)[];
 };
 
-/** Most entries of one page. */
+/** Maximum number of entries of one page. */
 export const MAX_PAGE = 1_000;
-/** Most rows of one count. */
+/** Maximum number of rows of one count. */
 export const MAX_COUNT_ROWS = 10_000;

@@ -2,7 +2,7 @@ import type { CountRow } from "./query.js";
 
 function compare(left: string | boolean | null, right: string | boolean | null): number {
   if (left === right) return 0;
-  // Absent first, then by code units: the same order whatever a database's collation is.
+  // Absent first, then by code units: independent of a database's collation.
   if (left === null) return -1;
   if (right === null) return 1;
   return String(left) < String(right) ? -1 : 1;

@@ -2,7 +2,7 @@ import { invalidQuery } from "./errors.js";
 import { ENTRY_COLUMNS, MAX_COUNT_ROWS, MAX_PAGE } from "./query.js";
 import type { CountRequest, EntryColumn, EntryFilter, PageRequest } from "./query.js";
 
-/** What one SQL store does differently from another. */
+/** The differences between SQL stores. */
 export type SqlDialect = {
   /** `?` or `$1`. */
   placeholder(position: number): string;
@@ -86,7 +86,7 @@ function where(found: readonly string[]): string {
   return found.length === 0 ? "" : ` WHERE ${found.join(" AND ")}`;
 }
 
-/** Selects some of what matches, in any order. */
+/** Selects some of the matching rows, in any order. */
 export function selectSome(
   source: { columns: string; table: string },
   filter: EntryFilter,
@@ -119,12 +119,12 @@ export function planPage(page: PageRequest = {}): PagePlan {
   return { limit, newest, after: Number(match[2]) };
 }
 
-/** The cursor that goes on after an entry. */
+/** The cursor that continues after an entry. */
 export function cursorAfter(plan: PagePlan, seq: number): string {
   return `${plan.newest ? "n" : "o"}${seq}`;
 }
 
-/** Selects one entry more than the page holds, so that the end is known. */
+/** Selects one entry more than the page holds, to detect the last page. */
 export function selectEntries(
   source: { columns: string; table: string; scope?: string },
   filter: EntryFilter,

@@ -4,9 +4,9 @@ import { utf8 } from "./canonical-text.js";
 import { formatError } from "./errors.js";
 import { hexDigits } from "./hex-pattern.js";
 
-/** Start of a signature string that shares one root signature with a group of receipts. */
+/** Prefix of a signature that shares one root signature with a group of receipts. */
 export const BATCH_PREFIX = "ed25519-batch:";
-/** Receipts that may share one root signature. */
+/** Maximum number of receipts that share one root signature. */
 export const MAX_BATCH_SIZE = 65_536;
 
 /** A parsed batch signature. */
@@ -17,7 +17,7 @@ export type BatchSignature = {
   readonly path: readonly Uint8Array[];
 };
 
-// The NUL byte cannot occur in a note and no JSON text starts with a letter c: a root message is
+// A note cannot contain the NUL byte and no JSON text starts with a letter c, so a root message is
 // never a receipt body, a key record or a checkpoint.
 const DOMAIN = utf8("countersign.receipt-batch.v1\0");
 const PATTERN = new RegExp(
@@ -50,7 +50,7 @@ export type BatchSignatureParts = {
   readonly path: string;
 };
 
-/** Takes `ed25519-batch:<index>/<size>:<root signature>:<path>` apart. */
+/** Splits `ed25519-batch:<index>/<size>:<root signature>:<path>`. */
 export function splitBatchSignature(text: string): BatchSignatureParts {
   const match = PATTERN.exec(text);
   if (match === null) throw malformed("grammar");

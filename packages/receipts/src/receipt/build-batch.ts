@@ -4,7 +4,7 @@ import { BATCH_PREFIX, batchRootMessage, MAX_BATCH_SIZE } from "./batch-signatur
 
 type Node = { readonly hash: Uint8Array; text?: string };
 
-// Each node of the tree stands in many paths: it is written as text once.
+// A node is part of many paths: encode it once.
 function textOf(node: Node): string {
   return (node.text ??= encodeBase64Url(node.hash));
 }
@@ -26,13 +26,13 @@ function buildLevels(leaves: Node[]): Node[][] {
 
 /** A group of receipt bodies under one root, waiting for the root's signature. */
 export type PreparedBatch = {
-  /** What the group's key must sign. */
+  /** The message that the group's key must sign. */
   readonly message: Uint8Array;
   /** One signature string per body, in order. */
   signatures(rootSignature: Uint8Array): string[];
 };
 
-/** Hashes a group of receipt bodies (`receiptBody`) into one tree. All must name the same key. */
+/** Hashes a group of receipt bodies (`receiptBody`) into one tree. All must have the same key. */
 export function prepareBatch(bodies: readonly Uint8Array[]): PreparedBatch {
   const size = bodies.length;
   if (size < 1 || size > MAX_BATCH_SIZE) {
@@ -50,7 +50,7 @@ export function prepareBatch(bodies: readonly Uint8Array[]): PreparedBatch {
         let at = index;
         for (const level of levels) {
           const sibling = level[at % 2 === 0 ? at + 1 : at - 1];
-          // The last node of an odd level has no sibling there: it moves up as it is.
+          // The last node of an odd level has no sibling: it moves up unchanged.
           if (sibling !== undefined) text += textOf(sibling);
           at = Math.floor(at / 2);
         }
@@ -61,8 +61,8 @@ export function prepareBatch(bodies: readonly Uint8Array[]): PreparedBatch {
 }
 
 /**
- * Signs a group of receipt bodies with one signature; gives one signature string per body, each of
- * which verifies alone. Blocked receipts do not belong in a batch: verifiers refuse them.
+ * Signs a group of receipt bodies with one signature; returns one signature string per body, each
+ * of which verifies alone. Do not batch blocked receipts: verifiers reject them.
  */
 export function buildBatch(
   bodies: readonly Uint8Array[],

@@ -3,10 +3,10 @@ import { formatError } from "./errors.js";
 
 const encoder = new TextEncoder();
 
-// Printable ASCII without quote and backslash needs no escaping: the case of nearly every member.
+// Printable ASCII without quote and backslash needs no escaping: nearly every member.
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** A string as RFC 8785 writes it; lone surrogates have no canonical form and are refused. */
+/** A string in RFC 8785 form; lone surrogates have no canonical form and are rejected. */
 export function canonicalText(member: string, value: string): string {
   if (PLAIN.test(value)) return `"${value}"`;
   if (!isWellFormed(value)) {
@@ -19,7 +19,7 @@ export function canonicalText(member: string, value: string): string {
   return JSON.stringify(value);
 }
 
-/** A non-negative integer as RFC 8785 writes it. */
+/** A non-negative integer in RFC 8785 form. */
 export function canonicalCount(member: string, value: number): string {
   if (!Number.isSafeInteger(value) || value < 0) {
     throw formatError("ERR_RECEIPT_MALFORMED", `${member} is not a whole number`, {

@@ -28,7 +28,7 @@ function count(object: JsonObject, name: string, refuse: Refuse): void {
   }
 }
 
-/** The checks a member table is made of. */
+/** The checks that member tables use. */
 export const memberChecks = { text, optionalText, count };
 
 function eventType(value: JsonValue | undefined, foreign: boolean): boolean {
@@ -111,7 +111,7 @@ function checkMembers(receipt: JsonObject, foreign: boolean): void {
   checkTarget(ownMember(receipt, "target"), foreign);
 }
 
-/** Narrows a JSON value to the receipt we emit: our spellings, no further members. */
+/** Narrows a JSON value to the receipt we emit: our encodings, no other members. */
 export function assertReceipt(value: JsonValue | undefined): asserts value is AgUiReceipt {
   if (!isJsonObject(value)) throw refuseReceipt("receipt", "not an object");
   for (const name of Object.keys(value)) {
@@ -121,8 +121,8 @@ export function assertReceipt(value: JsonValue | undefined): asserts value is Ag
 }
 
 /**
- * Narrows a JSON value to a receipt as anybody may write it: Chio's spellings (`web_socket`,
- * `custom("…")`, bare hex) and further members, all of which the signature covers as they stand.
+ * Narrows a JSON value to a receipt of any issuer: Chio's encodings (`web_socket`, `custom("…")`,
+ * bare hex) and other members, all of which the signature covers as received.
  */
 export function assertReceivedReceipt(value: JsonValue): asserts value is JsonObject {
   if (!isJsonObject(value)) throw refuseReceipt("receipt", "not an object");

@@ -1,8 +1,8 @@
 import { canonicalCount, canonicalText, utf8 } from "./canonical-text.js";
 import type { AgUiReceipt, AgUiReceiptBody } from "./receipt.js";
 
-// Members in the order RFC 8785 sorts them. A template instead of the general encoder because this
-// runs once per event on the hot path; a property test holds it equal to canonicalJson.
+// Members in RFC 8785 order. A template instead of the general encoder because this runs once per
+// event on the hot path; a property test compares it with canonicalJson.
 function encodeMembers(body: AgUiReceiptBody, signature: string | undefined): string {
   const { denial_reason, event_type, session_id, target } = body;
   const type =
@@ -26,7 +26,7 @@ function encodeMembers(body: AgUiReceiptBody, signature: string | undefined): st
   return `${text},"timestamp":${canonicalCount("timestamp", body.timestamp)},"transport":${canonicalText("transport", body.transport)}}`;
 }
 
-/** Canonical JSON of the members the signature covers; a `signature` member is left out. */
+/** Canonical JSON of the members that the signature covers; a `signature` member is omitted. */
 export function encodeReceiptBody(body: AgUiReceiptBody): string {
   return encodeMembers(body, undefined);
 }

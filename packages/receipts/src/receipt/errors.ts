@@ -3,9 +3,9 @@ import { CountersignError } from "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** A receipt lacks a member, has one of the wrong type, or text that cannot be canonical. */
+    /** A receipt lacks a member, has one of the wrong type, or text without a canonical form. */
     ERR_RECEIPT_MALFORMED: { member: string; reason: string };
-    /** A key or signature string is not in a known spelling or has the wrong length. */
+    /** A key or signature string has an unknown encoding or the wrong length. */
     ERR_RECEIPT_SIGNATURE: { member: "kernel_key" | "signature"; reason: string };
     /** A log entry is not canonical JSON of the entry shape. */
     ERR_ENTRY_MALFORMED: { member: string; reason: string };
@@ -13,9 +13,9 @@ declare module "@countersign/core" {
     ERR_ENTRY_TOO_LARGE: { limit: number; size: number };
     /** A signed note does not follow the C2SP grammar. */
     ERR_NOTE_MALFORMED: { reason: string };
-    /** A vkey line cannot be used. */
+    /** A vkey line is invalid. */
     ERR_NOTE_KEY: { reason: string };
-    /** No signature of a note could be verified, or one by a known key is wrong. */
+    /** No signature of a note is by a known key, or one of a known key is invalid. */
     ERR_NOTE_UNVERIFIED: { reason: "unknown-key" | "bad-signature" };
     /** The text of a checkpoint is not origin, size and root. */
     ERR_CHECKPOINT_MALFORMED: { line: number; reason: string };

@@ -115,7 +115,7 @@ test("the template encoder writes what the general canonical encoder writes", ()
   );
 });
 
-test("an entry is canonical JSON and reads back as it was", () => {
+test("an entry is canonical JSON and decodes to itself", () => {
   fc.assert(
     fc.property(entries, (entry) => {
       const bytes = encodeEntry(entry);
@@ -134,7 +134,7 @@ test("an entry is canonical JSON and reads back as it was", () => {
   );
 });
 
-test("the short way to read an entry finds what the general reader finds, or nothing", () => {
+test("the fast entry decoder returns what the general one returns, or nothing", () => {
   const plain = fc.string({ unit: fc.constantFrom(..."ab {}[]:,0'/é\"\\\\"), maxLength: 8 });
   const changed = fc.record({
     entry: entries,
@@ -186,7 +186,7 @@ test("an entry of exactly 65,535 bytes is accepted and one byte more is not", ()
   expect(codeOf(() => decodeEntry(new Uint8Array(65_536)))).toBe("ERR_ENTRY_TOO_LARGE");
 });
 
-test("leaf bytes that are not the one canonical spelling of an entry are refused", () => {
+test("leaf bytes other than the canonical encoding of an entry are refused", () => {
   const decode = (value: string) => codeOf(() => decodeEntry(new TextEncoder().encode(value)));
   const good = canonicalJson(sample);
   expect(decode(good)).toBeUndefined();
@@ -252,7 +252,7 @@ test("a receipt with a member missing, of the wrong type or out of vocabulary is
   expect(codeOf(() => assertReceipt(without))).toBe("ERR_RECEIPT_MALFORMED");
 });
 
-test("Chio's spellings are read and never written", () => {
+test("Chio's encodings are read and never written", () => {
   const foreign: JsonObject[] = [
     { transport: "web_socket" },
     { event_type: 'custom("clipboard-copy")' },

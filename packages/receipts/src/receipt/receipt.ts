@@ -1,17 +1,17 @@
 import { CLASSIFICATIONS, PLAIN_EVENT_TYPES } from "@countersign/core";
 import type { Classification, NamedEventType } from "@countersign/core";
 
-/** The component an event aimed at. */
+/** The target component of an event. */
 export type ReceiptTarget = { component_type: string; component_id?: string };
 
-/** How the event travelled. Chio's own code spells the second one `web_socket`. */
+/** The transport of the event. Chio's own code spells the second one `web_socket`. */
 export type ReceiptTransport = "sse" | "websocket";
 
-/** Everything the signature covers. */
+/** The members that the signature covers. */
 export type AgUiReceiptBody = {
   /** `agui-` and the event id. */
   id: string;
-  /** The event's own time, unix seconds. */
+  /** The timestamp of the event, unix seconds. */
   timestamp: number;
   event_id: string;
   agent_id: string;
@@ -37,7 +37,7 @@ export type AgUiReceipt = AgUiReceiptBody & {
   signature: string;
 };
 
-/** The value of `capability_id` when there was no capability. */
+/** The value of `capability_id` when no capability was presented. */
 export const NO_CAPABILITY = "<none>";
 
 /** The closed vocabulary of `classification`. */

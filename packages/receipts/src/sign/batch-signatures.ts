@@ -7,15 +7,15 @@ import type { SignInto } from "./group.js";
 import type { Space } from "./space.js";
 
 /**
- * Receipts under one root signature. Each doubling adds 43 characters of path to every receipt and
- * halves what is left of the signing cost; at 32 that cost is under 1 µs a receipt and the disk,
- * not the processor, is what limits a log (docs/decisions/2026-11-15-receipt-log-files.md).
+ * Receipts per root signature. Each doubling adds 43 characters of path to every receipt and halves
+ * the remaining signing cost. At 32 that cost is below 1 µs per receipt, and the disk, not the
+ * processor, limits a log (docs/decisions/2026-11-15-receipt-log-files.md).
  */
 export const RECEIPTS_PER_ROOT = 32;
 
 const SIGNATURE_BYTES = 64;
-// A hash with a zero byte behind it is 44 characters of base64url, of which the first 43 are the hash's:
-// many are written and spelled by one call each, which costs a tenth of a call for every hash.
+// A hash followed by a zero byte is 44 characters of base64url; the first 43 belong to the hash. So
+// one call encodes many hashes, at a tenth of the cost of a call per hash.
 const SPELLED_BYTES = 33;
 const SPELLED_CHARACTERS = 44;
 // A batch has fewer than twice as many nodes as receipts.
@@ -23,17 +23,17 @@ const HASHES_BYTES = 2 * RECEIPTS_PER_ROOT * SPELLED_BYTES;
 const TEXTS_BYTES = 2 * RECEIPTS_PER_ROOT * SPELLED_CHARACTERS;
 const SHARED_BYTES = "/32:".length + 2 * SIGNATURE_BYTES + ":".length;
 
-/** Bytes of a space that a batch takes up. */
+/** Bytes of a buffer that a batch uses. */
 export const BATCH_BYTES: number = HASHES_BYTES + TEXTS_BYTES + SHARED_BYTES + BATCH_PREFIX.length;
 
 const digitsOf = (count: number): number => (count < 10 ? 1 : 2);
 
-/** Bytes of the signature at a place of a batch. */
+/** Length of the signature at an index of a batch. */
 export function batchSignatureLength(place: number, size: number): number {
   let hashes = 0;
   let at = place;
   for (let width = size; width > 1; width = (width + 1) >> 1) {
-    // The last node of an odd level has no sibling there: it moves up as it is.
+    // The last node of an odd level has no sibling: it moves up unchanged.
     if ((at ^ 1) < width) hashes += 1;
     at >>= 1;
   }
@@ -42,8 +42,8 @@ export function batchSignatureLength(place: number, size: number): number {
 }
 
 /**
- * The signatures of `buildBatch`, written to where they stand in their entries: a fifth of its cost,
- * which is what the log's throughput hangs on. A test holds the two equal.
+ * The signatures of `buildBatch`, written directly into their entries at a fifth of its cost, which
+ * determines the throughput of the log. A test compares the two.
  */
 export class BatchSignatures {
   readonly #space: Space;
@@ -54,7 +54,7 @@ export class BatchSignatures {
   #sharedLength = 0;
   #size = 0;
 
-  /** Works in the `BATCH_BYTES` from `at` on. */
+  /** Uses `BATCH_BYTES` bytes from `at` on. */
   constructor(space: Space, at: number) {
     this.#space = space;
     this.#hashesAt = at;
@@ -89,7 +89,7 @@ export class BatchSignatures {
     this.#sharedLength = space.write(shared, this.#sharedAt) - this.#sharedAt;
   }
 
-  /** Writes the signature of the receipt at a place of the batch. */
+  /** Writes the signature of the receipt at an index of the batch. */
   write(place: number, to: number): void {
     const space = this.#space;
     let end = space.copy(this.#prefixAt, to, BATCH_PREFIX.length);

@@ -4,14 +4,14 @@ const LINE_FEED = 0x0a;
 const HASH_DIGITS = 64;
 const MARK_BYTES = 2;
 
-/** Reads the rows of drafts (`DraftText`), and tells where the pieces of each lie. */
+/** Reads the rows of drafts (`DraftText`) and locates the pieces of each draft. */
 export class DraftReader {
-  /** Where each part of the draft begins, and how many bytes it has. */
+  /** Start and length of each part of the draft. */
   readonly starts: number[] = Array.from({ length: PARTS }, () => 0);
   readonly lengths: number[] = Array.from({ length: PARTS }, () => 0);
   idAt = 0;
   idLength = 0;
-  /** Where the payload's hash lies; -1 when the payload itself was sent. */
+  /** Position of the payload hash; -1 when the payload itself was sent. */
   hashAt = 0;
   #at: number;
   readonly #end: number;
@@ -21,7 +21,7 @@ export class DraftReader {
     this.#end = end;
   }
 
-  /** Goes on to the next draft. Rows that end too early show in `isAtEnd`. */
+  /** Reads the next draft. Rows that end too early show in `isAtEnd`. */
   next(bytes: Uint8Array): void {
     const set = partSet(bytes[this.#at] as number, bytes[this.#at + 1] as number);
     this.#at += MARK_BYTES + 1;
@@ -37,7 +37,7 @@ export class DraftReader {
     this.#at += isHashed ? HASH_DIGITS + 1 : 1;
   }
 
-  /** Whether the drafts that were read are all of them. */
+  /** Whether all drafts were read. */
   get isAtEnd(): boolean {
     return this.#at === this.#end + 1;
   }

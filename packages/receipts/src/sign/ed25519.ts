@@ -2,7 +2,7 @@ import { createPrivateKey, sign as signWithNode } from "node:crypto";
 import { loadSodium } from "../base/sodium.js";
 import type { SignInto } from "./group.js";
 
-/** Which library signs. */
+/** The library that signs. */
 export type SignLibrary = "libsodium" | "node";
 
 /** The fastest available Ed25519 signing for a PKCS#8 PEM key: libsodium signs twice as fast. */

@@ -5,10 +5,10 @@ import type { Space } from "./space.js";
 
 const SIGNATURE = ',"signature":"';
 const HASH_DIGITS = 64;
-// Names, key, hash and numbers around the parts, and the longest signature: never more than this.
+// Upper bound of the names, key, hash and numbers around the parts, and the longest signature.
 const OTHER_BYTES = 1_500;
 
-/** Puts entries together, one behind the other, from parts that lie in the same space. */
+/** Builds entries, one after the other, from parts in the same buffer. */
 export class EntryWriter {
   readonly #space: Space;
   readonly #keyAt: number;
@@ -17,7 +17,7 @@ export class EntryWriter {
   readonly #places: Uint32Array;
   #seq: number;
   #digits: number;
-  /** Sequence number that takes one digit more. */
+  /** The first sequence number with one digit more. */
   #longer: number;
   #count = 0;
   #start: number;
@@ -25,7 +25,7 @@ export class EntryWriter {
   #signatureAt = 0;
   #bodyEnd = 0;
 
-  /** Works in the memory from `at` on. */
+  /** Uses the buffer from `at` on. */
   constructor(space: Space, at: number, { count, first }: SignRequest, kernelKey: string) {
     const key = `","kernel_key":"${kernelKey}","payload_hash":"`;
     space.reach(at + key.length + SIGNATURE.length);
@@ -40,7 +40,7 @@ export class EntryWriter {
     this.#longer = 10 ** this.#digits;
   }
 
-  /** Writes an entry up to its signature, and behind that the rest of what is signed for. */
+  /** Writes an entry up to its signature, and after that the rest of the signed text. */
   begin(draft: DraftReader, payloadHash: string | undefined): void {
     const { idAt, idLength, lengths, starts } = draft;
     const space = this.#space;
@@ -63,27 +63,27 @@ export class EntryWriter {
         : space.write(payloadHash, at);
     at = space.copy(starts[3] as number, at, lengths[3] as number);
     this.#signatureAt = at;
-    // Without the quote that ends the signature.
+    // Without the closing quote of the signature.
     this.#bodyEnd = space.copy((starts[4] as number) + 1, at, (lengths[4] as number) - 1);
   }
 
-  /** What is signed for, until the entry is ended. */
+  /** The signed text; valid until `end`. */
   body(): Uint8Array {
     return this.#space.bytes.subarray(this.#bodyAt, this.#bodyEnd);
   }
 
-  /** The hash of that as a leaf of a batch. */
+  /** The hash of the signed text as a leaf of a batch. */
   bodyHash(): string {
     const { bytes } = this.#space;
     const before = bytes[this.#bodyAt - 1] as number;
-    // The leaf prefix 0x00 stands for a moment before the receipt: no copy for hashing.
+    // The leaf prefix 0x00 temporarily replaces the byte before the receipt: no copy for hashing.
     bytes[this.#bodyAt - 1] = 0;
     const leaf = this.#space.hash(this.#bodyAt - 1, this.#bodyEnd);
     bytes[this.#bodyAt - 1] = before;
     return leaf;
   }
 
-  /** Writes the entry from behind its signature on, and says where that is to be written. */
+  /** Writes the entry after its signature and returns the position of the signature. */
   end({ lengths, starts }: DraftReader, signatureLength: number): number {
     const space = this.#space;
     const nameAt = this.#keyAt + this.#keyLength;
@@ -106,7 +106,7 @@ export class EntryWriter {
     return signatureAt;
   }
 
-  /** The group, in memory of its own, which a thread can hand over without a copy. */
+  /** The group in its own memory, which a thread can transfer without a copy. */
   take(first: number): SignedGroup {
     const records = Buffer.allocUnsafeSlow(this.#start - this.#recordsAt);
     records.set(this.#space.bytes.subarray(this.#recordsAt, this.#start));

@@ -9,7 +9,7 @@ declare module "@countersign/core" {
   }
 }
 
-/** What a closed signer answers. */
+/** The error of every call after `close`. */
 export function closedError(): CountersignError {
   return new CountersignError("ERR_SIGN_CLOSED", "the signer is closed", {});
 }

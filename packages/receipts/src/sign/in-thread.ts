@@ -7,7 +7,7 @@ import { isSmall, kernelKeyOf } from "./group-signer.js";
 import type { GroupSigner } from "./group-signer.js";
 import { signGroup } from "./sign-group.js";
 
-/** Signs on the calling thread: for tools and tests, where a stalled event loop hurts nobody. */
+/** Signs on the calling thread: for tools and tests, where a blocked event loop does no harm. */
 export async function createInThreadSigner(
   key: Ed25519Key,
   options: { library?: SignLibrary } = {},

@@ -23,16 +23,16 @@ type Lane = { readonly worker: Worker; readonly waiting: Waiting[] };
 
 /** Options of {@link createSigningPool}. */
 export type SigningPoolOptions = {
-  /** Number of threads; by default one for each processor, at most four. */
+  /** Number of threads; default: one per processor, at most four. */
   readonly workers?: number;
   /** Forces a library; by default libsodium when it is installed. */
   readonly library?: SignLibrary;
-  /** Where the worker's JavaScript lies; for tests. */
+  /** The URL of the worker's JavaScript; for tests. */
   readonly workerFile?: URL;
 };
 
 const MAX_DEFAULT_WORKERS = 4;
-// A group waits behind this many others at most, so that a thread never idles between two messages.
+// Groups queued per thread, so that a thread never idles between two messages.
 const GROUPS_PER_WORKER = 2;
 
 function crashed(reason: "crashed" | "failed" | "not-started"): CountersignError {
@@ -40,9 +40,9 @@ function crashed(reason: "crashed" | "failed" | "not-started"): CountersignError
 }
 
 /**
- * Signs in worker threads, so that the event loop pays about a microsecond for a receipt; only small groups
- * are signed where they are, since waking a thread would cost more. A thread
- * that dies rejects what it held and is replaced. Without a compiled worker it signs in this thread.
+ * Signs in worker threads, so that a receipt costs the event loop about a microsecond. Small groups
+ * are signed on the calling thread, since a message to a thread would cost more. A thread that dies
+ * rejects its groups and is replaced. Without a compiled worker it signs on the calling thread.
  */
 export async function createSigningPool(
   key: Ed25519Key,
@@ -54,7 +54,8 @@ export async function createSigningPool(
   }
   const file = options.workerFile ?? new URL("./worker.js", import.meta.url);
   const { library } = options;
-  // Run from source (tests) there is no compiled worker, and a stale one elsewhere would be a trap.
+  // Source runs (tests) have no compiled worker, and a stale one elsewhere would be used by
+  // mistake.
   if (!existsSync(fileURLToPath(file))) {
     return createInThreadSigner(key, library === undefined ? {} : { library });
   }
@@ -120,7 +121,7 @@ export async function createSigningPool(
       try {
         return signGroup(request, here);
       } catch {
-        // The cause may quote what was to be signed: it stays here.
+        // The cause may contain payload data: it is not passed on.
         throw crashed("failed");
       }
     },

@@ -20,7 +20,7 @@ export function sealGroup(first: number, records: Buffer, places: Uint32Array): 
   for (let at = 1; at < places.length; at += 2) {
     const end = places[at] as number;
     const low = records[start + 1] as number;
-    // The leaf prefix 0x00 stands for a moment where the length is: no copy for hashing.
+    // The leaf prefix 0x00 temporarily replaces a byte of the length: no copy for hashing.
     records[start + 1] = 0;
     hashes.push(hash("sha256", records.subarray(start + 1, end), "binary"));
     records[start + 1] = low;
@@ -31,7 +31,7 @@ export function sealGroup(first: number, records: Buffer, places: Uint32Array): 
   return { first, records, places, leaves, nodes: subtreesOver(hashes, first) };
 }
 
-/** The same entries with other numbers: for a log that others append to, and after a failure. */
+/** The same entries with other numbers: after a failure, or when another gateway appended. */
 export function renumber(group: SignedGroup, first: number): SignedGroup {
   const count = group.places.length / 2;
   const room = String(first + count).length;

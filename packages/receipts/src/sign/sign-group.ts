@@ -13,13 +13,13 @@ import { SPACE_START, threadSpace } from "./space.js";
 const SIGNATURE_BYTES = 64;
 const EACH_PREFIX = "ed25519:";
 const SINGLE_LENGTH = EACH_PREFIX.length + 2 * SIGNATURE_BYTES;
-// A character takes three bytes at most.
+// A UTF-16 code unit takes at most three bytes.
 const CHARACTER_BYTES = 3;
 
 /**
- * Signs a group and writes its entries, hashes included: the work of a signing thread, free of I/O.
- * Everything but the signatures of a batch is written in one pass; of those only the length is known until all
- * receipts of the batch are.
+ * Signs a group and writes its entries and hashes: the work of a signing thread, free of I/O. One
+ * pass writes everything except batch signatures, of which only the length is known until all
+ * receipts of the batch are written.
  */
 export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
   const { count, first, mode, rows } = request;
@@ -43,7 +43,7 @@ export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
       reader.hashAt === -1 ? hash("sha256", payloads[payload++] ?? "", "hex") : undefined;
     writer.begin(reader, payloadHash);
     const member = leaves.length;
-    // A batch of one would be a longer way to say the same.
+    // A batch of one would only be a longer signature.
     const size = Math.min(RECEIPTS_PER_ROOT, members - (member - (member % RECEIPTS_PER_ROOT)));
     const isSingle = singles[single] === index;
     if (isSingle) single += 1;

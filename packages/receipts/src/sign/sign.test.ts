@@ -98,7 +98,7 @@ test("in batch mode allowed receipts share roots and blocked ones are signed sin
 });
 
 test.each([2, 3, 5, 31, 32])(
-  "a batch of %i says what the reference implementation says",
+  "a batch of %i equals that of the reference implementation",
   async (size) => {
     const key = importPrivateKey(new Uint8Array(32).fill(7));
     const signer = await createInThreadSigner(key);
@@ -110,7 +110,7 @@ test.each([2, 3, 5, 31, 32])(
   },
 );
 
-test("whatever is blocked between them, allowed receipts get the reference's signatures in their order", async () => {
+test("with blocked receipts between them, allowed receipts get the reference's signatures in order", async () => {
   const key = importPrivateKey(new Uint8Array(32).fill(7));
   const signer = await createInThreadSigner(key);
   const { sign } = createSigner(key);
@@ -140,7 +140,7 @@ test("whatever is blocked between them, allowed receipts get the reference's sig
   );
 });
 
-test("a group larger than the memory kept for signing is signed like its drafts alone", async () => {
+test("a group larger than the signing buffer is signed like its drafts alone", async () => {
   const signer = await createInThreadSigner(generateKey());
   const large = drafts.map((draft, number) => ({ ...draft, run_id: "é".repeat(number * 400) }));
   const together = entriesOf(await signer.sign(requestOf(large)));
@@ -151,7 +151,7 @@ test("a group larger than the memory kept for signing is signed like its drafts 
   expect(together.map((entry) => entry.run_id)).toEqual(large.map((draft) => draft.run_id));
 });
 
-test("a group that cannot be signed is rejected and the thread goes on", async () => {
+test("a group that cannot be signed is rejected and the thread continues", async () => {
   const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
   const broken = { ...requestOf(drafts), count: 71 };
   await expect(signer.sign(broken)).rejects.toMatchObject({
@@ -162,7 +162,7 @@ test("a group that cannot be signed is rejected and the thread goes on", async (
   await signer.close();
 });
 
-test("a thread that dies rejects what it held and is replaced", async () => {
+test("a thread that dies rejects its groups and is replaced", async () => {
   await withDirectory(async (directory) => {
     const fragile = join(directory, "fragile.mjs");
     await writeFile(
@@ -185,7 +185,7 @@ test("a thread that dies rejects what it held and is replaced", async () => {
   });
 });
 
-test("closing rejects groups under way and all later ones", async () => {
+test("closing rejects groups in progress and all later ones", async () => {
   const signer = await createSigningPool(generateKey(), { workers: 1, workerFile });
   const request = requestOf(drafts);
   const underWay = signer.sign(request).then(
@@ -199,7 +199,7 @@ test("closing rejects groups under way and all later ones", async () => {
   });
 });
 
-test("a signer that cannot start says so instead of hanging", async () => {
+test("a signer that cannot start rejects instead of hanging", async () => {
   await expect(
     createSigningPool(generateKey(), {
       workers: 1,
@@ -208,7 +208,7 @@ test("a signer that cannot start says so instead of hanging", async () => {
   ).rejects.toMatchObject({ code: "ERR_SIGN_WORKER", facts: { reason: "not-started" } });
 });
 
-test("for any texts the woven entry is the canonical encoding of the entry", async () => {
+test("for any texts the assembled entry is the canonical encoding of the entry", async () => {
   const signer = await createInThreadSigner(generateKey());
   const text = string({ unit: "binary", maxLength: 30 }).filter(
     (value) => !/\p{Surrogate}/u.test(value),

@@ -1,23 +1,23 @@
 import { hash } from "node:crypto";
 
 const HASH_BYTES = 32;
-/** Up to this many bytes `copyWithin`, a call out of compiled code, takes longer than a loop. */
+/** Up to this many bytes a loop is faster than `copyWithin`, a call out of compiled code. */
 const LOOP_BYTES = 96;
 const WORD_BYTES = 4;
-/** Memory that is kept for the next group: four times what one of 128 receipts takes. */
+/** Memory kept for the next group: four times the need of 128 receipts. */
 const KEPT_BYTES = 1 << 20;
 
-/** Where the caller's part of the memory begins. */
+/** Start of the caller's part of the buffer. */
 export const SPACE_START: number = 1 + 2 * HASH_BYTES;
 
 /**
- * Memory in which a group is put together, used again for the next one. Copying bytes inside it costs a third of
- * putting strings together and writing them, and leaves nothing to collect.
+ * The buffer in which a group is built, reused for the next one. Copying bytes inside it costs a
+ * third of joining and writing strings, and creates no garbage.
  */
 export class Space {
   bytes: Buffer;
   #words: DataView;
-  /** The input of a tree's node: 0x01 and two hashes (RFC 6962). */
+  /** The input of a tree node: 0x01 and two hashes (RFC 6962). */
   #node: Buffer;
 
   constructor(size: number) {
@@ -27,7 +27,7 @@ export class Space {
     this.#node[0] = 1;
   }
 
-  /** Finds memory up to `end`; what was written stays. */
+  /** Grows the buffer to `end`; its content stays. */
   reach(end: number): void {
     if (end <= this.bytes.length) return;
     const larger = Buffer.allocUnsafeSlow(end * 2);
@@ -37,7 +37,7 @@ export class Space {
     this.#node = larger.subarray(0, SPACE_START);
   }
 
-  /** Copies bytes inside this memory and says where they end. The two places do not overlap. */
+  /** Copies bytes inside the buffer and returns the end position. The ranges must not overlap. */
   copy(from: number, to: number, length: number): number {
     const { bytes } = this;
     const end = from + length;
@@ -55,12 +55,12 @@ export class Space {
     return out;
   }
 
-  /** Writes a text of one byte a character and says where it ends. */
+  /** Writes a latin1 text and returns the end position. */
   write(text: string, at: number): number {
     return at + this.bytes.write(text, at, text.length, "latin1");
   }
 
-  /** Writes a count of so many decimal digits and says where it ends. */
+  /** Writes a number with a fixed number of digits and returns the end position. */
   writeCount(count: number, digits: number, at: number): number {
     const end = at + digits;
     let rest = count;
@@ -72,12 +72,12 @@ export class Space {
     return end;
   }
 
-  /** The SHA-256 of a part, as a latin1 string: the cheapest form to get one in and to pass it on. */
+  /** SHA-256 of a range as a latin1 string: the cheapest form to create and to pass on. */
   hash(from: number, to: number): string {
     return hash("sha256", this.bytes.subarray(from, to), "binary");
   }
 
-  /** The node over two hashes that lie here, as a latin1 string. */
+  /** The node over two hashes in the buffer, as a latin1 string. */
   nodeHash(left: number, right: number): string {
     this.copy(left, 1, HASH_BYTES);
     this.copy(right, 1 + HASH_BYTES, HASH_BYTES);
@@ -87,9 +87,9 @@ export class Space {
 
 let kept = new Space(KEPT_BYTES / 4);
 
-/** The memory of this thread. A group is signed without a pause, so one is enough. */
+/** The buffer of this thread. Signing a group is synchronous, so one is enough. */
 export function threadSpace(): Space {
-  // One group of large entries must not take its memory away for good.
+  // One group of large entries must not keep its memory allocated.
   if (kept.bytes.length > KEPT_BYTES) kept = new Space(KEPT_BYTES / 4);
   return kept;
 }

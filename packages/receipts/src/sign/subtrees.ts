@@ -4,18 +4,18 @@ import { SPACE_START, threadSpace } from "./space.js";
 const HASH_BYTES = 32;
 /** Bytes of one subtree: its height and its hash. */
 export const NODE_BYTES = 1 + HASH_BYTES;
-/** Subtrees grow to one hash of a tile level; joining those is left to whoever knows the whole tree. */
+/** Subtrees grow up to one hash of a tile level; the owner of the whole tree joins those. */
 export const MAX_HEIGHT = 8;
 
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 
-/** The node over two hashes (RFC 6962), all of them latin1 strings: a third of the cost of buffers. */
+/** The node over two hashes (RFC 6962) as latin1 strings: a third of the cost of buffers. */
 export function joinHashes(left: string, right: string): string {
   node.write(left + right, 1, "latin1");
   return hash("sha256", node, "binary");
 }
 
-/** The nodes over hashes that pair up. */
+/** The nodes over consecutive pairs of hashes. */
 function joinPairs(hashes: readonly string[]): string[] {
   const space = threadSpace();
   space.reach(SPACE_START + hashes.length * HASH_BYTES);
@@ -27,7 +27,10 @@ function joinPairs(hashes: readonly string[]): string[] {
   return above;
 }
 
-/** The largest aligned subtrees over leaves that begin at a place of the log, from the left: height and hash of each. */
+/**
+ * The largest aligned subtrees over leaves that start at index `first`, from the left: height and
+ * hash of each.
+ */
 export function subtreesOver(leaves: readonly string[], first: number): Buffer {
   const left: string[] = [];
   const right: string[] = [];
@@ -36,7 +39,7 @@ export function subtreesOver(leaves: readonly string[], first: number): Buffer {
   let height = 0;
   for (; level.length > 0 && height < MAX_HEIGHT; height += 1) {
     const mark = String.fromCharCode(height);
-    // The neighbour of the first may lie before the leaves, and that of the last behind them.
+    // The sibling of the first hash may be before these leaves, and that of the last after them.
     const start = place % 2;
     if (start === 1) left.push(mark, level[0] as string);
     const end = level.length - ((level.length - start) % 2);

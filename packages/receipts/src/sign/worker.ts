@@ -19,7 +19,7 @@ port.on("message", (request: SignRequest) => {
       [records, places, leaves, nodes].map(({ buffer }) => buffer as ArrayBuffer),
     );
   } catch {
-    // The cause may quote what was to be signed: it stays here.
+    // The cause may contain payload data: it is not passed on.
     port.postMessage({ ok: false } satisfies WorkerAnswer);
   }
 });

@@ -4,9 +4,9 @@ import type { Database, Statement } from "../store/sqlite-engine.js";
 const WIDTH = 4_096;
 
 /**
- * When the entries of each block of the log were received, at the earliest and the latest. Entries are
- * nearly in the order of time, so that a question about a time is one about a part of the log: a row
- * for 4,096 entries does the work of an index over all of them.
+ * The earliest and latest receive time of each block of the log. Entries are nearly in order of
+ * time, so a time range selects a range of the log: one row per 4,096 entries replaces an index
+ * over all of them.
  */
 export class Blocks {
   readonly #widen: Statement;
@@ -24,7 +24,7 @@ export class Blocks {
     this.#last = database.prepare("SELECT max(block) AS block FROM blocks WHERE earliest < ?");
   }
 
-  /** Notes when an entry was received; `save` follows before the transaction ends. */
+  /** Records the receive time of an entry; call `save` before the transaction ends. */
   add(seq: number, receivedAt: number): void {
     const block = Math.floor(seq / WIDTH);
     if (block !== this.#block) {
@@ -40,13 +40,13 @@ export class Blocks {
     this.forget();
   }
 
-  /** Drops what was noted and not saved. */
+  /** Discards unsaved times. */
   forget(): void {
     this.#earliest = Number.POSITIVE_INFINITY;
     this.#latest = Number.NEGATIVE_INFINITY;
   }
 
-  /** The part of the log outside which nothing was received between two times, as conditions. */
+  /** Conditions for the part of the log that can contain entries of a time range. */
   between(since: number | undefined, until: number | undefined): string[] {
     const found: string[] = [];
     if (since !== undefined) {

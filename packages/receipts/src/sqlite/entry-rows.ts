@@ -1,17 +1,18 @@
 import type { Database, Statement } from "../store/sqlite-engine.js";
 
 const COLUMNS = 6;
-// A statement costs about as much as three rows; beyond this many nothing more is saved.
+// A statement costs about as much as three rows; more rows than this save nothing.
 const ROWS = 16;
 
-// OR FAIL, since a failure takes the whole transaction back anyway: to take back one statement of several rows
-// SQLite would copy every page it touches to a file first, ten times as many bytes as the index itself has.
+// OR FAIL, since a failure rolls the whole transaction back anyway. To undo one statement of
+// several rows, SQLite would first copy every page it touches to a file: ten times the bytes of the
+// index itself.
 function insertOf(rows: number): string {
   const row = `(?${", ?".repeat(COLUMNS - 1)})`;
   return `INSERT OR FAIL INTO entries VALUES ${Array.from({ length: rows }, () => row).join(", ")}`;
 }
 
-/** Puts rows into `entries`, several by one statement. */
+/** Inserts rows into `entries`, several per statement. */
 export class EntryRows {
   readonly #many: Statement;
   readonly #one: Statement;
@@ -22,7 +23,7 @@ export class EntryRows {
     this.#one = database.prepare(insertOf(1));
   }
 
-  /** Adds a row; `save` follows before the transaction ends. */
+  /** Adds a row; call `save` before the transaction ends. */
   add(
     seq: number,
     position: number,
@@ -33,7 +34,7 @@ export class EntryRows {
   ): void {
     this.#waiting.push(seq, position, length, receivedAt, id, kind);
     if (this.#waiting.length < ROWS * COLUMNS) return;
-    // `get`, because `run` makes an object of what nobody asks for.
+    // `get`, because `run` creates a result object that is not needed.
     this.#many.get(...this.#waiting);
     this.#waiting = [];
   }
@@ -45,7 +46,7 @@ export class EntryRows {
     this.#waiting = [];
   }
 
-  /** Drops what was added and not saved. */
+  /** Discards unsaved rows. */
   forget(): void {
     this.#waiting = [];
   }

@@ -9,7 +9,7 @@ import { openDatabase } from "../store/sqlite-engine.js";
 import type { Database } from "../store/sqlite-engine.js";
 import { FOREIGN_SCHEMA } from "./schema.js";
 
-/** Foreign receipts in a database of their own: unlike the index it cannot be made again. */
+/** Foreign receipts in a separate database: unlike the index it cannot be rebuilt. */
 export class ForeignDatabase {
   readonly #database: Database;
 
@@ -24,14 +24,14 @@ export class ForeignDatabase {
     return new ForeignDatabase(database);
   }
 
-  /** Opens what another process keeps, to read it; nothing when there is none. */
+  /** Opens the database of another process for reading; undefined when it does not exist. */
   static async openReadOnly(directory: string): Promise<ForeignDatabase | undefined> {
     const path = join(directory, "foreign.sqlite");
     if (!existsSync(path)) return undefined;
     return new ForeignDatabase(await openDatabase(path, { readOnly: true }));
   }
 
-  /** Adds what is not there yet; tells how many that were. */
+  /** Adds new receipts; returns their number. */
   add(receipts: readonly ForeignReceipt[]): number {
     const insert = this.#database.prepare(
       "INSERT INTO foreign_receipts VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",

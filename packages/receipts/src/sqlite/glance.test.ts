@@ -44,7 +44,7 @@ const entries: fc.Arbitrary<LogEntry> = fc
     });
   });
 
-test("a glance tells id and time as decoding does, and one kind means the same columns", () => {
+test("the quick parse returns id and time as decoding does, and one kind means the same columns", () => {
   const glances: [Glance, LogEntry][] = [];
   fc.assert(
     fc.property(entries, (entry) => {
@@ -68,7 +68,7 @@ test("a glance tells id and time as decoding does, and one kind means the same c
   }
 });
 
-test("what differs from event to event is no part of the kind", () => {
+test("members that differ from event to event are not part of the kind", () => {
   const one = entryOf(SEQ, draftOf(1));
   const other = structuredClone(one);
   other.receipt.event_id = "evt_other";
@@ -83,7 +83,7 @@ test("what differs from event to event is no part of the kind", () => {
   expect(glanceOf(encodeEntry(other))?.kind).toBe(kind);
 });
 
-test("a damaged entry is not taken for another kind, and another number is no glance of this one", () => {
+test("a damaged entry is not mistaken for another kind, and an entry of another number is not parsed", () => {
   const bytes = encodeEntry(entryOf(SEQ, draftOf(2)));
   const kind = glanceOf(bytes)?.kind;
   const values = columnValues(decodeEntry(bytes));
@@ -93,7 +93,7 @@ test("a damaged entry is not taken for another kind, and another number is no gl
       damaged[at] = (damaged[at] as number) ^ bit;
       const glance = glanceOf(damaged);
       if (glance === undefined || glance.kind !== kind) continue;
-      // The same kind: then nothing that the kind stands for was touched.
+      // The same kind: then no member of the kind was changed.
       let entry: LogEntry | undefined;
       try {
         entry = decodeEntry(damaged);

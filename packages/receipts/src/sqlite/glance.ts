@@ -1,12 +1,14 @@
-/** What a glance at an entry tells. */
+/** The result of {@link glanceAt}. */
 export type Glance = {
-  /** The members that columns are made of, as they are spelled; two entries with one kind have the same columns. */
+  /**
+   * The encoded members that the columns depend on; two entries of one kind have the same columns.
+   */
   readonly kind: string;
   readonly id: string;
   readonly receivedAt: number;
 };
 
-// Without a backslash a text is what it spells, and below 0x80 a byte is a character.
+// Without a backslash a text equals its encoding, and below 0x80 a byte is a character.
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 const DIRECTION = '{"direction":"';
 const EVENT_ID = ',"event_id":"';
@@ -20,11 +22,11 @@ const RECEIVED = ',"received_at":';
 const SEQ = ',"seq":';
 
 /**
- * Looks at the entry between two places of a text that holds many, one character a byte. It cuts out
- * what is new in every entry and keeps the rest as one key, without parsing either: a third of the cost
- * of decoding. A quote inside a JSON string is escaped, so a member found by its quoted name is that
- * member. Undefined when the entry is not numbered `seq` or not shaped like ours: then decoding must
- * decide.
+ * Parses the entry between two positions of a text of many entries, one character per byte. It
+ * skips the members that are new in every entry and returns the rest as one key, without parsing
+ * either: a third of the cost of decoding. A quote inside a JSON string is escaped, so a quoted
+ * member name finds only that member. Undefined when the entry does not have number `seq` or our
+ * layout: then the decoder must decide.
  */
 export function glanceAt(
   text: string,

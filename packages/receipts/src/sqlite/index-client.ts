@@ -10,7 +10,7 @@ import { decodeFailure } from "./index-messages.js";
 import type { IndexAnswer } from "./index-messages.js";
 import { IndexService } from "./index-service.js";
 
-/** The index as the store sees it. */
+/** The index as the store uses it. */
 export type IndexClient = {
   follow(log: IndexProgress): void;
   progress(): Promise<IndexProgress>;
@@ -41,8 +41,8 @@ async function startInThread(directory: string, log: IndexProgress): Promise<Ind
 type Call = { resolve(value: unknown): void; reject(error: Error): void };
 
 /**
- * Starts the index in a thread of its own. A thread that dies rejects the questions it had, and the
- * next question starts another: the index goes on from its last transaction.
+ * Starts the index in its own thread. A thread that dies rejects its pending queries, and the next
+ * query starts another one, which resumes from the last transaction.
  */
 async function startThread(
   directory: string,
@@ -114,7 +114,7 @@ async function startThread(
   };
 }
 
-/** Starts the index of a log; run from source, without a compiled worker, it shares this thread. */
+/** Starts the index of a log; from source, without a compiled worker, it runs on this thread. */
 export async function startIndex(
   directory: string,
   current: () => IndexProgress,

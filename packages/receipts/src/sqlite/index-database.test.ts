@@ -26,7 +26,7 @@ function counted(index: IndexDatabase): Map<string, number> {
   return new Map(rows.map((row) => [JSON.stringify(row.group), row.count]));
 }
 
-test("an index that goes on after it was closed counts as one that never was", async () => {
+test("an index that resumes after it was closed counts like one that never closed", async () => {
   await withDirectory(async (directory) => {
     const entries = entriesOf(400);
     const bytes = segmentOf(entries, 50);
@@ -46,7 +46,7 @@ test("an index that goes on after it was closed counts as one that never was", a
   });
 });
 
-test("a segment that is not what was acknowledged gets a coded error, and nothing of that piece is indexed", async () => {
+test("a segment that differs from the acknowledged log gets a coded error, and nothing of that chunk is indexed", async () => {
   const entries = entriesOf(60);
   const sound = segmentOf(entries, 20);
   const at = (text: string): number => sound.indexOf(text, sound.indexOf('"seq":30'));
@@ -86,7 +86,7 @@ test("a segment that is not what was acknowledged gets a coded error, and nothin
       );
       expect(index.progress.size).toBe(0);
       expect(index.count({})).toEqual([{ count: 0, group: [] }]);
-      // What lies before the damage is still indexed when it is asked for alone.
+      // Entries before the damage are still indexed when requested alone.
       const whole = segmentOf(entries.slice(0, 20), 20).length;
       expect(index.follow({ size: 20, position: whole })).toBe(false);
       expect(counted(index)).toEqual(countBy(entries.slice(0, 20)));
@@ -95,7 +95,7 @@ test("a segment that is not what was acknowledged gets a coded error, and nothin
   }
 });
 
-test("a question about a time leaves out no part of the log that has entries of it", async () => {
+test("a query for a time range misses no part of the log that has entries in it", async () => {
   const times = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(times, fc.nat(1_000), fc.nat(1_000), async (received, since, until) => {
@@ -128,7 +128,7 @@ test("a question about a time leaves out no part of the log that has entries of 
   );
 });
 
-test("questions that thousands of kinds match, or a handful, find what a walk over all entries finds", async () => {
+test("queries that match thousands of kinds, or a handful, find what a full scan finds", async () => {
   await withDirectory(async (directory) => {
     const entries = Array.from({ length: 6_000 }, (_, seq) => {
       const changes = { run_id: `run_${seq % 2_900}`, received_at: (seq * 7_919) % 10_007 };

@@ -20,13 +20,13 @@ import type { FoundEntries } from "./questions.js";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.js";
 import { SegmentReader } from "./segment-reader.js";
 
-/** How far the index has come. */
+/** The state up to which the log is indexed. */
 export type IndexProgress = { readonly size: number; readonly position: number };
 
-/** Bytes of the log that one transaction indexes: half a second of a gateway that does nothing else. */
+/** Bytes of the log per transaction: half a second of work. */
 const CHUNK = 1 << 23;
 
-/** The SQLite index of a log: made from the segments, at most behind them, never ahead. */
+/** The SQLite index of a log: built from the segments; it may lag, but never lead. */
 export class IndexDatabase {
   readonly #database: Database;
   readonly #reader: SegmentReader;
@@ -48,13 +48,13 @@ export class IndexDatabase {
     this.#saveProgress = database.prepare("REPLACE INTO progress VALUES (1, ?, ?)");
   }
 
-  /** Opens the index beside a log; one that does not fit the log is made anew. */
+  /** Opens the index of a log; one that does not match the log is rebuilt. */
   static async open(directory: string, log: IndexProgress): Promise<IndexDatabase> {
     const path = join(directory, "index.sqlite");
     const reader = new SegmentReader(join(directory, "segments"));
     const attempt = async (): Promise<IndexDatabase | undefined> => {
       const database = await openDatabase(path);
-      // The index can be made again: NORMAL keeps it whole, and no flush of it holds anybody up.
+      // The index can be rebuilt: NORMAL keeps it consistent, and its syncs delay no append.
       database.exec(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768",
       );
@@ -77,7 +77,7 @@ export class IndexDatabase {
     return fresh;
   }
 
-  /** An index in a database that its caller has prepared. */
+  /** An index over a database that the caller has prepared. */
   static over(database: Database, reader: SegmentReader): IndexDatabase {
     const index = new IndexDatabase(database, reader, { size: 0, position: 0 });
     index.readProgress();
@@ -88,13 +88,13 @@ export class IndexDatabase {
     return this.#progress;
   }
 
-  /** Asks the database how far it has come: another process may have gone on. */
+  /** Reads the progress from the database: another process may have advanced it. */
   readProgress(): IndexProgress {
     this.#progress = readProgress(this.#database);
     return this.#progress;
   }
 
-  /** Indexes a piece of what is acknowledged; true when there is more to do. */
+  /** Indexes one chunk of the acknowledged log; true when more is left. */
   follow(log: IndexProgress): boolean {
     const { position } = this.#progress;
     if (position >= log.position) return false;
@@ -157,12 +157,12 @@ export class IndexDatabase {
     return seq;
   }
 
-  /** Finds a page of entries, of the first `size` only when that is given. */
+  /** Finds a page of entries; with `size` only among the first `size` entries. */
   query(filter: EntryFilter, page: PageRequest | undefined, size?: number): FoundEntries {
     return this.#questions.find(filter, page, size);
   }
 
-  /** Counts entries, of the first `size` only when that is given. */
+  /** Counts entries; with `size` only the first `size` entries. */
   count(request: CountRequest, size?: number): CountRow[] {
     return this.#questions.count(request, size);
   }
@@ -183,7 +183,7 @@ function lastCommitEnd(bytes: Buffer): number {
   let end = 0;
   for (let at = 0; at + 2 <= bytes.length;) {
     const length = bytes.readUInt16BE(at);
-    // One that is damaged is told by whoever reads what it says.
+    // The reader of a damaged record reports it.
     at += length === 0 ? (commitLength(bytes, at) ?? COMMIT_BYTES) : 2 + length;
     if (length === 0 && at <= bytes.length) end = at;
   }
@@ -196,7 +196,7 @@ function fits(reader: SegmentReader, progress: IndexProgress, log: IndexProgress
   return isCommitEnd(reader, progress);
 }
 
-/** Whether a flush of the log ended where an index says it has come to. */
+/** Whether a flush of the log ended at the position of an index. */
 export function isCommitEnd(reader: SegmentReader, progress: IndexProgress): boolean {
   if (progress.size === 0) return progress.position === 0;
   return COMMIT_LENGTHS.some((length) => {

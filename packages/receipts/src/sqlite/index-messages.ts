@@ -8,12 +8,12 @@ export type IndexCall = {
   readonly parameters: unknown[];
 };
 
-/** Its answer; coded errors keep code and facts across the border. */
+/** The reply; coded errors keep code and facts across threads. */
 export type IndexAnswer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: { code?: string; message: string; facts?: unknown } };
 
-/** An error as data. */
+/** Encodes an error as data. */
 export function encodeFailure(error: unknown): { code?: string; message: string; facts?: unknown } {
   if (isCountersignError(error)) {
     return { code: error.code, message: error.message, facts: error.facts };
@@ -21,7 +21,7 @@ export function encodeFailure(error: unknown): { code?: string; message: string;
   return { message: error instanceof Error ? error.message : "unknown failure" };
 }
 
-/** The error again. */
+/** Decodes the error. */
 export function decodeFailure(failure: { code?: string; message: string; facts?: unknown }): Error {
   if (failure.code === undefined) return new Error(failure.message);
   const code = failure.code as "ERR_STORE_READ";

@@ -7,7 +7,7 @@ import { IndexDatabase } from "./index-database.js";
 import type { IndexProgress } from "./index-database.js";
 import type { FoundEntries } from "./questions.js";
 
-/** The index and the foreign receipts, wherever they run: in a thread of their own or in this one. */
+/** The index and the foreign receipts, in their own thread or on this one. */
 export class IndexService {
   readonly #index: IndexDatabase;
   readonly #foreign: ForeignDatabase;
@@ -28,13 +28,13 @@ export class IndexService {
     return service;
   }
 
-  /** Says how far the log goes; the index follows when there is time. */
+  /** Sets the target of the index, which follows in the background. */
   follow(log: IndexProgress): void {
     if (log.position > this.#target.position) this.#target = log;
     this.#following ??= this.#run().finally(() => {
       this.#following = undefined;
     });
-    // A failure is met again, and reported, by the next question.
+    // The next query meets the failure again and reports it.
     this.#following.catch(() => undefined);
   }
 

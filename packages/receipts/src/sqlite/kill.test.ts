@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(appender));
 
-test("kill -9 under load, again and again, loses no acknowledged entry and the log goes on", async () => {
+test("repeated kill -9 under load loses no acknowledged entry, and the log continues", async () => {
   await withDirectory(async (directory) => {
     const acked = new Map<number, number>();
     for (let round = 0; round < 4; round += 1) {
@@ -40,7 +40,7 @@ test("kill -9 under load, again and again, loses no acknowledged entry and the l
   });
 });
 
-test("an index that was lost, damaged or made by an older version is made again", async () => {
+test("an index that was lost, damaged or written by an older version is rebuilt", async () => {
   await withDirectory(async (directory) => {
     const running = runAppender(appender, "sqlite", directory, "0", "700");
     expect(await running.ended).toBe(0);

@@ -3,14 +3,14 @@ import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
 
-// Enough for the kinds under way of a few thousand streams, at about 400 bytes each.
+// Enough for the active kinds of a few thousand streams, at about 400 bytes each.
 const CACHED = 16_384;
 const INSERT = `INSERT INTO kinds VALUES (?${", ?".repeat(ENTRY_COLUMNS.length)})`;
 
 /**
- * The combinations of column values that entries have: hundreds of deltas of one message share one.
- * One that is not remembered any more, or is spelled in another way, gets a second number, which no
- * question can tell from the first.
+ * The combinations of column values of entries: hundreds of deltas of one message share one. A kind
+ * that left the cache, or has another encoding, gets a second number; queries give the same
+ * results.
  */
 export class Kinds {
   readonly #known = new Map<string, number>();
@@ -23,12 +23,12 @@ export class Kinds {
     this.#last = database.prepare("SELECT max(kind) AS kind FROM kinds");
   }
 
-  /** The number of the kind that is spelled like this, if it was met. */
+  /** The number of the kind with this encoding, if it is cached. */
   find(spelling: string): number | undefined {
     return this.#known.get(spelling);
   }
 
-  /** The number of an entry's kind, whose spelling is new or unknown. */
+  /** The number of an entry's kind, whose encoding is new or unknown. */
   add(entry: LogEntry, spelling: string | undefined): number {
     const values = columnValues(entry).map((value) =>
       typeof value === "boolean" ? Number(value) : value,
@@ -44,7 +44,7 @@ export class Kinds {
     return kind;
   }
 
-  /** After a rolled back transaction the numbers it gave out mean nothing. */
+  /** Clears the cache: the numbers of a rolled back transaction are invalid. */
   forget(): void {
     this.#known.clear();
     this.#next = undefined;

@@ -10,26 +10,29 @@ import { openReadOnlyIndex } from "./read-only-index.js";
 
 /** Options of {@link openSqliteStore}. */
 export type SqliteStoreOptions = BundleOptions & {
-  /** Where the index worker's JavaScript lies; for tests. */
+  /** The URL of the index worker's JavaScript; for tests. */
   readonly workerFile?: URL;
 };
 
-/** The embedded store, and how far its index has come. */
+/** The embedded store, and the progress of its index. */
 export type SqliteStore = ReceiptStore & {
-  /** Entries the index covers; it may be behind the log, and queries wait for what they must see. */
+  /**
+   * Entries in the index; it may lag behind the log, and queries wait for the entries they must
+   * see.
+   */
   indexed(): Promise<number>;
 };
 
 /**
- * Milliseconds after which the index is told how far the log goes. Whoever asks it something says so too, and
- * waking its thread for each flush cost more than the flush. A transaction writes each page it touched once,
- * however many entries changed it: half a second makes transactions of a size that pays.
+ * Milliseconds after an append before the index is notified. Queries notify it too, and waking its
+ * thread for each flush cost more than the flush. A transaction writes each page once, however many
+ * entries changed it: half a second collects enough entries per transaction.
  */
 const FOLLOW_MS = 500;
 
 /**
- * The embedded store: append-only files hold the log, and SQLite indexes them from behind. Deleting
- * `index.sqlite` loses nothing; it is made again from the files.
+ * The embedded store: append-only files hold the log, and SQLite indexes them asynchronously.
+ * Deleting `index.sqlite` loses nothing; it is rebuilt from the files.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const files = await openBundles(options);
@@ -48,7 +51,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     if (index === undefined) throw closedStore();
     return index;
   };
-  // A reader asks about what the writing process has sealed by now.
+  // A reader queries the state that the writing process has sealed by now.
   const asOfNow = async (): Promise<IndexProgress> => {
     if (readOnly) {
       await files.head();

@@ -11,7 +11,7 @@ import type { PagePlan, SqlDialect, SqlQuery } from "../query/sql.js";
 import type { Blocks } from "./blocks.js";
 import type { Database } from "../store/sqlite-engine.js";
 
-/** Where the entries of a page lie in the segments. */
+/** The positions of a page's entries in the segments. */
 export type FoundEntries = {
   readonly places: readonly { position: number; length: number }[];
   readonly cursor?: string;
@@ -23,8 +23,8 @@ const DIALECT: SqlDialect = {
   text: (value) => value,
 };
 
-// With more kinds than this an entry that matches is never far away, and walking along the log finds
-// a page sooner than collecting and sorting everything that matches.
+// With more kinds than this a matching entry is never far away: scanning the log finds a page
+// sooner than collecting and sorting all matches.
 const FEW_KINDS = 1_000;
 const KINDS_OF_ENTRIES = "entries CROSS JOIN kinds USING (kind)";
 const ENTRIES_OF_KINDS = "kinds CROSS JOIN entries INDEXED BY entries_kind USING (kind)";
@@ -42,7 +42,7 @@ function partsOf(filter: EntryFilter): Parts {
   return { columns, hasColumns, times: timesOf(filter) };
 }
 
-/** Asks the tables. SQLite has no statistics here, so the order of joins is chosen for it. */
+/** Queries the tables. SQLite has no statistics here, so the join order is explicit. */
 export class Questions {
   readonly #database: Database;
   readonly #blocks: Blocks;
@@ -56,7 +56,7 @@ export class Questions {
     return this.#database.prepare(sql).all(...(parameters as (string | number)[]));
   }
 
-  /** The kinds that match, when they are few. */
+  /** The matching kinds, when they are few. */
   #fewKinds(columns: EntryFilter): number[] | undefined {
     const source = { columns: "kind", table: "kinds" };
     const rows = this.#all(selectSome(source, columns, FEW_KINDS + 1, DIALECT));
@@ -69,7 +69,7 @@ export class Questions {
     return found.length === 0 ? {} : { scope: found.join(" AND ") };
   }
 
-  /** Finds a page of entries, of the first `size` only when that is given. */
+  /** Finds a page of entries; with `size` only among the first `size` entries. */
   find(filter: EntryFilter, page: PageRequest | undefined, size: number | undefined): FoundEntries {
     const plan = planPage(page);
     const rows = this.#all(this.#select(filter, plan, size));
@@ -97,7 +97,7 @@ export class Questions {
       table: "entries INDEXED BY entries_kind",
       scope: `kind IN (${kinds.join(", ")}) AND ${scope}`,
     };
-    // Numbers alone are collected and sorted; only the page's own rows are then looked up.
+    // Only sequence numbers are collected and sorted; then the rows of the page are read.
     const { sql, parameters } = selectEntries(source, times, plan, DIALECT);
     const order = plan.newest ? "DESC" : "ASC";
     return {
@@ -106,7 +106,7 @@ export class Questions {
     };
   }
 
-  /** Counts entries, of the first `size` only when that is given. */
+  /** Counts entries; with `size` only the first `size` entries. */
   count(request: CountRequest, size: number | undefined): CountRow[] {
     const by = request.by ?? [];
     const rows = this.#all(selectCounts(this.#countSource(request, size), request, DIALECT));

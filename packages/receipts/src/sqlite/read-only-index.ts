@@ -14,11 +14,12 @@ import { SCHEMA, SCHEMA_VERSION } from "./schema.js";
 import { SegmentReader } from "./segment-reader.js";
 
 const POLL_MS = 50;
-// A writer's index that made no step for this long (it makes two a second) has no writer, or a hopelessly busy one.
+// An index that made no progress for this long (a writer advances it twice a second) has no writer,
+// or an overloaded one.
 const STALLED_MS = 1_250;
 const PATIENCE_MS = 10_000;
 
-/** The writer's own index, for questions only; undefined when there is none that can be read. */
+/** The writer's own index, read-only; undefined when none can be read. */
 async function openShared(
   directory: string,
   reader: SegmentReader,
@@ -34,13 +35,13 @@ async function openShared(
       return { index: IndexDatabase.over(database, reader), database };
     }
   } catch {
-    // Damaged, or in a directory that may not be written to: the segments tell the same.
+    // Damaged, or in a read-only directory: the segments hold the same data.
   }
   database?.close();
   return undefined;
 }
 
-/** An index of this process alone, begun with a copy of `from`; its file has no name any more. */
+/** A private index of this process, starting with a copy of `from`; its file is unlinked. */
 async function openPrivate(
   reader: SegmentReader,
   from: Database | undefined,
@@ -57,17 +58,17 @@ async function openPrivate(
     return IndexDatabase.over(database, reader);
   } finally {
     try {
-      // Unlinked while open: nothing is left behind however this process ends.
+      // Unlinked while open: nothing is left however this process ends.
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Where open files cannot be unlinked the system's cleaning of temporary files takes it.
+      // If the platform cannot unlink open files, the system's temporary file cleanup removes it.
     }
   }
 }
 
 /**
- * Answers questions beside a process that writes. Its index is asked as it stands, waited for while it
- * catches up, and otherwise copied and completed from the segments, a piece at a time.
+ * Answers queries beside a writing process. It uses the writer's index, waits while that catches
+ * up, and otherwise copies it and completes the copy from the segments, chunk by chunk.
  */
 export function openReadOnlyIndex(directory: string): IndexClient {
   const reader = new SegmentReader(join(directory, "segments"));

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-// Written by one store, questions answered by another that only reads the same directory.
+// One store writes; another that only reads the same directory answers the queries.
 describeStoreContract("embedded store, questions beside the writer", async (name) => {
   const place = join(directory, name);
   const writer = await openSqliteStore({ directory: place });
@@ -62,7 +62,7 @@ describeStoreContract("embedded store, questions beside the writer", async (name
   };
 });
 
-test("a reader sees what the writer sealed since, in files begun since, and nothing beyond", async () => {
+test("a reader sees what the writer sealed since, also in new files, and nothing more", async () => {
   await withDirectory(async (place) => {
     const reader = await openSqliteStore({ directory: place, readOnly: true });
     expect((await reader.head()).size).toBe(0);
@@ -85,7 +85,7 @@ test("a reader sees what the writer sealed since, in files begun since, and noth
   });
 });
 
-test("without an index, or with one that is behind, damaged or another log's, a reader answers the same and leaves no file", async () => {
+test("without an index, or with one that is behind, damaged or another log's, a reader gives the same results and leaves no file", async () => {
   await withDirectory(async (root) => {
     const place = join(root, "log");
     const other = join(root, "other");

@@ -1,15 +1,16 @@
 import { ENTRY_COLUMNS } from "../query/query.js";
 
-/** Raised when the tables change: an index of another version is thrown away and made again. */
+/** Incremented when the tables change: an index of another version is deleted and rebuilt. */
 export const SCHEMA_VERSION = 2;
 
 const COLUMNS = ENTRY_COLUMNS.map(
   (column) => `${column} ${column === "allowed" ? "INTEGER" : "TEXT"}`,
 ).join(", ");
 
-// What the entries of one stream have in common stands once in `kinds`, so that a row of `entries` is
-// small and has two indexes instead of eleven. Measured in docs/decisions/2026-11-15-receipt-log-files.md.
-/** Tables of the index. They can be made again from the segments. */
+// The common values of a stream's entries are stored once, in `kinds`: a row of `entries` is small
+// and has two indexes instead of eleven. Measured in
+// docs/decisions/2026-11-15-receipt-log-files.md.
+/** Tables of the index. They can be rebuilt from the segments. */
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS kinds (kind INTEGER PRIMARY KEY, ${COLUMNS}) STRICT;
 CREATE INDEX IF NOT EXISTS kinds_session ON kinds (session_id) WHERE session_id IS NOT NULL;
@@ -26,7 +27,7 @@ CREATE TABLE IF NOT EXISTS blocks (block INTEGER PRIMARY KEY, earliest INTEGER N
 CREATE TABLE IF NOT EXISTS progress (one INTEGER PRIMARY KEY CHECK (one = 1), size INTEGER NOT NULL, position INTEGER NOT NULL) STRICT;
 `;
 
-/** Kept in a database of its own: this one cannot be made again from the log. */
+/** In a separate database: it cannot be rebuilt from the log. */
 export const FOREIGN_SCHEMA = `
 CREATE TABLE IF NOT EXISTS foreign_receipts (
   hash TEXT PRIMARY KEY, protocol TEXT NOT NULL, receipt_id TEXT, session_id TEXT, agent_id TEXT,

@@ -1,7 +1,10 @@
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-/** Reads the segments' bytes on the index thread, where waiting for the disk hurts nobody. */
+/**
+ * Reads the segments synchronously, on the index thread, where waiting for the disk blocks no
+ * request.
+ */
 export class SegmentReader {
   readonly #directory: string;
   #start = -1;
@@ -26,15 +29,15 @@ export class SegmentReader {
     const path = join(this.#directory, `${String(start).padStart(16, "0")}.log`);
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     this.#start = start;
-    // The last file may be followed by a new one at any time, which then shows as an empty read.
+    // A new file may follow the last one at any time; then a read returns nothing.
     this.#next = starts[at + 1] ?? Number.POSITIVE_INFINITY;
     this.#file = file;
     return file;
   }
 
   /**
-   * Up to `length` bytes from `position`; ends at the end of a file at the latest. They are good until
-   * the next call: fresh memory for each would cost more than reading.
+   * Up to `length` bytes from `position`, at most to the end of a file. They are valid until the
+   * next call: allocating memory for each would cost more than reading.
    */
   read(position: number, length: number): Buffer {
     if (length > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(length);

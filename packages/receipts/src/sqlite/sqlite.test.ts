@@ -24,7 +24,7 @@ describeStoreContract("embedded store, index in this thread", (log) =>
   openSqliteStore({ directory: join(directory, "here", log), segmentBytes: 100_000 }),
 );
 
-test("an index that cannot be opened in its own thread is told by its cause, not as a thread that ended", async () => {
+test("an index that cannot be opened in its own thread is reported with its cause, not as a thread that ended", async () => {
   const log = join(directory, "broken");
   await mkdir(join(log, "foreign.sqlite"), { recursive: true });
   const failure: unknown = await openSqliteStore({ directory: log, workerFile }).catch(

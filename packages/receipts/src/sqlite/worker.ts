@@ -10,13 +10,13 @@ const { directory, log } = workerData as { directory: string; log: IndexProgress
 const port = parentPort;
 if (port === null) throw new TypeError("this file runs as a worker thread");
 
-// The index may lag, appends may not: on Linux a thread can be made to step back.
+// The index may lag, appends may not: on Linux a thread can lower its priority.
 const STEP_BACK = 19;
 try {
   const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
   setPriority(thread, STEP_BACK);
 } catch {
-  // Elsewhere it runs like any other thread.
+  // Other systems run it at normal priority.
 }
 
 const service = await IndexService.open(directory, log);

@@ -1,9 +1,9 @@
 import { CountersignError, isCountersignError } from "@countersign/core";
 import "./errors.js";
 
-/** The system's short name for what went wrong (`ENOSPC`, `57P01`, `SQLITE_FULL`); never its message. */
+/** The system's error code (`ENOSPC`, `57P01`, `SQLITE_FULL`); never its message. */
 function causeOf(error: unknown): string {
-  // SQLite calls all of its own by one code; what went wrong has another name.
+  // All SQLite errors share one `code`; `sqliteCodeName` is specific.
   if (typeof error === "object" && error !== null && "sqliteCodeName" in error) {
     return String(error.sqliteCodeName);
   }
@@ -11,7 +11,7 @@ function causeOf(error: unknown): string {
   return error instanceof Error ? error.name : "unknown";
 }
 
-/** A failure of the medium as a coded error; coded errors pass as they are. */
+/** A failed write as a coded error; coded errors are returned unchanged. */
 export function writeFailure(operation: string, error: unknown): Error {
   if (isCountersignError(error)) return error;
   const cause = causeOf(error);
@@ -21,7 +21,7 @@ export function writeFailure(operation: string, error: unknown): Error {
   });
 }
 
-/** A failed read as a coded error; coded errors pass as they are. */
+/** A failed read as a coded error; coded errors are returned unchanged. */
 export function readFailure(operation: string, error: unknown): Error {
   if (isCountersignError(error)) return error;
   const cause = causeOf(error);
@@ -31,7 +31,7 @@ export function readFailure(operation: string, error: unknown): Error {
   });
 }
 
-/** Stored bytes that contradict what was acknowledged. */
+/** Stored bytes contradict the acknowledged log. */
 export function corrupt(seq: number, reason: string): CountersignError {
   return new CountersignError(
     "ERR_STORE_CORRUPT",
@@ -43,7 +43,7 @@ export function corrupt(seq: number, reason: string): CountersignError {
   );
 }
 
-/** A writer that was away while the receipt key was rotated. */
+/** The receipt key was rotated while this writer was disconnected. */
 export function keyRetired(size: number): CountersignError {
   return new CountersignError(
     "ERR_STORE_KEY_RETIRED",
@@ -57,7 +57,7 @@ export function closedStore(): CountersignError {
   return new CountersignError("ERR_STORE_CLOSED", "the receipt store is closed", {});
 }
 
-/** Something beyond the acknowledged log was asked for. */
+/** The request is outside the acknowledged log. */
 export function outOfRange(size: number): CountersignError {
   return new CountersignError("ERR_STORE_RANGE", "that part of the log does not exist", { size });
 }

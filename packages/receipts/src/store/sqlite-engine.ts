@@ -15,18 +15,19 @@ export type Statement = {
   all(...parameters: (string | number | null)[]): Record<string, unknown>[];
 };
 
-/** How a database is opened. */
+/** Options of {@link openDatabase}. */
 export type DatabaseOptions = { readonly readOnly?: boolean };
 
 type Engine = { DatabaseSync: new (path: string, options?: DatabaseOptions) => Database };
 
 /**
- * Opens a database. The package on every Node, although newer ones have `node:sqlite` with the same interface: that one warns of
- * itself on Node 22, and is another version of SQLite on each.
+ * Opens a database. It uses the npm package on every Node version, although newer ones have
+ * `node:sqlite` with the same interface: that one prints a warning on Node 22 and has a different
+ * SQLite version in each release.
  */
 export async function openDatabase(path: string, options: DatabaseOptions = {}): Promise<Database> {
   const found = statSync(path, { throwIfNoEntry: false });
-  // SQLite would wait for somebody at the other end of a pipe.
+  // SQLite would wait for the other end of a pipe.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
     throw Object.assign(new Error("not a file"), { code: "EFTYPE" });
   }
@@ -35,8 +36,9 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
 }
 
 /**
- * Opens a database that is there to read it, and makes no file beside it. SQLite makes two beside every database that it opens
- * with a write-ahead log; it makes none where nobody writes, which is so while there is no log.
+ * Opens an existing database for reading without creating files beside it. SQLite creates two files
+ * beside every database with a write-ahead log. Without an existing log no process writes, and the
+ * database can be opened as immutable.
  */
 export async function openUnwritten(path: string): Promise<Database> {
   if (existsSync(`${path}-wal`)) return openDatabase(path, { readOnly: true });

@@ -12,16 +12,16 @@ import type { TileName } from "../tiles/path.js";
 import "./errors.js";
 
 /**
- * What an append must survive before its promise resolves.
- * `strict`: the process being killed and the power failing.
- * `relaxed`: the process being killed; a power failure may take the last moments with it.
+ * The failures that an append survives once its promise resolves.
+ * `strict`: a killed process and a power failure.
+ * `relaxed`: a killed process; a power failure may lose the last moments.
  */
 export type Durability = "strict" | "relaxed";
 
-/** The acknowledged tree, with the seal that its last append brought. */
+/** The acknowledged tree, with the seal of its last append. */
 export type StoreHead = Frontier & { readonly seal?: Uint8Array | undefined };
 
-/** Bytes that no commit covers, and where they begin. */
+/** Bytes that no commit covers, and their position. */
 export type Uncommitted = { readonly position: number; readonly bytes: Uint8Array };
 
 /** A hash of a tile level above the leaves that an append completed. */
@@ -31,79 +31,91 @@ export type TileHash = {
   readonly hash: Uint8Array;
 };
 
-/** Entries fitted onto one particular head. Valid only until the append settles. */
+/** Entries prepared for one particular head. Valid only until the append settles. */
 export type AppendBatch = {
   readonly count: number;
   /** The entries in bundle encoding (16-bit big-endian length, then the bytes), in pieces. */
   readonly records: readonly Uint8Array[];
-  /** Leaf hashes side by side, in pieces. */
+  /** Concatenated leaf hashes, in pieces. */
   readonly leaves: readonly Uint8Array[];
-  /** Where in the records the entries begin that begin a bundle of 256, in order. */
+  /** Positions in the records of the entries that start a bundle of 256, in order. */
   readonly bundleStarts: readonly number[];
   /** Hashes of the tile levels above that these leaves completed, in order. */
   readonly above: readonly TileHash[];
-  /** The tree after the append, with the seal to keep. */
+  /** The tree after the append, with the seal to store. */
   readonly frontier: StoreHead;
   /** The root of that tree. */
   root(): Uint8Array;
-  /** What the entries were made from, if the store says that it reads them. */
+  /** The drafts of the entries, if the store sets `readsDrafts`. */
   drafts(): readonly TimedDraft[];
 };
 
 /**
- * Where a log lives. The contract (docs/receipts/stores.md) in short:
+ * The storage of a log. The contract (docs/receipts/stores.md) in short:
  *
  * - `append` is atomic: all entries or none. Resolved means durable as asked; rejected means nothing
- *   was acknowledged, though the entries may be there (a lost answer).
- * - The store owns the truth about the head. `append` calls `build` exactly once per attempt with the
- *   head as it is on the medium, while nobody else can append; after a failure the next call re-reads.
+ *   was acknowledged, though the entries may be stored (a lost reply).
+ * - The store owns the head. `append` calls `build` exactly once per attempt with the
+ *   stored head, while no other writer can append; after a failure the next call re-reads.
  * - The store does not retry and does not queue: one log has one append under way. Several logs (other
  *   processes) may use a shared store; each sees the others' entries as part of the head.
  * - Reads may run at any time and see acknowledged entries only.
  */
 export type ReceiptStore = {
-  /** Set by a store that fills index columns from the drafts of a batch; for any other they are not kept. */
+  /**
+   * Set by a store that fills index columns from the drafts of a batch; for other stores drafts are
+   * not kept.
+   */
   readonly readsDrafts?: true;
   append(build: (head: StoreHead) => AppendBatch, durability: Durability): Promise<void>;
-  /** The acknowledged tree, re-read from the medium when its state is in doubt. */
+  /** The acknowledged tree, re-read from storage when its state is uncertain. */
   head(): Promise<StoreHead>;
-  /** Bytes of a tile or entry bundle; its width must not pass the acknowledged size. */
+  /** Bytes of a tile or entry bundle; its width must not exceed the acknowledged size. */
   readTile(tile: TileName): Promise<Uint8Array>;
   /** Entries `start` up to, not including, `end`; at most 4,096 at once. */
   readEntries(start: number, end: number): Promise<Uint8Array[]>;
   /**
-   * Only in a store that shows the log as of its last checkpoint: the entries that were committed
-   * since, oldest first. They are durable, and nothing signed covers them yet.
+   * Only in a store that shows the log up to its last checkpoint: the entries committed since,
+   * oldest first. They are durable, but no signature covers them yet.
    */
   readTail?(): AsyncIterable<Uint8Array>;
-  /** Only beside `readTail`: what follows the last commit and is not zero, as a write in progress, a crash or a change leaves it. */
+  /**
+   * Only with `readTail`: nonzero bytes after the last commit, from a write in progress, a crash or
+   * tampering.
+   */
   readUncommitted?(): Promise<Uncommitted | undefined>;
   /**
-   * Only in a store that keeps what questions look for beside the entries, where others can write: the first entry from
-   * `start` up to, not including, `end` that it would be found by something else than it says.
+   * Only in a store with index columns that others can write: the first entry from `start` up to,
+   * not including, `end` whose columns contradict its bytes.
    */
   findMisfiled?(start: number, end: number): Promise<number | undefined>;
-  /** The last signed checkpoint, as it was written. */
+  /** The last signed checkpoint, verbatim. */
   readCheckpoint(): Promise<string | undefined>;
-  /** Keeps a checkpoint; every tile it commits to is durable before it can be read. An older one never replaces a newer. */
+  /**
+   * Stores a checkpoint; every tile it commits to is durable before it can be read. An older one
+   * never replaces a newer one.
+   */
   writeCheckpoint(text: string, size: number): Promise<void>;
-  /** The history of receipt keys that a writer of the log kept here last, as it was written. */
+  /** The stored history of receipt keys, verbatim. */
   readKeyHistory(): Promise<string | undefined>;
   /**
-   * Keeps it, so that a writer with an older copy of the keys is known for one; whether it did. What is there is only
-   * ever gone on with: a history that it is not the beginning of is not kept, whoever wrote since one looked.
+   * Stores the key history, so that a writer with outdated keys can be detected; returns whether it
+   * did. A history is only ever extended: one that does not start with the stored history is
+   * rejected.
    */
   writeKeyHistory(text: string): Promise<boolean>;
-  /** Entries that match, in log order or reverse. Sees every entry acknowledged before the call. */
+  /**
+   * Matching entries, in log order or reverse. Includes every entry acknowledged before the call.
+   */
   query(filter: EntryFilter, page?: PageRequest): Promise<EntryPage>;
   /** Counts of matching entries by any columns and time buckets. */
   count(request: CountRequest): Promise<CountRow[]>;
-  /** Keeps foreign receipts beside ours; one already there (same hash) is left as it is. */
+  /** Stores foreign receipts; one with a known hash is ignored. */
   importForeign(receipts: readonly ForeignReceipt[]): Promise<number>;
   /** Foreign receipts of a session or an agent, oldest first. */
   queryForeign(filter: ForeignFilter): Promise<ForeignReceipt[]>;
   close(): Promise<void>;
 };
 
-/** Most entries one `readEntries` gives. */
+/** Maximum number of entries per `readEntries` call. */
 export const MAX_READ_ENTRIES = 4_096;

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 
-test("what a page downloads to check its receipts signs nothing, reads no disk and stays below 9 KB", async () => {
+test("the browser bundle that checks receipts has no signing or disk code and stays below 9 KB", async () => {
   const { outputFiles, metafile } = await build({
     entryPoints: [fileURLToPath(new URL("./index.ts", import.meta.url))],
     bundle: true,

@@ -13,7 +13,7 @@ const asked = { threadId: "thread", runId: "run" };
 type Shown = { event: JsonObject; receipt: JsonObject };
 type Maker = { stream?: string; run?: string; session?: string; batch?: boolean };
 
-/** A run as its gateway would send it, made from the written format alone. */
+/** A run as its gateway would send it, built from the format documentation alone. */
 function streamOf({ stream = "evt_A", run = "run", session = "s", batch = false }: Maker): Shown[] {
   const ids = { threadId: "thread", runId: run };
   const events: JsonObject[] = [
@@ -51,7 +51,7 @@ function bodyOf(event: JsonObject, id: string, session: string): JsonObject {
   };
 }
 
-/** What is found in a stream: `ok` or the fault, one after another. */
+/** The results for a stream, in order: `ok` or the fault. */
 async function findings(shown: readonly Shown[], further: object = {}): Promise<string[]> {
   const faults = new Map<unknown, StreamFault>();
   const check = checkReceipts({
@@ -59,7 +59,7 @@ async function findings(shown: readonly Shown[], further: object = {}): Promise<
     onRefused: (fault, about) => void faults.set(about, fault),
     ...further,
   });
-  // All at once, as a burst comes: the answers do not depend on when the signatures were checked.
+  // All at once, as in a burst: the results do not depend on when signatures were checked.
   const results = shown.map(({ event, receipt }) => {
     const about = { event, ...asked };
     return check(receipt, about).then((isGood) => (isGood ? "ok" : (faults.get(about) as string)));
@@ -69,13 +69,10 @@ async function findings(shown: readonly Shown[], further: object = {}): Promise<
 
 const OK = ["ok", "ok", "ok", "ok", "ok"];
 
-test.each([false, true])(
-  "every event of an honest stream is signed for (batch: %s)",
-  async (batch) => {
-    expect(await findings(streamOf({ batch }))).toEqual(OK);
-    expect(await findings(streamOf({ batch }), { agent: "support", session: "s" })).toEqual(OK);
-  },
-);
+test.each([false, true])("every event of a genuine stream passes (batch: %s)", async (batch) => {
+  expect(await findings(streamOf({ batch }))).toEqual(OK);
+  expect(await findings(streamOf({ batch }), { agent: "support", session: "s" })).toEqual(OK);
+});
 
 test("a client that reads one stream after the other checks each", async () => {
   const check = checkReceipts({ trustedKeys: [key] });
@@ -89,22 +86,22 @@ test("a client that reads one stream after the other checks each", async () => {
   }
 });
 
-test("a changed event is found", async () => {
+test("a changed event is detected", async () => {
   const shown = streamOf({});
   shown[2]!.event = { ...shown[2]!.event, delta: "pay the attacker" };
   expect(await findings(shown)).toEqual(["ok", "ok", "event", "ok", "ok"]);
 });
 
-test("an event that is left out together with its receipt is found", async () => {
+test("an event removed together with its receipt is detected", async () => {
   expect(await findings(streamOf({}).toSpliced(2, 1))).toEqual(["ok", "ok", "gap", "ok"]);
 });
 
-test("the beginning cannot be left out", async () => {
+test("the first events cannot be removed", async () => {
   const rest = streamOf({}).slice(1);
   expect(await findings(rest)).toEqual(Array.from(rest, () => "other-stream"));
 });
 
-test("events that changed places are found", async () => {
+test("reordered events are detected", async () => {
   const [started, open, content, close, finished] = streamOf({}) as [
     Shown,
     Shown,
@@ -121,7 +118,7 @@ test("events that changed places are found", async () => {
   ]);
 });
 
-test("a receipt of another event of the stream is found", async () => {
+test("a receipt of another event of the stream is detected", async () => {
   const shown = streamOf({});
   const [second, third] = [shown[1]!.receipt, shown[2]!.receipt];
   shown[1]!.receipt = third;
@@ -129,14 +126,14 @@ test("a receipt of another event of the stream is found", async () => {
   expect(await findings(shown)).toEqual(["ok", "event", "event", "ok", "ok"]);
 });
 
-test("an event that is told twice is found, and so is a whole stream", async () => {
+test("a repeated event is detected, and so is a repeated stream", async () => {
   const shown = streamOf({});
   const twice = shown.toSpliced(3, 0, shown[2]!);
   expect(await findings(twice)).toEqual(["ok", "ok", "ok", "repeated", "ok", "ok"]);
   expect((await findings([...shown, ...shown])).slice(5)).toEqual(Array.from(OK, () => "repeated"));
 });
 
-test("events of another run do not pass, whether they are mixed in or told instead", async () => {
+test("events of another run do not pass, whether they are mixed in or sent instead", async () => {
   const other = streamOf({ stream: "evt_B", run: "other" });
   expect(await findings(streamOf({}).toSpliced(2, 1, other[2]!))).toEqual([
     "ok",
@@ -146,7 +143,7 @@ test("events of another run do not pass, whether they are mixed in or told inste
     "ok",
   ]);
   expect(await findings(other)).toEqual(Array.from(OK, () => "other-stream"));
-  // The same with the ids of this run written over those that were signed.
+  // The same with the ids of this run written over the signed ones.
   const renamed = other.map(({ event, receipt }) => ({
     event: Object.hasOwn(event, "runId") ? { ...event, ...asked } : event,
     receipt,
@@ -160,7 +157,7 @@ test("events of another run do not pass, whether they are mixed in or told inste
   ]);
 });
 
-test("a receipt of another session does not pass, though its id fits", async () => {
+test("a receipt of another session does not pass, even if its id matches", async () => {
   const other = streamOf({ session: "theirs" });
   expect(await findings(streamOf({}).with(2, other[2]!))).toEqual([
     "ok",
@@ -173,7 +170,7 @@ test("a receipt of another session does not pass, though its id fits", async () 
   expect(await findings(other, { agent: "billing" })).toEqual(Array.from(OK, () => "agent"));
 });
 
-test("what the trusted key did not sign does not pass", async () => {
+test("a receipt that the trusted key did not sign does not pass", async () => {
   const stranger = createSigner(generateKey());
   const foreign = { trustedKeys: [`ed25519:${encodeHex(stranger.publicKey)}`] };
   expect(await findings(streamOf({}), foreign)).toEqual(Array.from(OK, () => "key"));
@@ -189,7 +186,7 @@ test("what the trusted key did not sign does not pass", async () => {
   }
 });
 
-test("what is no receipt, names no place, or is about something blocked does not pass", async () => {
+test("a value that is not a receipt, has no position, or is about a blocked event does not pass", async () => {
   const shown = streamOf({});
   const { receipt } = shown[1]!;
   const found = async (value: unknown) => {
@@ -204,7 +201,7 @@ test("what is no receipt, names no place, or is about something blocked does not
   }
 });
 
-test("a check without a key, or with something else, is a mistake at once", () => {
+test("a check without a key, or with an invalid one, is a TypeError", () => {
   expect(() => checkReceipts({ trustedKeys: [] })).toThrow(TypeError);
   expect(() => checkReceipts({ trustedKeys: ["ed25519:abc"] })).toThrow(TypeError);
 });

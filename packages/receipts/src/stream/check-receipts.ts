@@ -13,52 +13,54 @@ import type { PlaceFault, ShownEvent } from "./places.js";
 /** Why a receipt on a stream was refused. */
 export type StreamFault =
   | PlaceFault
-  /** It is no receipt. */
+  /** It is not a receipt. */
   | "format"
-  /** It is about something that was blocked. */
+  /** It is about a blocked event. */
   | "blocked"
-  /** Its key is none of the trusted ones. */
+  /** Its key is not trusted. */
   | "key"
-  /** It is about another event than the one beside it. */
+  /** It is about another event. */
   | "event"
-  /** It names another agent, or another session, than was asked for. */
+  /** It names another agent or another session than requested. */
   | "agent"
   | "session"
-  /** The signature does not hold, or that of the stream's beginning does not. */
+  /** Its signature, or that of the stream's first receipt, is invalid. */
   | "signature";
 
-/** What a reader of streams knows beforehand. */
+/** Options of {@link checkReceipts}. */
 export type StreamOptions = {
   /** Receipt keys of the gateway, `ed25519:` and hex. */
   readonly trustedKeys: readonly string[];
-  /** The agent as the gateway names it, if only that one may speak. */
+  /** The agent's name at the gateway, if only that agent is expected. */
   readonly agent?: string;
-  /** The session, where the client named it. */
+  /** The session, if the client set it. */
   readonly session?: string;
-  /** Told why a receipt was refused. */
+  /** Called with the reason when a receipt is refused. */
   readonly onRefused?: (fault: StreamFault, event: ShownEvent) => void;
-  /** Another Ed25519 implementation than the runtime's. */
+  /** Replaces the Ed25519 implementation of the runtime. */
   readonly verifySignature?: SignatureVerifier;
 };
 
-/** Decides about the receipt of one event. */
+/** Checks the receipt of one event. */
 export type StreamCheck = (receipt: JsonValue, event: ShownEvent) => Promise<boolean>;
 
 /**
- * Makes a check of the receipts that a gateway sends beside the events of its streams, for one client.
+ * Creates a check of the receipts that a gateway sends beside the events of its streams, for one
+ * client.
  *
- * Each receipt must be signed by a trusted key, be about the very event beside it, and stand in its place of the
- * stream that `RUN_STARTED` of the run opened. So it shows when an event was changed, left out, moved, repeated, or
- * comes from another run or session. Receipts are to be given in the order they came.
+ * Each receipt must be signed by a trusted key, match the event beside it, and have the next
+ * position in the stream that the `RUN_STARTED` of the run opened. This detects events that were
+ * changed, removed, reordered or repeated, or come from another run or session. Pass the receipts
+ * in the order of arrival.
  *
- * @throws TypeError when no key is given, or one that is none
+ * @throws TypeError without a key, or with an invalid one
  */
 export function checkReceipts(options: StreamOptions): StreamCheck {
   const trusted = trustedSet(options.trustedKeys);
   const signatures = createReceiptSignatures(options.verifySignature);
   const places = createStreamPlaces();
 
-  /** What is wrong with a receipt, the signature left aside. */
+  /** Why a receipt is refused, apart from its signature. */
   function faultOf(receipt: AgUiReceipt, shown: ShownEvent): StreamFault | undefined {
     const { agent, session } = options;
     if (!receipt.allowed) return "blocked";
@@ -68,11 +70,11 @@ export function checkReceipts(options: StreamOptions): StreamCheck {
     return payloadHash(shown.event) === receipt.payload_hash ? undefined : "event";
   }
 
-  /** Synchronous up to the signature: the places are taken in the order in which the receipts came. */
+  /** Synchronous up to the signature: positions are assigned in the order of arrival. */
   async function check(value: JsonValue, shown: ShownEvent): Promise<StreamFault | undefined> {
     try {
       assertReceipt(value);
-      // Each receipt takes its place, also one that is refused for something else.
+      // Each receipt takes its position, even if it is refused for another reason.
       const place = places.take(value, shown);
       const fault = faultOf(value, shown) ?? place.fault;
       const holds = fault === undefined ? isSigned(value) : Promise.resolve(false);

@@ -1,38 +1,38 @@
 import type { JsonObject } from "@countersign/core";
 import type { AgUiReceipt } from "../receipt/receipt.js";
 
-/** An event that a client was shown, and the run that it asked for. */
+/** An event that a client received, and the run that it requested. */
 export type ShownEvent = {
   readonly event: JsonObject;
   readonly threadId: string;
   readonly runId: string;
 };
 
-/** What can be wrong with the place of a receipt. */
+/** Why the position of a receipt is wrong. */
 export type PlaceFault =
-  /** Its id names no place in a stream. */
+  /** Its id contains no stream position. */
   | "no-place"
   /** It belongs to another stream: another run, another session, another time. */
   | "other-stream"
-  /** Something between it and the one before it is missing. */
+  /** A receipt between it and the previous one is missing. */
   | "gap"
-  /** Its place has been taken: it is repeated, or comes too late. */
+  /** Its position was already used: it is repeated or late. */
   | "repeated";
 
-/** The place that a receipt takes. */
+/** The position of a receipt. */
 export type TakenPlace = {
   readonly fault: PlaceFault | undefined;
-  /** Whether the receipt that opened the stream holds. */
+  /** Whether the receipt that opened the stream is valid. */
   readonly isOpened: Promise<boolean>;
-  /** Told whether the receipt holds; it matters for the one that opens a stream. */
+  /** Reports whether the receipt is valid; used for the first receipt of a stream. */
   settle(holds: Promise<boolean>): void;
 };
 
-/** The places of the streams that one client reads, one stream after the other. */
+/** The positions in the streams that one client reads, one stream after the other. */
 export type StreamPlaces = { take(receipt: AgUiReceipt, shown: ShownEvent): TakenPlace };
 
 const PLACE = /^(.{1,256})\.([1-9]\d{0,14})$/su;
-/** Streams that are remembered so that none is told twice. */
+/** Number of past streams to remember, so that none can be replayed. */
 const MAX_STREAMS = 10_000;
 
 type Stream = {
@@ -45,7 +45,7 @@ type Stream = {
 
 const NEVER = Promise.resolve(false);
 
-/** Follows places (docs/decisions/2026-11-16-receipts-to-clients.md). */
+/** Tracks stream positions (docs/decisions/2026-11-16-receipts-to-clients.md). */
 export function createStreamPlaces(): StreamPlaces {
   const known = new Set<string>();
   let stream: Stream | undefined;
@@ -65,7 +65,7 @@ export function createStreamPlaces(): StreamPlaces {
     return fault;
   }
 
-  /** A stream begins with the start of the run that was asked for, and begins once. */
+  /** A stream starts once, with the `RUN_STARTED` of the requested run. */
   function begin(name: string, receipt: AgUiReceipt, shown: ShownEvent): PlaceFault | undefined {
     const { event, threadId, runId } = shown;
     if (known.has(name)) return "repeated";
@@ -92,7 +92,7 @@ export function createStreamPlaces(): StreamPlaces {
           return current?.isOpened ?? NEVER;
         },
         settle(holds) {
-          // What follows is worth what its beginning is worth: it alone names the run.
+          // Later receipts depend on the first one, which alone names the run.
           if (current !== undefined && current !== before) current.isOpened = holds;
         },
       };

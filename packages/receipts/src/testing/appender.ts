@@ -7,7 +7,7 @@ import { openSqliteStore } from "../sqlite/open-sqlite-store.js";
 import { draftOf } from "./drafts.js";
 
 // A process that appends until it is killed or has appended `count`, and prints the number of each
-// acknowledged entry: whatever it printed must be in the log afterwards.
+// acknowledged entry: every printed number must be in the log afterwards.
 const [kind, place = "", start = "0", count = "0"] = process.argv.slice(2);
 const store =
   kind === "sqlite"

@@ -6,8 +6,8 @@ import { build } from "esbuild";
 const source = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Compiles one source file with what it imports, so that worker threads and child processes of a
- * test run the code as it is now and not the last build.
+ * Compiles one source file with its imports, so that worker threads and child processes of a test
+ * run the current code and not the last build.
  */
 export async function bundleForNode(file: string): Promise<URL> {
   const directory = join(source, "../node_modules/.countersign-test");

@@ -6,7 +6,10 @@ import { leafHash } from "../merkle/hash.js";
 import { createTreeBuilder, frontierRoot } from "../merkle/tree.js";
 import type { ReceiptStore } from "../store/store.js";
 
-/** Reads a whole store and checks it against itself: entries, sequence, tree from leaves, tree from tiles. */
+/**
+ * Reads a whole store and checks it for consistency: entries, sequence, tree from leaves, tree from
+ * tiles.
+ */
 export async function checkWholeLog(
   store: Pick<ReceiptStore, "head" | "readEntries" | "readTile">,
 ): Promise<LogEntry[]> {

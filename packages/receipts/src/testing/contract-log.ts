@@ -8,7 +8,7 @@ import { draftOf } from "./drafts.js";
 /** The name of every log of the contract. */
 export const ORIGIN = "contract.example/log";
 const key = generateKey();
-/** What its checkpoints are signed with. */
+/** The key of its checkpoints. */
 export const noteKey = generateKey();
 
 /** A log over a store, with groups and flushes small enough that 600 entries take several. */

@@ -1,12 +1,12 @@
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
-/** A way to the database that can be cut in the middle of a conversation. */
+/** A proxy to the database that can cut a connection in the middle of an exchange. */
 export type CuttingProxy = {
   readonly url: string;
   /**
-   * Cuts the connection on which the client next says `word`: before the server hears it (`lost`), or
-   * after the server has acted but before the client hears so (`persisted`).
+   * Cuts the connection on which the client next sends `word`: before the server receives it
+   * (`lost`), or after the server has acted but before the client receives the reply (`persisted`).
    */
   cutAt(word: string, when: "lost" | "persisted"): void;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
       upstream.write(chunk);
     });
     upstream.on("data", (chunk) => {
-      // The server answered, so it has acted; the answer is swallowed.
+      // The server replied, so it has acted; the reply is dropped.
       if (deaf) client.destroy();
       else client.write(chunk);
     });

@@ -1,18 +1,18 @@
 import type { Disk, DiskFile } from "../bundles/disk.js";
 import { nodeDisk } from "../bundles/disk.js";
 
-/** What happens at the chosen write point. */
+/** The fault at the chosen write point. */
 export type Fault =
-  /** Nothing reaches the disk, and that is reported. */
+  /** Nothing reaches the disk, and the failure is reported. */
   | "lost"
-  /** Everything reaches the disk, and failure is reported. */
+  /** Everything reaches the disk, but a failure is reported. */
   | "persisted"
   /** Half of a write reaches the disk. */
   | "torn"
-  /** No room for it. */
+  /** The disk is full. */
   | "full";
 
-/** A disk that fails once, at its n-th write point; or from there on for good. */
+/** A disk that fails once, at its n-th write point, or permanently from there on. */
 export type FaultyDisk = Disk & {
   /** Write points met so far. */
   readonly points: number;

@@ -30,9 +30,9 @@ function valueOf(entry: LogEntry, column: EntryColumn): string | boolean | null 
   return values[column] ?? null;
 }
 
-/** How every store must answer questions. */
+/** The queries that every store must answer the same way. */
 export function testQuestions(open: (log: string) => Promise<ReceiptStore>): void {
-  test("every filter finds exactly what a walk over all entries finds, page by page", async () => {
+  test("every filter finds exactly what a full scan finds, page by page", async () => {
     const store = await open("query");
     const log = await logOver(store);
     const all = ((await fill(log, 500)) as { entry: LogEntry }[]).map((one) => one.entry);
@@ -121,7 +121,7 @@ export function testQuestions(open: (log: string) => Promise<ReceiptStore>): voi
     await log.close();
   });
 
-  test("questions that make no sense get a coded error and change nothing", async () => {
+  test("invalid queries get a coded error and change nothing", async () => {
     const store = await open("invalid");
     const bad: (() => Promise<unknown>)[] = [
       () => store.query({ nonsense: "x" } as never),

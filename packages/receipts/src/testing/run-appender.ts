@@ -2,16 +2,16 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** An appender process and what it has acknowledged so far. */
+/** An appender process and the entries it has acknowledged so far. */
 export type RunningAppender = {
   readonly child: ChildProcess;
   /** Position in the log → number of the draft. */
   readonly acked: Map<number, number>;
-  /** Resolves when it ended, with its exit code. */
+  /** Resolves with the exit code when the process has ended. */
   readonly ended: Promise<number | null>;
 };
 
-/** Starts the appender (`testing/appender.ts`, bundled) as a process of its own. */
+/** Starts the appender (`testing/appender.ts`, bundled) as a child process. */
 export function runAppender(file: URL, ...parameters: string[]): RunningAppender {
   const child = spawn(process.execPath, [fileURLToPath(file), ...parameters], {
     stdio: ["ignore", "pipe", "inherit"],

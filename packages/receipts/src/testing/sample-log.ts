@@ -25,7 +25,7 @@ export function sampleSigner(byte: number): Signer {
   return createSigner(importPrivateKey(new Uint8Array(32).fill(byte)));
 }
 
-/** A small log with everything an export is made of. */
+/** A small log with all parts of an export. */
 export type SampleLog = {
   entries: Uint8Array[];
   checkpoint: string;

@@ -11,7 +11,7 @@ const FOREIGN = { code: "ERR_LOG_FOREIGN_TAIL" };
 
 type Open = (log: string) => Promise<ReceiptStore>;
 
-/** A log of three entries that a checkpoint covers and three that none does, as a kill leaves it. */
+/** A log of three entries covered by a checkpoint and three that are not, as after a kill. */
 async function leave(open: Open, name: string): Promise<LogEntry[]> {
   const store = await open(name);
   const log = await logOver(store, { seal });
@@ -23,7 +23,10 @@ async function leave(open: Open, name: string): Promise<LogEntry[]> {
   return entries;
 }
 
-/** Opens the log as its writer does, adds an entry and signs for it; gives its number. */
+/**
+ * Opens the log as its writer does, appends an entry and signs a checkpoint; returns the entry's
+ * number.
+ */
 async function reopen(open: Open, name: string): Promise<number> {
   const store = await open(name);
   try {
@@ -36,7 +39,7 @@ async function reopen(open: Open, name: string): Promise<number> {
   }
 }
 
-/** What somebody may do behind the last checkpoint who can write to the store, and holds no key. */
+/** Changes after the last checkpoint by an attacker who can write to the store but has no key. */
 const ACTS: Readonly<Record<string, (entries: readonly LogEntry[]) => LogEntry[]>> = {
   "a receipt is repeated": (entries) => [entries[1] as LogEntry],
   "a receipt is repeated under another run": (entries) => [
@@ -45,21 +48,21 @@ const ACTS: Readonly<Record<string, (entries: readonly LogEntry[]) => LogEntry[]
   "several are repeated in another order": (entries) => entries.toReversed(),
 };
 
-/** Behind the last checkpoint nothing counts that the log's own writers did not write. */
+/** After the last checkpoint only entries of the log's own writers count. */
 export function testSeals(open: Open): void {
-  test("what a killed writer left is its own, and the log goes on", async () => {
+  test("entries of a killed writer count, and the log continues", async () => {
     await leave(open, "seal-own");
     expect(await reopen(open, "seal-own")).toBe(6);
     expect(await reopen(open, "seal-own")).toBe(7);
   });
 
   for (const [title, act] of Object.entries(ACTS)) {
-    test(`${title} behind the last checkpoint: the log is not opened`, async () => {
+    test(`${title} after the last checkpoint: the log is not opened`, async () => {
       const name = `seal-${title.replaceAll(" ", "-")}`;
       const entries = await leave(open, name);
       const store = await open(name);
       const old = (await store.head()).seal;
-      // With the newest seal there is, which is that of another tree.
+      // With the newest existing seal, which belongs to another tree.
       await writeEntries(store, act(entries), old);
       await store.close();
       await expect(reopen(open, name)).rejects.toMatchObject(FOREIGN);
@@ -67,7 +70,7 @@ export function testSeals(open: Open): void {
     });
   }
 
-  test("while a log is open, it neither appends behind what somebody else wrote nor signs for it", async () => {
+  test("an open log neither appends after foreign entries nor signs them", async () => {
     const store = await open("seal-open");
     const log = await logOver(store, { seal });
     await fill(log, 3);
@@ -77,7 +80,7 @@ export function testSeals(open: Open): void {
     await store.close();
   });
 
-  test("a log without seals is gone on with from its checkpoint, and not from anything behind it", async () => {
+  test("a log without seals continues from its checkpoint, and not from anything after it", async () => {
     const first = await open("seal-older");
     const log = await logOver(first);
     await fill(log, 3);
@@ -90,7 +93,7 @@ export function testSeals(open: Open): void {
     await expect(reopen(open, "seal-older")).rejects.toMatchObject(FOREIGN);
   });
 
-  test("an open log goes on behind a writer without seals once that has signed for its entries, and not before", async () => {
+  test("an open log appends after a writer without seals once that writer has signed its entries, and not before", async () => {
     const store = await open("seal-beside");
     const log = await logOver(store, { seal });
     const older = await logOver(store);

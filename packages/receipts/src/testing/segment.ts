@@ -5,7 +5,7 @@ import { encodeEntry } from "../entry/encode-entry.js";
 import type { LogEntry } from "../entry/entry.js";
 import type { HashedDraft } from "../entry/draft.js";
 
-/** The entry a log makes of a draft, with a signature that nobody checks. */
+/** The entry that a log creates from a draft, with a signature that is never checked. */
 export function entryOf(seq: number, draft: HashedDraft): LogEntry {
   const { receipt, received_at = 0, ...rest } = draft;
   return {
@@ -21,7 +21,9 @@ export function entryOf(seq: number, draft: HashedDraft): LogEntry {
   };
 }
 
-/** Entries in bundle encoding with a commit behind every `flush`; its root is not the log's. */
+/**
+ * Entries in bundle encoding with a commit after every `flush` entries; its root is not the log's.
+ */
 export function segmentOf(entries: readonly LogEntry[], flush: number): Buffer {
   const pieces: Uint8Array[] = [];
   for (const [index, entry] of entries.entries()) {

@@ -17,7 +17,7 @@ import { draftOf } from "./drafts.js";
 import { testQuestions } from "./question-contract.js";
 import { testSeals } from "./seal-contract.js";
 
-/** What every store must do, run against each of them with the same data. */
+/** The contract of every store, run against each of them with the same data. */
 export function describeStoreContract(
   name: string,
   open: (log: string) => Promise<ReceiptStore>,
@@ -56,7 +56,7 @@ function testLog(open: (log: string) => Promise<ReceiptStore>): void {
     });
   });
 
-  test("a proof verifies against the checkpoint it carries, and growth is consistent", async () => {
+  test("a proof verifies against its own checkpoint, and growth is consistent", async () => {
     const store = await open("proof");
     const log = await logOver(store);
     const first = (await fill(log, 300)) as { bytes: Uint8Array }[];
@@ -93,7 +93,7 @@ function testLog(open: (log: string) => Promise<ReceiptStore>): void {
     await log.close();
   });
 
-  test("checkpoints that are made at the same time are all kept, and the newest is what stays", async () => {
+  test("concurrent checkpoints all succeed, and the newest one stays", async () => {
     const store = await open("together");
     const log = await logOver(store);
     for (let round = 0; round < 5; round += 1) {

@@ -8,8 +8,8 @@ import type { ReceiptStore } from "../store/store.js";
 import { encodeBundle } from "../tiles/bundle.js";
 
 /**
- * Appends entries as somebody does who may write to the store and has no key: everything fits, commit and tree included.
- * Few enough that no bundle begins and no tile is filled.
+ * Appends entries like an attacker who can write to the store but has no key: everything is
+ * consistent, commit and tree included. Too few to start a bundle or to fill a tile.
  */
 export async function writeEntries(
   store: ReceiptStore,

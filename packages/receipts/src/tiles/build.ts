@@ -8,11 +8,11 @@ export type HashTile = TileName & {
   readonly hashes: readonly Uint8Array[];
 };
 
-/** Cuts a stream of leaf hashes into tiles, holding at most one unfinished tile per level. */
+/** Splits a stream of leaf hashes into tiles, holding at most one unfinished tile per level. */
 export type TileBuilder = {
-  /** Adds the next leaf hash; gives the tiles it completed, lowest level first. */
+  /** Adds the next leaf hash; returns the completed tiles, lowest level first. */
   append(leaf: Uint8Array): HashTile[];
-  /** The partial tiles of the tree as it is now, lowest level first. */
+  /** The partial tiles of the current tree, lowest level first. */
   partials(): HashTile[];
 };
 

@@ -10,10 +10,10 @@ function malformed(reason: string): CountersignError {
   });
 }
 
-/** Upper bound of the bytes of one entry bundle, to refuse a larger file before reading it. */
+/** Upper bound of the bytes of one entry bundle; larger files are rejected before reading. */
 export const MAX_BUNDLE_BYTES = TILE_WIDTH * (2 + MAX_ENTRY_BYTES);
 
-/** Entries, each behind its length as a 16-bit big-endian number. */
+/** Encodes entries, each after its length as a 16-bit big-endian number. */
 export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   let total = 0;
   for (const entry of entries) {
@@ -40,8 +40,8 @@ export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * The entries of a bundle up to where it breaks off (views, not copies), and what is wrong there.
- * For a verifier that must name the first entry that is missing.
+ * The entries of a bundle up to the first fault (views, not copies), and the fault. For a verifier
+ * that reports the first missing entry.
  */
 export function splitBundle(
   bytes: Uint8Array,
@@ -64,14 +64,16 @@ export function splitBundle(
     : { entries, fault: "fewer entries than its width" };
 }
 
-/** Splits a bundle into its entries (views, not copies); it must hold exactly `width` of them. */
+/**
+ * Splits a bundle into its entries (views, not copies); it must contain exactly `width` of them.
+ */
 export function decodeBundle(bytes: Uint8Array, width: number): Uint8Array[] {
   const { entries, fault } = splitBundle(bytes, width);
   if (fault !== undefined) throw malformed(fault);
   return entries;
 }
 
-/** Hashes side by side. */
+/** Concatenates hashes. */
 export function encodeTile(hashes: readonly Uint8Array[]): Uint8Array {
   if (hashes.length < 1 || hashes.length > TILE_WIDTH) {
     throw new TypeError("a tile holds 1 to 256 hashes");
@@ -81,12 +83,12 @@ export function encodeTile(hashes: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Refuses a tile that does not hold exactly `width` hashes. */
+/** Rejects a tile that does not contain exactly `width` hashes. */
 export function assertTile(bytes: Uint8Array, width: number): void {
   if (bytes.length !== width * HASH_BYTES) throw malformed("length does not fit its width");
 }
 
-/** Splits a tile into its hashes (views, not copies); it must hold exactly `width` of them. */
+/** Splits a tile into its hashes (views, not copies); it must contain exactly `width` of them. */
 export function decodeTile(bytes: Uint8Array, width: number): Uint8Array[] {
   assertTile(bytes, width);
   const hashes: Uint8Array[] = [];

@@ -16,8 +16,8 @@ export function tileWidth(level: number, index: number, size: number): number {
 }
 
 /**
- * Every resource of a tree of `size` leaves that a tree of `oldSize` leaves did not have yet:
- * entry bundles first, then tiles from the leaves up, which is the order to write them in.
+ * Every resource of a tree of `size` leaves that a tree of `oldSize` leaves did not have yet: entry
+ * bundles first, then tiles from the leaves up, in the order to write them.
  */
 export function* tilesForGrowth(oldSize: number, size: number): Generator<TileName> {
   for (const level of ["entries" as const, ...tileLevels(size)]) {

@@ -6,12 +6,12 @@ import { TILE_WIDTH } from "./path.js";
 import { createTileCache } from "./tile-cache.js";
 import type { TileCache } from "./tile-cache.js";
 
-/** Gives the bytes of one tile of hashes. */
+/** Returns the bytes of one tile of hashes. */
 export type TileReader = (tile: TileName & { level: number }) => Uint8Array | Promise<Uint8Array>;
 
 const TILE_HEIGHT = 8;
 
-/** Reads nodes of a tree of `size` leaves out of its tiles; a cache may be shared between readers of one log. */
+/** Reads nodes of a tree of `size` leaves from its tiles; readers of one log may share a cache. */
 export function createTileNodeReader(
   size: number,
   read: TileReader,

@@ -47,7 +47,7 @@ export function entriesPath(index: number, width: number = TILE_WIDTH): string {
   return tilePath({ level: "entries", index, width });
 }
 
-/** Reads a path back; anything but the one canonical spelling is refused. */
+/** Parses a path; only the canonical form is accepted. */
 export function parseTilePath(path: string): TileName {
   const match = PATH.exec(path);
   if (match === null) throw malformed("path");

@@ -1,16 +1,16 @@
 import { HASH_BYTES, nodeHash } from "../merkle/hash.js";
 
-/** A tile of hashes in memory, with the nodes above them that were asked for so far. */
+/** A tile of hashes in memory, with the requested nodes above them. */
 export type CachedTile = {
   /** Root of the perfect subtree over hashes `index * 2^height` to `(index + 1) * 2^height`. */
   node(height: number, index: number): Uint8Array;
 };
 
-/** Tiles that were read lately; a tile of a given width never changes. */
+/** Recently read tiles; a tile of a given width never changes. */
 export type TileCache = {
   get(
     name: { level: number; index: number; width: number },
-    /** Gives the tile's hashes side by side. */
+    /** Returns the concatenated hashes of the tile. */
     read: () => Promise<Uint8Array>,
   ): Promise<CachedTile>;
 };
@@ -18,8 +18,8 @@ export type TileCache = {
 const TILE_HEIGHT = 8;
 const MAX_TILES = 64;
 
-// Levels lie one behind the other in one piece of memory: an object for each of 511 hashes, kept for a while,
-// made the collector stop everything for longer than a proof takes.
+// All levels in one buffer: 511 long-lived objects per tile caused garbage collection pauses longer
+// than a proof takes.
 function createCachedTile(hashes: Uint8Array): CachedTile {
   const starts = [0];
   let count = hashes.length / HASH_BYTES;
@@ -45,8 +45,8 @@ function createCachedTile(hashes: Uint8Array): CachedTile {
 }
 
 /**
- * Keeps the tiles used last. Shared between proofs it leaves each with one tile to read: those above
- * the leaves are the same for most, and so are the 255 hashes inside each of them.
+ * Keeps the most recently used tiles. Proofs that share it read one tile each: most share the tiles
+ * above the leaves, and the 255 hashes inside each of them.
  */
 export function createTileCache(maxTiles: number = MAX_TILES): TileCache {
   const tiles = new Map<string, Promise<CachedTile>>();
@@ -56,7 +56,7 @@ export function createTileCache(maxTiles: number = MAX_TILES): TileCache {
       let tile = tiles.get(key);
       if (tile === undefined) {
         tile = read().then(createCachedTile);
-        // A failed read is tried again by the next call.
+        // The next call retries a failed read.
         tile.catch(() => tiles.delete(key));
         const oldest = tiles.size >= maxTiles ? tiles.keys().next().value : undefined;
         if (oldest !== undefined) tiles.delete(oldest);

@@ -41,7 +41,7 @@ test("paths are those of C2SP tlog-tiles", () => {
   expect(entriesPath(1000, 1)).toBe("tile/entries/x001/000.p/1");
 });
 
-test("a path has one spelling, which reads back", () => {
+test("a path has one form, which parses back", () => {
   const level = fc.oneof(fc.integer({ min: 0, max: 63 }), fc.constant("entries" as const));
   fc.assert(
     fc.property(level, fc.nat(2 ** 40), fc.integer({ min: 1, max: 256 }), (at, index, width) => {
@@ -121,7 +121,7 @@ test("a tree of 70,000 leaves has the tiles the specification counts", () => {
   expect(tileWidth(0, 274, 70_000)).toBe(0);
 });
 
-test("growing in any steps names exactly the tiles that one step names, plus partial ones", () => {
+test("growth in any steps lists exactly the tiles of one step, plus partial ones", () => {
   fc.assert(
     fc.property(fc.nat(1000), fc.nat(1000), (first, more) => {
       const size = first + more;
@@ -152,7 +152,7 @@ test("nodes read out of tiles give the root and proofs of the whole tree", async
   await expect(read(0, 66_000)).rejects.toThrow(TypeError);
 });
 
-test("readers of one log share tiles, whatever its size was, and a failed read is tried again", async () => {
+test("readers of one log share tiles, whatever its size was, and a failed read is retried", async () => {
   const leaves = Array.from({ length: 1_000 }, (_, index) =>
     leafHash(Uint8Array.of(index >> 8, index & 255)),
   );
@@ -181,7 +181,8 @@ test("readers of one log share tiles, whatever its size was, and a failed read i
       expect(verifyInclusion(leaves[index]!, index, size, proof, root)).toBe(true);
     }
   }
-  // Four of the first attempt at most; then each tile once, but for those the small cache let go.
+  // At most four of the first attempt; then each tile once, except those that the small cache
+  // evicted.
   expect(reads).toBeLessThan(30);
 });
 

@@ -8,7 +8,7 @@ import {
   splitBatchSignature,
 } from "../receipt/batch-signature.js";
 
-/** A node under a root signature that held, and the path that leads on from it. */
+/** A node under a valid root signature, and the rest of its path. */
 type KnownNode = { readonly hash: string; readonly rest: string };
 
 type Group = {
@@ -18,14 +18,15 @@ type Group = {
 };
 
 const HASH_BYTES = 32;
-/** More than the width of any level, so that level and index make one number. */
+/** More than the width of any level: level and index form one number. */
 const LEVEL = 2 ** 20;
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 
 /**
- * Follows the paths of batch signatures up to a root whose signature holds, or to a node from which an
- * earlier path of the group did. It does what `createBatchVerifier` does at once, with hashes as
- * latin1 strings, and is done for after the first "no": the bundle is then looked at closely anyway.
+ * Follows the paths of batch signatures up to a root with a valid signature, or to a node that an
+ * earlier path of the group verified. It does the same as `createBatchVerifier`, synchronously and
+ * with hashes as latin1 strings. After the first `false` do not use it again: the general verifier
+ * takes over the bundle.
  */
 export class BatchPaths {
   readonly #check: SignatureVerifier;
@@ -35,7 +36,7 @@ export class BatchPaths {
     this.#check = check;
   }
 
-  /** Whether the signature holds for a leaf (a latin1 string); throws where it is malformed. */
+  /** Whether the signature is valid for a leaf (a latin1 string); throws when it is malformed. */
   holds(leaf: string, key: { text: string; bytes: Uint8Array }, signature: string): boolean {
     const { index, size, rootSignature, path } = splitBatchSignature(signature);
     let group = this.#groups.get(rootSignature);
@@ -53,7 +54,7 @@ export class BatchPaths {
       group.nodes.set(place, { hash: own, rest });
       if (width === 1) break;
       const isRight = at % 2 === 1;
-      // The last node of an odd level has no sibling there: it moves up as it is.
+      // The last node of an odd level has no sibling: it moves up unchanged.
       if (isRight || at + 1 < width) {
         if (rest === "") return false;
         node.set(decodePathHash(rest), isRight ? 1 : 1 + HASH_BYTES);
@@ -63,7 +64,7 @@ export class BatchPaths {
       }
       at = Math.floor(at / 2);
     }
-    // Only the first path of a group comes here; the root it leaves behind is known to the others.
+    // Only the first path of a group gets here; the others stop at a known node.
     const message = batchRootMessage(size, Buffer.from(own, "latin1"));
     return rest === "" && this.#check(key.bytes, message, decodeHex(rootSignature)) === true;
   }

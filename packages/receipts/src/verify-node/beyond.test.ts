@@ -11,7 +11,7 @@ import { createFileRepeats } from "./file-repeats.js";
 const { entries, keys, receiptKeys } = await sampleLog(20, { rotateAt: 10 });
 const history = parseKeyHistory(keys);
 const [first = "", second = ""] = receiptKeys;
-/** What was found in the entries before the checkpoint, all of the first key. */
+/** The verification of the entries before the checkpoint, all of the first key. */
 const covered: Verification = {
   checks: [],
   valid: true,
@@ -22,7 +22,7 @@ async function* behind(list: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* list;
 }
 
-test("a key that a trusted key handed over to is trusted behind the checkpoint too", async () => {
+test("a key that a trusted key rotated to is trusted after the checkpoint too", async () => {
   const options = { history, trustedKeys: [first.replace("ed25519:", "")] };
   const result = await verifyBeyond(covered, 10, behind(entries.slice(10)), options);
   expect(result).toMatchObject({ valid: true, signerTrusted: true });
@@ -32,7 +32,7 @@ test("a key that a trusted key handed over to is trusted behind the checkpoint t
   expect(without.signers.at(-1)).toEqual({ key: second, role: "receipt", trusted: false });
 });
 
-test("behind the checkpoint no receipt comes twice, also none from before it", async () => {
+test("a repeated receipt after the checkpoint is found, also one from before it", async () => {
   const again = (of: number, seq: number): Uint8Array =>
     encodeEntry({ ...decodeEntry(entries[of]!), seq });
   const [last, before] = [again(11, 12), again(3, 12)];
@@ -50,7 +50,7 @@ test("behind the checkpoint no receipt comes twice, also none from before it", a
   expect(known.checks.at(-1)?.detail).toContain("the receipt of entry 3");
 });
 
-test("behind the checkpoint a retired or a foreign key signs no entry of the log", async () => {
+test("an entry of a retired or foreign key after the checkpoint is refused", async () => {
   for (const [byte, reason] of [
     [7, "the key was retired"],
     [42, "the key is not in the history"],

@@ -17,18 +17,22 @@ import { loadFastVerifier } from "./ed25519.js";
 
 const ID = "beyond-checkpoint";
 
-/** Whom the verifier trusts, and which keys the log was handed over to. */
+/** The keys that the verifier trusts, and the log's key history. */
 export type BeyondOptions = Pick<ReceiptOptions, "trustedKeys"> & {
-  /** The log's key history, already verified: what is signed by another key is no entry of this log. */
+  /** The verified key history of the log: an entry of any other key is not part of this log. */
   history?: readonly KeyRecord[];
-  /** Has met the receipts that the checkpoint covers; without it a repeat is only seen among those behind it. */
+  /**
+   * The receipts that the checkpoint covers; without it only repeats among the later entries are
+   * found.
+   */
   repeats?: Repeats;
 };
 
 /**
- * Adds the entries behind the last checkpoint to a verification: each must be an entry with the next
- * number and a valid receipt that was not there before. That none was left out or put in their place only a checkpoint can tell,
- * so they are one line of their own. Without such entries the verification stays as it is.
+ * Adds the entries after the last checkpoint to a verification: each must be an entry with the next
+ * number and a valid receipt that is not a repeat. Only a checkpoint can show that none was removed
+ * or replaced, so they get their own check. Without such entries the verification is returned
+ * unchanged.
  */
 export async function verifyBeyond(
   covered: Verification,
@@ -67,7 +71,9 @@ export async function verifyBeyond(
   return conclude(checks, [...signers.values()]);
 }
 
-/** The mark of an entry; of one that cannot be read, which is told elsewhere, none. */
+/**
+ * The fingerprint of an entry; zeros for one that cannot be decoded, which another check reports.
+ */
 function marksOf(bytes: Uint8Array): Uint32Array {
   const marks = new Uint32Array(MARK_WORDS);
   try {

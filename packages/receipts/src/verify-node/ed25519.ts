@@ -3,8 +3,9 @@ import { loadSodium } from "../base/sodium.js";
 import type { SignatureVerifier } from "../note/verify-note.js";
 
 /**
- * libsodium's check where the optional package is installed, Node's own otherwise. What libsodium
- * refuses is asked again: its rules are the stricter ones and the answer must not depend on it.
+ * libsodium's verification if the optional package is installed, otherwise Node's. Node decides
+ * again about signatures that libsodium rejects: its rules are stricter, and the result must not
+ * depend on the library.
  */
 export async function loadFastVerifier(): Promise<SignatureVerifier> {
   const sodium = loadSodium();

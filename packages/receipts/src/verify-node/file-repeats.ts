@@ -6,17 +6,17 @@ import { openSpillFile } from "./spill-file.js";
 import type { SpillFile } from "./spill-file.js";
 
 const PARTS = 256;
-/** A mark, and the number of its entry. */
+/** A fingerprint, and the number of its entry. */
 const RECORD = MARK_WORDS + 2;
 const TWO_32 = 2 ** 32;
-/** Entries whose records are held in memory: 24 MB. */
+/** Maximum number of records in memory: 24 MB. */
 const MAX_HELD = 1_000_000;
 const FIRST_RECORDS = 16;
 
 /**
- * Looks for receipts that stand in a log twice, in bounded memory: 24 bytes an entry, in 256 parts by a hash that nobody
- * can know beforehand. No more than a million entries and one part of the log are in memory at a time; the rest is in a
- * temporary file.
+ * Finds receipts that are in a log twice, in bounded memory: 24 bytes per entry, in 256 partitions
+ * by a secret random hash. At most a million entries and one partition are in memory at a time; the
+ * rest is in a temporary file.
  */
 export function createFileRepeats(maxHeld = MAX_HELD): Repeats {
   const hash = createMarkHash();
@@ -86,7 +86,7 @@ function* repeatsIn(
     filled += piece.length;
   }
   const count = words / RECORD;
-  // Twice as many slots as records; 0 is free.
+  // Twice as many slots as records; 0 means free.
   const slots = new Uint32Array(count * 2);
   for (let record = 0; record < count; record += 1) {
     const at = record * RECORD;

@@ -16,15 +16,15 @@ export { createFileRepeats } from "./file-repeats.js";
 export { verifyReceiptLines } from "./receipt-lines.js";
 export { conclude, failed, held, skipped } from "../verify/result.js";
 
-/** How a directory is verified; the signature check is chosen here. */
+/** Options of {@link verifyExportDirectory}. */
 export type DirectoryOptions = Omit<ExportOptions, "verifyBundles" | "verifySignature"> & {
-  /** Threads that verify; all cores by default, 1 stays on the calling thread. */
+  /** Number of threads; default: all cores. 1 stays on the calling thread. */
   threads?: number;
-  /** The compiled worker, when this module was bundled away from it. */
+  /** The compiled worker, if a bundler moved this module away from it. */
   workerScript?: URL;
 };
 
-/** Verifies an export in a directory on all cores. The answer is that of `verifyExport`. */
+/** Verifies an export in a directory on all cores. The result is that of `verifyExport`. */
 export async function verifyExportDirectory(
   directory: string,
   options: DirectoryOptions = {},
@@ -41,7 +41,7 @@ export async function verifyExportDirectory(
   const path = resolve(directory);
   const reader = createDirectoryReader(path);
   const script = workerScript ?? new URL("./worker.js", import.meta.url);
-  // Run from source there is no compiled worker of our own: then this thread does it alone.
+  // Source runs have no compiled worker: then the calling thread verifies alone.
   const isMissing = workerScript === undefined && !existsSync(fileURLToPath(script));
   if (threads <= 1 || isMissing) {
     return verifyExport(reader, { ...rest, verifySignature: await loadFastVerifier() });

@@ -4,7 +4,7 @@ import { createMarkHash, partOf, slotOf } from "./mark-hash.js";
 
 const COUNT = 50_000;
 
-/** Marks that differ in some bits only, from a number of 16 bits. */
+/** Fingerprints that differ in a few bits only, from a 16-bit number. */
 const CHOSEN: readonly [string, (number: number) => readonly number[]][] = [
   ["whose words are multiples of 65,536", (number) => [number * 2 ** 16, number * 2 ** 16, 0, 0]],
   [
@@ -14,7 +14,7 @@ const CHOSEN: readonly [string, (number: number) => readonly number[]][] = [
   ["that are one signature at many places of its group", (number) => [1, 2, 3, number]],
 ];
 
-/** The longest way to a free slot while all marks are put into tables that are half full in the end. */
+/** The longest probe sequence while filling tables to half of their capacity. */
 function longestProbe(marks: Uint32Array): number {
   const hash = createMarkHash();
   const parts = Array.from({ length: 256 }, (): number[] => []);
@@ -43,12 +43,12 @@ for (const [which, words] of CHOSEN) {
   test(`marks ${which} are found as fast as any others`, () => {
     const marks = new Uint32Array(COUNT * MARK_WORDS);
     for (let number = 0; number < COUNT; number += 1) marks.set(words(number), number * MARK_WORDS);
-    // 21 to 36 in nine runs, and 196 where all marks of a part meet in one slot.
+    // 21 to 36 in nine runs, and 196 when all fingerprints of a partition hash to one slot.
     expect(longestProbe(marks)).toBeLessThan(100);
   });
 }
 
-test("slots are used from the first to the last, whatever their number is, and never beyond", () => {
+test("slots are used from the first to the last, for any table size, and never beyond", () => {
   for (const slots of [1, 2, 3, 512, 2 ** 24, 2 ** 26]) {
     expect(slotOf(0xab00_0000, slots)).toBe(0);
     expect(slotOf(0xabff_ffff, slots)).toBe(slots - Math.max(1, slots / 2 ** 24));

@@ -4,13 +4,14 @@ const MARK_BYTES = MARK_WORDS * Uint32Array.BYTES_PER_ELEMENT;
 const BYTE_VALUES = 256;
 const TWO_32 = 2 ** 32;
 
-/** The hash of the mark that begins at a place, of 32 bits that are all equally good. */
+/** The 32-bit hash of the fingerprint at a position; all bits are equally distributed. */
 export type MarkHash = (marks: Uint32Array, at: number) => number;
 
 /**
- * A hash that nobody can know beforehand: a random number for each value of each byte of a mark, joined by XOR (simple
- * tabulation, which linear probing takes constant time with: Pătraşcu and Thorup 2012). Marks are chosen by whoever wrote
- * the log, and sums of products do not do: words that end in zeros make hashes that do, whatever the factors are.
+ * An unpredictable hash: a random number for each value of each byte of a fingerprint, joined by
+ * XOR. With this simple tabulation linear probing takes constant time (Pătraşcu and Thorup 2012).
+ * The author of the log chooses the fingerprints, so sums of products are not enough: words that
+ * end in zeros give hashes that do, whatever the factors.
  */
 export function createMarkHash(): MarkHash {
   const table = crypto.getRandomValues(new Uint32Array(MARK_BYTES * BYTE_VALUES));
@@ -29,12 +30,15 @@ export function createMarkHash(): MarkHash {
   };
 }
 
-/** The part that a mark belongs to, of 256: by the first 8 bits of its hash. */
+/** The partition of a fingerprint, one of 256: the first 8 bits of its hash. */
 export function partOf(hash: number): number {
   return hash >>> 24;
 }
 
-/** Where a mark is looked for first within its part, by the other bits: those of the part all its marks share. */
+/**
+ * The first slot to probe for a fingerprint, by the other bits: within a partition the first 8 are
+ * equal.
+ */
 export function slotOf(hash: number, slots: number): number {
   return Math.floor((((hash << 8) >>> 0) / TWO_32) * slots);
 }

@@ -3,12 +3,12 @@ import type { BundleReport } from "../verify/bundle.js";
 import type { BundlePlan } from "../verify/export.js";
 import type { WorkerAnswer, WorkerQuestion, WorkerSetup } from "./protocol.js";
 
-/** Bundles a worker has waiting, so that it never waits for the main thread itself. */
+/** Bundles queued per worker, so that it never waits for the main thread. */
 const AHEAD = 4;
 
 type Waiting = { resolve(report: BundleReport): void; reject(error: unknown): void };
 
-/** Verifies bundles on several threads and gives the reports in order. */
+/** Verifies bundles on several threads and yields the reports in order. */
 export async function* verifyBundlesOnThreads(
   script: URL,
   directory: string,
@@ -24,7 +24,7 @@ export async function* verifyBundlesOnThreads(
     waiting.clear();
   };
   const held = new Map(workers.map((worker) => [worker, 0]));
-  // The one with least to do: a thread whose processor is taken away must not hold up the others.
+  // The worker with the shortest queue: a slow thread must not delay the others.
   const leastBusy = (): Worker =>
     workers.reduce((least, one) => ((held.get(one) ?? 0) < (held.get(least) ?? 0) ? one : least));
   for (const worker of workers) {
@@ -48,9 +48,9 @@ export async function* verifyBundlesOnThreads(
     const worker = leastBusy();
     held.set(worker, (held.get(worker) ?? 0) + 1);
     const question: WorkerQuestion = { index, lines };
-    // Lines lie in memory of their own (`BundlePlan`), so that nothing else goes along.
+    // Lines are in their own buffer (`BundlePlan`), so nothing else is transferred.
     worker.postMessage(question, lines === undefined ? [] : [lines.buffer]);
-    // A rejection is looked at when its turn comes; until then it is not unhandled.
+    // A rejection is handled in its turn; until then it must not count as unhandled.
     report.catch(() => {});
     return report;
   };

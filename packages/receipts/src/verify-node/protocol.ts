@@ -1,17 +1,17 @@
 import type { KeyPeriod } from "../keys/verify-history.js";
 import type { BundleReport } from "../verify/bundle.js";
 
-/** What a worker is started with. */
+/** The start parameters of a worker. */
 export type WorkerSetup = {
   readonly directory: string;
   readonly size: number;
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
 };
 
-/** Which bundle to verify, and the lines of `receipts.jsonl` that belong to it. */
+/** The bundle to verify, and its lines of `receipts.jsonl`. */
 export type WorkerQuestion = { readonly index: number; readonly lines: Uint8Array | undefined };
 
-/** What a worker answers. */
+/** The reply of a worker. */
 export type WorkerAnswer =
   | { readonly report: BundleReport }
   | { readonly index: number; readonly error: unknown };

@@ -16,9 +16,9 @@ import { createFileRepeats } from "./file-repeats.js";
 const CHECKS: readonly CheckId[] = ["receipt-format", "receipt-signature", "deny-signed-singly"];
 
 /**
- * Verifies a file of receipts, one on each line, on their own: what `receipts.jsonl` of an export is.
- * Each says what was decided and who signed it; that they are all there, in this order, only the whole
- * export with its checkpoint can show. A failure names its line, from 0 on.
+ * Verifies a file of receipts, one per line, without a log: for example `receipts.jsonl` of an
+ * export. Each receipt shows a decision and its signer; only a whole export with its checkpoint can
+ * show that all are present, in this order. A failure names its line, from 0 on.
  */
 export async function verifyReceiptLines(
   file: string,
@@ -61,7 +61,9 @@ export async function verifyReceiptLines(
   return conclude(checks, [...signers.values()]);
 }
 
-/** The mark of a receipt on a line; of anything else, which is told elsewhere, none. */
+/**
+ * The fingerprint of the receipt on a line; zeros for anything else, which another check reports.
+ */
 function marksOf(line: Uint8Array): Uint32Array {
   const marks = new Uint32Array(MARK_WORDS);
   try {

@@ -3,7 +3,7 @@ import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
 import { createRepeats } from "../verify/repeats.js";
 import { createFileRepeats } from "./file-repeats.js";
 
-/** The mark of a made-up signature. */
+/** The fingerprint of a generated signature. */
 function markOf(number: number): Uint32Array {
   const marks = new Uint32Array(MARK_WORDS);
   const digits = Array.from({ length: 4 }, (_, word) =>
@@ -18,7 +18,7 @@ for (const [where, create] of [
   ["in parts", createFileRepeats],
   ["with a file for what is too much", () => createFileRepeats(700)],
 ] as const) {
-  test(`every receipt that comes a second time is found, with the lowest number first, ${where}`, async () => {
+  test(`every repeated receipt is found, with the lowest number first, ${where}`, async () => {
     const repeats = create();
     for (let number = 0; number < 5_000; number += 1) await repeats.add(number, markOf(number));
     expect(await repeats.find()).toEqual({ count: 0, first: undefined });
@@ -37,11 +37,11 @@ test("a signature that many receipts share takes no longer than as many signatur
   for (let place = 0; place < places; place += 1) marks.set([1, 2, 3, place], place * MARK_WORDS);
   const repeats = createFileRepeats();
   await repeats.add(0, marks);
-  // Each held against all before it, these took 16 seconds.
+  // Comparing each with all before it took 16 seconds.
   expect((await repeats.find()).count).toBe(0);
 });
 
-test("receipts of one group are told apart by their places, and one signature in two spellings is one", async () => {
+test("receipts of one group are distinguished by their index, and one signature in two encodings is one", async () => {
   const root = "ab".repeat(64);
   const repeats = createFileRepeats();
   const add = async (number: number, signature: string): Promise<void> => {
@@ -58,7 +58,7 @@ test("receipts of one group are told apart by their places, and one signature in
   expect(await repeats.find()).toEqual({ count: 2, first: { index: 3, earlier: 2 } });
 });
 
-test("entries without a signature that could be read are no repeats of each other, in memory or in parts", async () => {
+test("entries without a readable signature do not count as repeats of each other, in memory or in partitions", async () => {
   const marks = new Uint32Array(MARK_WORDS * 4);
   writeMark("no signature", marks, 2);
   writeMark("ed25519:none", marks, 3);

@@ -29,7 +29,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const check = await loadFastVerifier();
 const signatures = createReceiptSignatures(check);
-// Batches that end with the bundle, that go on after it, that hold one receipt, and none at all.
+// Batches that end with the bundle, that continue after it, that hold one receipt, and none at all.
 const logs = await Promise.all(
   [0, 1, 5, 8, 32].map((batch) => sampleLog(WIDTH + 8, { rotateAt: 29, batch })),
 );
@@ -41,7 +41,7 @@ function receiptOf(entry: string): string {
 
 type Reports = { quick: BundleReport | undefined; slow: BundleReport };
 
-/** Both looks at a bundle of these entries, whose tile and lines were made to fit them. */
+/** Both verifications of a bundle of these entries, with a matching tile and lines. */
 async function lookTwice(
   entries: readonly string[],
   periods: ReadonlyMap<string, KeyPeriod>,
@@ -74,7 +74,7 @@ const periodsOf = (log: (typeof logs)[number]): ReadonlyMap<string, KeyPeriod> =
 const textsOf = (log: (typeof logs)[number]): string[] =>
   log.entries.slice(0, WIDTH).map((entry) => Buffer.from(entry).toString("latin1"));
 
-test("the quick look is content with every kind of signature and says what the close one says", async () => {
+test("the fast verifier accepts every kind of signature and reports what the general one reports", async () => {
   for (const log of logs) {
     const { quick, slow } = await lookTwice(textsOf(log), periodsOf(log));
     expect(isSound(slow)).toBe(true);
@@ -93,7 +93,7 @@ const MEMBERS = [
   "allowed",
 ];
 
-/** Each takes the entries, two places and a number, and damages or rearranges them. */
+/** Each takes the entries, two indexes and a number, and damages or rearranges them. */
 const damages: ((entries: string[], a: number, b: number, number: number) => void)[] = [
   function flipBit(entries, a, _, number) {
     const bytes = Buffer.from(entries[a]!, "latin1");
@@ -156,7 +156,7 @@ const damages: ((entries: string[], a: number, b: number, number: number) => voi
 ];
 
 test.each(damages.map((damage) => [damage.name, damage] as const))(
-  "where the tree and the lines fit a damaged bundle, the quick look finds nothing the close one does not: %s",
+  "when tree and lines match a damaged bundle, the fast verifier accepts nothing that the general one refuses: %s",
   async (_, damage) => {
     const place = fc.integer({ min: 0, max: WIDTH - 1 });
     const log = fc.constantFrom(...logs);
@@ -187,7 +187,7 @@ test.each<[string, (bodies: AgUiReceiptBody[]) => void, string]>([
     "receipt-signature",
   ],
 ])(
-  "a group that was signed with %s in it is taken as the close look takes it",
+  "a group that was signed with %s in it is treated as the general verifier treats it",
   async (_, change, broken) => {
     const signer = sampleSigner(7);
     const bodies = [0, 1, 2].map((index) => sampleBody(index, signer));

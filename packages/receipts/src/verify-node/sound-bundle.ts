@@ -12,7 +12,7 @@ import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
 import type { CheckId } from "../verify/result.js";
 import { SoundSignatures } from "./sound-signatures.js";
 
-/** What a thread needs to look at bundles of one export. */
+/** The inputs that are the same for all bundles of one export. */
 export type SoundContext = {
   readonly directory: string;
   readonly check: SignatureVerifier;
@@ -41,7 +41,7 @@ function readWhole(path: string, maxBytes: number): Buffer | undefined {
   }
   try {
     const stat = fstatSync(file);
-    // A pipe or a device has no end: the reader that says what is wrong looks at it.
+    // The general verifier reports a pipe or a device.
     const isPlain = stat.isFile() && stat.size > 0 && stat.size <= maxBytes;
     return isPlain ? readFileSync(file) : undefined;
   } catch {
@@ -52,10 +52,9 @@ function readWhole(path: string, maxBytes: number): Buffer | undefined {
 }
 
 /**
- * Verifies a bundle in which everything is in order and nothing unusual: plain entries, each signed
- * singly or in a batch. Anything else, broken or merely rare, gives undefined, and `verifyBundle` says
- * what it is; so this can only be faster, never more lenient: all of what that function checks is
- * checked here.
+ * Verifies a bundle without faults or rare forms: plain entries, each signed separately or in a
+ * batch. For any other bundle, broken or merely rare, it returns undefined, and `verifyBundle`
+ * decides. It checks everything that function checks, so it is faster but never more lenient.
  */
 export function verifySoundBundle(
   index: number,
@@ -78,7 +77,7 @@ export function verifySoundBundle(
     const start = at + LENGTH_BYTES;
     const end = start + bundle.readUInt16BE(at);
     if (end > bundle.length) return undefined;
-    // Printable ASCII only, so that latin1 and UTF-8 are the same.
+    // Printable ASCII only: latin1 and UTF-8 are the same.
     const parts = matchPlainParts(bundle.toString("latin1", start, end));
     const seq = index * TILE_WIDTH + offset;
     if (parts === undefined || parts.seq !== String(seq)) return undefined;
@@ -90,7 +89,8 @@ export function verifySoundBundle(
       if (bundle.compare(lines, lineAt, lineEnd, from, to) !== 0) return undefined;
       lineAt = lineEnd + 1;
     }
-    // The leaf prefix 0x00 takes the place of the length, which is read already: no copy for hashing.
+    // The leaf prefix 0x00 replaces a byte of the length, which was read already: no copy for
+    // hashing.
     bundle[start - 1] = 0;
     leaves.push(hash("sha256", bundle.subarray(start - 1, end), "binary"));
     writeMark(parts.other ?? `ed25519:${parts.single}`, marks, offset);

@@ -17,12 +17,15 @@ const SIGNATURE_BYTES = 64;
 const MEMBER = ',"signature":""'.length;
 const SINGLE = "ed25519:".length + 2 * SIGNATURE_BYTES;
 const LEAF_PREFIX = 0;
-/** Used again for every bundle: bundles are verified one after the other. */
+/** Reused for every bundle: bundles are verified one after the other. */
 const signatures = Array.from({ length: TILE_WIDTH }, () => Buffer.alloc(SIGNATURE_BYTES));
 
-/** The signatures of the plain entries of one bundle; every false is "look closer". */
+/**
+ * The signatures of the plain entries of one bundle; `false` means that the general verifier must
+ * decide.
+ */
 export class SoundSignatures {
-  /** The keys that signed. */
+  /** The keys of the signatures. */
   readonly keys = new Set<string>();
   readonly #check: SignatureVerifier;
   readonly #periods: ReadonlyMap<string, KeyPeriod> | undefined;
@@ -37,9 +40,9 @@ export class SoundSignatures {
   }
 
   /**
-   * Takes the signature of a receipt that lies at a place of the bundle; false when its key was not in
-   * use or its batch signature does not hold. The bytes of the receipt are moved together into the text
-   * that was signed: nobody may need them as they were, or change them any more.
+   * Takes the signature of the receipt at a position of the bundle; false when its key was not in
+   * use or its batch signature is invalid. It moves the bytes of the receipt together into the
+   * signed text: the caller must not read or change them afterwards.
    */
   take(parts: PlainParts, bundle: Buffer, start: number, index: number): boolean {
     const signer = this.#signerOf(parts.key);
@@ -69,8 +72,8 @@ export class SoundSignatures {
   }
 
   /**
-   * Whether all single signatures hold. They are checked in a row: one after each entry would find the
-   * processor's caches full of other things every time, which costs 4 µs of 70.
+   * Whether all single signatures are valid. They are checked in one loop: checking after each
+   * entry would find cold processor caches every time, which costs 4 µs of 70.
    */
   hold(): boolean {
     return this.#singles.every(

@@ -6,7 +6,7 @@ import { openSpillFile } from "./spill-file.js";
 
 type Move = (bytes: Uint8Array, offset: number, length: number, position: number) => unknown;
 
-/** What every open file has its methods from. */
+/** The prototype of every open file handle. */
 let files: { write: Move; read: Move };
 beforeAll(async () => {
   const file = await open(fileURLToPath(import.meta.url));
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** From now on files take, or give, at most so many bytes at once. */
+/** From now on a call reads or writes at most this many bytes. */
 function atMost(most: number, name: "write" | "read"): void {
   const whole = files[name];
   vi.spyOn(files, name).mockImplementation(function (
@@ -32,7 +32,7 @@ function atMost(most: number, name: "write" | "read"): void {
 const records = Uint32Array.from({ length: 600 }, (_, index) => index + 1);
 
 for (const name of ["write", "read"] as const) {
-  test(`what a ${name} leaves over is not lost`, async () => {
+  test(`the rest of a partial ${name} is not lost`, async () => {
     atMost(1_000, name);
     const spill = await openSpillFile();
     await spill.write(3, records);
@@ -43,7 +43,7 @@ for (const name of ["write", "read"] as const) {
     await spill.close();
   });
 
-  test(`a file that ends a ${name} before its time is an error, not zeros`, async () => {
+  test(`a ${name} that ends early is an error, not zeros`, async () => {
     const spill = await openSpillFile();
     if (name === "read") await spill.write(3, records);
     atMost(0, name);

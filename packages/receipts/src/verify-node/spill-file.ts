@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Records that are too many for the memory, by the part they belong to. */
+/** Records that exceed the memory limit, by partition. */
 export type SpillFile = {
   write(part: number, records: Uint32Array): Promise<void>;
   read(part: number): Promise<readonly Uint32Array[]>;
@@ -12,7 +12,7 @@ export type SpillFile = {
 
 type Block = { readonly position: number; readonly bytes: number };
 
-/** A file without a name: whatever ends this process, nothing of it is left. */
+/** An unlinked temporary file: nothing is left however this process ends. */
 export async function openSpillFile(): Promise<SpillFile> {
   const directory = await mkdtemp(join(tmpdir(), "countersign-verify-"));
   const file = await open(join(directory, "marks"), "wx+", 0o600);
@@ -41,7 +41,7 @@ export async function openSpillFile(): Promise<SpillFile> {
   };
 }
 
-/** A nearly full disk takes part of a write without an error, and tells only with the next. */
+/** A nearly full disk accepts part of a write without an error; only the next write fails. */
 async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
@@ -50,7 +50,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): 
   }
 }
 
-/** Zeros in place of marks would hide repeats, and be some themselves. */
+/** Zeros instead of fingerprints would hide repeats, and count as repeats themselves. */
 async function readAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done);

@@ -7,13 +7,13 @@ import type { Verification } from "../verify/result.js";
 
 const ID = "store-whole";
 
-/** Codes that say that nobody could look; any other says something about the bytes. */
+/** Codes of failures to read; any other code is about the bytes. */
 const UNSEEN: ReadonlySet<string> = new Set([
   "ERR_STORE_ABSENT",
   "ERR_STORE_CLOSED",
   "ERR_STORE_LOCKED",
 ]);
-/** Failures of the system by which a file of the store is not there, or is something else. */
+/** System errors for a missing file, or a path that is not a regular file. */
 const NOT_A_FILE: ReadonlySet<string> = new Set([
   "ENOENT",
   "EISDIR",
@@ -24,14 +24,14 @@ const NOT_A_FILE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The answer about a store that could not be read because of what it holds; `undefined` when the error says that nobody could
- * look (no rights, a database that does not answer, a store that is not there).
+ * The verification of a store that could not be read because of its content. `undefined` when the
+ * error is a failure to read: no permission, a database that does not respond, a missing store.
  */
 export function verificationOfDamage(error: unknown): Verification | undefined {
   if (!isDamage(error)) return undefined;
   const seq = isCountersignError(error, "ERR_STORE_CORRUPT") ? error.facts.seq : undefined;
   const code = isCountersignError(error) ? error.code : undefined;
-  // What nobody foresaw is told by its name alone: its message may say what was read.
+  // An unexpected error is reported by its name only: its message may contain stored data.
   const name = error instanceof Error ? error.name : "unknown";
   const detail = isCountersignError(error)
     ? error.message
@@ -40,8 +40,9 @@ export function verificationOfDamage(error: unknown): Verification | undefined {
 }
 
 /**
- * Adds what a live store keeps beside its entries to a verification of them: every tile must be the one that the entries
- * hash to (`exported` reads those), and an entry must be found in a database by what it says.
+ * Adds the data that a live store keeps beside its entries to a verification. Every tile must match
+ * the entries (`exported` reads the expected one). The index columns of an entry in a database must
+ * match its content.
  */
 export async function verifyStored(
   covered: Verification,
@@ -68,7 +69,7 @@ export async function verifyStored(
         tile.index * TILE_WIDTH + tile.width,
       );
       if (misfiled !== undefined) {
-        const detail = "the entry is found by something else than it says";
+        const detail = "the index columns contradict the entry";
         return conclude([...checks, failed(ID, detail, misfiled)], signers);
       }
     }
@@ -83,7 +84,7 @@ function isDamage(error: unknown): boolean {
     return !UNSEEN.has(error.code) && !error.code.startsWith("ERR_CLI_");
   }
   const name = nameOf(error);
-  // Without a code of the system it is our own reader that met something it did not foresee: undecided is no.
+  // Without a system error code our own reader met unexpected data: undecided means failed.
   return name === undefined || NOT_A_FILE.has(name);
 }
 

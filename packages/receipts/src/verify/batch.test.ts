@@ -14,7 +14,7 @@ const keyText = encodeKeyText(signer.publicKey);
 const bodiesOf = (size: number) =>
   Array.from({ length: size }, (_, at) => new TextEncoder().encode(`body ${at}`));
 
-/** The written rule: follow the path with the inclusion check, then look at the signature. */
+/** The documented rule: follow the path with the inclusion check, then check the signature. */
 async function verifyAlone(leaf: Uint8Array, text: string): Promise<boolean> {
   const { index, size, path, rootSignature } = parseBatchSignature(text);
   const root = rootFromInclusion(leaf, index, size, path);
@@ -22,7 +22,7 @@ async function verifyAlone(leaf: Uint8Array, text: string): Promise<boolean> {
   return verifyEd25519(signer.publicKey, batchRootMessage(size, root), rootSignature);
 }
 
-test("the signature of a group is checked once and every receipt of it holds", async () => {
+test("the signature of a group is checked once and every receipt of it verifies", async () => {
   let checks = 0;
   const verify = createBatchVerifier((key, message, signature) => {
     checks += 1;
@@ -36,7 +36,7 @@ test("the signature of a group is checked once and every receipt of it holds", a
   expect(checks).toBe(1);
 });
 
-test("what was seen before never changes the answer for a changed receipt or path", async () => {
+test("the cache never changes the result for a changed receipt or path", async () => {
   const size = fc.integer({ min: 2, max: 40 });
   await fc.assert(
     fc.asyncProperty(size, fc.nat(), fc.nat(), fc.nat(), async (count, pick, other, at) => {
@@ -53,7 +53,7 @@ test("what was seen before never changes the answer for a changed receipt or pat
       const candidates = [
         signature,
         signatures[other % count]!,
-        // Another valid hash in one place of the path.
+        // Another valid hash at one position of the path.
         signature.slice(0, hash) + "A".repeat(43) + signature.slice(hash + 43),
         signature.slice(0, -43),
         `${signature}${"A".repeat(43)}`,
@@ -69,7 +69,7 @@ test("what was seen before never changes the answer for a changed receipt or pat
   );
 });
 
-test("many groups at once, and a large one, stay correct when the memory of them is full", async () => {
+test("many groups at once, and a large one, stay correct when the cache is full", async () => {
   const verify = createBatchVerifier(verifyEd25519);
   const groups = Array.from({ length: 20 }, (_, group) => {
     const bodies = bodiesOf(group + 1);

@@ -8,7 +8,7 @@ import {
   splitBatchSignature,
 } from "../receipt/batch-signature.js";
 
-/** Verifies batch signatures, doing the shared work of a group once. */
+/** Verifies batch signatures and shares the work within a group. */
 export type BatchVerifier = (
   key: Uint8Array,
   keyText: string,
@@ -16,19 +16,19 @@ export type BatchVerifier = (
   signature: string,
 ) => Promise<boolean>;
 
-/** A node of a group whose root signature held, and the path that leads on from it. */
+/** A node under a valid root signature, and the rest of its path. */
 type KnownNode = { readonly hash: Uint8Array; readonly rest: string };
 type Visited = KnownNode & { readonly place: number };
 
-// Groups of several gateways interleave in one log. Together at most some 25 MB.
+// Groups of several gateways interleave in one log. At most about 25 MB in total.
 const MAX_GROUPS = 16;
 const MAX_KNOWN_NODES = 8192;
-/** More than the width of any level, so that level and index make one number. */
+/** More than the width of any level: level and index form one number. */
 const LEVEL = 2 ** 20;
 
 /**
- * Makes a verifier of batch signatures. A path that reaches a node already known under the same root
- * signature must agree with it and go on the same way, so the answer is that of the whole path.
+ * Creates a verifier of batch signatures. A path that reaches a known node of the same root
+ * signature must have the same hash and the same rest, so the result is that of the whole path.
  */
 export function createBatchVerifier(check: SignatureVerifier): BatchVerifier {
   const groups = new Map<string, Map<number, KnownNode>>();
@@ -63,7 +63,7 @@ export function createBatchVerifier(check: SignatureVerifier): BatchVerifier {
       visited.push({ place, hash, rest });
       if (width === 1) break;
       const isRight = at % 2 === 1;
-      // The last node of an odd level has no sibling there: it moves up as it is.
+      // The last node of an odd level has no sibling: it moves up unchanged.
       if (isRight || at + 1 < width) {
         if (rest === "") return false;
         const sibling = decodePathHash(rest);

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 
-// The promise to an auditor: what checks a receipt cannot sign one, store one, or reach a disk.
+// The promise to an auditor: the verifier has no code to sign, to store or to access a disk.
 const bundle = await build({
   entryPoints: [fileURLToPath(new URL("./index.ts", import.meta.url))],
   bundle: true,
@@ -24,7 +24,7 @@ test("no signing, storage or node: module is reachable from ./verify", () => {
       path,
     ),
   );
-  // The path of the module `verify/export.ts` ends in export, it does not lie in export/.
+  // The path of the module `verify/export.ts` ends in export; it is not in export/.
   expect(forbidden.filter((path) => !path.endsWith("verify/signature.ts"))).toEqual([]);
   const imports = Object.values(bundle.metafile.inputs).flatMap((input) => input.imports);
   expect(imports.filter(({ external }) => external === true)).toEqual([]);

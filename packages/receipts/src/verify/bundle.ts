@@ -16,7 +16,7 @@ import { isBatchSignature } from "./signature.js";
 import type { Tallies, Tally } from "./tally.js";
 import { countFailed, countFailedBy, countHeld } from "./tally.js";
 
-/** What was found in one bundle; plain data, so that it can come from another thread. */
+/** The result of one bundle; plain data, so that another thread can send it. */
 export type BundleReport = {
   readonly index: number;
   readonly tallies: readonly Tally[];
@@ -24,15 +24,15 @@ export type BundleReport = {
   readonly root?: Uint8Array;
   readonly leaves?: readonly Uint8Array[];
   readonly keys: readonly string[];
-  /** What tells the receipts from all others, entry by entry (`writeMark`). */
+  /** The fingerprints of the receipts, entry by entry (`writeMark`). */
   readonly marks: Uint32Array;
 };
 
-/** Everything needed to verify any bundle of one export. */
+/** The inputs that are the same for all bundles of one export. */
 export type BundleContext = {
   readonly reader: ExportReader;
   readonly signatures: ReceiptSignatures;
-  /** When each key was in use; undefined when the history is missing or broken. */
+  /** The entries that each key may sign; undefined when the history is missing or broken. */
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
 };
 

@@ -8,18 +8,18 @@ import { encodeVkey, parseVkey, sameNoteKey } from "../note/vkey.js";
 import type { Check, SignerTrust, Verification } from "./result.js";
 import { conclude, failed, failedBy, held, skipped } from "./result.js";
 
-/** Whose log it may be, and what is already known of it. */
+/** Options of {@link verifyCheckpoint}. */
 export type CheckpointOptions = {
   /** vkeys of logs (and witnesses) the verifier trusts. */
   trustedLogs?: readonly string[];
   /** The vkey that came with the log: enough to check validity, never enough for trust. */
   presentedKey?: string;
-  /** An earlier checkpoint (signed note) of the same log, and the proof that leads from it. */
+  /** An earlier checkpoint (signed note) of the same log, and the consistency proof from it. */
   older?: { checkpoint: string; proof: readonly Uint8Array[] };
   verifySignature?: SignatureVerifier;
 };
 
-/** A verification that also gives the checkpoint when its signature held. */
+/** A verification with the checkpoint, if its signature is valid. */
 export type CheckpointVerification = Verification & { readonly checkpoint?: OpenedCheckpoint };
 
 type Outcome = { checks: Check[]; signers: SignerTrust[]; checkpoint?: OpenedCheckpoint };
@@ -43,7 +43,7 @@ async function checkOlder(
   }
 }
 
-/** Checks of one signed checkpoint, without the conclusion. */
+/** Checks one signed checkpoint, without the conclusion. */
 export async function checkCheckpoint(text: string, options: CheckpointOptions): Promise<Outcome> {
   const { trustedLogs, presentedKey, verifySignature = verifyEd25519 } = options;
   const trusted = (trustedLogs ?? []).map(parseVkey);
@@ -75,7 +75,7 @@ export async function checkCheckpoint(text: string, options: CheckpointOptions):
   }
 }
 
-/** Verifies a signed checkpoint, and its growth from an older one when that is given. */
+/** Verifies a signed checkpoint, and its consistency with an older one if given. */
 export async function verifyCheckpoint(
   text: string,
   options: CheckpointOptions = {},

@@ -7,11 +7,11 @@ import { checkReceipt } from "./receipt.js";
 import type { Check, SignerTrust, Verification } from "./result.js";
 import { conclude, failed, failedBy, held, skipped } from "./result.js";
 
-/** What the verifier knows about an entry beside its bytes. */
+/** Options of {@link verifyEntry}. */
 export type EntryOptions = ReceiptOptions & {
-  /** Where in the log the entry was found. */
+  /** The index of the entry in the log. */
   index?: number;
-  /** When each key was in use (`keyPeriods`): a key that was retired signs nothing further. */
+  /** The entries that each key may sign (`keyPeriods`). */
   periods?: ReadonlyMap<string, KeyPeriod>;
 };
 
@@ -22,7 +22,7 @@ function checkKey(entry: LogEntry, { index, periods }: EntryOptions): Check[] {
   return [fault === undefined ? held("entry-key", "in use") : failed("entry-key", fault, index)];
 }
 
-/** Checks of one entry, without the conclusion. */
+/** Checks one entry, without the conclusion. */
 export async function checkEntry(
   bytes: Uint8Array,
   options: EntryOptions,

@@ -48,7 +48,7 @@ function rewritten(entries: Uint8Array[], from: SampleLog = log): Map<string, Ui
   ]);
 }
 
-test("a receipt that was put into a second entry is found, though the log's own key signed for it", async () => {
+test("a receipt copied into a second entry is found, even if the log's own key signed it", async () => {
   const entries = [...log.entries];
   const again = decodeEntry(entries[302]!);
   const at = entries.length;
@@ -62,7 +62,7 @@ test("a receipt that was put into a second entry is found, though the log's own 
   });
 });
 
-test("a whole export holds in every check, with a rotated key and both kinds of signature", async () => {
+test("a complete export passes every check, with a rotated key and both kinds of signature", async () => {
   const progress: number[] = [];
   const result = await verify(sampleFiles(log), {
     trustedKeys: [log.receiptKeys[0]!],
@@ -219,7 +219,7 @@ test("an older checkpoint still verifies at its own size among newer tiles", asy
   const larger = await sampleLog(COUNT, { rotateAt: 300 });
   const older = larger.entries.slice(0, 400);
   const files = new Map([...treeFiles(older), ...sampleFiles(larger)]);
-  // Partial tiles may go once the full tile is there.
+  // Partial tiles may be deleted once the full tile exists.
   for (const kind of ["0", "entries"]) files.delete(`tile/${kind}/001.p/144`);
   files.set("checkpoint", text(await sampleCheckpoint(older)));
   const receipts = new TextDecoder().decode(files.get("receipts.jsonl")).split("\n").slice(0, 400);
@@ -300,7 +300,7 @@ test("a reader that cannot read rejects instead of calling the export invalid", 
   await expect(verifyExport(broken)).rejects.toThrow("disk on fire");
 });
 
-test("a signed size far beyond the files is answered at once, at the first entry that is missing", async () => {
+test("a signed size far beyond the files is answered at once, with the first missing entry", async () => {
   for (const size of [Number.MAX_SAFE_INTEGER, 2 ** 40, 600 + 17 * 256]) {
     const checkpoint = { origin: SAMPLE_ORIGIN, size, root: new Uint8Array(32) };
     const files = sampleFiles(log);
@@ -335,7 +335,7 @@ test("an export in which links give one bundle the names of endlessly many is an
   expect(asked).toBeLessThan(100);
 });
 
-test("a blocked event that shares a signature is told, although that signature holds", async () => {
+test("a blocked event that shares a signature is reported, even if that signature is valid", async () => {
   const signer = sampleSigner(7);
   const blocked = sampleBody(3, signer);
   expect(blocked.allowed).toBe(false);

@@ -23,35 +23,37 @@ import type { Tallies } from "./tally.js";
 import { mergeTallies, tallyCheck } from "./tally.js";
 import { createExportTree } from "./tree.js";
 
-/** Which bundles there are to verify, and when each key was in use. */
+/** The bundles to verify, and the entries that each key may sign. */
 export type BundlePlan = {
   readonly size: number;
   readonly bundles: number;
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
   /**
-   * The lines of `receipts.jsonl` for the next bundle, in memory of their own; to be called once per
+   * The lines of `receipts.jsonl` for the next bundle, in their own buffer; call it once per
    * bundle, in order.
    */
   nextLines(index: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 };
 
-/** Whom the verifier trusts, and how the work is done. */
+/** Options of {@link verifyExport}. */
 export type ExportOptions = CheckpointOptions & {
-  /** Receipt keys the verifier trusts; keys they handed over to are trusted with them. */
+  /** Receipt keys the verifier trusts; keys that they rotated to are trusted with them. */
   trustedKeys?: readonly string[];
-  /** Looks for receipts that stand in the log twice; in memory when left out, and then about 100 bytes an entry. */
+  /**
+   * Finds receipts that are in the log twice; by default in memory, with about 100 bytes per entry.
+   */
   repeats?: Repeats;
   /** Called after each bundle with the number of entries verified so far. */
   onProgress?: (done: number, total: number) => void;
-  /** Another way to verify the bundles, in order: the parallel verifier for Node is one. */
+  /** Another way to verify the bundles, in order, such as the parallel verifier for Node. */
   verifyBundles?: (plan: BundlePlan) => AsyncIterable<BundleReport>;
 };
 
 const MAX_KEYS_BYTES = 16 * 1024 * 1024;
 /**
- * Bundles in a row without an entry of theirs before the rest counts as missing too. The size is the word of
- * whoever made the export: with 2^53 entries and no files, or a few that links give a name for each, looking for
- * them would never end.
+ * Consecutive bundles without an own entry before the rest counts as missing too. The author of the
+ * export chooses the size: with 2^53 entries and no files, or a few files under many links, the
+ * search would never end.
  */
 const MAX_MISSING_BUNDLES = 16;
 
@@ -100,7 +102,7 @@ async function* verifyInOrder(
   }
 }
 
-/** Whether one entry of a bundle says that it belongs there. */
+/** Whether an entry of the bundle has the right number. */
 function hasOwnEntry({ tallies }: BundleReport): boolean {
   return tallies.some(({ id, held: count }) => id === "entry-sequence" && count > 0);
 }
@@ -143,7 +145,7 @@ export async function verifyExport(
   const keys = await checkKeys(reader, options);
   const checks = [...log.checks, keys.check];
   const { checkpoint } = log;
-  // Without a signed size there is no telling which entries there should be.
+  // Without a signed size the expected entries are unknown.
   if (checkpoint === undefined) return conclude(checks, log.signers);
   const { size } = checkpoint;
   const receipts = await openReceiptsFile(reader);

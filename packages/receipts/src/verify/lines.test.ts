@@ -48,7 +48,7 @@ test.each([
     expect(await takeAll(`x\n${longest}y\n`, size, 1)).toEqual(["x\n", longest, "y\n"]);
     const endless = "a".repeat(4 * MAX_ENTRY_BYTES);
     const groups = await takeAll(`x\n${endless}`, size, 2);
-    // What was read when it was found too long; a file in one piece was read whole.
+    // The bytes read before the line was too long; a file in one piece was read whole.
     expect(groups).toHaveLength(1);
     expect(groups[0]?.length).toBeLessThanOrEqual(Math.max(size, MAX_ENTRY_BYTES + 2 + size));
   },

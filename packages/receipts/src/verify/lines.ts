@@ -2,18 +2,18 @@ import { MAX_ENTRY_BYTES } from "../entry/entry.js";
 
 const LINE_FEED = 0x0a;
 
-/** Takes lines off a stream of bytes in groups, holding no more than one group. */
+/** Reads lines from a stream of bytes in groups, holding at most one group. */
 export type LineGroups = {
   /**
-   * The next `count` lines with their line feeds, in memory of their own; fewer at the end of the
-   * file. A line too long ends it.
+   * The next `count` lines with their line feeds, in their own buffer; fewer at the end of the
+   * file. A line that is too long ends it.
    */
   take(count: number): Promise<Uint8Array<ArrayBuffer>>;
-  /** Lets go of the file. */
+  /** Closes the file. */
   close(): Promise<void>;
 };
 
-/** Parts of a line can be many, where a server sends it byte by byte: too many for arguments. */
+/** A line can arrive in many parts, one per byte at worst: too many for spread arguments. */
 function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;
@@ -24,7 +24,7 @@ function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return joined;
 }
 
-/** Cuts a stream of bytes into groups of lines. */
+/** Splits a stream of bytes into groups of lines. */
 export function createLineGroups(source: AsyncIterable<Uint8Array>): LineGroups {
   const iterator = source[Symbol.asyncIterator]();
   let piece: Uint8Array = new Uint8Array(0);
@@ -36,7 +36,7 @@ export function createLineGroups(source: AsyncIterable<Uint8Array>): LineGroups 
       let unfinished = 0;
       for (;;) {
         let end = 0;
-        // Searched in the piece itself: a Buffer, as Node reads them, does that four times faster.
+        // Searched in the original piece: a Buffer, as Node provides, does that four times faster.
         while (missing > 0) {
           const feed = piece.indexOf(LINE_FEED, end);
           if (feed < 0) break;

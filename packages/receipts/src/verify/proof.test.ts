@@ -33,7 +33,7 @@ test("each entry of a log is proven by its own file", async () => {
   }
 });
 
-test("a proof fits no other entry, and a log the verifier does not know proves nothing", async () => {
+test("a proof matches no other entry, and a log the verifier does not know proves nothing", async () => {
   const proof = await proofOf(5);
   const other = await verifyProof(proof, log.entries[6]!, trust);
   expect(failures(other)).toEqual(["inclusion", "entry-sequence"]);
@@ -57,7 +57,7 @@ test("a proof file or entry that cannot be read is a coded failure", async () =>
   expect(large.checks).toMatchObject([{ status: "failed", code: "ERR_ENTRY_TOO_LARGE" }]);
 });
 
-test("an entry verifies alone, and at its place only", async () => {
+test("an entry verifies alone, and at its own index only", async () => {
   expect(await verifyEntry(log.entries[4]!)).toMatchObject({ valid: true });
   expect(await verifyEntry(log.entries[4]!, { index: 4 })).toMatchObject({ valid: true });
   expect(await verifyEntry(log.entries[4]!, { index: 5 })).toMatchObject({
@@ -95,8 +95,9 @@ test("a verifier's own key list that cannot be read is the verifier's problem, n
   });
 });
 
-test("with the key history a proof does not hold for an entry of a key that was retired, or not yet in use", async () => {
-  // The log itself took entry 12 from the old key: only the history tells that it was handed over at 10.
+test("with the key history a proof fails for an entry of a retired key, or of one not yet in use", async () => {
+  // The log itself accepted entry 12 of the old key: only the history shows that the key was
+  // rotated at 10.
   const { keys, receiptKeys } = await sampleLog(20, { rotateAt: 10 });
   const periods = keyPeriods(parseKeyHistory(keys));
   const all = { ...trust, trustedKeys: receiptKeys, periods };

@@ -9,10 +9,10 @@ import { checkEntry } from "./entry.js";
 import type { Verification } from "./result.js";
 import { conclude, failed, failedBy, held } from "./result.js";
 
-/** Whom the verifier trusts as log and as signer of receipts. */
+/** Options of {@link verifyProof}. */
 export type ProofOptions = Omit<EntryOptions, "index"> & Omit<CheckpointOptions, "older">;
 
-/** Verifies that an entry stands where a `.tlog-proof` file says, and the entry itself. */
+/** Verifies that an entry has the position in a `.tlog-proof` file, and the entry itself. */
 export async function verifyProof(
   proofText: string,
   entry: Uint8Array,

@@ -2,11 +2,11 @@ import type { TileName } from "../tiles/path.js";
 import { TILE_WIDTH, tilePath } from "../tiles/path.js";
 
 /**
- * Where an export is read from: a directory, an archive, a web server. A file that is not there is
- * `undefined`; a rejection means the file could not be read, and the verification cannot be done.
+ * The source of an export: a directory, an archive, a web server. A missing file is `undefined`; a
+ * rejection means that a file could not be read and the verification cannot finish.
  */
 export interface ExportReader {
-  /** The whole file. A file of more than `maxBytes` may be refused by rejecting. */
+  /** The whole file. May reject a file of more than `maxBytes`. */
   read(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /** The file in pieces, for the one that grows with the log. */
   stream(path: string): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array> | undefined>;

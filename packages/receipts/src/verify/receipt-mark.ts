@@ -1,18 +1,18 @@
 import { BATCH_PREFIX } from "../receipt/batch-signature.js";
 
-/** Numbers of 32 bits in a mark. */
+/** The number of 32-bit words in a fingerprint. */
 export const MARK_WORDS = 4;
 
 const HEX_DIGITS = 8;
 const HASHED_WORDS = 3;
 const SINGLE_PREFIX = "ed25519:";
-/** No place in a group. */
+/** No index in a group. */
 const ALONE = 0xffff_ffff;
 
 /**
- * What tells a receipt from every other without looking at the others: 96 bits of its signature's first half, which no
- * two messages share, and its place in the group that shares the signature. Two entries with one mark hold one receipt.
- * Of what is no signature the mark says nothing.
+ * Writes the fingerprint of a receipt: 96 bits of its signature's first half, which no two messages
+ * share, and its index in the group that shares the signature. Two entries with one fingerprint
+ * hold one receipt. For an invalid signature the value is undefined.
  */
 export function writeMark(signature: string, marks: Uint32Array, entry: number): void {
   const isBatch = signature.startsWith(BATCH_PREFIX);

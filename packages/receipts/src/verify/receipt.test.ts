@@ -52,7 +52,7 @@ const statuses = (result: Verification) =>
 const codes = (result: Verification) => result.checks.flatMap(({ code }) => code ?? []);
 
 for (const [name, receipt] of Object.entries(GOLDEN)) {
-  test(`the golden receipt in the spelling of ${name} verifies as received`, async () => {
+  test(`the golden receipt in the encoding of ${name} verifies as received`, async () => {
     const result = await verifyReceipt(canonicalJson(receipt), {
       trustedKeys: [KEY],
       event: { event_id: "evt_01HZ8A3", payload: PAYLOAD },
@@ -67,7 +67,7 @@ for (const [name, receipt] of Object.entries(GOLDEN)) {
   });
 }
 
-test("another spelling of the same receipt is another receipt", async () => {
+test("another encoding of the same receipt is another receipt", async () => {
   const [chio, , guide] = Object.values(GOLDEN) as [JsonObject, JsonObject, JsonObject];
   for (const changed of [
     { ...chio, transport: "websocket" },
@@ -78,7 +78,7 @@ test("another spelling of the same receipt is another receipt", async () => {
   }
 });
 
-test("trust in the signer is another answer than validity", async () => {
+test("trust in the signer is separate from validity", async () => {
   const receipt = Object.values(GOLDEN)[2]!;
   const other = "ab".repeat(32);
   expect(await verifyReceipt(receipt)).toMatchObject({ valid: true, signerTrusted: null });
@@ -98,7 +98,7 @@ test("trust in the signer is another answer than validity", async () => {
   });
 });
 
-test("a copy of the event that differs is found", async () => {
+test("a different copy of the event is found", async () => {
   const receipt = Object.values(GOLDEN)[2]!;
   const result = await verifyReceipt(receipt, {
     event: { event_id: "e", payload: { prompt: "" } },
@@ -114,7 +114,7 @@ test("any changed bit of a signed receipt is found", async () => {
     fc.asyncProperty(fc.nat(text.length - 1), fc.integer({ min: 0, max: 6 }), async (at, bit) => {
       const bytes = new TextEncoder().encode(text);
       bytes[at]! ^= 1 << bit;
-      // Hex reads in both cases; the value of the signature is then the same.
+      // Hex is case-insensitive: the signature then has the same value.
       fc.pre(new TextDecoder().decode(bytes).toLowerCase() !== text.toLowerCase());
       expect((await verifyReceipt(bytes)).valid).toBe(false);
     }),
@@ -157,7 +157,7 @@ test("every receipt of a batch verifies alone, in groups of any size", async () 
   }
 });
 
-test("a batch signature does not fit another receipt, place, size, root or path", async () => {
+test("a batch signature is invalid for another receipt, place, size, root or path", async () => {
   const signer = sampleSigner(7);
   const bodies = Array.from({ length: 5 }, (_, at) => sampleBody(at * 7, signer));
   const signatures = buildBatch(bodies.map(receiptBody), (message) => signer.sign(message));

@@ -10,20 +10,20 @@ import { conclude, failed, failedBy, held, skipped } from "./result.js";
 import type { ReceiptSignatures } from "./signature.js";
 import { createReceiptSignatures, isBatchSignature } from "./signature.js";
 
-/** What the verifier brings: whom it trusts, and its own copy of the event. */
+/** Options of {@link verifyReceipt}. */
 export type ReceiptOptions = {
   /** Receipt keys the verifier trusts, `ed25519:` and hex or bare hex. */
   trustedKeys?: readonly string[];
   /** The auditor's own copy of the event (Chio envelope or native AG-UI event). */
   event?: JsonValue;
-  /** Another Ed25519 implementation than the runtime's. */
+  /** Replaces the Ed25519 implementation of the runtime. */
   verifySignature?: SignatureVerifier;
 };
 
 /** Larger than any receipt that fits a log entry. */
 const MAX_RECEIPT_BYTES = 65_535;
 
-/** One spelling for every key, so that lists can be compared. */
+/** One encoding for every key, so that lists can be compared. */
 export function normalKey(key: string): string {
   return encodeKeyText(parseKeyText(key));
 }
@@ -56,7 +56,7 @@ function checkPayload(receipt: JsonObject, event: JsonValue | undefined): Check 
 async function checkSignature(receipt: JsonObject, signatures: ReceiptSignatures): Promise<Check> {
   try {
     const { signature, ...body } = receipt;
-    // Members exactly as received: the spelling of key and transport is inside the signed bytes.
+    // Members exactly as received: the encoding of key and transport is inside the signed bytes.
     const bytes = utf8(canonicalJson(body));
     const holds = await signatures.verify(bytes, String(receipt["kernel_key"]), String(signature));
     const kind = isBatchSignature(String(signature)) ? "batch" : "single";
@@ -68,7 +68,7 @@ async function checkSignature(receipt: JsonObject, signatures: ReceiptSignatures
   }
 }
 
-/** Checks of one receipt, without the conclusion. */
+/** Checks one receipt, without the conclusion. */
 export async function checkReceipt(
   value: JsonValue,
   options: ReceiptOptions,

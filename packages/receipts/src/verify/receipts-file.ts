@@ -5,13 +5,13 @@ import { EXPORT_FILES } from "./reader.js";
 import type { Tallies } from "./tally.js";
 import { countFailed, countHeld } from "./tally.js";
 
-/** Hands out the lines of `receipts.jsonl` bundle by bundle. */
+/** Provides the lines of `receipts.jsonl` bundle by bundle. */
 export type ReceiptsFile = {
-  /** The lines of the next `count` entries; undefined when there is no such file. */
+  /** The lines of the next `count` entries; undefined when the file does not exist. */
   next(count: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Reports lines that belong to no entry of a log of this size. */
   finish(size: number, tallies: Tallies): Promise<void>;
-  /** Lets go of the file, read to its end or not. */
+  /** Closes the file, read to its end or not. */
   close(): Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export type LineComparison = {
   compare(index: number, receipt: Uint8Array | undefined): void;
 };
 
-/** Walks through the lines of one bundle. */
+/** Iterates over the lines of one bundle. */
 export function createLineComparison(
   lines: Uint8Array | undefined,
   tallies: Tallies,

@@ -2,29 +2,29 @@ import { MARK_WORDS } from "./receipt-mark.js";
 import type { Check } from "./result.js";
 import { failed, held } from "./result.js";
 
-/** A receipt that stands in the log a second time. */
+/** A receipt that is in the log a second time. */
 export type Repeat = { readonly index: number; readonly earlier: number };
 
-/** Receipts that came twice. */
+/** Repeated receipts. */
 export type FoundRepeats = {
   readonly count: number;
   /** The one with the lowest index, if there is one. */
   readonly first: Repeat | undefined;
 };
 
-/** Looks for receipts that stand in a log twice. */
+/** Finds receipts that are in a log twice. */
 export type Repeats = {
   /**
-   * The marks of entries from a number on, behind all that were added before. What could not be read, entry or signature,
-   * has a mark that begins with zeros.
+   * Adds the fingerprints of entries from number `first` on, after all earlier ones. The
+   * fingerprint of an unreadable entry or signature starts with zeros.
    */
   add(first: number, marks: Uint32Array): void | Promise<void>;
-  /** What came twice so far; where other entries were looked at before, the second time at a number from `from` on. */
+  /** The repeats so far; with `from` only those whose second number is at least `from`. */
   find(from?: number): FoundRepeats | Promise<FoundRepeats>;
   close(): void | Promise<void>;
 };
 
-/** Looks for them in memory, which takes about 100 bytes an entry: small, for browsers. */
+/** Finds them in memory, with about 100 bytes per entry: small code, for browsers. */
 export function createRepeats(): Repeats {
   const places = new Map<string, number>();
   const repeats: Repeat[] = [];
@@ -46,7 +46,7 @@ export function createRepeats(): Repeats {
   };
 }
 
-/** What was found as one line of a verification. */
+/** The repeats as one check of a verification. */
 export function repeatCheck({ count, first }: FoundRepeats, total: string): Check {
   if (first === undefined) return held("receipt-once", total);
   const detail = `${count} of ${total}; first at ${first.index}: the receipt of entry ${first.earlier}`;

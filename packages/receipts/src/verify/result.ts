@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@countersign/core";
 import { isCountersignError } from "@countersign/core";
 
-/** What can be checked; each id has one meaning in every verification. */
+/** The id of a check; each has one meaning in every verification. */
 export type CheckId =
   | "receipt-format"
   | "receipt-signature"
@@ -51,19 +51,19 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "store-parts": "The log has its proofs beside it",
 };
 
-/** One line of the checklist. */
+/** One check of the list. */
 export type Check = {
   readonly id: CheckId;
   readonly title: string;
   readonly status: "held" | "failed" | "skipped";
   readonly detail: string;
-  /** The log index it is about, or the first of several. */
+  /** The log index of the check, or the first of several. */
   readonly index?: number;
-  /** The code of the error behind a failure, when there was one. */
+  /** The code of the error that caused a failure, if any. */
   readonly code?: ErrorCode;
 };
 
-/** A key that signed something, and whether the verifier's own list names it. */
+/** A key that signed, and whether it is on the verifier's list. */
 export type SignerTrust = {
   /** `ed25519:` and hex for receipts, a vkey for the log. */
   readonly key: string;
@@ -72,25 +72,25 @@ export type SignerTrust = {
   readonly trusted: boolean | null;
 };
 
-/** The outcome of a verification: validity and trust are separate answers. */
+/** The result of a verification: validity and trust are separate. */
 export type Verification = {
   readonly checks: readonly Check[];
-  /** No check failed. Says nothing about whose signatures these are. */
+  /** No check failed. Independent of who signed. */
   readonly valid: boolean;
   /** Every signer is on the verifier's list; null when no list was given for one of them. */
   readonly signerTrusted: boolean | null;
   readonly signers: readonly SignerTrust[];
-  /** Lowest log index that a failed check names. */
+  /** Lowest log index of a failed check. */
   readonly firstBrokenIndex?: number;
 };
 
-/** A check that held. */
+/** A check that passed. */
 export function held(id: CheckId, detail: string, index?: number): Check {
   const check: Check = { id, title: TITLES[id], status: "held", detail };
   return index === undefined ? check : { ...check, index };
 }
 
-/** A check that had nothing to look at. */
+/** A check without input. */
 export function skipped(id: CheckId, detail: string): Check {
   return { id, title: TITLES[id], status: "skipped", detail };
 }
@@ -107,13 +107,15 @@ export function failed(id: CheckId, detail: string, index?: number, code?: Error
   };
 }
 
-/** A failed check from a coded error; any other error is ours or the reader's and goes on up. */
+/**
+ * A failed check from a coded error; any other error is a bug or a read failure and is rethrown.
+ */
 export function failedBy(id: CheckId, error: unknown, index?: number): Check {
   if (!isCountersignError(error)) throw error;
   return failed(id, error.message, index, error.code);
 }
 
-/** Sums a checklist up. */
+/** Summarizes the checks. */
 export function conclude(checks: readonly Check[], signers: readonly SignerTrust[]): Verification {
   const broken = checks.filter(({ status }) => status === "failed");
   const indices = broken.flatMap(({ index }) => (index === undefined ? [] : [index]));

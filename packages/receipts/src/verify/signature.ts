@@ -7,18 +7,20 @@ import { createBatchVerifier } from "./batch.js";
 
 /** Verifies receipt signatures of both kinds. */
 export type ReceiptSignatures = {
-  /** Whether the signature string fits the signed bytes under the key string. */
+  /** Whether the signature string is valid for the signed bytes and the key string. */
   verify(body: Uint8Array, kernelKey: string, signature: string): Promise<boolean>;
 };
 
 const MAX_CACHED_KEYS = 256;
 
-/** Whether a signature string is of the batch kind. */
+/** Whether a signature string is a batch signature. */
 export function isBatchSignature(signature: string): boolean {
   return signature.startsWith(BATCH_PREFIX);
 }
 
-/** Makes a verifier of receipt signatures over an Ed25519 check (the runtime's own by default). */
+/**
+ * Creates a verifier of receipt signatures over an Ed25519 implementation (default: the runtime's).
+ */
 export function createReceiptSignatures(
   check: SignatureVerifier = verifyEd25519,
 ): ReceiptSignatures {

@@ -3,7 +3,7 @@ import { isCountersignError } from "@countersign/core";
 import type { Check, CheckId } from "./result.js";
 import { failed, held } from "./result.js";
 
-/** One kind of check over many entries; plain data, so that it can cross to another thread. */
+/** One kind of check over many entries; plain data, so that another thread can send it. */
 export type Tally = {
   readonly id: CheckId;
   held: number;
@@ -12,7 +12,7 @@ export type Tally = {
   first?: { index: number; detail: string; code?: ErrorCode };
 };
 
-/** Counts outcomes per kind of check. */
+/** Counts results per kind of check. */
 export type Tallies = Map<CheckId, Tally>;
 
 function tallyOf(tallies: Tallies, id: CheckId): Tally {
@@ -24,7 +24,7 @@ function tallyOf(tallies: Tallies, id: CheckId): Tally {
   return tally;
 }
 
-/** Counts checks that held. */
+/** Counts checks that passed. */
 export function countHeld(tallies: Tallies, id: CheckId, count = 1): void {
   tallyOf(tallies, id).held += count;
 }
@@ -44,13 +44,13 @@ export function countFailed(
   }
 }
 
-/** Counts a failure by a coded error; any other error goes on up. */
+/** Counts a failure by a coded error; any other error is rethrown. */
 export function countFailedBy(tallies: Tallies, id: CheckId, index: number, error: unknown): void {
   if (!isCountersignError(error)) throw error;
   countFailed(tallies, id, index, error.message, error.code);
 }
 
-/** Adds the counts of one part of the log to the whole. */
+/** Adds the counts of one part of the log to the total. */
 export function mergeTallies(into: Tallies, part: readonly Tally[]): void {
   for (const { id, held: heldCount, failed: failedCount, first } of part) {
     const tally = tallyOf(into, id);
@@ -62,7 +62,7 @@ export function mergeTallies(into: Tallies, part: readonly Tally[]): void {
   }
 }
 
-/** A tally as one line of the checklist. */
+/** A tally as one check. */
 export function tallyCheck(tally: Tally, unit: string): Check {
   if (tally.first === undefined) return held(tally.id, `${tally.held} ${unit}`);
   const { index, detail, code } = tally.first;

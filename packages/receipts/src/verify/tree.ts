@@ -12,17 +12,17 @@ import { countFailed, countHeld } from "./tally.js";
 
 /** Rebuilds the tree above the bundles and compares it with the tiles of the export. */
 export type ExportTree = {
-  /** Takes the next bundle; bundles come in order. */
+  /** Adds the next bundle, in order. */
   append(report: BundleReport): Promise<void>;
-  /** Compares the last, partial tiles; gives the root of everything, unless a leaf is missing. */
+  /** Compares the last, partial tiles; returns the root, unless a leaf is missing. */
   finish(): Promise<Uint8Array | undefined>;
 };
 
-/** Compares tiles above the leaves; their hashes each stand for a full tile below. */
+/** Compares the tiles above the leaves; each of their hashes covers a full tile below. */
 export function createExportTree(reader: ExportReader, tallies: Tallies): ExportTree {
   const above = createTileBuilder();
   const perfect = createTreeBuilder();
-  // Where entries are known to be broken, bundle by bundle: more exact than a hash over many.
+  // The first broken entry of each bundle: more precise than a hash over many.
   const broken = new Map<number, number>();
   let tail: readonly Uint8Array[] | undefined;
   let isWhole = true;
@@ -61,7 +61,7 @@ export function createExportTree(reader: ExportReader, tallies: Tallies): Export
         first === undefined ? [] : [first.index],
       );
       if (faults.length > 0) broken.set(report.index, Math.min(...faults));
-      // A short bundle before this one: what follows cannot be placed.
+      // A short bundle before this one: the position of later leaves is unknown.
       if (tail !== undefined) isWhole = false;
       if (report.root === undefined) {
         tail = report.leaves ?? [];
