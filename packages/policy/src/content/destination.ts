@@ -66,6 +66,8 @@ export class Destination {
   #stage: Stage = "start";
   #text = "";
   #isAngle: boolean;
+  /** A line has begun since the place of the address, and only white space and marks of quotes stand on it. */
+  #isLineStart = false;
   /** Parentheses that are open within the address. */
   #depth = 0;
 
@@ -133,7 +135,12 @@ export class Destination {
 
   #start(character: string): AddressKind | undefined {
     // Some renderers cut off any white space, that of other scripts too, and browsers control characters.
-    if (character <= " " || character.trim() === "") return undefined;
+    if (character <= " " || character.trim() === "") {
+      if (character === "\n" || character === "\r") this.#isLineStart = true;
+      return undefined;
+    }
+    // The mark of a quote, which every line of it has: renderers take it away.
+    if (character === ">" && this.#isLineStart) return undefined;
     if (character === "<" && this.#place !== "attribute") {
       this.#isAngle = true;
       return undefined;

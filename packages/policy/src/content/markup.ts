@@ -22,6 +22,8 @@ const LONGEST_TAG = 200;
 /** No element: one that nothing closes. */
 const TORN = "<";
 
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 const LESS = 0x3c;
 const GREATER = 0x3e;
 const EQUALS = 0x3d;
@@ -85,6 +87,8 @@ export class Markup {
   /** A tag that was none to CommonMark stands in the text. */
   #sawBroken = false;
   #isAfterQuote = false;
+  /** In the tag that is open, only white space and marks of quotes stand on the line so far. */
+  #isLineStart = false;
   /** Characters of a tag that began where text counts. */
   #length = 0;
   #isInSpan = false;
@@ -157,11 +161,22 @@ export class Markup {
       }
       this.#place = "open";
       this.#length = 0;
+      this.#isLineStart = false;
       return false;
     }
     this.#length += 1;
     const isTooLong = this.#isPending && this.#length > LONGEST_TAG;
-    return this.#feedTag(code, isRaw) || isTooLong;
+    const isMark = this.#isLineStart && code === GREATER && this.#place !== "closing";
+    this.#isLineStart = isMark || isLineEnd(code) || (this.#isLineStart && isSpace(code));
+    return (isMark ? this.#feedMark() : this.#feedTag(code, isRaw)) || isTooLong;
+  }
+
+  /**
+   * A `>` that begins a line is the mark of a quote, which renderers take away, or the end of the tag: it counts as the
+   * end, and the tag goes on behind it.
+   */
+  #feedMark(): boolean {
+    return this.#place === "value" ? false : this.#applyTag();
   }
 
   #feedTag(code: number, isRaw: boolean): boolean {
@@ -346,9 +361,10 @@ export class Markup {
   }
 
   #readValue(code: number, isRaw: boolean): boolean {
+    // Renderers take away what indents a line, and browsers drop control characters and ends of lines in an address.
+    const isDropped = code < 0x20 || this.#isLineStart;
     if (this.#style?.feed(code) === true) this.#isActive = true;
-    // Browsers drop control characters and ends of lines in an address.
-    else if (this.#address !== undefined && code >= 0x20) {
+    else if (this.#address !== undefined && !isDropped) {
       this.#judgeAddress(this.#address.feed(String.fromCharCode(code)));
     }
     return isRaw && this.#isActive;
@@ -379,12 +395,17 @@ export class Markup {
    * text that follows, and never where the code is closed before.
    */
   #endTag(): boolean {
+    const isFound = this.#applyTag();
+    this.#leave("text");
+    return isFound;
+  }
+
+  #applyTag(): boolean {
     const name = this.#name;
     if (FOREIGN_ELEMENTS.has(name)) this.#isForeign = true;
     if (TEXT_ELEMENTS.has(name)) this.#running = name;
     else if (this.#isTornText) this.#running = TORN;
     if (this.#changesAppearance || name === OVERRIDE_ELEMENT) this.#isPending = true;
-    this.#leave("text");
     return this.#isActive || (this.#countsText && !this.#isInSpan);
   }
 
@@ -409,6 +430,10 @@ export class Markup {
     this.#place = place;
     this.#isTorn = this.#isTornActive = this.#isTornText = this.#isLoose = false;
   }
+}
+
+function isLineEnd(code: number): boolean {
+  return code === LINE_FEED || code === CARRIAGE_RETURN;
 }
 
 function isNameCharacter(code: number): boolean {

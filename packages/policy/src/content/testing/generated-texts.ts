@@ -126,6 +126,31 @@ const spans = joined(
   16,
 );
 
+/** Tags and addresses that go on over lines, of which each has the marks of its quotes and the indentation of its list. */
+const cuttable = oneOf(
+  "![a](¶//e.x)¦[a](¶javascript:x)¦[a]:¶//e.x\n\n![a]¦![a]\n\n[a]:¶//e.x¦[a]:¶javascript:x\n\n[a]¦![a¶](//e.x)¦![a](<¶//e.x>)",
+  "<img¶ src=//e.x>¦<img src¶=//e.x>¦<img src=¶//e.x>¦<b¶ onclick=x>t</b>¦<b title='¶' onclick=x>t</b>¦<b class=¶x>t</b>",
+  "<a href='java¶script:x'>t</a>¦<a href=¶javascript:x>t</a>¦<b style='background:¶url(//e.x)'>t</b>¦</b¶><b onclick=x>t</b>¦<bdo¶>t</bdo>",
+);
+const overLines = fc
+  .tuple(
+    oneOf("¦¦aa ¦`¦aa `¦``¦aa `a` ¦<i>¦- ¦1. ¦[ ] ¦# "),
+    cuttable,
+    fc.array(oneOf("¦¦ ¦  ¦\t¦aa¦title=a¦`¦\\"), { maxLength: 2 }),
+    oneOf("¦¦> ¦> ¦>¦> > ¦>> ¦ > ¦- ¦- > ¦> - ¦1. > ¦[^1]: ¦    "),
+    fc.array(oneOf("¦¦¦> ¦>¦  > ¦  ¦    ¦> > ¦   > ¦>   ¦    > ¦- "), { maxLength: 3 }),
+    oneOf("\n¦\n¦\r\n¦\r"),
+  )
+  .map(([before, text, inner, first, marks, end]) => {
+    const cut = text.replace("¶", ["", ...inner, ""].join("\n"));
+    const mark = (index: number): string =>
+      index === 0 ? first : (marks[index - 1] ?? first.replace(/[^> ]/g, " "));
+    return `${before}${cut}`
+      .split("\n")
+      .map((line, index) => mark(index) + line)
+      .join(end);
+  });
+
 /** Texts that try to look like code, each in its way. */
 export const GENERATED_TEXTS: readonly (readonly [string, fc.Arbitrary<string>])[] = [
   ["anything", pieces],
@@ -133,4 +158,5 @@ export const GENERATED_TEXTS: readonly (readonly [string, fc.Arbitrary<string>])
   ["fences", fenced],
   ["fences in containers", placedTwice],
   ["code within lines", spans],
+  ["tags and addresses over lines", overLines],
 ];
