@@ -8,7 +8,7 @@ const here = import.meta.dirname;
 const root = join(here, "..", "..");
 const stamp = join(here, "dist", "inputs.sha256");
 
-/** What the bundle is made of: our own sources, and the versions of everybody else's. */
+/** The inputs of the bundle: our sources, and the versions of its dependencies. */
 const INPUTS = [
   "apps/console/index.html",
   "apps/console/page.mjs",

@@ -1,11 +1,11 @@
 import { findBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFaults } from "./testing/axe.js";
-import { openConsole, PATIENCE } from "./testing/opened.js";
-import type { Opened } from "./testing/opened.js";
+import { openConsole, PATIENCE } from "./testing/open-console.js";
+import type { OpenedConsole } from "./testing/open-console.js";
 
 const hasNoBrowser = findBrowser() === undefined;
-let opened: Opened;
+let opened: OpenedConsole;
 beforeAll(async () => {
   if (hasNoBrowser) return;
   opened = await openConsole();
@@ -23,7 +23,7 @@ const PAGES = [
   ["runs/alice/run-1", "Timeline"],
   ["receipts", "ag_ui.capability"],
   ["receipts/10", "Signed, unchanged"],
-  ["policy", "What enforcing would block"],
+  ["policy", "Events that enforcing would block"],
   ["capabilities", "Revoke a token"],
   ["nowhere", "no such page"],
 ] as const;
@@ -56,7 +56,7 @@ test.skipIf(hasNoBrowser).each([
     await page.getByRole("dialog").waitFor();
     faults.push(...(await findFaults(page)).map((fault) => `dialog ${fault}`));
     expect(faults).toEqual([]);
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,

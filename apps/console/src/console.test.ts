@@ -4,12 +4,12 @@ import { createNoteKey, encodeVkey } from "@countersign/receipts";
 import { findBrowser } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MIXED_POLICY } from "./testing/agent.js";
-import { openConsole, signIn, PATIENCE } from "./testing/opened.js";
-import type { Opened } from "./testing/opened.js";
+import { openConsole, signIn, PATIENCE } from "./testing/open-console.js";
+import type { OpenedConsole } from "./testing/open-console.js";
 import { startProxy } from "./testing/proxy.js";
 
 const hasNoBrowser = findBrowser() === undefined;
-let opened: Opened;
+let opened: OpenedConsole;
 beforeAll(async () => {
   if (!hasNoBrowser) opened = await openConsole();
 }, PATIENCE);
@@ -21,16 +21,16 @@ test.skipIf(hasNoBrowser)(
     const page = await opened.open("#/live", { isSignedIn: false });
     await page.getByLabel("Admin token").fill("wrong");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("alert").getByText("does not take this token").waitFor();
+    await page.getByRole("alert").getByText("rejects this token").waitFor();
     // The browser itself tells of the 401, which is what was asked for.
-    opened.complaints.length = 0;
+    opened.pageErrors.length = 0;
     await page.getByLabel("Admin token").fill(opened.served.adminToken);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("Nothing has been decided yet").waitFor();
     await opened.talk("alice", "run-1");
     const row = (event: string) => page.getByRole("row").filter({ hasText: event }).first();
     await row("TOOL_CALL_START").getByText("blocked").waitFor();
-    await row("RUN_AGENT_INPUT").getByText("noted").waitFor();
+    await row("RUN_AGENT_INPUT").getByText("would block").waitFor();
     await row("RUN_FINISHED").getByText("allowed").waitFor();
     expect(page.url()).not.toContain(opened.served.adminToken);
     expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 0]);
@@ -43,7 +43,7 @@ test.skipIf(hasNoBrowser)(
     await page.reload();
     await row("RUN_FINISHED").waitFor();
     expect(await page.evaluate(() => localStorage.length)).toBe(0);
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,
@@ -58,9 +58,9 @@ test.skipIf(hasNoBrowser)(
     await rows.first().waitFor();
     await page.getByRole("button", { name: "Pause" }).press("Enter");
     await opened.talk("late", "run-late");
-    await page.getByRole("button", { name: /Go on \(1[0-9] new\)/ }).waitFor();
+    await page.getByRole("button", { name: /Resume \(1[0-9] new\)/ }).waitFor();
     expect(await rows.filter({ hasText: "late" }).count()).toBe(0);
-    await page.getByRole("button", { name: /Go on/ }).press("Enter");
+    await page.getByRole("button", { name: /Resume/ }).press("Enter");
     await rows.filter({ hasText: "late" }).first().waitFor();
     await page.locator("h1").focus();
     await page.keyboard.press("/");
@@ -75,7 +75,7 @@ test.skipIf(hasNoBrowser)(
     await page.getByText("Signed, unchanged").waitFor();
     await page.goBack();
     expect(await rows.count()).toBe(1);
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,
@@ -97,7 +97,7 @@ test.skipIf(hasNoBrowser)(
     await dialog.getByRole("button", { name: "Stop the run" }).click();
     await page.locator(".badge", { hasText: "stopped" }).waitFor();
     expect(opened.served.running.gateway.surroundings.sessions.openRuns()).toEqual([]);
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,
@@ -137,7 +137,7 @@ test.skipIf(hasNoBrowser)(
     } finally {
       await proxy.stop();
     }
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
   },
   PATIENCE,
 );
@@ -149,19 +149,19 @@ test.skipIf(hasNoBrowser)(
     await page.locator(".rules").getByText("ag_ui_inbound").waitFor();
     const file = join(opened.served.folder, "policy.yaml");
     await writeFile(file, MIXED_POLICY.replace("ag_ui_inbound:", "ag_ui_inbuond:"));
-    await page.getByRole("button", { name: "Read the file again" }).click();
+    await page.getByRole("button", { name: "Reload policy" }).click();
     await page.getByText("policy.yaml:7:3").first().waitFor();
     await page.evaluate(() => void (location.hash = "#/now"));
     await page.getByText("the last good one decides").waitFor();
     await page.getByText("policy.yaml:7:3").waitFor();
     await writeFile(file, MIXED_POLICY.replace("support desk", "support desk 2"));
     await page.goBack();
-    await page.getByRole("button", { name: "Read the file again" }).click();
+    await page.getByRole("button", { name: "Reload policy" }).click();
     await page.getByText(/decides from now on|is the same/).waitFor();
     await page.getByText("support desk 2", { exact: true }).waitFor();
     // The browser itself tells of the 422.
-    expect(opened.complaints.filter((line) => !line.includes("422"))).toEqual([]);
-    opened.complaints.length = 0;
+    expect(opened.pageErrors.filter((line) => !line.includes("422"))).toEqual([]);
+    opened.pageErrors.length = 0;
     await page.context().close();
   },
   PATIENCE,
@@ -180,10 +180,10 @@ test.skipIf(hasNoBrowser)(
     await form.getByRole("button", { name: "Issue" }).click();
     await page.getByText("The session has no owner").waitFor();
     // The browser itself reports the refused request.
-    expect(opened.complaints.splice(0)).toEqual([expect.stringContaining("409 (Conflict)")]);
+    expect(opened.pageErrors.splice(0)).toEqual([expect.stringContaining("409 (Conflict)")]);
     await form.getByLabel(/without an owner/).check();
     await form.getByRole("button", { name: "Issue" }).click();
-    await page.getByText("Valid for whoever uses the session").waitFor();
+    await page.getByText("Valid for any user of the session").waitFor();
     const token = (await page.getByLabel("Token", { exact: true }).textContent()) ?? "";
     expect(token.split(".")).toHaveLength(3);
     await opened.talk("holder", "run-h");
@@ -199,14 +199,14 @@ test.skipIf(hasNoBrowser)(
     await page.evaluate(() => void (location.hash = "#/now"));
     await page.goBack();
     expect(await page.getByText(token).count()).toBe(0);
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,
 );
 
 test.skipIf(hasNoBrowser)(
-  "a line that tears is taken up again, a row that is read stays in its place, and a token that counts no more leads to the login",
+  "a broken feed reconnects, a row in focus stays in its place, and an invalid token leads to the login",
   async () => {
     await opened.talk("reader", "run-a");
     const proxy = await startProxy(opened.served.running.controlUrl, /^nothing/, (body) => body);
@@ -225,14 +225,14 @@ test.skipIf(hasNoBrowser)(
       .toBe(Math.round(top));
 
     proxy.tear();
-    await page.getByText("line lost").waitFor();
-    await page.locator(".line.live").waitFor();
+    await page.getByText("disconnected, reconnecting").waitFor();
+    await page.locator(".connection.live").waitFor();
     const places = await rows.getByRole("link").allTextContents();
     expect(new Set(places).size).toBe(places.length);
 
     for (const [status, words] of [
       [429, "Wait a minute"],
-      [401, "does not take this token"],
+      [401, "rejects this token"],
     ] as const) {
       await page.route("**/v1/status", (route) =>
         route.fulfill({ status, json: { code: "X", title: "no" } }),
@@ -244,7 +244,7 @@ test.skipIf(hasNoBrowser)(
       await page.evaluate(() => void (location.hash = "#/live"));
     }
     // The browser itself tells of the torn line and of the refusals.
-    opened.complaints.length = 0;
+    opened.pageErrors.length = 0;
     await page.context().close();
     await proxy.stop();
   },

@@ -3,8 +3,8 @@ import type { FakeScript, RunningPostgres } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServed } from "../../../packages/gateway/src/testing/served.js";
 import type { Served } from "../../../packages/gateway/src/testing/served.js";
-import { openConsole, PATIENCE } from "./testing/opened.js";
-import type { Opened } from "./testing/opened.js";
+import { openConsole, PATIENCE } from "./testing/open-console.js";
+import type { OpenedConsole } from "./testing/open-console.js";
 
 const POLICY = `hushspec: "0.1.0"
 rules:
@@ -31,7 +31,7 @@ const AGENT: FakeScript = ({ body }) => {
 
 const hasNoBrowser = findBrowser() === undefined;
 let database: RunningPostgres;
-let opened: Opened;
+let opened: OpenedConsole;
 let other: Served;
 beforeAll(async () => {
   if (hasNoBrowser) return;
@@ -80,7 +80,7 @@ test.skipIf(hasNoBrowser)(
     await expect.poll(() => rows.filter({ hasText: "bert" }).count()).toBe(6);
     expect(await rows.filter({ hasText: "anna" }).count()).toBe(0);
     expect(page.url()).toContain("gateway=");
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,
@@ -112,7 +112,7 @@ test.skipIf(hasNoBrowser)(
     await press(/Beginning/);
     await at("1 to 2,000");
     await page.getByRole("img", { name: /^2000 receipts in their order/ }).waitFor();
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,
@@ -128,19 +128,21 @@ test.skipIf(hasNoBrowser)(
     await page.getByText("The candidate does not load.").waitFor();
     await page.getByText("candidate:1:10").waitFor();
     // The browser itself tells of the 422, which is what was asked for.
-    opened.complaints.length = 0;
+    opened.pageErrors.length = 0;
     await candidate.fill(
       POLICY.replace("display, mutate, submit", "display").replace("100000", "200000"),
     );
     await page.getByRole("button", { name: "Compare" }).click();
-    await page.getByText("Some things open and others close, or nobody can tell.").waitFor();
+    await page
+      .getByText("Some events pass that did not, others no longer do, or the effect is unknown.")
+      .waitFor();
     const inbound = page.getByRole("region", { name: "ag_ui_inbound" });
     await inbound.getByText("nothing → a token with its scope").first().waitFor();
     await page.getByText("0 would change").waitFor();
     await page.getByRole("button", { name: "Start from the active one" }).click();
     await page.getByRole("button", { name: "Compare" }).click();
-    await page.getByText("Nothing else passes than now.").waitFor();
-    expect(opened.complaints).toEqual([]);
+    await page.getByText("The same events pass as now.").waitFor();
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,

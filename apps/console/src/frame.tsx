@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import { signOut } from "./api/session.js";
 import { useFeed } from "./feed/feed-context.js";
-import type { LineState } from "./feed/feed-store.js";
+import type { ConnectionState } from "./feed/feed-store.js";
 import { Mark } from "./components/mark.js";
 import type { Route } from "./route/route.js";
 import { Announcements } from "./components/announce.js";
@@ -17,7 +17,7 @@ const PAGES: readonly (readonly [name: string, title: string, sign: string])[] =
   ["capabilities", "Capabilities", "M14 10a4 4 0 1 0-3.4 3.95L12 15h2v2h2v2h3v-3l-5.4-5.4"],
 ];
 
-/** What is around every page: the menu, the state of the line, and the keys that work everywhere. */
+/** The layout of every page: the menu, the connection state, and the global keys. */
 export function Frame({
   route,
   children,
@@ -33,7 +33,7 @@ export function Frame({
     document.title = `${title} · Countersign`;
     if (first.current === place) return;
     first.current = "";
-    // Who listens hears the new page's name, and the next Tab is inside it.
+    // A screen reader announces the new page's name, and the next Tab is inside it.
     main.current?.querySelector("h1")?.focus();
     scrollTo(0, 0);
   }, [place, route.parts]);
@@ -65,7 +65,7 @@ export function Frame({
           </ul>
         </nav>
         <div className="side-end">
-          <Line />
+          <Connection />
           <ThemeSwitch />
           <button type="button" className="small" onClick={() => signOut()}>
             Sign out
@@ -80,17 +80,17 @@ export function Frame({
   );
 }
 
-const LINES: Readonly<Record<LineState, string>> = {
+const CONNECTIONS: Readonly<Record<ConnectionState, string>> = {
   connecting: "connecting",
   live: "live",
-  lost: "line lost, trying again",
+  lost: "disconnected, reconnecting",
 };
 
-function Line(): ReactNode {
-  const { line } = useFeed();
+function Connection(): ReactNode {
+  const { connection } = useFeed();
   return (
-    <p className={`line ${line}`}>
-      <span className="dot" aria-hidden="true" /> {LINES[line]}
+    <p className={`connection ${connection}`}>
+      <span className="dot" aria-hidden="true" /> {CONNECTIONS[connection]}
     </p>
   );
 }

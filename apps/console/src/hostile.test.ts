@@ -2,14 +2,14 @@ import { findBrowser, sseFrame } from "@countersign/testkit";
 import type { FakeScript } from "@countersign/testkit";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openConsole, PATIENCE } from "./testing/opened.js";
-import type { Opened } from "./testing/opened.js";
+import { openConsole, PATIENCE } from "./testing/open-console.js";
+import type { OpenedConsole } from "./testing/open-console.js";
 
 const MARKUP = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>'"&lt;{{1}}`;
 /** Turns what follows around, hides a letter, and is longer than any cell. */
 const UNSEEN = `\u202Egpj.exe\u2066\u200B\u00AD\u{E0041}`;
 const HOSTILE = `${MARKUP}${UNSEEN}javascript:alert(1)`.padEnd(1000, "W");
-/** What a gateway takes for a name: it refuses control, bidirectional and tag characters in them. */
+/** Names that a gateway accepts; it refuses control, bidirectional and tag characters. */
 const TAKEN = `${MARKUP}\u200B\u00ADjavascript:alert(1)`.padEnd(1000, "W");
 /** Ids hold no markup either. */
 const RUN = `run {{1}}'"\u200B\u00ADjavascript:alert(1)`.padEnd(256, "W");
@@ -40,7 +40,7 @@ const HOSTILE_AGENT: FakeScript = (request) => {
 };
 
 const hasNoBrowser = findBrowser() === undefined;
-let opened: Opened;
+let opened: OpenedConsole;
 beforeAll(async () => {
   if (hasNoBrowser) return;
   opened = await openConsole(POLICY, HOSTILE_AGENT);
@@ -81,7 +81,7 @@ test.skipIf(hasNoBrowser)(
   "names full of markup and unseen characters are text, visibly escaped, run nothing and break no page",
   async () => {
     const page = await opened.open("#/live");
-    page.on("dialog", (dialog) => opened.complaints.push(`dialog ${dialog.message()}`));
+    page.on("dialog", (dialog) => opened.pageErrors.push(`dialog ${dialog.message()}`));
     await page.getByText("CUSTOM").first().waitFor();
     const places = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLAnchorElement>("a.whole")].map((link) => link.hash),
@@ -116,7 +116,7 @@ test.skipIf(hasNoBrowser)(
     expect(await page.evaluate(() => "ran" in window)).toBe(false);
     expect(await page.locator("main img:not([role])").count()).toBe(0);
     expect(await page.evaluate(() => document.querySelectorAll("script").length)).toBe(1);
-    expect(opened.complaints).toEqual([]);
+    expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },
   PATIENCE,
@@ -150,8 +150,8 @@ test.skipIf(hasNoBrowser)(
       attempts: { markup: false, elsewhere: false, script: false },
       ran: false,
     });
-    await expect.poll(() => opened.complaints.join("\n")).toContain("policy: connect-src");
-    opened.complaints.length = 0;
+    await expect.poll(() => opened.pageErrors.join("\n")).toContain("policy: connect-src");
+    opened.pageErrors.length = 0;
     await page.context().close();
   },
   PATIENCE,

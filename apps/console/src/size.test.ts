@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { CONSOLE_DIRECTORY } from "../files.mjs";
-import { assertBuilt } from "./testing/opened.js";
+import { assertBuilt } from "./testing/open-console.js";
 
 test("the whole console stays under 180 KB compressed, and brings nothing from elsewhere", () => {
   assertBuilt();

@@ -1,11 +1,11 @@
 import { currentToken, signOut } from "./session.js";
 
-/** A refusal of the control plane, or that nobody answered. */
+/** A refusal of the control plane, or a missing response. */
 export class ControlProblem extends Error {
-  /** Zero when nobody answered. */
+  /** Zero without a response. */
   readonly status: number;
   readonly code: string;
-  /** Everything that was answered, for refusals that say more. */
+  /** The whole response body, for refusals with more members. */
   readonly body: unknown;
 
   constructor(status: number, code: string, message: string, body?: unknown) {
@@ -17,19 +17,19 @@ export class ControlProblem extends Error {
   }
 }
 
-/** What may be chosen for a request. */
+/** Options of a request. */
 export type RequestOptions = {
   readonly method?: "GET" | "POST";
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** Before anybody is signed in: the login tries a token. */
+  /** The token that the login page tries before a session exists. */
   readonly token?: string;
 };
 
 /**
- * Asks the control plane.
+ * Sends a request to the control plane.
  *
- * @throws ControlProblem with the code that it refused with
+ * @throws ControlProblem with the code of the refusal
  */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = "GET", body, signal, token = currentToken() } = options;
@@ -45,7 +45,7 @@ export async function request(path: string, options: RequestOptions = {}): Promi
     credentials: "omit",
   }).catch((error: unknown) => {
     if (signal?.aborted === true) throw error;
-    throw new ControlProblem(0, "NO_ANSWER", "The gateway does not answer");
+    throw new ControlProblem(0, "NO_ANSWER", "The gateway does not respond");
   });
   if (response.ok) return response;
   const problem = await problemOf(response);
@@ -53,14 +53,14 @@ export async function request(path: string, options: RequestOptions = {}): Promi
   throw problem;
 }
 
-/** Asks for JSON. */
-export async function ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
+/** Fetches JSON. */
+export async function fetchJson<Data>(path: string, options: RequestOptions = {}): Promise<Data> {
   const response = await request(path, options);
-  return (await response.json()) as Answer;
+  return (await response.json()) as Data;
 }
 
-/** Asks for text. */
-export async function askText(path: string, options: RequestOptions = {}): Promise<string> {
+/** Fetches text. */
+export async function fetchText(path: string, options: RequestOptions = {}): Promise<string> {
   return (await request(path, options)).text();
 }
 
@@ -68,9 +68,9 @@ function isOut({ status }: ControlProblem): boolean {
   return status === 401 || status === 429;
 }
 
-/** Why the login is shown again. */
+/** The reason that the login page displays. */
 export function reasonOf({ status, message }: ControlProblem): string {
-  if (status === 401) return "The gateway does not take this token. Was it made anew?";
+  if (status === 401) return "The gateway rejects this token. Was it rotated?";
   if (status === 429) return "Too many wrong tokens were tried. Wait a minute, then sign in again.";
   return message;
 }

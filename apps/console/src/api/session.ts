@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from "react";
 
-/** Whether somebody is signed in, and why not any more. */
+/** The operator's session, and why the last one ended. */
 export type Session = {
   readonly token: string | undefined;
-  /** What led back to the login, in words. */
+  /** The reason for the login page, in words. */
   readonly reason: string | undefined;
 };
 
@@ -11,7 +11,7 @@ const KEY = "countersign.admin-token";
 const listeners = new Set<() => void>();
 let session: Session = { token: kept(), reason: undefined };
 
-/** Where storage is forbidden there is nothing kept, and nothing to tell. */
+/** Reads the stored token; a browser that forbids storage has none. */
 function kept(): string | undefined {
   try {
     return sessionStorage.getItem(KEY) ?? undefined;
@@ -30,7 +30,7 @@ export function currentToken(): string | undefined {
   return session.token;
 }
 
-/** Starts to use a token; it outlives a reload of this tab only if the operator says so. */
+/** Starts a session with a token. It survives a reload of this tab only if the operator asks for it. */
 export function signIn(token: string, isKept: boolean): void {
   try {
     if (isKept) sessionStorage.setItem(KEY, token);
@@ -40,12 +40,12 @@ export function signIn(token: string, isKept: boolean): void {
   replace({ token, reason: undefined });
 }
 
-/** Forgets the token, and says why. */
+/** Removes the token and stores the reason. */
 export function signOut(reason?: string): void {
   try {
     sessionStorage.removeItem(KEY);
   } catch {
-    // Where nothing could be kept nothing is left.
+    // A browser that forbids storage has stored nothing.
   }
   replace({ token: undefined, reason });
 }

@@ -1,7 +1,17 @@
-import type { Entry } from "./answers.js";
+import type { Entry } from "./responses.js";
 
-/** What became of an event: let through, kept back, or let through although a rule spoke against it. */
+/**
+ * The outcome of an event. `noted` is the API's name for an event that the gateway forwarded in observe
+ * mode although it violates a rule.
+ */
 export type Verdict = "allowed" | "blocked" | "noted";
+
+/** The label of each verdict. */
+export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
+  allowed: "allowed",
+  blocked: "blocked",
+  noted: "would block",
+};
 
 /** The verdict on a decision of the feed or on an entry of the log. */
 export function verdictOf(decision: {

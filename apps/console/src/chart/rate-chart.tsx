@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
 import UPlot from "uplot";
+import { VERDICT_LABELS } from "../api/verdict.js";
 import { useFeedStore } from "../feed/feed-context.js";
 import type { RateColumns } from "../feed/rate-bins.js";
 import { useColours } from "../components/theme.js";
@@ -44,12 +45,12 @@ export function RateChart(): ReactNode {
         ref={place}
         className="plot"
         role="img"
-        aria-label={`Events a second over two minutes. Most in one second: ${peak}. In the last: ${KINDS.map((kind) => `${last(kind)} ${kind}`).join(", ")}.`}
+        aria-label={`Events a second over two minutes. Most in one second: ${peak}. In the last: ${KINDS.map((kind) => `${last(kind)} ${VERDICT_LABELS[kind]}`).join(", ")}.`}
       />
       <figcaption className="legend">
         {KINDS.map((kind) => (
           <span key={kind}>
-            <span className={`swatch ${kind}`} aria-hidden="true" /> {kind}{" "}
+            <span className={`swatch ${kind}`} aria-hidden="true" /> {VERDICT_LABELS[kind]}{" "}
             <strong className="number">{last(kind)}</strong>/s
           </span>
         ))}
@@ -94,7 +95,7 @@ function optionsOf(element: HTMLElement): UPlot.Options {
     series: [
       {},
       ...KINDS.map((kind) => ({
-        label: kind,
+        label: VERDICT_LABELS[kind],
         stroke: colour(kind),
         fill: colour(`${kind}-fill`),
         width: 2,

@@ -1,20 +1,21 @@
 import type { ReactNode } from "react";
 import type { Classification } from "@countersign/core";
+import { VERDICT_LABELS } from "../api/verdict.js";
 import type { Verdict } from "../api/verdict.js";
 
 const SIGNS: Readonly<Record<Verdict, string>> = { allowed: "✓", blocked: "✕", noted: "!" };
 
-/** What became of an event, in colour, sign and word. */
+/** A verdict as colour, sign and label. */
 export function VerdictBadge({ verdict }: { readonly verdict: Verdict }): ReactNode {
   return (
     <span className={`badge ${verdict}`}>
       <span aria-hidden="true">{SIGNS[verdict]} </span>
-      {verdict}
+      {VERDICT_LABELS[verdict]}
     </span>
   );
 }
 
-/** What an event does to the screen. */
+/** The class of an event: its effect on the screen. */
 export function ClassBadge({ name }: { readonly name: Classification }): ReactNode {
   return <span className="badge class">{name}</span>;
 }

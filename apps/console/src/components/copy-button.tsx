@@ -22,7 +22,7 @@ export function CopyButton({
       setState("copied");
       announce(`${what} copied`);
     } catch {
-      // Without a secure context there is no clipboard; the text stands there to be marked.
+      // A page without a secure context has no clipboard; the operator selects the text instead.
       setState("failed");
       announce(`${what} could not be copied`);
     }

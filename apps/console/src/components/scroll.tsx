@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** What may be wider than the screen; arrows move it too. */
+/** A container that scrolls sideways, also with the arrow keys. */
 export function Scroll({
   title,
   children,

@@ -2,16 +2,16 @@ import type { ReactNode } from "react";
 import type { ControlProblem } from "../api/request.js";
 import { Text } from "./text.js";
 
-/** While an answer is awaited; as tall as what will stand there, so that nothing jumps. */
+/** A placeholder while data loads, as tall as the content, so that the layout does not shift. */
 export function Loading({ what }: { readonly what: string }): ReactNode {
   return (
     <p className="state" role="status">
-      <span className="pulse" aria-hidden="true" /> Asking for {what}…
+      <span className="pulse" aria-hidden="true" /> Loading {what}…
     </p>
   );
 }
 
-/** There is nothing, and what would change that. */
+/** An empty list, and how to fill it. */
 export function Empty({
   title,
   children,
@@ -27,7 +27,7 @@ export function Empty({
   );
 }
 
-/** It did not work, why, and what helps. */
+/** A failed request, its reason and its fix. */
 export function Failure({
   problem,
   onRetry,
@@ -45,7 +45,7 @@ export function Failure({
       </p>
       {onRetry === undefined ? null : (
         <button type="button" onClick={onRetry}>
-          Ask again
+          Retry
         </button>
       )}
     </div>
@@ -53,12 +53,12 @@ export function Failure({
 }
 
 function remedyOf({ status, code }: ControlProblem): string {
-  if (status === 0) return "See that the gateway runs; this page asks again by itself.";
+  if (status === 0) return "Check that the gateway runs; this page retries by itself.";
   if (code === "RECEIPT_UNKNOWN")
     return "The log does not reach that far yet; look at the newest receipts.";
-  if (status === 404) return "It may be over, or of another gateway; look at the list.";
+  if (status === 404) return "It may have ended, or belong to another gateway; look at the list.";
   if (status === 503)
-    return "The receipt store or another gateway is away: look at /readyz and the gateway's log.";
+    return "The receipt store or another gateway is unavailable: look at /readyz and the gateway's log.";
   if (code === "ERR_CONTROL_FIELD") return "Change the filter or the field that is named.";
   return "The gateway's log has the cause.";
 }

@@ -2,15 +2,15 @@ import type { ReactNode } from "react";
 import { visibleParts, visibleText } from "./visible-text.js";
 
 /**
- * Text that somebody else chose: a name, an id, a reason. Never markup; what would not be seen is shown by its number, and its
- * direction stays its own.
+ * Text that an agent or a browser chose: a name, an id, a reason. It is never markup. An invisible character
+ * is displayed by its code point, and the text keeps its own direction.
  */
 export function Text({
   value,
   isWrapped = false,
 }: {
   readonly value: string;
-  /** On the pages of details text is shown whole; in tables it is cut to its cell. */
+  /** Detail pages wrap the text; tables cut it to the cell. */
   readonly isWrapped?: boolean;
 }): ReactNode {
   if (value === "") return <span className="faint">–</span>;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import type { ReactNode } from "react";
-import { ageOf, clockOf, dateOf, gapOf } from "./time-words.js";
+import { ageOf, clockOf, dateOf, gapOf } from "./format-time.js";
 
 /** A moment: the local time, with the exact UTC on hover. */
 export function Time({

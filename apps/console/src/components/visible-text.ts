@@ -1,14 +1,15 @@
-/** A stretch of text as it is, or a character that would not be seen for what it is. */
+/** A part of a text, or the escape of one invisible character. */
 export type TextPart = { readonly text: string; readonly isEscape: boolean };
 
 /**
- * What hides, reorders or joins: controls, directions, zero widths, tags and variation selectors, private characters, lone
- * surrogates. An agent that puts one into a name would show the operator another name than the log has.
+ * Characters that hide, reorder or join text: controls, directions, zero widths, tags, variation selectors,
+ * private characters and lone surrogates. With one of them in a name, an agent could display another name to
+ * the operator than the log holds.
  */
 const UNSEEN =
   /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800\ufffc]|(?! )\p{Zs}/gu;
 
-/** Splits text so that everything unseen can be shown by its number. */
+/** Splits text so that each invisible character can be displayed by its code point. */
 export function visibleParts(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;

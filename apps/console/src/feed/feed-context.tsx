@@ -6,7 +6,7 @@ import { followFeed } from "./follow-feed.js";
 
 const FeedContext = createContext<FeedStore | undefined>(undefined);
 
-/** One line to the gateway for all pages, open while somebody is signed in. */
+/** One feed connection for all pages, open while the operator is signed in. */
 export function FeedProvider({ children }: { readonly children: ReactNode }): ReactNode {
   const [store] = useState(() => new FeedStore());
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useFeedStore(): FeedStore {
   return store;
 }
 
-/** What the feed has brought. */
+/** The current view of the feed. */
 export function useFeed(): FeedView {
   const store = useFeedStore();
   return useSyncExternalStore(store.subscribe, store.view);

@@ -1,4 +1,4 @@
-import type { FeedItem } from "../api/answers.js";
+import type { FeedItem } from "../api/responses.js";
 import { verdictOf } from "../api/verdict.js";
 
 /** Which decisions of the feed are looked at. */

@@ -1,34 +1,34 @@
-import type { FeedItem } from "../api/answers.js";
+import type { FeedItem } from "../api/responses.js";
 import { verdictOf } from "../api/verdict.js";
 import { RateBins } from "./rate-bins.js";
 
-/** How the line to the gateway is. */
-export type LineState = "connecting" | "live" | "lost";
+/** The state of the connection to the gateway. */
+export type ConnectionState = "connecting" | "live" | "lost";
 
-/** What the feed has brought, as a component sees it; a new object whenever something came. */
+/** The state of the feed for components; a new object after each change. */
 export type FeedView = {
-  readonly line: LineState;
+  readonly connection: ConnectionState;
   /** Oldest first. */
   readonly items: readonly FeedItem[];
-  /** Everything that came, also what is not kept any more. */
+  /** The number of all decisions, including those no longer kept. */
   readonly total: number;
-  /** What the gateway left out because we did not keep up. */
+  /** Decisions that the gateway dropped because this page was too slow. */
   readonly lost: number;
 };
 
-/** How often a rule spoke against something. */
+/** The number of events that violated a rule. */
 export type RuleCount = { readonly rule: string; readonly blocked: number; readonly noted: number };
 
-/** Decisions that are kept to look back at. */
+/** The number of decisions kept. */
 export const MAX_ITEMS = 5000;
 
 /** Names of rules that are counted; an agent cannot make more up, but a policy may be long. */
 const MAX_RULES = 500;
 
-/** Components are told this often at most. */
+/** The shortest time between two notifications of components. */
 const TELL_MS = 100;
 
-/** Owns what the live feed has brought. */
+/** Owns the state of the live feed. */
 export class FeedStore {
   readonly rates = new RateBins();
   #items: FeedItem[] = [];
@@ -36,16 +36,15 @@ export class FeedStore {
   #rules = new Map<string, { blocked: number; noted: number }>();
   #total = 0;
   #lost = 0;
-  #line: LineState = "connecting";
-  #view: FeedView = { line: "connecting", items: [], total: 0, lost: 0 };
+  #connection: ConnectionState = "connecting";
+  #view: FeedView = { connection: "connecting", items: [], total: 0, lost: 0 };
   readonly #listeners = new Set<() => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * Takes decisions in the order in which they came. After a line was lost the gateway begins with its last ones again: those
-   * that are known are left out.
+   * Adds decisions in order. After a reconnect the gateway repeats its last ones; known ones are ignored.
    *
-   * @param at the second that they are drawn at; their own time for those from before we looked
+   * @param at the second to draw them at; their own time for those from before the connection
    */
   push(items: readonly FeedItem[], at?: number): void {
     for (const item of items) {
@@ -64,20 +63,20 @@ export class FeedStore {
     this.#changed();
   }
 
-  /** The gateway left some out. */
+  /** Counts decisions that the gateway dropped. */
   skip(count: number): void {
     this.#lost += count;
     this.#changed();
   }
 
-  /** The line came or went. */
-  turn(line: LineState): void {
-    if (this.#line === line) return;
-    this.#line = line;
+  /** Sets the state of the connection. */
+  setConnection(connection: ConnectionState): void {
+    if (this.#connection === connection) return;
+    this.#connection = connection;
     this.#changed();
   }
 
-  /** The rules that spoke most often, the worst first. */
+  /** The rules that were violated most often, in descending order. */
   topRules(most: number): RuleCount[] {
     return [...this.#rules]
       .map(([rule, counts]) => ({ rule, ...counts }))
@@ -110,7 +109,7 @@ export class FeedStore {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#view = {
-        line: this.#line,
+        connection: this.#connection,
         items: this.#items.slice(-MAX_ITEMS),
         total: this.#total,
         lost: this.#lost,

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "react";
-import type { Entries, Entry, FeedItem, Runs, Status } from "../api/answers.js";
-import { ask } from "../api/request.js";
-import { useAnswer } from "../api/use-answer.js";
+import type { Entries, Entry, FeedItem, Runs, Status } from "../api/responses.js";
+import { fetchJson } from "../api/request.js";
+import { useResource } from "../api/use-resource.js";
 import { FeedStore } from "./feed-store.js";
 import type { FeedView } from "./feed-store.js";
 
-/** The newest entries that are asked for at once: more than two seconds of a busy fleet are left to the log. */
+/** The newest entries of one request; a busy fleet has more in two seconds, which only the log lists. */
 const PAGE = 500;
 const EVERY_MS = 2000;
 const NOTHING = new FeedStore().view();
@@ -15,9 +15,9 @@ export function useGateways(wanted: string | undefined): {
   readonly gateways: readonly string[];
   readonly isOwn: boolean;
 } {
-  const { answer } = useAnswer<Status>("/v1/status", 5000);
-  const gateways = useMemo(() => answer?.gateways.map(({ id }) => id) ?? [], [answer]);
-  return { gateways, isOwn: wanted === undefined || wanted === answer?.gateway };
+  const { data } = useResource<Status>("/v1/status", 5000);
+  const gateways = useMemo(() => data?.gateways.map(({ id }) => id) ?? [], [data]);
+  return { gateways, isOwn: wanted === undefined || wanted === data?.gateway };
 }
 
 /**
@@ -49,19 +49,19 @@ export function useFleetFeed(gateway: string | undefined): FeedView {
 
 async function readNewest(store: FeedStore, gateway: string, signal: AbortSignal): Promise<void> {
   try {
-    const newest = ask<Entries>(`/v1/receipts?order=newest&limit=${PAGE}`, { signal });
+    const newest = fetchJson<Entries>(`/v1/receipts?order=newest&limit=${PAGE}`, { signal });
     const runs = gateway === "all" ? undefined : await runsAt(gateway, signal);
     const { entries } = await newest;
     const wanted = entries.filter(({ run_id: run }) => runs === undefined || runs.has(run ?? ""));
     store.push(wanted.toReversed().map(itemOf));
-    store.turn("live");
+    store.setConnection("live");
   } catch {
-    if (!signal.aborted) store.turn("lost");
+    if (!signal.aborted) store.setConnection("lost");
   }
 }
 
 async function runsAt(gateway: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const { runs } = await ask<Runs>("/v1/runs?limit=500", { signal });
+  const { runs } = await fetchJson<Runs>("/v1/runs?limit=500", { signal });
   return new Set(runs.filter((run) => run.gateway === gateway).map((run) => run.run_id));
 }
 

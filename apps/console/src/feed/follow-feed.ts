@@ -1,31 +1,31 @@
 import { createSseDecoder } from "@countersign/wire/sse";
-import type { FeedItem } from "../api/answers.js";
+import type { FeedItem } from "../api/responses.js";
 import { request } from "../api/request.js";
 import type { FeedStore } from "./feed-store.js";
 
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 10_000;
 
-/** A line that is silent for so long may be dead without having told: it is opened anew, which costs the last 200 decisions. */
+/** A silent connection may be dead without an error. Reopening it costs the last 200 decisions. */
 const SILENCE_MS = 30_000;
 
-/** What a comment of the feed says when we did not keep up. */
+/** The feed's comment on dropped decisions. */
 const LEFT_OUT = /^: (\d{1,9}) decisions left out$/mu;
 
-/** Follows the feed until it is told to stop; a line that tears is taken up again, ever more patiently. */
+/** Reads the feed until `signal` aborts; reconnects with a growing delay. */
 export async function followFeed(store: FeedStore, signal: AbortSignal): Promise<void> {
   let wait = RETRY_MS;
   while (!signal.aborted) {
     try {
       const response = await request("/v1/events", { signal });
-      store.turn("live");
+      store.setConnection("live");
       wait = RETRY_MS;
       if ((await readAll(response, store)) === "silent") continue;
     } catch {
-      // Told below: whatever it was, the line is gone.
+      // Any failure is a lost connection, which is set below.
     }
     if (signal.aborted) return;
-    store.turn("lost");
+    store.setConnection("lost");
     await pause(wait, signal);
     wait = Math.min(MAX_RETRY_MS, wait * 2);
   }
@@ -36,7 +36,7 @@ async function readAll(response: Response, store: FeedStore): Promise<"ended" | 
   if (reader === undefined) return "ended";
   const decoder = createSseDecoder();
   const text = new TextDecoder();
-  // What comes first is from before we looked, and is drawn at its own time.
+  // The first decisions are older than the connection, so they are drawn at their own time.
   const openedAt = Date.now();
   for (;;) {
     const read = await readWithin(reader, SILENCE_MS);
@@ -56,7 +56,7 @@ async function readAll(response: Response, store: FeedStore): Promise<"ended" | 
 
 type Reader = ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
 
-/** What comes next, or nothing when nothing came in time. */
+/** The next chunk, or `undefined` after the time-out. */
 async function readWithin(
   reader: Reader,
   milliseconds: number,

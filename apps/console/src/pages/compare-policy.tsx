@@ -1,13 +1,13 @@
 import { useRef, useState } from "react";
 import type { FormEvent, ReactNode } from "react";
-import type { Comparison, Policy, PolicyIssue } from "../api/answers.js";
-import { ControlProblem, ask } from "../api/request.js";
+import type { Comparison, Policy, PolicyIssue } from "../api/responses.js";
+import { ControlProblem, fetchJson } from "../api/request.js";
 import { announce } from "../components/announce.js";
 import { Failure } from "../components/states.js";
-import { Compared } from "./compared.js";
+import { ComparisonResult } from "./comparison-result.js";
 import { PolicyIssues } from "./policy-issues.js";
 
-/** Receipts that are judged again with a candidate. */
+/** The number of receipts that a candidate evaluates again. */
 const RECORDED = 5000;
 
 type Outcome =
@@ -15,7 +15,7 @@ type Outcome =
   | { readonly kind: "refused"; readonly issues: readonly PolicyIssue[] }
   | { readonly kind: "failed"; readonly problem: ControlProblem };
 
-/** What another text would change, before anybody puts it into the file. */
+/** Compares a candidate with the active policy before it is saved. */
 export function ComparePolicy({ policy }: { readonly policy: Policy }): ReactNode {
   const [draft, setDraft] = useState("");
   const [isBusy, setBusy] = useState(false);
@@ -78,7 +78,7 @@ export function ComparePolicy({ policy }: { readonly policy: Policy }): ReactNod
           />
         </div>
       </form>
-      {outcome === undefined ? null : <Shown outcome={outcome} />}
+      {outcome === undefined ? null : <CompareOutcome outcome={outcome} />}
     </section>
   );
 }
@@ -86,7 +86,7 @@ export function ComparePolicy({ policy }: { readonly policy: Policy }): ReactNod
 async function compare(text: string): Promise<Outcome> {
   try {
     const body = { text, recorded: RECORDED };
-    const comparison = await ask<Comparison>("/v1/policy/compare", { method: "POST", body });
+    const comparison = await fetchJson<Comparison>("/v1/policy/compare", { method: "POST", body });
     return { kind: "compared", comparison };
   } catch (error) {
     if (!(error instanceof ControlProblem)) throw error;
@@ -95,9 +95,9 @@ async function compare(text: string): Promise<Outcome> {
   }
 }
 
-function Shown({ outcome }: { readonly outcome: Outcome }): ReactNode {
+function CompareOutcome({ outcome }: { readonly outcome: Outcome }): ReactNode {
   if (outcome.kind === "failed") return <Failure problem={outcome.problem} />;
-  if (outcome.kind === "compared") return <Compared comparison={outcome.comparison} />;
+  if (outcome.kind === "compared") return <ComparisonResult comparison={outcome.comparison} />;
   return (
     <div className="notice bad" role="alert">
       <strong>The candidate does not load.</strong>

@@ -1,5 +1,5 @@
-import type { Entry } from "../api/answers.js";
-import { dateOf } from "../components/time-words.js";
+import type { Entry } from "../api/responses.js";
+import { dateOf } from "../components/format-time.js";
 import { eventName, targetName } from "./entry-names.js";
 
 /** A field of an entry: its value, and what it says. */
@@ -18,14 +18,14 @@ export function fieldsOf(entry: Entry): EntryField[] {
   const optional = (field: Omit<EntryField, "value">, value: string | undefined): EntryField[] =>
     value === undefined || value === "" ? [] : [{ ...field, value }];
   return [
-    { name: "seq", value: String(entry.seq), says: "Its place in the log, counted from 0" },
+    { name: "seq", value: String(entry.seq), says: "Its position in the log, counted from 0" },
     {
       name: "id",
       value: receipt.id,
       says: "The receipt's id: agui- and the id of the event",
       isLong: true,
     },
-    { name: "event_id", value: receipt.event_id, says: "The event that it is about", isLong: true },
+    { name: "event_id", value: receipt.event_id, says: "The event of the receipt", isLong: true },
     {
       name: "received_at",
       value: dateOf(new Date(entry.received_at)),
@@ -70,26 +70,23 @@ export function fieldsOf(entry: Entry): EntryField[] {
       },
       entry.thread_id,
     ),
-    { name: "event_type", value: eventName(entry), says: "What kind of event it was" },
+    { name: "event_type", value: eventName(entry), says: "The event type" },
     {
       name: "classification",
       value: receipt.classification,
-      says: "What it does to the screen, as the gateway sees it",
+      says: "Its effect on the screen, as the gateway classifies it",
     },
-    ...optional(
-      { name: "target", says: "The part of the screen that it aimed at" },
-      targetName(entry),
-    ),
+    ...optional({ name: "target", says: "The component it targets" }, targetName(entry)),
     {
       name: "allowed",
       value: String(receipt.allowed),
       says: receipt.allowed ? "It was delivered" : "It was not delivered",
     },
-    ...optional({ name: "denial_reason", says: "Why not", isLong: true }, receipt.denial_reason),
+    ...optional({ name: "denial_reason", says: "The reason", isLong: true }, receipt.denial_reason),
     ...optional(
       {
         name: "rule",
-        says: receipt.allowed ? "The rule that spoke against it" : "The rule that blocked it",
+        says: receipt.allowed ? "The rule it violates" : "The rule that blocked it",
         ...more("rule", entry.rule),
       },
       entry.rule,
@@ -101,7 +98,7 @@ export function fieldsOf(entry: Entry): EntryField[] {
     {
       name: "mode",
       value: entry.mode,
-      says: entry.mode === "observe" ? "The policy only noted" : "The policy decided",
+      says: entry.mode === "observe" ? "The policy observed" : "The policy decided",
     },
     {
       name: "policy_hash",
@@ -114,7 +111,7 @@ export function fieldsOf(entry: Entry): EntryField[] {
       value: receipt.capability_id,
       says: receipt.capability_id === "<none>" ? "No token was used" : "The token that was used",
     },
-    { name: "transport", value: receipt.transport, says: "How it travelled" },
+    { name: "transport", value: receipt.transport, says: "The transport" },
     {
       name: "payload_hash",
       value: receipt.payload_hash,

@@ -1,4 +1,4 @@
-import type { Entry } from "../api/answers.js";
+import type { Entry } from "../api/responses.js";
 
 /** The kind of event, a custom one by its own name. */
 export function eventName({ receipt: { event_type: type } }: Entry): string {

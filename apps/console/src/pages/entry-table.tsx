@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Entry } from "../api/answers.js";
+import type { Entry } from "../api/responses.js";
 import { verdictOfEntry } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
 import { ClassBadge, VerdictBadge } from "../components/badge.js";

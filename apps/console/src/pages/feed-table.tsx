@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { KeyboardEvent, ReactNode, RefObject } from "react";
-import type { FeedItem } from "../api/answers.js";
+import type { FeedItem } from "../api/responses.js";
 import { verdictOf } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
 import { ClassBadge, VerdictBadge } from "../components/badge.js";
@@ -119,7 +119,7 @@ function FeedRow({
   );
 }
 
-/** Who reads further down, or has a row in focus, keeps it where it is while others come above. */
+/** New rows above do not move the view of an operator who scrolled down or has a row in focus. */
 function useStillRows(
   place: RefObject<HTMLDivElement | null>,
   items: readonly FeedItem[],

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Status } from "../api/answers.js";
+import type { Status } from "../api/responses.js";
 import { hrefOf } from "../route/route.js";
 import { StateBadge } from "../components/badge.js";
 import { Scroll } from "../components/scroll.js";
@@ -26,7 +26,7 @@ export function Gateways({ status }: { readonly status: Status }): ReactNode {
                 Open runs
               </th>
               <th scope="col" className="number">
-                Let through
+                Forwarded
               </th>
               <th scope="col" className="number">
                 Blocked

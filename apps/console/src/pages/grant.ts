@@ -12,7 +12,7 @@ export type GrantDraft = {
   readonly isAttached: boolean;
 };
 
-/** What is asked of the API. */
+/** The request body. */
 export type Grant = {
   readonly agent: string;
   readonly session_id?: string;
@@ -26,7 +26,7 @@ export type Grant = {
 
 const YEAR = 31_536_000;
 
-/** Reads the form; what could not be meant is said before anybody is asked. */
+/** Reads the form; reports an impossible value before any request. */
 export function grantOf(draft: GrantDraft): { readonly body: Grant } | { readonly fault: string } {
   const agent = draft.agent.trim();
   const scopes = draft.scopes.split(/[\s,]+/u).filter((scope) => scope !== "");

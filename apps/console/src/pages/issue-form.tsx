@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { FormEvent, ReactNode } from "react";
-import { ControlProblem, ask } from "../api/request.js";
+import { ControlProblem, fetchJson } from "../api/request.js";
 import { announce } from "../components/announce.js";
 import { CopyButton } from "../components/copy-button.js";
 import { Field } from "../components/field.js";
@@ -52,7 +52,7 @@ export function IssueForm(): ReactNode {
     if ("fault" in grant) return;
     setBusy(true);
     try {
-      setIssued(await ask<Issued>("/v1/capabilities", { method: "POST", body: grant.body }));
+      setIssued(await fetchJson<Issued>("/v1/capabilities", { method: "POST", body: grant.body }));
       announce("A token was issued");
     } catch (error) {
       if (error instanceof ControlProblem) setProblem(error);
@@ -127,7 +127,7 @@ export function IssueForm(): ReactNode {
             checked={draft.allowsUnowned}
             onChange={(event) => set({ allowsUnowned: event.target.checked })}
           />
-          <span>Allow a session without an owner: whoever uses it first may use the token</span>
+          <span>Allow a session without an owner: its first user may use the token</span>
         </label>
         {fault === undefined ? null : (
           <p className="notice bad" role="alert">
@@ -159,13 +159,13 @@ function Token({ issued }: { readonly issued: Issued }): ReactNode {
       <p>
         Valid for{" "}
         {issued.principal === undefined ? (
-          "whoever uses the session"
+          "any user of the session"
         ) : (
           <>
             <Text value={issued.principal} isWrapped /> only
           </>
         )}
-        .{issued.session_owner === null ? " Nobody owns the session yet." : ""}
+        .{issued.session_owner === null ? " The session has no owner yet." : ""}
       </p>
       <p>
         Until <Time at={issued.expires_at * 1000} isFull />. Its id, to revoke it by:{" "}

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import type { ReactNode } from "react";
-import type { FeedItem } from "../api/answers.js";
+import type { FeedItem } from "../api/responses.js";
 import { useFeed } from "../feed/feed-context.js";
 import { useFleetFeed, useGateways } from "../feed/fleet-feed.js";
 import { feedFilterOf, passesFilter } from "../feed/feed-filter.js";
@@ -21,7 +21,7 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): ReactN
   const view = isOwn ? own : others;
   const [held, setHeld] = useState<{ items: readonly FeedItem[]; total: number }>();
   const items = held?.items ?? view.items;
-  const shown = useMemo(
+  const matching = useMemo(
     () => items.filter((item) => passesFilter(item, filter)).toReversed(),
     [items, filter],
   );
@@ -35,17 +35,17 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): ReactN
       <div className="head">
         <h1 tabIndex={-1}>Live</h1>
         <button type="button" onClick={toggle} aria-pressed={held !== undefined}>
-          {held === undefined ? "Pause" : `Go on (${missed.toLocaleString()} new)`}
+          {held === undefined ? "Pause" : `Resume (${missed.toLocaleString()} new)`}
         </button>
       </div>
       <Filters filter={filter} gateways={gateways} />
       <p className="faint small-print">
-        {shown.length.toLocaleString()} of {items.length.toLocaleString()} decisions kept here,{" "}
+        {matching.length.toLocaleString()} of {items.length.toLocaleString()} decisions kept here,{" "}
         {isOwn ? "of this gateway" : "read from the log of all gateways every two seconds"}
         {view.lost === 0 ? "" : `; ${view.lost.toLocaleString()} came too fast and were left out`}.
         The <a href="#/receipts">log</a> has all.
       </p>
-      {shown.length === 0 ? (
+      {matching.length === 0 ? (
         <Empty
           title={
             items.length === 0 ? "Nothing has been decided yet" : "Nothing that passes the filter"
@@ -56,7 +56,7 @@ export function LivePage({ query }: { readonly query: URLSearchParams }): ReactN
             : "Clear the filter, or wait."}
         </Empty>
       ) : (
-        <FeedTable items={shown} />
+        <FeedTable items={matching} />
       )}
     </>
   );
@@ -93,7 +93,7 @@ function Filters({
         >
           <option value="">all</option>
           <option value="allowed">allowed</option>
-          <option value="noted">noted</option>
+          <option value="noted">would block</option>
           <option value="blocked">blocked</option>
         </select>
       </label>

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import type { FormEvent, ReactNode } from "react";
-import { ask, reasonOf } from "../api/request.js";
+import { fetchJson, reasonOf } from "../api/request.js";
 import type { ControlProblem } from "../api/request.js";
 import { signIn, useSession } from "../api/session.js";
 import { Mark } from "../components/mark.js";
 
-/** Where the admin token is typed in. */
+/** The form for the admin token. */
 export function LoginPage(): ReactNode {
   const { reason } = useSession();
   const [token, setToken] = useState("");
@@ -26,7 +26,7 @@ export function LoginPage(): ReactNode {
     }
     setBusy(true);
     try {
-      await ask("/v1/status", { token: tried });
+      await fetchJson("/v1/status", { token: tried });
       signIn(tried, isKept);
     } catch (error) {
       setFailure(reasonOf(error as ControlProblem));

@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
-import type { Policy } from "../api/answers.js";
+import type { Policy } from "../api/responses.js";
 import { StateBadge } from "../components/badge.js";
 import { CopyButton } from "../components/copy-button.js";
 import { Text } from "../components/text.js";
 import { Scroll } from "../components/scroll.js";
 import { visibleText } from "../components/visible-text.js";
-import { blocksOf } from "./policy-words.js";
+import { policyBlocks } from "./format-policy.js";
 
 /** The blocks of a policy, each with its settings in words, and the whole as it was loaded. */
 export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode {
@@ -26,7 +26,7 @@ export function PolicyBlocks({ policy }: { readonly policy: Policy }): ReactNode
             </tr>
           </thead>
           <tbody>
-            {blocksOf(policy).map((block) => (
+            {policyBlocks(policy).map((block) => (
               <tr key={block.name}>
                 <td>
                   <code>

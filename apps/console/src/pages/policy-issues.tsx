@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import type { PolicyIssue } from "../api/answers.js";
+import type { PolicyIssue } from "../api/responses.js";
 import { Text } from "../components/text.js";
 
-/** What is wrong with a policy's text, each with its place. */
+/** The errors in a policy's text, each with its position. */
 export function PolicyIssues({ issues }: { readonly issues: readonly PolicyIssue[] }): ReactNode {
   return (
     <ul className="issues">

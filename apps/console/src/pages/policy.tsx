@@ -1,8 +1,8 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
-import type { Policy, PolicyIssue } from "../api/answers.js";
-import { ControlProblem, ask } from "../api/request.js";
-import { useAnswer } from "../api/use-answer.js";
+import type { Policy, PolicyIssue } from "../api/responses.js";
+import { ControlProblem, fetchJson } from "../api/request.js";
+import { useResource } from "../api/use-resource.js";
 import { announce } from "../components/announce.js";
 import { StateBadge } from "../components/badge.js";
 import { CopyButton } from "../components/copy-button.js";
@@ -20,16 +20,14 @@ type Reload =
 
 /** The policy that decides, and what a stricter one would do. */
 export function PolicyPage({ query }: { readonly query: URLSearchParams }): ReactNode {
-  const { answer, problem, reload } = useAnswer<Policy>("/v1/policy", 5000);
+  const { data, problem, reload } = useResource<Policy>("/v1/policy", 5000);
   const [isBusy, setBusy] = useState(false);
   const [result, setResult] = useState<Reload>();
-  const readAgain = async (): Promise<void> => {
+  const reloadFile = async (): Promise<void> => {
     setBusy(true);
     const next = await reloadPolicy();
     setResult(next);
-    announce(
-      next.kind === "loaded" ? "The policy was read again" : "The policy was not read again",
-    );
+    announce(next.kind === "loaded" ? "Policy reloaded" : "Policy not reloaded");
     setBusy(false);
     reload();
   };
@@ -37,12 +35,12 @@ export function PolicyPage({ query }: { readonly query: URLSearchParams }): Reac
     <>
       <div className="head">
         <h1 tabIndex={-1}>Policy</h1>
-        <button type="button" onClick={readAgain} disabled={isBusy}>
-          {isBusy ? "Reading…" : "Read the file again"}
+        <button type="button" onClick={reloadFile} disabled={isBusy}>
+          {isBusy ? "Reading…" : "Reload policy"}
         </button>
       </div>
       {result === undefined ? null : <Result result={result} />}
-      {answer === undefined ? (
+      {data === undefined ? (
         problem === undefined ? (
           <Loading what="the policy" />
         ) : (
@@ -50,11 +48,11 @@ export function PolicyPage({ query }: { readonly query: URLSearchParams }): Reac
         )
       ) : (
         <>
-          {answer.stale && result?.kind !== "refused" ? <Stale issues={answer.issues} /> : null}
-          <Facts policy={answer} />
-          <WouldBlock query={query} mode={answer.mode} />
-          <ComparePolicy policy={answer} />
-          <PolicyBlocks policy={answer} />
+          {data.stale && result?.kind !== "refused" ? <Stale issues={data.issues} /> : null}
+          <Facts policy={data} />
+          <WouldBlock query={query} mode={data.mode} />
+          <ComparePolicy policy={data} />
+          <PolicyBlocks policy={data} />
         </>
       )}
     </>
@@ -63,7 +61,9 @@ export function PolicyPage({ query }: { readonly query: URLSearchParams }): Reac
 
 async function reloadPolicy(): Promise<Reload> {
   try {
-    const { changed } = await ask<{ changed: boolean }>("/v1/policy/reload", { method: "POST" });
+    const { changed } = await fetchJson<{ changed: boolean }>("/v1/policy/reload", {
+      method: "POST",
+    });
     return { kind: "loaded", isChanged: changed };
   } catch (error) {
     if (!(error instanceof ControlProblem)) throw error;
@@ -78,8 +78,8 @@ function Result({ result }: { readonly result: Reload }): ReactNode {
   return (
     <p className="notice good" role="status">
       {result.isChanged
-        ? "The new text decides from now on; open runs keep theirs."
-        : "It was read again, and is the same."}
+        ? "The new policy decides from now on; open runs keep theirs."
+        : "The file was reloaded and is unchanged."}
     </p>
   );
 }
@@ -110,8 +110,8 @@ function Facts({ policy }: { readonly policy: Policy }): ReactNode {
             <StateBadge name={policy.mode} />
             <span className="says">
               {policy.mode === "enforce"
-                ? "What a rule speaks against is blocked"
-                : "What a rule speaks against is noted and let through"}
+                ? "The gateway blocks an event that violates a rule"
+                : "The gateway forwards an event that violates a rule and records the rule"}
             </span>
           </dd>
         </div>
@@ -120,7 +120,7 @@ function Facts({ policy }: { readonly policy: Policy }): ReactNode {
           <dd>
             <span className="mono">{policy.hash}</span>{" "}
             <CopyButton text={policy.hash} what="hash" />
-            <span className="says">Stands on every entry that it decided</span>
+            <span className="says">Every entry that it decided names this hash</span>
           </dd>
         </div>
         <div>
@@ -134,9 +134,9 @@ function Facts({ policy }: { readonly policy: Policy }): ReactNode {
           </dd>
         </div>
         <div>
-          <dt>read again</dt>
+          <dt>reloads</dt>
           <dd>
-            {reloads.ok} times, {reloads.failed} times in vain
+            {reloads.ok + reloads.failed} reloads, {reloads.failed} failed
           </dd>
         </div>
       </dl>

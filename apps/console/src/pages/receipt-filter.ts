@@ -28,8 +28,8 @@ export const CHOICES: readonly (readonly [
     "Verdict",
     [
       ["", "all"],
-      ["allowed", "let through"],
-      ["noted", "noted"],
+      ["allowed", "allowed"],
+      ["noted", "would block"],
       ["blocked", "blocked"],
     ],
   ],
@@ -75,7 +75,7 @@ export const CHOICES: readonly (readonly [
   ],
 ];
 
-/** Asked for seldom: shown with the rest of the form. */
+/** Resource for seldom: shown with the rest of the form. */
 export const WIDE: ReadonlySet<string> = new Set(["mode", "transport"]);
 
 /** Filters by time, in milliseconds. */
@@ -107,7 +107,7 @@ export function localOf(milliseconds: string | undefined): string {
     .slice(0, 16);
 }
 
-/** What a field of the form says, as the API takes it. */
+/** Converts a form field to the API's parameter. */
 export function millisecondsOf(local: string): string {
   const time = new Date(local).getTime();
   return Number.isNaN(time) ? "" : String(time);

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import type { Entry } from "../api/answers.js";
-import { useAnswer } from "../api/use-answer.js";
-import { useMeaning } from "../api/use-meaning.js";
+import type { Entry } from "../api/responses.js";
+import { useResource } from "../api/use-resource.js";
+import { useExplanation } from "../api/use-explanation.js";
 import { verdictOfEntry } from "../api/verdict.js";
 import { hrefOf } from "../route/route.js";
 import { ClassBadge, VerdictBadge } from "../components/badge.js";
@@ -10,16 +10,16 @@ import { Empty, Failure, Loading } from "../components/states.js";
 import { Text } from "../components/text.js";
 import { Time } from "../components/time.js";
 import { visibleText } from "../components/visible-text.js";
-import { Words } from "../components/words.js";
+import { InlineCode } from "../components/inline-code.js";
 import { Checklist } from "../verify/checklist.js";
-import { readEvidence } from "../verify/verify-place.js";
-import type { Evidence } from "../verify/verify-place.js";
+import { readEvidence } from "../verify/verify-entry.js";
+import type { Evidence } from "../verify/verify-entry.js";
 import { fieldsOf } from "./entry-fields.js";
 
 /** One entry of the log: what it says, what its rule means, and whether it is genuine. */
 export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
   const isPlace = /^\d{1,15}$/u.test(place);
-  const { answer, problem, reload } = useAnswer<Evidence>(
+  const { data, problem, reload } = useResource<Evidence>(
     isPlace ? place : undefined,
     undefined,
     readEvidence,
@@ -31,7 +31,7 @@ export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
         {isPlace && Number(place) > 0 ? (
           <a href={hrefOf(["receipts", Number(place) - 1])}>← before</a>
         ) : null}
-        {answer !== undefined && Number(place) + 1 < answer.size ? (
+        {data !== undefined && Number(place) + 1 < data.size ? (
           <a href={hrefOf(["receipts", Number(place) + 1])}>after →</a>
         ) : null}
       </nav>
@@ -39,11 +39,11 @@ export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
         <h1 tabIndex={-1}>
           Entry <Text value={place} isWrapped />
         </h1>
-        {answer?.entry === undefined ? null : (
+        {data?.entry === undefined ? null : (
           <p className="pair">
-            <Time at={answer.entry.received_at} isFull />{" "}
-            <ClassBadge name={answer.entry.receipt.classification} />
-            <VerdictBadge verdict={verdictOfEntry(answer.entry)} />
+            <Time at={data.entry.received_at} isFull />{" "}
+            <ClassBadge name={data.entry.receipt.classification} />
+            <VerdictBadge verdict={verdictOfEntry(data.entry)} />
           </p>
         )}
       </div>
@@ -51,16 +51,16 @@ export function ReceiptPage({ place }: { readonly place: string }): ReactNode {
         <Empty title="Not a place in the log">Entries are found by their number.</Empty>
       )}
       {problem === undefined ? null : <Failure problem={problem} onRetry={reload} />}
-      {answer === undefined ? (
+      {data === undefined ? (
         isPlace && problem === undefined && <Loading what="the entry and its proof" />
       ) : (
-        <Shown evidence={answer} />
+        <ReceiptDetails evidence={data} />
       )}
     </>
   );
 }
 
-function Shown({ evidence }: { readonly evidence: Evidence }): ReactNode {
+function ReceiptDetails({ evidence }: { readonly evidence: Evidence }): ReactNode {
   const { entry } = evidence;
   return (
     <>
@@ -89,7 +89,9 @@ function Shown({ evidence }: { readonly evidence: Evidence }): ReactNode {
           </section>
         </div>
         {entry === undefined ? (
-          <Empty title="The log's bytes are no entry">What is wrong stands in the checklist.</Empty>
+          <Empty title="The log's bytes are not an entry">
+            What is wrong stands in the checklist.
+          </Empty>
         ) : (
           <Fields entry={entry} />
         )}
@@ -99,7 +101,7 @@ function Shown({ evidence }: { readonly evidence: Evidence }): ReactNode {
 }
 
 function Rule({ rule, entry }: { readonly rule: string; readonly entry: Entry }): ReactNode {
-  const meaning = useMeaning(rule);
+  const explanation = useExplanation(rule);
   const isBlocked = !entry.receipt.allowed;
   return (
     <section className={isBlocked ? "notice bad" : "notice warn"} aria-label="The rule">
@@ -108,11 +110,11 @@ function Rule({ rule, entry }: { readonly rule: string; readonly entry: Entry })
           <Text value={rule} isWrapped />
         </code>{" "}
         {isBlocked ? "blocked it" : "would have blocked it, but only notes"}
-        <Words text={meaning?.means === undefined ? "." : `: ${meaning.means}.`} />
+        <InlineCode text={explanation?.means === undefined ? "." : `: ${explanation.means}.`} />
       </p>
-      {meaning === undefined ? null : (
+      {explanation === undefined ? null : (
         <p>
-          <strong>What helps:</strong> <Words text={`${meaning.remedy}.`} />
+          <strong>Fix:</strong> <InlineCode text={`${explanation.remedy}.`} />
         </p>
       )}
     </section>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import type { Entries } from "../api/answers.js";
-import { useAnswer } from "../api/use-answer.js";
+import type { Entries } from "../api/responses.js";
+import { useResource } from "../api/use-resource.js";
 import { hrefOf } from "../route/route.js";
 import { Empty, Failure, Loading } from "../components/states.js";
 import { EntryTable } from "./entry-table.js";
@@ -10,32 +10,32 @@ import type { Filter } from "./receipt-filter.js";
 /** The log, by what one looks for. */
 export function ReceiptsPage({ query }: { readonly query: URLSearchParams }): ReactNode {
   const filter: Filter = Object.fromEntries(query);
-  const { answer, problem, reload } = useAnswer<Entries>(`/v1/receipts?${apiQuery(filter)}`);
+  const { data, problem, reload } = useResource<Entries>(`/v1/receipts?${apiQuery(filter)}`);
   return (
     <>
       <div className="head">
         <h1 tabIndex={-1}>Receipts</h1>
         <button type="button" onClick={reload}>
-          Ask again
+          Refresh
         </button>
       </div>
       <FilterForm filter={filter} />
-      {answer === undefined ? (
+      {data === undefined ? (
         problem === undefined ? (
           <Loading what="receipts" />
         ) : (
           <Failure problem={problem} onRetry={reload} />
         )
-      ) : answer.entries.length === 0 ? (
+      ) : data.entries.length === 0 ? (
         <Empty title="No receipts that match">
           Loosen the filter; values must be exact. Everything the gateway decided is in the log.
         </Empty>
       ) : (
         <section className="card" aria-label="Receipts">
-          <EntryTable entries={answer.entries} />
+          <EntryTable entries={data.entries} />
         </section>
       )}
-      <Pages filter={filter} next={answer?.cursor} />
+      <Pages filter={filter} next={data?.cursor} />
     </>
   );
 }

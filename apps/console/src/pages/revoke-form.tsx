@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { FormEvent, ReactNode } from "react";
-import { ControlProblem, ask } from "../api/request.js";
+import { ControlProblem, fetchJson } from "../api/request.js";
 import { announce } from "../components/announce.js";
 import { Failure } from "../components/states.js";
 import { Text } from "../components/text.js";
@@ -20,7 +20,7 @@ export function RevokeForm(): ReactNode {
     setProblem(undefined);
     setRevoked(undefined);
     try {
-      await ask("/v1/capabilities/revoke", { method: "POST", body: { id } });
+      await fetchJson("/v1/capabilities/revoke", { method: "POST", body: { id } });
       setRevoked(id);
       setDraft("");
       announce("The token was revoked");

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
-import { useAnswer } from "../api/use-answer.js";
+import { useResource } from "../api/use-resource.js";
 import { announce } from "../components/announce.js";
 import { Empty, Failure, Loading } from "../components/states.js";
 import { Timeline } from "../timeline/timeline.js";
@@ -24,21 +24,21 @@ export function RunReceipts({
 }): ReactNode {
   const [place, setPlace] = useState<Place>(BEGIN);
   const filter = new URLSearchParams({ session_id: session, run_id: run }).toString();
-  // What is asked for is a place in the log; only at its end does something come to it.
+  // Only the end of the log grows, so other windows are not polled.
   const isAtEnd = place.from === "newest" ? place.cursors.length === 0 : true;
-  const { answer, problem, reload } = useAnswer<RunWindow>(
+  const { data, problem, reload } = useResource<RunWindow>(
     `${filter} ${place.from} ${place.cursors.at(-1) ?? ""}`,
     isOpen && isAtEnd ? 2000 : undefined,
     (_path, { signal }) => readWindow(filter, place, signal),
   );
-  if (answer === undefined) {
+  if (data === undefined) {
     return problem === undefined ? (
       <Loading what="its receipts" />
     ) : (
       <Failure problem={problem} onRetry={reload} />
     );
   }
-  if (answer.entries.length === 0) {
+  if (data.entries.length === 0) {
     return (
       <Empty title="No receipts of this run">The log has nothing under this session and run.</Empty>
     );
@@ -47,25 +47,25 @@ export function RunReceipts({
     <>
       <section className="card" aria-labelledby="timeline">
         <h2 id="timeline">Timeline</h2>
-        <Timeline entries={answer.entries} />
-        {answer.total > WINDOW ? <Pages place={place} shown={answer} onGo={setPlace} /> : null}
+        <Timeline entries={data.entries} />
+        {data.total > WINDOW ? <Pages place={place} page={data} onGo={setPlace} /> : null}
       </section>
-      <Rows key={answer.entries[0]?.seq} shown={answer} />
+      <Rows key={data.entries[0]?.seq} entries={data.entries} />
     </>
   );
 }
 
 function Pages({
   place,
-  shown,
+  page,
   onGo,
 }: {
   readonly place: Place;
-  readonly shown: RunWindow;
+  readonly page: RunWindow;
   readonly onGo: (place: Place) => void;
 }): ReactNode {
-  const { earlier, later } = neighbours(place, shown.cursor);
-  const [first, last] = rangeOf(place, shown).map((number) => number.toLocaleString());
+  const { earlier, later } = neighbours(place, page.cursor);
+  const [first, last] = rangeOf(place, page).map((number) => number.toLocaleString());
   const go = (next: Place | undefined, words: string) => (): void => {
     if (next === undefined) return;
     onGo(next);
@@ -80,7 +80,7 @@ function Pages({
         ← Earlier
       </button>
       <span className="number">
-        {first} to {last} of {shown.total.toLocaleString()}
+        {first} to {last} of {page.total.toLocaleString()}
       </span>
       <button type="button" disabled={later === undefined} onClick={go(later, "Later ones")}>
         Later →
@@ -92,7 +92,7 @@ function Pages({
   );
 }
 
-function Rows({ shown: { entries } }: { readonly shown: RunWindow }): ReactNode {
+function Rows({ entries }: Pick<RunWindow, "entries">): ReactNode {
   const [rows, setRows] = useState(ROWS);
   return (
     <section className="card" aria-labelledby="receipts">

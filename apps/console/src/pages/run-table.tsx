@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Run } from "../api/answers.js";
+import type { Run } from "../api/responses.js";
 import { hrefOf } from "../route/route.js";
 import { StateBadge } from "../components/badge.js";
 import { Text } from "../components/text.js";

@@ -1,5 +1,5 @@
-import type { Counts, Entries, Entry } from "../api/answers.js";
-import { ask } from "../api/request.js";
+import type { Counts, Entries, Entry } from "../api/responses.js";
+import { fetchJson } from "../api/request.js";
 
 /** Receipts that are drawn at once. */
 export const WINDOW = 2000;
@@ -22,14 +22,17 @@ export async function readWindow(
   { from, cursors }: Place,
   signal: AbortSignal,
 ): Promise<RunWindow> {
-  const counts = ask<Counts>(`/v1/receipts/counts?by=direction&${filter}`, { signal });
+  const counts = fetchJson<Counts>(`/v1/receipts/counts?by=direction&${filter}`, { signal });
   const entries: Entry[] = [];
   let cursor = cursors.at(-1);
   do {
     const next = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: Entries = await ask(`/v1/receipts?${filter}&order=${from}&limit=${PAGE}${next}`, {
-      signal,
-    });
+    const page: Entries = await fetchJson(
+      `/v1/receipts?${filter}&order=${from}&limit=${PAGE}${next}`,
+      {
+        signal,
+      },
+    );
     entries.push(...page.entries);
     cursor = page.cursor;
   } while (cursor !== undefined && entries.length < WINDOW);

@@ -1,14 +1,14 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
-import type { ChatSession, Run } from "../api/answers.js";
-import { useAnswer } from "../api/use-answer.js";
-import { useMeaning } from "../api/use-meaning.js";
+import type { ChatSession, Run } from "../api/responses.js";
+import { useResource } from "../api/use-resource.js";
+import { useExplanation } from "../api/use-explanation.js";
 import { hrefOf } from "../route/route.js";
 import { StateBadge } from "../components/badge.js";
 import { Figure } from "../components/figure.js";
 import { Text } from "../components/text.js";
 import { Age, Time } from "../components/time.js";
-import { Words } from "../components/words.js";
+import { InlineCode } from "../components/inline-code.js";
 import { RunReceipts } from "./run-receipts.js";
 import { StopRun } from "./stop-run.js";
 
@@ -20,8 +20,8 @@ export function RunPage({
   readonly session: string;
   readonly run: string;
 }): ReactNode {
-  const known = useAnswer<ChatSession>(`/v1/sessions/${encodeURIComponent(session)}`, 2000);
-  const found = known.answer?.runs.find((one) => one.run_id === run);
+  const known = useResource<ChatSession>(`/v1/sessions/${encodeURIComponent(session)}`, 2000);
+  const found = known.data?.runs.find((one) => one.run_id === run);
   const own: Run | undefined = found === undefined ? undefined : { ...found, session_id: session };
   const isOpen = own?.status === "running";
   const [isStopping, setStopping] = useState(false);
@@ -42,8 +42,8 @@ export function RunPage({
       </div>
       {own === undefined ? (
         <p className="faint">
-          {known.answer === undefined && known.problem === undefined
-            ? "Asking for its state…"
+          {known.data === undefined && known.problem === undefined
+            ? "Loading its state…"
             : "No gateway remembers this run any more; these are its receipts."}
         </p>
       ) : (
@@ -64,7 +64,7 @@ export function RunPage({
 }
 
 function Facts({ run }: { readonly run: Run }): ReactNode {
-  const meaning = useMeaning(run.failure);
+  const explanation = useExplanation(run.failure);
   return (
     <>
       <section className="figures" aria-label="The run">
@@ -74,7 +74,7 @@ function Facts({ run }: { readonly run: Run }): ReactNode {
         <Figure title="Agent" note={run.transport}>
           <Text value={run.agent} />
         </Figure>
-        <Figure title="Let through" note="events">
+        <Figure title="Forwarded" note="events">
           {run.forwarded.toLocaleString()}
         </Figure>
         <Figure title="Blocked" note="events">
@@ -98,7 +98,7 @@ function Facts({ run }: { readonly run: Run }): ReactNode {
             <code>
               <Text value={run.failure} isWrapped />
             </code>
-            .<Words text={meaning === undefined ? "" : ` What helps: ${meaning.remedy}.`} />
+            .<InlineCode text={explanation === undefined ? "" : ` Fix: ${explanation.remedy}.`} />
           </span>
         </p>
       )}

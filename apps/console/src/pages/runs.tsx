@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
-import type { ChatSessions, Run, Runs } from "../api/answers.js";
-import { useAnswer } from "../api/use-answer.js";
+import type { ChatSessions, Run, Runs } from "../api/responses.js";
+import { useResource } from "../api/use-resource.js";
 import { hrefOf } from "../route/route.js";
 import { Empty, Failure, Loading } from "../components/states.js";
 import { Text } from "../components/text.js";
@@ -47,20 +47,20 @@ export function RunsPage({ query }: { readonly query: URLSearchParams }): ReactN
 function RunList({ status }: { readonly status: string }): ReactNode {
   const [limit, setLimit] = useState(100);
   const filter = status === "" ? "" : `&status=${encodeURIComponent(status)}`;
-  const { answer, problem, reload } = useAnswer<Runs>(`/v1/runs?limit=${limit}${filter}`, 2000);
+  const { data, problem, reload } = useResource<Runs>(`/v1/runs?limit=${limit}${filter}`, 2000);
   const [stopping, setStopping] = useState<Run>();
-  if (answer === undefined) {
+  if (data === undefined) {
     return problem === undefined ? (
       <Loading what="runs" />
     ) : (
       <Failure problem={problem} onRetry={reload} />
     );
   }
-  const runs = answer.runs.toSorted((one, other) => other.started_at - one.started_at);
+  const runs = data.runs.toSorted((one, other) => other.started_at - one.started_at);
   return (
     <>
       {problem === undefined ? null : <Failure problem={problem} />}
-      {answer.partial === true ? <Partial /> : null}
+      {data.partial === true ? <Partial /> : null}
       {runs.length === 0 ? (
         <Empty title="No such runs">
           A run begins with a request to an agent through the gateway. Those that ended are kept
@@ -75,7 +75,7 @@ function RunList({ status }: { readonly status: string }): ReactNode {
           />
         </section>
       )}
-      {answer.cursor === undefined || limit >= 500 ? null : (
+      {data.cursor === undefined || limit >= 500 ? null : (
         <p>
           <button type="button" onClick={() => setLimit(500)}>
             Show more
@@ -96,20 +96,20 @@ function RunList({ status }: { readonly status: string }): ReactNode {
 }
 
 function SessionList(): ReactNode {
-  const { answer, problem, reload } = useAnswer<ChatSessions>("/v1/sessions?limit=100", 2000);
-  if (answer === undefined) {
+  const { data, problem, reload } = useResource<ChatSessions>("/v1/sessions?limit=100", 2000);
+  if (data === undefined) {
     return problem === undefined ? (
       <Loading what="sessions" />
     ) : (
       <Failure problem={problem} onRetry={reload} />
     );
   }
-  if (answer.sessions.length === 0) {
+  if (data.sessions.length === 0) {
     return <Empty title="No sessions yet">A session begins with its first request.</Empty>;
   }
   return (
     <section className="card" aria-label="Sessions">
-      {answer.partial === true ? <Partial /> : null}
+      {data.partial === true ? <Partial /> : null}
       <Scroll title="Sessions, scroll sideways">
         <table>
           <thead>
@@ -134,7 +134,7 @@ function SessionList(): ReactNode {
             </tr>
           </thead>
           <tbody>
-            {answer.sessions.map((session) => (
+            {data.sessions.map((session) => (
               <tr key={session.id}>
                 <td className="name">
                   <a href={hrefOf(["receipts"], { session_id: session.id })}>
@@ -165,7 +165,7 @@ function SessionList(): ReactNode {
 function Partial(): ReactNode {
   return (
     <p className="notice warn">
-      The database does not answer: only what this gateway has itself is shown.
+      The database does not respond: the list has only the entries of this gateway.
     </p>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
-import type { Run } from "../api/answers.js";
-import { ControlProblem, ask } from "../api/request.js";
+import type { Run } from "../api/responses.js";
+import { ControlProblem, fetchJson } from "../api/request.js";
 import { announce } from "../components/announce.js";
 import { Confirm } from "../components/dialog.js";
 import { Failure } from "../components/states.js";
@@ -21,7 +21,7 @@ export function StopRun({
     setBusy(true);
     const path = [run.session_id, "runs", run.run_id, "stop"].map(encodeURIComponent).join("/");
     try {
-      await ask(`/v1/sessions/${path}`, { method: "POST" });
+      await fetchJson(`/v1/sessions/${path}`, { method: "POST" });
       announce("The run was stopped");
       onDone();
     } catch (error) {

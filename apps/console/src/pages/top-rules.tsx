@@ -1,20 +1,20 @@
 import type { ReactNode } from "react";
-import { useMeaning } from "../api/use-meaning.js";
+import { useExplanation } from "../api/use-explanation.js";
 import { useFeed, useFeedStore } from "../feed/feed-context.js";
 import type { RuleCount } from "../feed/feed-store.js";
 import { hrefOf } from "../route/route.js";
 import { Text } from "../components/text.js";
-import { Words } from "../components/words.js";
+import { InlineCode } from "../components/inline-code.js";
 
-/** The rules that spoke most often since the page was opened, with their meaning. */
+/** The rules violated most often since the page was opened, with their explanation. */
 export function TopRules(): ReactNode {
-  // Read for the moment at which something new came.
+  // Subscribes to changes of the feed.
   useFeed();
   const rules = useFeedStore().topRules(6);
   const most = Math.max(1, ...rules.map(({ blocked, noted }) => blocked + noted));
   return (
     <section className="card" aria-labelledby="top-rules">
-      <h2 id="top-rules">What rules spoke against</h2>
+      <h2 id="top-rules">Top rules</h2>
       {rules.length === 0 ? (
         <p className="faint">Nothing since this page was opened.</p>
       ) : (
@@ -31,7 +31,7 @@ export function TopRules(): ReactNode {
 
 function TopRule({ count, most }: { readonly count: RuleCount; readonly most: number }): ReactNode {
   const { rule, blocked, noted } = count;
-  const meaning = useMeaning(rule);
+  const explanation = useExplanation(rule);
   const share = (value: number): string => `${(100 * value) / most}%`;
   return (
     <li>
@@ -44,7 +44,7 @@ function TopRule({ count, most }: { readonly count: RuleCount; readonly most: nu
         <span className="number">
           {blocked > 0 ? `${blocked.toLocaleString()} blocked` : ""}
           {blocked > 0 && noted > 0 ? ", " : ""}
-          {noted > 0 ? `${noted.toLocaleString()} noted` : ""}
+          {noted > 0 ? `${noted.toLocaleString()} would block` : ""}
         </span>
       </div>
       <div className="bar" aria-hidden="true">
@@ -52,7 +52,7 @@ function TopRule({ count, most }: { readonly count: RuleCount; readonly most: nu
         <span className="noted" style={{ width: share(noted) }} />
       </div>
       <p className="faint">
-        <Words text={meaning?.means ?? meaning?.title ?? "\u00a0"} />
+        <InlineCode text={explanation?.means ?? explanation?.title ?? "\u00a0"} />
       </p>
     </li>
   );

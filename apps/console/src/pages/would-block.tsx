@@ -1,12 +1,12 @@
 import { useMemo } from "react";
 import type { ReactNode } from "react";
-import type { Counts } from "../api/answers.js";
-import { useAnswer } from "../api/use-answer.js";
-import { useMeaning } from "../api/use-meaning.js";
+import type { Counts } from "../api/responses.js";
+import { useResource } from "../api/use-resource.js";
+import { useExplanation } from "../api/use-explanation.js";
 import { hrefOf, rewrite } from "../route/route.js";
 import { Failure, Loading } from "../components/states.js";
 import { Text } from "../components/text.js";
-import { Words } from "../components/words.js";
+import { InlineCode } from "../components/inline-code.js";
 
 const HOUR = 3_600_000;
 const PERIODS = [
@@ -16,7 +16,7 @@ const PERIODS = [
   ["720", "the last 30 days"],
 ] as const;
 
-/** What was only noted, by rule: what would be blocked if the same came again and everything enforced. */
+/** Events that enforce mode would have blocked, by rule. */
 export function WouldBlock({
   query,
   mode,
@@ -25,21 +25,21 @@ export function WouldBlock({
   readonly mode: "observe" | "enforce";
 }): ReactNode {
   const hours = PERIODS.find(([value]) => value === query.get("hours"))?.[0] ?? "24";
-  // To the minute, so that the question stays the same while it is looked at.
+  // Rounded to the minute, so that polling repeats the same request.
   const since = useMemo(
     () => Math.floor(Date.now() / 60_000) * 60_000 - Number(hours) * HOUR,
     [hours],
   );
-  const { answer, problem, reload } = useAnswer<Counts>(
+  const { data, problem, reload } = useResource<Counts>(
     `/v1/receipts/counts?by=rule&noted=true&since=${since}`,
     10_000,
   );
-  const rows = (answer?.counts ?? []).toSorted((one, other) => other.count - one.count);
+  const rows = (data?.counts ?? []).toSorted((one, other) => other.count - one.count);
   const most = Math.max(1, ...rows.map((row) => row.count));
   return (
     <section className="card" aria-labelledby="would-block">
       <div className="head">
-        <h2 id="would-block">What enforcing would block</h2>
+        <h2 id="would-block">Events that enforcing would block</h2>
         <label className="inline">
           <span>In</span>
           <select
@@ -54,23 +54,23 @@ export function WouldBlock({
           </select>
         </label>
       </div>
-      {answer === undefined ? (
+      {data === undefined ? (
         problem === undefined ? (
-          <Loading what="what was noted" />
+          <Loading what="the counts by rule" />
         ) : (
           <Failure problem={problem} onRetry={reload} />
         )
       ) : rows.length === 0 ? (
         <p className="faint">
-          Nothing was only noted in this time
+          No event would have been blocked in this time
           {mode === "enforce"
-            ? ": this policy blocks what its rules speak against."
+            ? ": this policy blocks each event that violates a rule."
             : ": enforcing would change nothing."}
         </p>
       ) : (
         <ol className="rules">
           {rows.map(({ count, values }) => (
-            <NotedRule
+            <WouldBlockRule
               key={String(values["rule"])}
               rule={String(values["rule"])}
               count={count}
@@ -84,7 +84,7 @@ export function WouldBlock({
   );
 }
 
-function NotedRule({
+function WouldBlockRule({
   rule,
   count,
   most,
@@ -95,7 +95,7 @@ function NotedRule({
   readonly most: number;
   readonly since: number;
 }): ReactNode {
-  const meaning = useMeaning(rule);
+  const explanation = useExplanation(rule);
   return (
     <li>
       <div className="rule-head">
@@ -104,17 +104,17 @@ function NotedRule({
             <Text value={rule} />
           </code>
         </a>
-        <span className="number">{count.toLocaleString()} let through so far</span>
+        <span className="number">{count.toLocaleString()} forwarded so far</span>
       </div>
       <div className="bar" aria-hidden="true">
         <span className="noted" style={{ width: `${(100 * count) / most}%` }} />
       </div>
       <p className="faint">
-        <Words
+        <InlineCode
           text={
-            meaning === undefined
+            explanation === undefined
               ? "\u00a0"
-              : `${meaning.means ?? ""}. What helps: ${meaning.remedy}.`
+              : `${explanation.means ?? ""}. Fix: ${explanation.remedy}.`
           }
         />
       </p>

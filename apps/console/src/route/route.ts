@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Where the operator is: a page, what is looked at there, and how it is filtered. */
+/** A page with its path and its filter. */
 export type Route = {
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
@@ -55,7 +55,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Where we are, for a component. */
+/** The current route, for a component. */
 export function useRoute(): Route {
   return useSyncExternalStore(subscribe, current);
 }

@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 
-/** What axe finds wrong with a page, one line for each place. */
+/** The violations that axe finds in a page, one line per element. */
 export async function findFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate(

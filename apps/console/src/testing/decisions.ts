@@ -1,4 +1,4 @@
-import type { Entry, FeedItem } from "../api/answers.js";
+import type { Entry, FeedItem } from "../api/responses.js";
 
 /** A decision of the feed. */
 export function decision(seq: number, change: Partial<FeedItem> = {}): FeedItem {

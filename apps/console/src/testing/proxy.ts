@@ -15,24 +15,24 @@ export async function startProxy(
   matches: RegExp,
   change: (body: Buffer) => Buffer,
 ): Promise<Proxy> {
-  const server = createServer((asked, answer) => {
+  const server = createServer((asked, data) => {
     const path = asked.url ?? "/";
     const onward = request(
       new URL(path, target),
       { method: asked.method, headers: asked.headers },
       (got) => {
-        answer.writeHead(got.statusCode ?? 502, got.headers);
+        data.writeHead(got.statusCode ?? 502, got.headers);
         if (!matches.test(path)) {
-          got.pipe(answer);
+          got.pipe(data);
           return;
         }
         const parts: Buffer[] = [];
         got.on("data", (part: Buffer) => parts.push(part));
-        got.on("end", () => answer.end(change(Buffer.concat(parts))));
+        got.on("end", () => data.end(change(Buffer.concat(parts))));
       },
     );
-    onward.on("error", () => answer.destroy());
-    answer.on("close", () => onward.destroy());
+    onward.on("error", () => data.destroy());
+    data.on("close", () => onward.destroy());
     asked.pipe(onward);
   });
   await new Promise<void>((resolve) => {

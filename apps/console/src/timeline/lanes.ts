@@ -1,6 +1,6 @@
-import type { Entry } from "../api/answers.js";
+import type { Entry } from "../api/responses.js";
 
-/** What a receipt is about, in the order in which the lanes are drawn. */
+/** The lanes of the timeline, in drawing order. */
 export const LANES = ["request", "text", "tools", "state", "activity", "lifecycle"] as const;
 
 /** A lane of the timeline. */
@@ -23,7 +23,7 @@ export type Layout = {
 export const STEP = 12;
 const GAP_WIDTH = 64;
 
-/** Where the conversation itself is shown. */
+/** Targets that display the conversation itself. */
 const CHAT: ReadonlySet<string> = new Set(["chat", "chat-window"]);
 
 /** Silences shorter than this are how streams are. */

@@ -1,10 +1,10 @@
 import { useMemo } from "react";
 import type { ReactNode } from "react";
-import type { Entry } from "../api/answers.js";
-import { verdictOfEntry } from "../api/verdict.js";
+import type { Entry } from "../api/responses.js";
+import { VERDICT_LABELS, verdictOfEntry } from "../api/verdict.js";
 import type { Verdict } from "../api/verdict.js";
 import { go, hrefOf } from "../route/route.js";
-import { gapOf } from "../components/time-words.js";
+import { gapOf } from "../components/format-time.js";
 import { LANES, layOut, STEP } from "./lanes.js";
 import type { Placed } from "./lanes.js";
 
@@ -62,7 +62,7 @@ export function Timeline({ entries }: { readonly entries: readonly Entry[] }): R
       <p className="legend timeline-legend">
         {(["allowed", "noted", "blocked"] as const).map((verdict) => (
           <span key={verdict}>
-            <span className={`swatch ${verdict}`} aria-hidden="true" /> {verdict}
+            <span className={`swatch ${verdict}`} aria-hidden="true" /> {VERDICT_LABELS[verdict]}
           </span>
         ))}
         <span className="faint">from left to right as they came; a click opens the receipt</span>

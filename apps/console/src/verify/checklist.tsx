@@ -3,10 +3,10 @@ import type { FormEvent, ReactNode } from "react";
 import { CopyButton } from "../components/copy-button.js";
 import { Text } from "../components/text.js";
 import { pinLogKey, usePinnedLogKey } from "./log-key.js";
-import { shownChecks, verifyEvidence } from "./verify-place.js";
-import type { Evidence, Outcome } from "./verify-place.js";
+import { performedChecks, verifyEvidence } from "./verify-entry.js";
+import type { Evidence, Outcome } from "./verify-entry.js";
 
-/** What this browser found when it checked an entry by itself, line by line. */
+/** The checks of an entry that this browser performed, line by line. */
 export function Checklist({ evidence }: { readonly evidence: Evidence }): ReactNode {
   const pinned = usePinnedLogKey();
   const [outcome, setOutcome] = useState<Outcome>();
@@ -44,7 +44,7 @@ function Result({ outcome }: { readonly outcome: Outcome }): ReactNode {
         </strong>
       </p>
       <ul className="checklist">
-        {shownChecks(verification).map((check) => (
+        {performedChecks(verification).map((check) => (
           <li key={check.id} className={check.status}>
             <span className="tick-sign" aria-hidden="true">
               {check.status === "held" ? "✓" : "✕"}
@@ -95,7 +95,7 @@ function LogKey({
         <p>
           {pinned === evidence.presentedKey
             ? "The gateway names the same key."
-            : "The gateway names another key than the one you pinned. If nobody changed it on purpose, do not trust this log."}
+            : "The gateway names another key than the one you pinned. Unless an operator rotated it, do not trust this log."}
         </p>
       )}
       <p className="key">
@@ -130,8 +130,8 @@ function LogKey({
         </div>
       </form>
       <p className="faint small-print">
-        The code that checks came from the gateway too. For evidence that trusts nobody, take the
-        proof elsewhere: <code>countersign receipts proof</code> and{" "}
+        The code that checks came from the gateway too. For evidence independent of the gateway,
+        take the proof elsewhere: <code>countersign receipts proof</code> and{" "}
         <code>countersign receipts verify</code>.
       </p>
     </details>

@@ -12,7 +12,7 @@ function kept(): string | undefined {
   }
 }
 
-/** Remembers the log's public key in this browser, so that another one is noticed; nothing forgets it. It is no secret. */
+/** Pins the log's public key in this browser, so that a change is noticed. The key is public. */
 export function pinLogKey(key: string | undefined): void {
   pinned = key;
   try {

@@ -1,4 +1,4 @@
-import type { Policy } from "../api/answers.js";
+import type { Policy } from "../api/responses.js";
 
 /** A block of a policy in words. */
 export type PolicyBlock = {
@@ -8,11 +8,11 @@ export type PolicyBlock = {
   readonly settings: readonly (readonly [name: string, value: string])[];
 };
 
-/** What is told elsewhere in the row. */
-const TOLD = new Set(["enabled", "mode"]);
+/** Settings with a column of their own. */
+const COLUMNS = new Set(["enabled", "mode"]);
 
 /** The blocks under `rules`, each with the mode that counts for it. */
-export function blocksOf({ document, mode }: Pick<Policy, "document" | "mode">): PolicyBlock[] {
+export function policyBlocks({ document, mode }: Pick<Policy, "document" | "mode">): PolicyBlock[] {
   return Object.entries(document.rules ?? {}).map(([name, value]) => {
     const block = settingsOf(value);
     const own = block.find(([key]) => key === "mode")?.[1];
@@ -21,8 +21,8 @@ export function blocksOf({ document, mode }: Pick<Policy, "document" | "mode">):
       name,
       mode: isOff ? "off" : typeof own === "string" ? own : mode,
       settings: block
-        .filter(([key]) => !TOLD.has(key))
-        .map(([key, setting]) => [key, wordsOf(setting)] as const),
+        .filter(([key]) => !COLUMNS.has(key))
+        .map(([key, setting]) => [key, formatValue(setting)] as const),
     };
   });
 }
@@ -33,7 +33,7 @@ function settingsOf(value: unknown): (readonly [string, unknown])[] {
 }
 
 /** Lists and flat objects with commas, the rest as JSON. */
-function wordsOf(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) {
     if (value.length === 0) return "none";

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
-import type { Comparison, Effect } from "../api/answers.js";
+import type { Comparison, Effect } from "../api/responses.js";
 import { Text } from "../components/text.js";
 
 const MEANS: Readonly<Record<Effect, string>> = {
-  looser: "More passes than now, nothing less.",
-  stricter: "Less passes than now, nothing more.",
-  both: "Some things open and others close, or nobody can tell.",
-  same: "Nothing else passes than now.",
+  looser: "More events pass than now, none fewer.",
+  stricter: "Fewer events pass than now, none more.",
+  both: "Some events pass that did not, others no longer do, or the effect is unknown.",
+  same: "The same events pass as now.",
 };
 
 const SIGNS: Readonly<Record<Effect, string>> = {
@@ -16,8 +16,8 @@ const SIGNS: Readonly<Record<Effect, string>> = {
   same: "=",
 };
 
-/** What lies between the active policy and a candidate, block by block. */
-export function Compared({ comparison }: { readonly comparison: Comparison }): ReactNode {
+/** The differences between the active policy and a candidate, block by block. */
+export function ComparisonResult({ comparison }: { readonly comparison: Comparison }): ReactNode {
   const { verdict, blocks, recorded } = comparison;
   return (
     <div className="compared" role="status">
@@ -70,7 +70,7 @@ function Recorded({
   );
 }
 
-/** A word for an effect, with a sign, so that it is not told by colour alone. */
+/** The label of an effect, with a sign, so that it does not depend on colour. */
 function EffectBadge({ effect }: { readonly effect: Effect }): ReactNode {
   return (
     <span className={`badge ${effect}`}>

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { entry } from "../testing/decisions.js";
-import { ageOf, clockOf, gapOf } from "../components/time-words.js";
+import { ageOf, clockOf, gapOf } from "../components/format-time.js";
 import { capabilityIdOf } from "./capability-id.js";
 import { fieldsOf } from "./entry-fields.js";
 import { grantOf } from "./grant.js";
-import { blocksOf } from "./policy-words.js";
+import { policyBlocks } from "./format-policy.js";
 
 const DRAFT = {
   agent: " support ",
@@ -57,7 +57,7 @@ test("the mode of a block is its own, else the policy's; one that is turned off 
       ag_ui_components: { allow_components: ["modal", "toast"] },
     },
   };
-  expect(blocksOf({ document, mode: "enforce" })).toEqual([
+  expect(policyBlocks({ document, mode: "enforce" })).toEqual([
     { name: "ag_ui", mode: "enforce", settings: [["restricted_classifications", "none"]] },
     { name: "ag_ui_inbound", mode: "observe", settings: [["default", "block"]] },
     { name: "ag_ui_content", mode: "off", settings: [] },

@@ -1,27 +1,27 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { ControlProblem, ask } from "./request.js";
+import { ControlProblem, fetchJson } from "./request.js";
 
-/** An answer that is awaited, there, or refused; while it is asked for again the last one stays. */
-export type Asked<Answer> = {
-  readonly answer: Answer | undefined;
+/** The state of a request. While it is repeated, the last data stays. */
+export type Resource<Data> = {
+  readonly data: Data | undefined;
   readonly problem: ControlProblem | undefined;
-  /** Asks again now. */
+  /** Repeats the request now. */
   reload(): void;
 };
 
 /**
- * Asks the control plane, again every so many milliseconds while somebody looks at the page.
+ * Fetches a resource of the control plane, and again every `every` milliseconds while the tab is visible.
  *
- * @param path nothing asks nothing
+ * @param path `undefined` sends no request
  */
-export function useAnswer<Answer>(
+export function useResource<Data>(
   path: string | undefined,
   every?: number,
-  read: (path: string, options: { signal: AbortSignal }) => Promise<Answer> = ask,
-): Asked<Answer> {
+  read: (path: string, options: { signal: AbortSignal }) => Promise<Data> = fetchJson,
+): Resource<Data> {
   const [state, setState] = useState<{
     path: string | undefined;
-    answer?: Answer;
+    data?: Data;
     problem?: ControlProblem;
   }>({ path });
   const [round, setRound] = useState(0);
@@ -32,16 +32,16 @@ export function useAnswer<Answer>(
     const gone = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = async (isFirst: boolean): Promise<void> => {
-      // A tab that was opened in the background is asked for once; who looks later finds it filled.
+      // A tab opened in the background loads once, so that it is filled when the operator opens it.
       if (isFirst || !document.hidden) {
         try {
-          const answer = await reader.current(path, { signal: gone.signal });
-          if (!gone.signal.aborted) setState({ path, answer });
+          const data = await reader.current(path, { signal: gone.signal });
+          if (!gone.signal.aborted) setState({ path, data });
         } catch (error) {
           if (gone.signal.aborted) return;
           const problem = error instanceof ControlProblem ? error : unreadable();
           setState((last) => ({ ...last, path, problem }));
-          // What is not there does not come by asking; whoever wants it again asks.
+          // Polling does not make a missing resource appear; `reload` tries again.
           if (problem.status === 404) return;
         }
       }
@@ -55,12 +55,12 @@ export function useAnswer<Answer>(
   }, [path, every, round]);
   const isCurrent = state.path === path;
   return {
-    answer: isCurrent ? state.answer : undefined,
+    data: isCurrent ? state.data : undefined,
     problem: isCurrent ? state.problem : undefined,
     reload: useCallback(() => setRound((last) => last + 1), []),
   };
 }
 
 function unreadable(): ControlProblem {
-  return new ControlProblem(0, "UNREADABLE", "The gateway's answer could not be read");
+  return new ControlProblem(0, "UNREADABLE", "The gateway's response could not be read");
 }

@@ -12,7 +12,7 @@ export type GatewayFacts = {
   readonly draining: boolean;
   readonly sessions: number;
   readonly runs_open: number;
-  /** Not told by gateways of an older version. */
+  /** Absent in gateways of an older version. */
   readonly events_forwarded?: number;
   readonly events_blocked?: number;
 };
@@ -88,7 +88,7 @@ export type ChatSessions = {
   readonly partial?: true;
 };
 
-/** What is wrong with a policy's text, and where. */
+/** An error in a policy's text, with its position. */
 export type PolicyIssue = {
   readonly code: string;
   readonly message: string;
@@ -114,7 +114,7 @@ export type Policy = {
   >;
 };
 
-/** What a change does to what passes. */
+/** The effect of a change on the events that pass. */
 export type Effect = "looser" | "stricter" | "both" | "same";
 
 /** `POST /v1/policy/compare`. */
@@ -177,7 +177,7 @@ export type Entry = {
 export type Entries = { readonly entries: readonly Entry[]; readonly cursor?: string };
 
 /** `GET /v1/explain`. */
-export type Meaning = {
+export type Explanation = {
   readonly name: string;
   readonly kind: "rule" | "code";
   readonly means?: string;

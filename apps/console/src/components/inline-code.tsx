@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { Text } from "./text.js";
 
-/** A sentence of the gateway's own, with what it has between backticks as code. */
-export function Words({ text }: { readonly text: string }): ReactNode {
+/** A sentence of the gateway; the parts between backticks become code. */
+export function InlineCode({ text }: { readonly text: string }): ReactNode {
   return text.split("`").map((part, at) =>
     at % 2 === 1 ? (
       <code key={`${at}${part}`}>

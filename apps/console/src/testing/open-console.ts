@@ -9,19 +9,19 @@ import type { Served } from "../../../../packages/gateway/src/testing/served.js"
 import { MIXED_POLICY, TALKING_AGENT } from "./agent.js";
 
 /** The console of a real gateway, in a real browser. */
-export type Opened = {
+export type OpenedConsole = {
   readonly served: Served;
   readonly browser: Browser;
-  /** Opens the console at a place; complaints of the page are gathered. */
+  /** Opens the console at a path and collects the page's errors. */
   open(place: string, options?: OpenOptions): Promise<Page>;
-  /** Lets a person ask the agent, and waits for the answer to end unless it is held. */
+  /** Sends a run to the agent, and waits for the end of the response unless the run is held. */
   talk(session: string, run: string): Promise<void>;
-  /** Whatever a page complained about: errors, refused scripts, reports of the policy. */
-  readonly complaints: string[];
+  /** The errors, blocked scripts and CSP reports of all pages. */
+  readonly pageErrors: string[];
   stop(): Promise<void>;
 };
 
-/** A browser on a busy machine takes its time. */
+/** The time-out for a browser on a busy machine. */
 export const PATIENCE = 120_000;
 
 /** How a page is opened. */
@@ -37,17 +37,17 @@ export async function openConsole(
   policy = MIXED_POLICY,
   agent: FakeScript = TALKING_AGENT,
   config = "",
-): Promise<Opened> {
+): Promise<OpenedConsole> {
   assertBuilt();
   const [served, browser] = await Promise.all([
     startServed(agent, { policy, config, consoleDirectory: CONSOLE_DIRECTORY }),
     startBrowser(),
   ]);
-  const complaints: string[] = [];
+  const pageErrors: string[] = [];
   return {
     served,
     browser,
-    complaints,
+    pageErrors,
     open: async (place, options = {}) => {
       const context = await browser.newContext({
         viewport: { width: 1280, height: 900 },
@@ -55,10 +55,10 @@ export async function openConsole(
       });
       const page = await context.newPage();
       page.setDefaultTimeout(20_000);
-      page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+      page.on("pageerror", (error) => pageErrors.push(`error: ${error.message}`));
       page.on("console", (message) => {
         if (!["error", "warning"].includes(message.type())) return;
-        complaints.push(`${message.text()} ${message.location().url}`);
+        pageErrors.push(`${message.text()} ${message.location().url}`);
       });
       await page.addInitScript(() => {
         addEventListener("securitypolicyviolation", (event) => {

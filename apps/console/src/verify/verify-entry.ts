@@ -1,15 +1,15 @@
 import { isCountersignError } from "@countersign/core";
 import { verifyProof } from "@countersign/receipts/verify";
 import type { Check, Verification } from "@countersign/receipts/verify";
-import type { Entry, Status } from "../api/answers.js";
-import { ask, askText, request } from "../api/request.js";
+import type { Entry, Status } from "../api/responses.js";
+import { fetchJson, fetchText, request } from "../api/request.js";
 
-/** An entry as the log has it, and the proof that it is there. */
+/** An entry of the log, and its inclusion proof. */
 export type Evidence = {
-  /** The very bytes that were hashed. */
+  /** The exact bytes that were hashed. */
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** Nothing when the bytes are no entry. */
+  /** `undefined` when the bytes are not an entry. */
   readonly entry: Entry | undefined;
   readonly proof: string;
   /** The key that the gateway itself names. */
@@ -22,13 +22,13 @@ export async function readEvidence(
   seq: string,
   options: { signal: AbortSignal },
 ): Promise<Evidence> {
-  // First the proof: of a place that the log does not have it says just that.
-  const proof = await askText(`/v1/receipts/${seq}/proof`, options);
-  const [answer, status] = await Promise.all([
+  // The proof comes first: it reports a position that the log does not have.
+  const proof = await fetchText(`/v1/receipts/${seq}/proof`, options);
+  const [response, status] = await Promise.all([
     request(`/v1/receipts/export?start=${seq}&limit=1`, options),
-    ask<Status>("/v1/status", options),
+    fetchJson<Status>("/v1/status", options),
   ]);
-  const line = new Uint8Array(await answer.arrayBuffer());
+  const line = new Uint8Array(await response.arrayBuffer());
   const bytes = line.at(-1) === 10 ? line.subarray(0, -1) : line;
   const text = new TextDecoder().decode(bytes);
   return {
@@ -37,7 +37,7 @@ export async function readEvidence(
     entry: entryOf(text),
     proof,
     presentedKey: status.log.key,
-    size: Number(answer.headers.get("countersign-size") ?? 0),
+    size: Number(response.headers.get("countersign-size") ?? 0),
   };
 }
 
@@ -81,7 +81,7 @@ export async function verifyEvidence(
   }
 }
 
-/** Lines of the checklist that say something; what was not asked is left out. */
-export function shownChecks({ checks }: Verification): Check[] {
+/** The checks that were performed; skipped ones are left out. */
+export function performedChecks({ checks }: Verification): Check[] {
   return checks.filter(({ status }) => status !== "skipped");
 }
