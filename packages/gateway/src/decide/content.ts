@@ -1,21 +1,33 @@
 import type { JsonObject } from "@countersign/core";
 import { createContentReader } from "@countersign/policy";
 import type { ContentFinding, ContentReader, ContentSettings } from "@countersign/policy";
-import type { Message } from "@countersign/wire";
+import type { AgUiEvent, Message } from "@countersign/wire";
 import type { Passage } from "../pipeline/passage.js";
 import type { Run } from "../pipeline/run.js";
+import { eventsOfListed } from "./listed.js";
 
 /** Reads the text of a run for what its policy asks, each message as one however it is cut. */
 export class ContentWatch {
+  readonly #settings: ContentSettings;
   readonly #reader: ContentReader;
+  /** Measures the messages of lists, each by itself. */
+  readonly #alone: ContentReader;
+  readonly #sent: MessagesById;
+  /** The message list that was delivered last. */
+  #listed: MessagesById | undefined;
 
   constructor(settings: ContentSettings, sent: readonly Message[]) {
-    const texts = new TextsById(sent);
-    this.#reader = createContentReader(settings, (id) => texts.find(id));
+    this.#settings = settings;
+    this.#alone = createContentReader(settings);
+    this.#sent = new MessagesById(sent);
+    this.#reader = createContentReader(settings, (id) => textOf(this.#sent.find(id)));
   }
 
-  /** What an event brings that the policy asks for. */
+  /** Reads an event. The message judge reads the messages of a list one by one, if the list is not too long as a whole. */
   read({ event, claim }: Passage): ContentFinding | null {
+    if (claim === undefined && event !== undefined && this.#isTooLong(event)) {
+      return { kind: "max_event_characters" };
+    }
     return this.#reader.read((claim?.envelope ?? event) as unknown as JsonObject);
   }
 
@@ -23,6 +35,35 @@ export class ContentWatch {
   settle({ event, claim }: Passage, isDelivered: boolean): void {
     this.#reader.settle((claim?.envelope ?? event) as unknown as JsonObject, isDelivered);
   }
+
+  /** Takes note of an event that is delivered. */
+  see(event: AgUiEvent): void {
+    if (event.type === "MESSAGES_SNAPSHOT") this.#listed = new MessagesById(event.messages);
+  }
+
+  /** Whether the client has this text of a message already: it sent it, or the list before brought it. */
+  hasText(message: Message): boolean {
+    const { id } = message;
+    return saysSame(message, this.#sent.find(id)) || saysSame(message, this.#listed?.find(id));
+  }
+
+  #isTooLong(event: AgUiEvent): boolean {
+    const messages = listOf(event);
+    if (messages === undefined) return false;
+    let left = this.#settings.maxEventCharacters;
+    for (const message of messages) {
+      for (const part of eventsOfListed(message, this.hasText(message))) {
+        left -= this.#alone.measure(part as unknown as JsonObject);
+      }
+      if (left < 0) return true;
+    }
+    return false;
+  }
+}
+
+function listOf(event: AgUiEvent): readonly Message[] | undefined {
+  if (event.type === "MESSAGES_SNAPSHOT") return event.messages;
+  return event.type === "RUN_STARTED" ? event.input?.messages : undefined;
 }
 
 /** Opens the watch over one run; none where its policy asks for nothing. */
@@ -32,23 +73,26 @@ export function openContent({ policy, input }: Run): ContentWatch | undefined {
     : new ContentWatch(policy.content, input.messages);
 }
 
-/** The texts of a message list by id, the first of each; a list is read once, when it is asked first. */
-class TextsById {
+/** The messages of a list by id, the first of each; a list is read once, when it is asked first. */
+class MessagesById {
   readonly #messages: readonly Message[];
-  #texts: Map<string, string | undefined> | undefined;
+  #byId: Map<string, Message> | undefined;
 
   constructor(messages: readonly Message[]) {
     this.#messages = messages;
   }
 
-  find(id: string): string | undefined {
-    this.#texts ??= new Map(
-      this.#messages.toReversed().map(({ id: own, content }) => [own, textOf(content)]),
-    );
-    return this.#texts.get(id);
+  find(id: string): Message | undefined {
+    this.#byId ??= new Map(this.#messages.toReversed().map((message) => [message.id, message]));
+    return this.#byId.get(id);
   }
 }
 
-function textOf(content: Message["content"]): string | undefined {
-  return typeof content === "string" ? content : undefined;
+function textOf(message: Message | undefined): string | undefined {
+  return typeof message?.content === "string" ? message.content : undefined;
+}
+
+function saysSame(message: Message, other: Message | undefined): boolean {
+  const text = textOf(message);
+  return text !== undefined && text === textOf(other) && message.role === other?.role;
 }

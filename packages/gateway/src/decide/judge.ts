@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
+import { createContentReader } from "@countersign/policy";
 import type {
   CapabilityFacts,
   CompiledPolicy,
@@ -106,12 +107,23 @@ class Judge {
     const bare = this.#ask(question, counters);
     if (bare.allow && bare.observed === undefined) return { decision: bare };
     let first: Judgement | undefined;
+    let read: Question | undefined;
     for (const token of capabilities.session(question.subject)) {
-      const decision = this.#ask(question, counters, token);
+      read ??= this.#withContent(question);
+      const decision = this.#ask(read, counters, token);
       if (decision.allow && decision.observed === undefined) return { decision, capability: token };
       first ??= { decision, capability: token };
     }
     return first ?? { decision: bare };
+  }
+
+  /** However many tokens a session has, a text is not read anew for each. */
+  #withContent(question: Question): Question {
+    const settings = this.#bench.policy.content;
+    const { content, event, facts } = question;
+    if (content !== undefined || event === undefined || settings === undefined) return question;
+    if (facts.direction === "inbound") return question;
+    return { ...question, content: createContentReader(settings).read(event) };
   }
 
   #ask(question: Question, counters: DecisionFacts["counters"], token?: CapabilityFacts): Decision {

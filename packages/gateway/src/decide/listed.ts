@@ -19,6 +19,48 @@ export function asStreamed(message: Message): AgUiEvent {
   }
 }
 
+/**
+ * The events as which a listed message is read, with all that it has on it and its calls.
+ *
+ * @param hasText whether the client has its text already
+ */
+export function eventsOfListed(message: Message, hasText: boolean): AgUiEvent[] {
+  const { role, content } = message;
+  const calls = role === "assistant" ? (message.toolCalls ?? []) : [];
+  const texts = hasText || role === "tool" ? [] : textsOf(content);
+  return [
+    ...texts.map((text) => textEvent(message, text)),
+    ...(role !== "tool" && Array.isArray(content) ? [partsEvent(message)] : []),
+    asStreamed(message),
+    ...wornBy(message),
+    ...calls.flatMap((call) => [callStart(call), ...argumentsOf(call), ...wornByCall(call)]),
+  ];
+}
+
+/** The event that would have brought a text of a listed message. */
+export function textEvent({ id: messageId, role }: Message, delta: string): AgUiEvent {
+  const type = role === "reasoning" ? "REASONING_MESSAGE_CONTENT" : "TEXT_MESSAGE_CONTENT";
+  return { type, messageId, delta };
+}
+
+/** What a listed message has beside its text is read as the content of a result is. */
+export function partsEvent({ id: messageId, content }: Message): AgUiEvent {
+  return { type: "TOOL_CALL_RESULT", messageId, toolCallId: "", content } as AgUiEvent;
+}
+
+/** Every text of a content; of several also all of them as one, as a page may show them. */
+export function textsOf(content: Message["content"]): string[] {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length > 1 ? [...texts, texts.join("")] : texts;
+}
+
+/** The event that would have opened a listed call. */
+export function callStart({ id: toolCallId, function: { name } }: ToolCall): AgUiEvent {
+  return { type: "TOOL_CALL_START", toolCallId, toolCallName: name };
+}
+
 /** The event that would have brought the arguments of a listed call. */
 export function argumentsOf({ id: toolCallId, function: called }: ToolCall): AgUiEvent[] {
   if (called.arguments === "") return [];

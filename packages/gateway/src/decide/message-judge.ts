@@ -23,7 +23,16 @@ import type { MessageRecord } from "../ledger/message-record.js";
 import { askBeside } from "./ask-beside.js";
 import { messageIntrusion } from "./intrusion.js";
 import type { Known } from "./known.js";
-import { argumentsOf, asStreamed, wornBy, wornByCall } from "./listed.js";
+import {
+  argumentsOf,
+  asStreamed,
+  callStart,
+  partsEvent,
+  textEvent,
+  textsOf,
+  wornBy,
+  wornByCall,
+} from "./listed.js";
 import { observing, ownDenial } from "./structure.js";
 
 /** What the judge of a message list needs from the stage around it. */
@@ -40,6 +49,8 @@ export type SnapshotSurroundings = {
   /** Whether a call waits for its arguments, and so must not appear early. */
   isHeld(toolCallId: string): boolean;
   ownRule(event: AgUiEvent): Denial | undefined;
+  /** Whether the client has the text of a listed message already. */
+  hasText(message: Message): boolean;
   /** The rules about the stream that a listed message breaks. */
   violations(messageId: string): readonly ViolationFacts[];
   /** Told of each part that was judged to its disadvantage, so that it gets a receipt of its own. */
@@ -78,12 +89,18 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   };
 
   /** A listed call is asked about as the events that would have brought it: its start, and its arguments. */
-  const judge = (event: AgUiEvent, facts: EventFacts, call: ToolCall | undefined): Judged => {
+  const judge = (
+    event: AgUiEvent,
+    facts: EventFacts,
+    call: ToolCall | undefined,
+    content: null | undefined,
+  ): Judged => {
     const remark = call === undefined ? undefined : askBeside(run, facts, argumentsOf(call));
     if (remark?.allow === false) return { decision: remark };
     const judged = run.judge({
       facts,
       isPart: true,
+      content,
       event: event as unknown as JsonObject,
       ...(call === undefined ? {} : { listedArguments: call.function.arguments }),
     });
@@ -105,14 +122,20 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     });
   };
 
-  const allows = (event: AgUiEvent, key: UnitKey, call?: ToolCall): boolean => {
+  const allows = (event: AgUiEvent, key: UnitKey, call?: ToolCall, content?: null): boolean => {
     const facts = factsOf(event, call);
     const intrusion = messageIntrusion(event, known, run.policy.onBlock);
     const own = intrusion?.denial ?? around.ownRule(event);
     const judged =
-      own === undefined ? judge(event, facts, call) : { decision: observing(run.policy, own) };
+      own === undefined
+        ? judge(event, facts, call, content)
+        : { decision: observing(run.policy, own) };
     return settle(event, facts, judged, intrusion?.key ?? key);
   };
+
+  /** A text that the client has already was read then: the other rules are asked once more. */
+  const allowsWords = (message: Message, text: string, key: UnitKey): boolean =>
+    allows(textEvent(message, text), key, undefined, around.hasText(message) ? null : undefined);
 
   /** Puts a changed saying on record; it is not shown either way. */
   const blame = (message: Message, event: AgUiEvent, onBlock: OnBlock = "drop"): void => {
@@ -128,14 +151,13 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       return (
         (known.hasMessage(message) ||
           allows({ type: "REASONING_MESSAGE_START", messageId: id, role: "reasoning" }, key)) &&
-        allows({ type: "REASONING_MESSAGE_CONTENT", messageId: id, delta: message.content }, key)
+        allowsWords(message, message.content, key)
       );
     }
     if (message.role === "assistant") {
       return (
         (known.hasMessage(message) || allows({ type: "TEXT_MESSAGE_START", messageId: id }, key)) &&
-        (message.content === undefined ||
-          allows({ type: "TEXT_MESSAGE_CONTENT", messageId: id, delta: message.content }, key))
+        (message.content === undefined || allowsWords(message, message.content, key))
       );
     }
     if (message.role !== "user" && message.role !== "system" && message.role !== "developer") {
@@ -152,16 +174,11 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     const start = asStreamed(message);
     const decision = run.policy.messages.unknown(role);
     if (decision !== undefined && !settle(start, factsOf(start), { decision }, key)) return false;
-    const { id: messageId, content } = message;
-    const texts = textsOf(content).map((delta): AgUiEvent => {
-      return { type: "TEXT_MESSAGE_CONTENT", messageId, delta };
-    });
-    if (!texts.every((event) => allows(event, key))) return false;
+    const { content } = message;
+    if (!textsOf(content).every((text) => allows(textEvent(message, text), key))) return false;
     if (!Array.isArray(content)) return true;
-    // What it has beside its text is read as the content of a result is.
-    const parts = { type: "TOOL_CALL_RESULT", messageId, toolCallId: "", content } as AgUiEvent;
-    const facts = factsOf({ type: "TEXT_MESSAGE_CONTENT", messageId, delta: "" });
-    const remark = askBeside(run, facts, [parts]);
+    const facts = factsOf(textEvent(message, ""));
+    const remark = askBeside(run, facts, [partsEvent(message)]);
     return remark === undefined || settle(start, facts, { decision: remark }, key);
   };
 
@@ -240,7 +257,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       if (around.isHeld(id)) return false;
       const before = nameOf(id);
       names.set(id, before ?? name);
-      const event: AgUiEvent = { type: "TOOL_CALL_START", toolCallId: id, toolCallName: name };
+      const event = callStart(call);
       if (before !== undefined && before !== name) {
         const denial = ownDenial("gateway/renamed", "a tool call keeps its name");
         return settle(
@@ -257,14 +274,6 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       return allows(event, callKey(id), call) && allowsWorn(wornByCall(call), callKey(id), call);
     },
   };
-}
-
-/** Every text of a content; of several also all of them as one, as a page may show them. */
-function textsOf(content: Message["content"]): string[] {
-  if (typeof content === "string") return [content];
-  if (!Array.isArray(content)) return [];
-  const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.length > 1 ? [...texts, texts.join("")] : texts;
 }
 
 function saysTheSame(message: Message, original: Message): boolean {

@@ -326,6 +326,7 @@ class Decider implements Step, OwnRuleFacts {
     const isRemark = decision?.allow === true && decision.observed !== undefined;
     if (policy.mode === "observe" && isRemark) return;
     this.#known.see(emitted);
+    this.#content?.see(emitted);
     this.#run.client.see(emitted);
   }
 
@@ -357,6 +358,7 @@ class Decider implements Step, OwnRuleFacts {
       toolName: (id) => this.#toolNames?.get(id),
       isHeld: (id) => this.#held.has(id),
       ownRule: (part) => ownRule(part, this),
+      hasText: (message) => this.#content?.hasText(message) === true,
       judged: (part) => this.#next.push(part),
       violations: (messageId) => byMessage.get(messageId) ?? [],
     });

@@ -223,7 +223,8 @@ rules:
     call: { default: block }
     declare: { default: block }
     quarantine: { denials: 1, window_seconds: 1 }
-  ag_ui_content: { max_characters: 100, links_in_errors: block }
+  ag_ui_content:
+    { max_characters: 100, max_event_characters: 1000, links_in_errors: block, read: [text, results] }
 `;
 
 /** One thing that each rule blocks; names in capitals are those of the printed lines. */
@@ -257,6 +258,14 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "ag_ui_content.markup": said("<script>alert(1)</script>"),
   "ag_ui_content.hidden": said("pay \u202Eeno\u202C"),
   "ag_ui_content.max_characters": said("a".repeat(101)),
+  "ag_ui_content.max_event_characters": {
+    value: {
+      type: "RUN_FINISHED",
+      threadId: "t",
+      runId: "r",
+      result: Array(20).fill("a".repeat(90)),
+    },
+  },
   "ag_ui_content.sources": {
     value: {
       threadId: "t",

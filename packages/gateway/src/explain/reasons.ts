@@ -35,6 +35,7 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^text holds characters that a person cannot see/u, "ag_ui_content.hidden"],
   [/^text holds a word that is never shown/u, "ag_ui_content.words"],
   [/^message is longer than \d+ characters/u, "ag_ui_content.max_characters"],
+  [/^event brings more than \d+ characters of text/u, "ag_ui_content.max_event_characters"],
   [/^a content part points to an address without a public name/u, "ag_ui_content.sources"],
   [/^(?:blocked by )?condition \S+(?: could not be evaluated)?$/u, "ag_ui_conditions.*"],
   [/^an agent may not speak as \w+$/u, "gateway/role"],

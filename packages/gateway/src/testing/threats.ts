@@ -755,10 +755,23 @@ export const THREATS: readonly Threat[] = [
       "Endless output, deep nesting, large patches, slow readers or many threads exhaust the gateway",
     state: "blocked",
     defence:
-      "`ag_ui_content.max_characters`, rates, limits of bytes, depth, time and connections; queues are bounded",
+      "`ag_ui_content.max_characters` and `max_event_characters`, rates, limits of bytes, depth, time and connections; queues are bounded",
     mapping: "LLM06:2026, AML.T0034.002:2026",
     attacks: [
       { agent: said("a".repeat(50_000)), outcome: "ag_ui_content.max_characters" },
+      {
+        agent: [
+          {
+            type: "MESSAGES_SNAPSHOT",
+            messages: Array.from({ length: 20 }, (_, at) => ({
+              id: `m43-${at}`,
+              role: "assistant",
+              content: "a".repeat(30_000),
+            })),
+          },
+        ],
+        outcome: "ag_ui_content.max_event_characters",
+      },
       { bytes: `data: ${"[".repeat(100)}${"]".repeat(100)}\n\n`, outcome: "AGENT_MALFORMED_EVENT" },
     ],
     tests: [

@@ -38,6 +38,7 @@ function compareSettings(before: ContentSettings, after: ContentSettings): Polic
       : []),
     ...compareNames("words", before.words, after.words, "stricter", coversSame),
     ...compareLimit("max_characters", before.maxCharacters, after.maxCharacters),
+    ...compareLimit("max_event_characters", before.maxEventCharacters, after.maxEventCharacters),
     ...compareNames("read", [...before.parts], [...after.parts], "stricter", coversSame),
     ...compareChoice("text_appears", appears(before), appears(after), [
       "event_by_event",

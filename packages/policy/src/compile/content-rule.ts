@@ -10,7 +10,9 @@ import type { DecisionFacts } from "./facts.js";
 import type { Rule } from "./rule.js";
 import { blockSettings, denials } from "./rule.js";
 
-const REASONS: Readonly<Record<Exclude<ContentKind, "max_characters">, string>> = {
+const REASONS: Readonly<
+  Record<Exclude<ContentKind, "max_characters" | "max_event_characters">, string>
+> = {
   images: "text holds an image of another host",
   links: "text holds an address that runs code or hides where it leads",
   links_in_errors: "error messages carry no links",
@@ -30,6 +32,7 @@ const SETTINGS: Readonly<Record<ContentKind, string>> = {
   words: "words without it",
   sources: "sources: allow",
   max_characters: "a higher max_characters",
+  max_event_characters: "a higher max_event_characters",
 };
 
 /** Compiles `ag_ui_content`: what text may not carry, in either direction. */
@@ -37,11 +40,14 @@ export function compileContentRule(document: PolicyDocument): Rule[] {
   const settings = compileContentSettings(document);
   if (settings === undefined) return [];
   const { mode, onBlock } = blockSettings(document, document.rules.ag_ui_content);
-  const tooLong = `message is longer than ${settings.maxCharacters} characters`;
+  const what: Readonly<Record<ContentKind, string>> = {
+    ...REASONS,
+    max_characters: `message is longer than ${settings.maxCharacters} characters`,
+    max_event_characters: `event brings more than ${settings.maxEventCharacters} characters of text`,
+  };
   const refuse = (finding: ContentFinding): Denial => {
     const { kind } = finding;
-    const what = kind === "max_characters" ? tooLong : REASONS[kind];
-    const reason = `${what}${placeOf(finding)}; ag_ui_content with ${SETTINGS[kind]} lets it through`;
+    const reason = `${what[kind]}${placeOf(finding)}; ag_ui_content with ${SETTINGS[kind]} lets it through`;
     return denials(`ag_ui_content.${kind}`, onBlock)("content_refused", reason);
   };
   return [

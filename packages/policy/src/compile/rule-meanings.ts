@@ -157,6 +157,12 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
     remedy: "raise `ag_ui_content.max_characters`",
     opening: { policy: "ag_ui_content: { max_characters: 1000000 }" },
   },
+  "ag_ui_content.max_event_characters": {
+    means: "one event brings more text than the policy reads for an event",
+    remedy:
+      "have the agent send the text in several events, or raise `ag_ui_content.max_event_characters`",
+    opening: { policy: "ag_ui_content: { max_event_characters: 1000000 }" },
+  },
   "ag_ui_content.sources": {
     means: "a content part points to an address without a public name",
     remedy: "send the content itself, or an address that anybody can reach",

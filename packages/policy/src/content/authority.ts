@@ -82,9 +82,11 @@ export class UserBeforeHost {
   /** HTML decodes a number without its semicolon too, and any number of zeros before it. */
   #continueReference(code: number, decoded: BareAddress): boolean {
     const text = this.#reference ?? "";
-    const next = text + String.fromCharCode(code);
+    const letter = String.fromCharCode(code);
+    const next = text + letter;
     if (/^(?:#|#x[\da-f]*|#\d+)$/i.test(next)) {
-      this.#reference = next.replace(/^(#x?)0+(?=.)/i, "$1").slice(0, LONGEST_NAME + 4);
+      const isZero = text === "#0" || text === "#x0" || text === "#X0";
+      this.#reference = (isZero ? text.slice(0, -1) + letter : next).slice(0, LONGEST_NAME + 4);
       return false;
     }
     if (/^[a-z]+$/i.test(next) && next.length <= LONGEST_NAME) {

@@ -7,6 +7,8 @@ import { TextScanner } from "./text-scanner.js";
 
 /** Ways in which a client can join one text: six keys, with and without the message. */
 const MOST_SCANS = 128;
+/** Characters that one envelope may take. */
+const MOST = 1_000_000;
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -35,7 +37,7 @@ test("the text of an envelope is scanned once for each way in which clients see 
       const seen: string[] = [];
       for (const one of envelopes) {
         pushed.mockClear();
-        texts.read(one as unknown as JsonObject);
+        texts.read(one as unknown as JsonObject, MOST);
         texts.settle(one as unknown as JsonObject, true);
         seen.push(one.payload.text);
         // What was read before is read once more where ways part.
@@ -59,7 +61,7 @@ test("of a stream whose envelopes all have the same ids, each text is scanned tw
       target: { component_type: "chat", component_id: "c" },
       payload: { text: "words ", message_id: message, run_id: "r", thread_id: "t" },
     };
-    texts.read(one);
+    texts.read(one, MOST);
     texts.settle(one, true);
     return pushed.mock.calls.length;
   });
@@ -78,7 +80,7 @@ test("an agent that varies every id is stopped before a long text is scanned for
         target: { component_type: bit(2), component_id: bit(3) },
         payload: { text: "w", message_id: bit(4), run_id: bit(5), thread_id: bit(6) },
       };
-      texts.read(one);
+      texts.read(one, MOST);
       texts.settle(one, true);
     }
     const long = {
@@ -86,10 +88,13 @@ test("an agent that varies every id is stopped before a long text is scanned for
       session_id: "0",
       target: { component_type: "0", component_id: "0" },
     };
-    texts.read({
-      ...long,
-      payload: { text: "w".repeat(100_000), message_id: "0", run_id: "0", thread_id: "0" },
-    });
+    texts.read(
+      {
+        ...long,
+        payload: { text: "w".repeat(100_000), message_id: "0", run_id: "0", thread_id: "0" },
+      },
+      MOST,
+    );
   };
   expect(stop).toThrow(/maxReadMessages/);
 });
@@ -140,7 +145,7 @@ test("shared scanners find what scanners of their own find", () => {
       const shared = new EnvelopeTexts(settingsOf());
       const own = new OwnScanners();
       for (const sent of envelopes as unknown as JsonObject[]) {
-        const isFound = shared.read(sent) !== null;
+        const isFound = shared.read(sent, MOST) !== null;
         expect(isFound).toBe(own.read(sent));
         shared.settle(sent, true);
       }

@@ -14,10 +14,8 @@ const MAX_MESSAGES = 64;
 const MAX_PAST_IDS = 100_000;
 /** How often the delivered texts are read once more, after one that was not delivered. */
 const MAX_REREAD = 32;
-/** Characters of delivered texts that are kept for that. */
+/** Characters that this may take: delivered texts, once for each way in which clients see them differently. */
 const MAX_REREAD_LENGTH = 256 * 1024;
-/** Characters that are scanned for one envelope: its texts, once for each way in which clients see them differently. */
-const MAX_SCANNED = 1024 * 1024;
 /** Characters that are scanned once more in a stream, where two ways to join texts part. */
 const MAX_PARTED = 1024 * 1024;
 /** A fence in one text could make code of the next, or its end: nobody knows which texts a client joins. */
@@ -42,8 +40,13 @@ export class EnvelopeTexts {
   /** What the client has, as long as it is short enough to be read once more. */
   #delivered: JsonObject[] | undefined = [];
   #deliveredLength = 0;
+  /** Characters that were scanned of the envelope that was read last. */
+  #lastLength = 0;
   #reread = 0;
   #parted = 0;
+  /** Characters that were scanned since the last envelope came, and how many may be. */
+  #scanned = 0;
+  #maxScanned = Number.POSITIVE_INFINITY;
   /** A text was not delivered, and the scanners have it in them. */
   #isAhead = false;
 
@@ -51,17 +54,26 @@ export class EnvelopeTexts {
     this.#settings = settings;
   }
 
-  /** @throws CountersignError when the stream has more messages or components than are kept apart, or is read too often */
-  read(envelope: JsonObject): ContentFinding | null {
+  /**
+   * @param maxCharacters that may be scanned for this envelope, once for each way in which clients see them differently
+   * @throws CountersignError when more would be, when the stream has more messages or components than are kept apart, or
+   * when it is read too often
+   */
+  read(envelope: JsonObject, maxCharacters: number): ContentFinding | null {
+    this.#scanned = 0;
+    this.#maxScanned = maxCharacters;
     if (this.#isAhead) this.#readAgain();
-    return this.#push(envelope);
+    const before = this.#scanned;
+    const found = this.#push(envelope);
+    this.#lastLength = this.#scanned - before;
+    return found;
   }
 
   /** Says what became of the envelope that was read last: what the client did not get is not in what it joins. */
   settle(envelope: JsonObject, isDelivered: boolean): void {
     this.#isAhead = !isDelivered;
     if (!isDelivered || this.#delivered === undefined) return;
-    this.#deliveredLength += lengthOf(memberOf(envelope, "payload"));
+    this.#deliveredLength += this.#lastLength;
     if (this.#deliveredLength > MAX_REREAD_LENGTH) this.#delivered = undefined;
     else this.#delivered.push(envelope);
   }
@@ -83,18 +95,15 @@ export class EnvelopeTexts {
     const id = messageOf(payload);
     const places = placesOf(envelope, payload);
     let found: ContentFinding | undefined;
-    let scanned = 0;
     for (const [member, text] of textsOf(payload)) {
       const choices = choicesOf([...places, `member ${member}`]);
       const ways = id === undefined ? choices : [...choices, ...this.#ofMessage(id, choices)];
       for (const joined of this.#joinedBy(ways)) {
-        scanned += text.length;
-        assertWithin("maxReadMessages", scanned, MAX_SCANNED);
         joined.length += text.length;
         // Longer than what is read once more, it is not kept either: ways that part there end the run.
         if (joined.length <= MAX_PARTED) joined.texts.push(text);
         else joined.texts.length = 0;
-        const hit = joined.scanner.push(text);
+        const hit = this.#scan(joined.scanner, text);
         found ??= hit;
       }
     }
@@ -156,8 +165,14 @@ export class EnvelopeTexts {
     joined.ways -= ways;
     this.#parted += joined.length;
     assertWithin("maxReadMessages", this.#parted, MAX_PARTED);
-    for (const text of joined.texts) scanner.push(text);
+    for (const text of joined.texts) this.#scan(scanner, text);
     return { scanner, texts: [...joined.texts], length: joined.length, ways };
+  }
+
+  #scan(scanner: TextScanner, text: string): ContentFinding | undefined {
+    this.#scanned += text.length;
+    assertWithin("maxReadMessages", this.#scanned, this.#maxScanned);
+    return scanner.push(text);
   }
 }
 
@@ -168,10 +183,6 @@ function textsOf(payload: JsonValue | undefined): [member: string, text: string]
     const text = memberOf(payload, name);
     return typeof text === "string" ? [[name, text]] : [];
   });
-}
-
-function lengthOf(payload: JsonValue | undefined): number {
-  return textsOf(payload).reduce((length, [, text]) => length + text.length, 0);
 }
 
 function messageOf(payload: JsonValue | undefined): string | undefined {

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import tlds from "tlds" with { type: "json" };
 import type { ContentFinding } from "./finding.js";
 import { findInValue, memberOf } from "./parts.js";
+import type { FoundText } from "./parts.js";
 
 /** What some renderer makes a link of. */
 const LINK = new RegExp(
@@ -32,28 +33,42 @@ const ERROR = /error|exception|failure/i;
 /** Deeper than an envelope may be nested. */
 const MAX_DEPTH = 256;
 
+/** Is given a text of an error; the place of a link in it. */
+type Find = (text: string) => number | undefined;
+
 /** The first link in the texts of an error: of an error event, of an error envelope, or of a member of one that is named so. */
 export function findErrorLink(event: JsonObject): ContentFinding | null {
-  if (event["type"] !== undefined) {
-    if (!FAILURES.has(event["type"])) return null;
-    return SHOWN.reduce<ContentFinding | null>(
-      (found, name) => found ?? linkIn(memberOf(event, name), `/${name}`),
-      null,
-    );
-  }
-  if (!Object.hasOwn(event, "event_type")) return null;
-  const payload = memberOf(event, "payload");
-  const type = JSON.stringify(memberOf(event, "event_type") ?? null);
-  return ERROR.test(type) ? linkIn(payload, "/payload") : linkInErrors(payload, "/payload", 0);
+  const link = findInError(event, (text) => {
+    const unescaped = text.replace(ESCAPE, "");
+    return linkAt(text) ?? (unescaped === text ? undefined : linkAt(unescaped));
+  });
+  if (link === undefined) return null;
+  return { kind: "links_in_errors", offset: link.found, part: link.pointer };
 }
 
-function linkIn(value: JsonValue | undefined, pointer: string): ContentFinding | null {
-  const text = findInValue(value, pointer, (one) => {
-    const unescaped = one.replace(ESCAPE, "");
-    return linkAt(one) ?? (unescaped === one ? undefined : linkAt(unescaped));
+/** Characters of the texts that are searched for links. */
+export function measureErrorTexts(event: JsonObject): number {
+  let characters = 0;
+  findInError(event, (text) => {
+    characters += text.length;
+    return undefined;
   });
-  if (text === undefined) return null;
-  return { kind: "links_in_errors", offset: text.found, part: text.pointer };
+  return characters;
+}
+
+function findInError(event: JsonObject, find: Find): FoundText<number> | undefined {
+  if (event["type"] !== undefined) {
+    if (!FAILURES.has(event["type"])) return undefined;
+    let found: FoundText<number> | undefined;
+    for (const name of SHOWN) found ??= findInValue(memberOf(event, name), `/${name}`, find);
+    return found;
+  }
+  if (!Object.hasOwn(event, "event_type")) return undefined;
+  const payload = memberOf(event, "payload");
+  const type = JSON.stringify(memberOf(event, "event_type") ?? null);
+  return ERROR.test(type)
+    ? findInValue(payload, "/payload", find)
+    : findInMembers(payload, "/payload", 0, find);
 }
 
 function linkAt(text: string): number | undefined {
@@ -65,17 +80,18 @@ function linkAt(text: string): number | undefined {
   return undefined;
 }
 
-function linkInErrors(
+function findInMembers(
   value: JsonValue | undefined,
   pointer: string,
   depth: number,
-): ContentFinding | null {
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return null;
+  find: Find,
+): FoundText<number> | undefined {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return undefined;
   for (const [name, inner] of Object.entries(value)) {
     const found = ERROR.test(name)
-      ? linkIn(inner, `${pointer}/*`)
-      : linkInErrors(inner, `${pointer}/*`, depth + 1);
-    if (found !== null) return found;
+      ? findInValue(inner, `${pointer}/*`, find)
+      : findInMembers(inner, `${pointer}/*`, depth + 1, find);
+    if (found !== undefined) return found;
   }
-  return null;
+  return undefined;
 }

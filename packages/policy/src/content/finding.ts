@@ -6,6 +6,7 @@ export type ContentKind =
   | "hidden"
   | "words"
   | "max_characters"
+  | "max_event_characters"
   | "sources"
   | "links_in_errors";
 

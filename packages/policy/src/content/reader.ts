@@ -1,6 +1,6 @@
 import { assertWithin, SmallMap } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
-import { findErrorLink } from "./error-links.js";
+import { findErrorLink, measureErrorTexts } from "./error-links.js";
 import type { ContentFinding } from "./finding.js";
 import { findInMedia } from "./media-parts.js";
 import { findInEvent, findInValue, memberOf } from "./parts.js";
@@ -15,11 +15,14 @@ const MAX_READ_MESSAGES = 10_000;
 /** Reads the text of a stream's events, each message as one. */
 export type ContentReader = {
   /**
-   * What an event brings that the settings ask for; `null` for nothing.
+   * What an event brings that the settings ask for; `null` for nothing. An event that takes more characters than
+   * `maxEventCharacters` is not read at all.
    *
    * @throws CountersignError when the stream has more messages than are kept apart
    */
   read(event: JsonObject): ContentFinding | null;
+  /** Characters that it takes to read an event; of an envelope, each of its texts once. */
+  measure(event: JsonObject): number;
   /** Says whether the event that was read last goes to the client. */
   settle(event: JsonObject, isDelivered: boolean): void;
 };
@@ -31,6 +34,15 @@ const DELTAS: ReadonlyMap<JsonValue, ContentPart> = new Map([
   ["REASONING_MESSAGE_CONTENT", "reasoning"],
   ["REASONING_MESSAGE_CHUNK", "reasoning"],
 ]);
+/** Is given each text of an event, the settings it is held to, and the scanner that reads it. */
+type Scan = (
+  text: string,
+  settings: ContentSettings,
+  scanner: () => TextScanner,
+) => ContentFinding | undefined;
+
+const scanned: Scan = (text, _settings, scanner) => scanner().push(text);
+
 /** Members of an envelope beside its payload that a client may show: who speaks, and where. */
 const LABELS = ["event_type", "event_id", "agent_id", "session_id", "target"] as const;
 /** Parts whose texts an agent says itself, as long as a message at most: names, and what a run ends with. */
@@ -64,57 +76,92 @@ class StreamReader implements ContentReader {
   }
 
   read(event: JsonObject): ContentFinding | null {
-    return this.#readTexts(event) ?? (this.#settings.linksInErrors ? findErrorLink(event) : null);
+    const { maxEventCharacters, linksInErrors } = this.#settings;
+    const left = maxEventCharacters - this.measure(event);
+    if (left < 0) return { kind: "max_event_characters" };
+    return (
+      this.#joined(event, left) ??
+      this.#find(event, scanned) ??
+      (linksInErrors ? findErrorLink(event) : null)
+    );
   }
 
-  #readTexts(event: JsonObject): ContentFinding | null {
+  measure(event: JsonObject): number {
+    let characters = 0;
+    this.#find(event, (text, { maxCharacters }) => {
+      // A text that is too long by itself is found without being read.
+      if (text.length <= maxCharacters) characters += text.length;
+      return undefined;
+    });
+    return characters + (this.#settings.linksInErrors ? measureErrorTexts(event) : 0);
+  }
+
+  /** The first thing that `scan` finds, with every text in the order in which it is read. */
+  #find(event: JsonObject, scan: Scan): ContentFinding | null {
     const { type } = event;
-    if (type === undefined) return this.#readEnvelope(event);
+    if (type === undefined) return this.#findInEnvelope(event, scan);
     const part = DELTAS.get(type);
-    let found = part === undefined ? null : this.#readDelta(event, part);
-    if (FAILURES.has(type)) found = this.#readFailure(event);
+    let found = part === undefined ? null : this.#findInDelta(event, part, scan);
+    if (FAILURES.has(type)) found = this.#findInFailure(event, scan);
     if (type === "TOOL_CALL_RESULT") {
       found ??= findInMedia(event["content"], "/content", this.#settings) ?? null;
     }
-    return found ?? this.#readMembers(event);
+    return found ?? this.#findInMembers(event, scan);
   }
 
-  #readMembers(event: JsonObject): ContentFinding | null {
-    const { parts } = this.#settings;
-    const text = findInEvent(event, parts, (one, part) =>
-      new TextScanner(SAID.has(part) ? this.#settings : this.#unbounded).push(one),
-    );
+  #findInMembers(event: JsonObject, scan: Scan): ContentFinding | null {
+    const text = findInEvent(event, this.#settings.parts, (one, part) => {
+      const settings = SAID.has(part) ? this.#settings : this.#unbounded;
+      return scan(one, settings, () => new TextScanner(settings));
+    });
     return text === undefined ? null : { ...text.found, part: text.pointer };
   }
 
-  #readFailure({ message }: JsonObject): ContentFinding | null {
-    const isRead = typeof message === "string" && this.#settings.parts.has("text");
-    return isRead ? (new TextScanner(this.#settings).push(message) ?? null) : null;
+  #findInFailure({ message }: JsonObject, scan: Scan): ContentFinding | null {
+    const settings = this.#settings;
+    if (typeof message !== "string" || !settings.parts.has("text")) return null;
+    return scan(message, settings, () => new TextScanner(settings)) ?? null;
+  }
+
+  /** What a client finds in an envelope that appends its texts to those before. */
+  #joined(envelope: JsonObject, maxCharacters: number): ContentFinding | null {
+    if (!isTextStream(envelope) || !this.#isRead(envelope)) return null;
+    this.#envelopes ??= new EnvelopeTexts(this.#settings);
+    return this.#envelopes.read(envelope, maxCharacters);
   }
 
   /**
    * Reads every string of an envelope but its token. The agent chooses the type, so no type leaves a string unread. A
    * client may append texts to one message or show each by itself: they are read in both ways.
    */
-  #readEnvelope(envelope: JsonObject): ContentFinding | null {
-    if (!Object.hasOwn(envelope, "event_type") || !this.#settings.parts.has("text")) return null;
-    const payload = memberOf(envelope, "payload");
-    const isJoined = memberOf(envelope, "event_type") === "text_stream";
-    if (isJoined) {
-      this.#envelopes ??= new EnvelopeTexts(this.#settings);
-      const found = this.#envelopes.read(envelope);
-      if (found !== null) return found;
-    }
-    const scan = (one: string): ContentFinding | undefined =>
-      new TextScanner(this.#settings, isJoined ? UNTRUSTED : {}).push(one);
-    let alone = findInValue(payload, "/payload", scan);
-    for (const name of LABELS) alone ??= findInValue(memberOf(envelope, name), `/${name}`, scan);
+  #findInEnvelope(envelope: JsonObject, scan: Scan): ContentFinding | null {
+    if (!this.#isRead(envelope)) return null;
+    const settings = this.#settings;
+    const options = isTextStream(envelope) ? UNTRUSTED : {};
+    const find = (one: string): ContentFinding | undefined =>
+      scan(one, settings, () => new TextScanner(settings, options));
+    let alone = findInValue(memberOf(envelope, "payload"), "/payload", find);
+    for (const name of LABELS) alone ??= findInValue(memberOf(envelope, name), `/${name}`, find);
     return alone === undefined ? null : { ...alone.found, part: alone.pointer };
   }
 
-  #readDelta({ delta, messageId }: JsonObject, part: ContentPart): ContentFinding | null {
-    if (typeof delta !== "string" || !this.#settings.parts.has(part)) return null;
-    return this.#scannerOf(typeof messageId === "string" ? messageId : "").push(delta) ?? null;
+  #isRead(envelope: JsonObject): boolean {
+    return Object.hasOwn(envelope, "event_type") && this.#settings.parts.has("text");
+  }
+
+  #findInDelta(
+    { delta, messageId }: JsonObject,
+    part: ContentPart,
+    scan: Scan,
+  ): ContentFinding | null {
+    const settings = this.#settings;
+    if (typeof delta !== "string" || !settings.parts.has(part)) return null;
+    const id = typeof messageId === "string" ? messageId : "";
+    const scanner = (): TextScanner => this.#scannerOf(id);
+    // What the request holds of it was said before: only what comes with it now counts.
+    const said = this.#scanners.has(id) ? undefined : this.#earlier(id);
+    if (said !== undefined) scan(said, settings, scanner);
+    return scan(delta, settings, scanner) ?? null;
   }
 
   /** A message of AG-UI of which something was not delivered is withheld; an envelope has no such rest. */
@@ -128,10 +175,12 @@ class StreamReader implements ContentReader {
     assertWithin("maxReadMessages", this.#scanners.size + 1, MAX_READ_MESSAGES);
     const scanner = new TextScanner(this.#settings);
     this.#scanners.set(messageId, scanner);
-    const said = this.#earlier(messageId);
-    if (said !== undefined) scanner.push(said);
     return scanner;
   }
+}
+
+function isTextStream(envelope: JsonObject): boolean {
+  return envelope["type"] === undefined && memberOf(envelope, "event_type") === "text_stream";
 }
 
 const unbounded = new WeakMap<ContentSettings, ContentSettings>();

@@ -124,6 +124,7 @@ export type ContentBlock = BlockHeader & {
   sources?: DefaultAction | "resolve";
   words?: string[];
   max_characters?: number;
+  max_event_characters?: number;
   read?: ContentPart[];
   text_appears?: "letter_by_letter" | "event_by_event";
 };

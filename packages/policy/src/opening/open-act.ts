@@ -279,8 +279,8 @@ function contentLines(rule: string, value: JsonObject, attempt: number): JsonObj
   if (["images", "links", "links_in_errors", "markup", "hidden", "sources"].includes(kind)) {
     return { ag_ui_content: { [kind]: "allow" } };
   }
-  return kind === "max_characters"
-    ? { ag_ui_content: { max_characters: JSON.stringify(value).length } }
+  return kind === "max_characters" || kind === "max_event_characters"
+    ? { ag_ui_content: { [kind]: JSON.stringify(value).length } }
     : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./json-schema.js";
 import { choice, closed, list } from "./json-schema.js";
+import { DEFAULT_EVENT_CHARACTERS } from "../content/settings.js";
 import { CONTENT_PARTS } from "../vocabulary/content-part.js";
 import { BLOCK_HEADER } from "./shared.js";
 
@@ -66,6 +67,14 @@ export const AG_UI_CONTENT: JsonSchema = closed(
       description: "Characters of one message at most.",
       minimum: 1,
       maximum: 100_000_000,
+    },
+    max_event_characters: {
+      type: "integer",
+      description:
+        "Characters that are read for one event at most, message lists included; every other run waits meanwhile. What a list repeats of the client's request, or of the list before, does not count.",
+      minimum: 1000,
+      maximum: 100_000_000,
+      default: DEFAULT_EVENT_CHARACTERS,
     },
   },
 );

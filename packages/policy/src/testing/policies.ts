@@ -172,6 +172,7 @@ const blocks = {
       sources: text("allow", "block", "resolve"),
       words: fc.uniqueArray(text("ab", "image", "abc"), { maxLength: 2 }),
       max_characters: fc.integer({ min: 1, max: 60 }),
+      max_event_characters: fc.integer({ min: 1, max: 120 }),
       read: fc.uniqueArray(text(...CONTENT_PARTS), { maxLength: 4 }),
       text_appears: text("letter_by_letter", "event_by_event"),
     },

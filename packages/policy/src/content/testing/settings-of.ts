@@ -13,6 +13,7 @@ export function settingsOf(changes: Partial<ContentSettings> = {}): ContentSetti
     resolvesSources: false,
     words: [],
     maxCharacters: 100_000,
+    maxEventCharacters: 1_000_000,
     isByEvent: false,
     parts: new Set(["text", "reasoning"]),
     ...changes,
