@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { assertIntact } from "@countersign/receipts/log";
 import type { ReceiptStore } from "@countersign/receipts/log";
-import { openUnwritten } from "@countersign/receipts/sqlite";
+import { openReadOnlyDatabase } from "@countersign/receipts/sqlite";
 import type { GatewayConfig } from "../config/config.js";
 import { openAdminToken, readKey } from "../keys/key-directory.js";
 import { assertKeyHistory } from "../keys/key-history.js";
@@ -43,7 +43,7 @@ export async function assertStoreStarts(
 
 async function assertDatabase(file: string): Promise<void> {
   if (!existsSync(file)) return;
-  const database = await openUnwritten(file);
+  const database = await openReadOnlyDatabase(file);
   try {
     database.prepare("PRAGMA schema_version").get();
   } finally {

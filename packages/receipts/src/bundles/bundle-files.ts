@@ -64,11 +64,11 @@ class AppendOnlyFiles implements BundleFiles {
   #closed = false;
   #checkpointSize = -1;
   /** A write failed: the files may hold bytes that were never acknowledged. */
-  #inDoubt = false;
+  #isUncertain = false;
   /**
    * Serializes file replacements: two at the same time would remove each other's temporary file.
    */
-  #keeping: Promise<unknown> = Promise.resolve();
+  #replacing: Promise<unknown> = Promise.resolve();
 
   constructor(files: OpenFiles) {
     this.#files = files;
@@ -80,14 +80,14 @@ class AppendOnlyFiles implements BundleFiles {
 
   async append(build: (head: StoreHead) => AppendBatch, durability: Durability): Promise<void> {
     this.#assertWritable();
-    await this.#settle();
+    await this.#truncateFailedWrite();
     const { segments, derived } = this.#files;
     const { frontier: head, position } = this.#state;
     const batch = build(head);
     const commit = encodeCommit(batch.frontier.size, batch.root(), batch.frontier.seal);
     const bundles = batch.bundleStarts.map((start) => position + start);
     const isStrict = durability === "strict";
-    this.#inDoubt = true;
+    this.#isUncertain = true;
     try {
       await this.#roll(position);
       await segments.write([...batch.records, commit], position, isStrict);
@@ -97,7 +97,7 @@ class AppendOnlyFiles implements BundleFiles {
     } catch (error) {
       throw writeFailure("append", error);
     }
-    this.#inDoubt = false;
+    this.#isUncertain = false;
     const bytes = batch.records.reduce((sum, piece) => sum + piece.length, commit.length);
     this.#state = { frontier: batch.frontier, position: position + bytes };
     if (durability === "relaxed") this.#relaxed.later();
@@ -154,9 +154,9 @@ class AppendOnlyFiles implements BundleFiles {
   }
 
   writeCheckpoint(text: string, size: number): Promise<void> {
-    const kept = this.#keeping.then(() => this.#keepCheckpoint(text, size));
-    this.#keeping = kept.catch(() => undefined);
-    return kept;
+    const stored = this.#replacing.then(() => this.#storeCheckpoint(text, size));
+    this.#replacing = stored.catch(() => undefined);
+    return stored;
   }
 
   readKeyHistory(): Promise<string | undefined> {
@@ -179,7 +179,7 @@ class AppendOnlyFiles implements BundleFiles {
     if (this.#closed) return;
     this.#closed = true;
     this.#relaxed.stop();
-    await this.#keeping;
+    await this.#replacing;
     const { segments, derived, readOnly, unlock } = this.#files;
     const { position } = this.#state;
     try {
@@ -200,14 +200,14 @@ class AppendOnlyFiles implements BundleFiles {
   }
 
   /** Truncates the bytes that a failed write may have left. */
-  async #settle(): Promise<void> {
-    if (!this.#inDoubt) return;
+  async #truncateFailedWrite(): Promise<void> {
+    if (!this.#isUncertain) return;
     try {
       await this.#files.segments.cut(this.#state.position);
     } catch (error) {
       throw writeFailure("cut off a failed write", error);
     }
-    this.#inDoubt = false;
+    this.#isUncertain = false;
   }
 
   /** Starts a new segment when the last one is full. */
@@ -231,7 +231,7 @@ class AppendOnlyFiles implements BundleFiles {
     this.#state = (await findCommitted(segments, sealed)) ?? this.#state;
   }
 
-  async #keepCheckpoint(text: string, size: number): Promise<void> {
+  async #storeCheckpoint(text: string, size: number): Promise<void> {
     this.#assertWritable();
     if (size < this.#checkpointSize) return;
     const { disk, directory, segments, derived } = this.#files;

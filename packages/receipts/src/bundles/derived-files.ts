@@ -8,7 +8,7 @@ const POSITION_BYTES = 8;
 /** The file with the start position of each bundle; the others are named by their tile level. */
 const BUNDLES = "bundles";
 /** Maximum number of buffered bytes: those of four thousand entries, a few flushes under load. */
-const MAX_WAITING_BYTES = 128 << 10;
+const MAX_BUFFERED_BYTES = 128 << 10;
 
 /** Consecutive bytes for one file. */
 type Run = { readonly position: number; readonly pieces: Uint8Array[]; end: number };
@@ -24,8 +24,8 @@ export class DerivedFiles {
   readonly #directory: string;
   readonly #mode: "create" | "read";
   readonly #files = new Map<string, Promise<DiskFile>>();
-  readonly #waiting = new Map<string, Run[]>();
-  #waitingBytes = 0;
+  readonly #buffered = new Map<string, Run[]>();
+  #bufferedBytes = 0;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(disk: Disk, directory: string, mode: "create" | "read") {
@@ -56,34 +56,34 @@ export class DerivedFiles {
     above: readonly TileHash[],
     positions: readonly number[],
   ): Promise<void> | undefined {
-    if (this.#waitingBytes >= MAX_WAITING_BYTES) {
-      return this.flush().then(() => this.#keep(first, leaves, above, positions));
+    if (this.#bufferedBytes >= MAX_BUFFERED_BYTES) {
+      return this.flush().then(() => this.#bufferAppend(first, leaves, above, positions));
     }
-    this.#keep(first, leaves, above, positions);
+    this.#bufferAppend(first, leaves, above, positions);
     return undefined;
   }
 
-  #keep(
+  #bufferAppend(
     first: number,
     leaves: readonly Uint8Array[],
     above: readonly TileHash[],
     positions: readonly number[],
   ): void {
-    this.#wait("0", first * HASH_BYTES, leaves);
+    this.#enqueue("0", first * HASH_BYTES, leaves);
     for (const { level, index, hash } of above) {
-      this.#wait(String(level), index * HASH_BYTES, [hash]);
+      this.#enqueue(String(level), index * HASH_BYTES, [hash]);
     }
     if (positions.length === 0) return;
     const bytes = Buffer.alloc(positions.length * POSITION_BYTES);
     positions.forEach((position, at) =>
       bytes.writeBigUInt64BE(BigInt(position), at * POSITION_BYTES),
     );
-    this.#wait(BUNDLES, Math.ceil(first / TILE_WIDTH) * POSITION_BYTES, [bytes]);
+    this.#enqueue(BUNDLES, Math.ceil(first / TILE_WIDTH) * POSITION_BYTES, [bytes]);
   }
 
-  #wait(name: string, position: number, pieces: readonly Uint8Array[]): void {
-    const runs = this.#waiting.get(name) ?? [];
-    if (runs.length === 0) this.#waiting.set(name, runs);
+  #enqueue(name: string, position: number, pieces: readonly Uint8Array[]): void {
+    const runs = this.#buffered.get(name) ?? [];
+    if (runs.length === 0) this.#buffered.set(name, runs);
     let run = runs.at(-1);
     if (run === undefined || run.end !== position) {
       run = { position, pieces: [], end: position };
@@ -92,7 +92,7 @@ export class DerivedFiles {
     for (const piece of pieces) {
       run.pieces.push(piece);
       run.end += piece.length;
-      this.#waitingBytes += piece.length;
+      this.#bufferedBytes += piece.length;
     }
   }
 
@@ -103,13 +103,13 @@ export class DerivedFiles {
   }
 
   async #write(): Promise<void> {
-    for (const [name, runs] of this.#waiting) {
+    for (const [name, runs] of this.#buffered) {
       const file = await this.#file(name);
       for (let run = runs[0]; run !== undefined; run = runs[0]) {
         const { length } = run.pieces;
         const { end, position } = run;
         await file.write(run.pieces.slice(0, length), position);
-        this.#waitingBytes -= end - position;
+        this.#bufferedBytes -= end - position;
         // More may have been added meanwhile.
         if (run.end === end) runs.shift();
         else runs[0] = { position: end, pieces: run.pieces.slice(length), end: run.end };

@@ -63,7 +63,7 @@ function write(
   for (let done = 0; done < bytes;) {
     const written = writevSync(handle.fd, rest.slice(0, MAX_PIECES), position + done);
     done += written;
-    if (done < bytes) rest = behind(rest, written);
+    if (done < bytes) rest = remaining(rest, written);
   }
   return undefined;
 }
@@ -77,7 +77,7 @@ async function writeAll(
   for (let rest = pieces; rest.length > 0;) {
     const { bytesWritten } = await handle.writev(rest.slice(0, MAX_PIECES), at);
     at += bytesWritten;
-    rest = behind(rest, bytesWritten);
+    rest = remaining(rest, bytesWritten);
   }
 }
 
@@ -95,7 +95,7 @@ function writeThrough(
           reject(error);
           return;
         }
-        const left = behind(rest, written);
+        const left = remaining(rest, written);
         if (left.length === 0) resolve();
         else go(left, at + written);
       });
@@ -108,7 +108,7 @@ function writeThrough(
  * The pieces without their first `bytes` bytes: a nearly full disk accepts part of a write without
  * an error.
  */
-function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
+function remaining(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
   let skip = bytes;
   let done = 0;
   for (; done < pieces.length; done += 1) {

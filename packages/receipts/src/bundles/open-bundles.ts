@@ -10,8 +10,8 @@ import { findCommitted, recoverTail } from "./recover.js";
 import type { Committed } from "./recover.js";
 import { readSealed } from "./sealed.js";
 import { Segments } from "./segments.js";
-import { keepTorn } from "./torn.js";
-import type { TornTail } from "./torn.js";
+import { saveTornTail } from "./torn-tail.js";
+import type { TornTail } from "./torn-tail.js";
 
 /** Options of {@link openBundles}. */
 export type BundleOptions = {
@@ -66,7 +66,7 @@ export async function openBundles(options: BundleOptions): Promise<BundleFiles> 
       from,
       sealed?.position ?? 0,
       async (place, rest) => {
-        const torn = await keepTorn(disk, directory, place, rest);
+        const torn = await saveTornTail(disk, directory, place, rest);
         options.onTorn?.(torn);
       },
     );

@@ -9,9 +9,9 @@ const NAME = /^(\d{16})\.log$/;
  * file whose size does not change takes half the time: the file system journals no new size and
  * does not wait for other writers of its journal.
  */
-const LEAST_AHEAD = 64 << 10;
-const MOST_AHEAD = 1 << 20;
-const ZEROS = Buffer.alloc(MOST_AHEAD);
+const MIN_PREALLOCATED = 64 << 10;
+const MAX_PREALLOCATED = 1 << 20;
+const ZEROS = Buffer.alloc(MAX_PREALLOCATED);
 
 type Segment = { readonly start: number; readonly file: DiskFile };
 
@@ -24,7 +24,7 @@ export class Segments {
   readonly #directory: string;
   readonly #segments: Segment[] = [];
   /** Position up to which the last file is preallocated. */
-  #laidOut = 0;
+  #preallocated = 0;
 
   private constructor(disk: Disk, directory: string) {
     this.#disk = disk;
@@ -98,13 +98,13 @@ export class Segments {
     }
     const segment = { start: position, file };
     this.#segments.push(segment);
-    this.#laidOut = position;
+    this.#preallocated = position;
     return segment;
   }
 
   /**
    * Writes the pieces in order at the end of the log. The write is done when it returns, or when
-   * the returned promise resolves. With `isFlushedAtOnce` the bytes are then on disk.
+   * the returned promise resolves. With `isStrict` the bytes are then on disk.
    *
    * Only such writes use preallocated zeros. The size of a growing file changes when its bytes are
    * on disk. In a preallocated file a power failure may keep a later write and lose an earlier one,
@@ -113,35 +113,35 @@ export class Segments {
   write(
     pieces: readonly Uint8Array[],
     position: number,
-    isFlushedAtOnce: boolean,
+    isStrict: boolean,
   ): Promise<void> | undefined {
     const segment = this.#segments.at(-1);
     if (segment === undefined) {
-      return this.roll(0).then(() => this.write(pieces, position, isFlushedAtOnce));
+      return this.roll(0).then(() => this.write(pieces, position, isStrict));
     }
     const at = position - segment.start;
     const end = pieces.reduce((sum, { length }) => sum + length, position);
     // For a large flush the new size costs little; preallocating would write zeros for nothing.
-    const isSmall = end - position < LEAST_AHEAD;
-    if (!isFlushedAtOnce) return segment.file.write(pieces, at);
-    if (end <= this.#laidOut || !isSmall) return segment.file.writeThrough(pieces, at);
-    return this.#layOut(segment, pieces, at, end);
+    const isSmall = end - position < MIN_PREALLOCATED;
+    if (!isStrict) return segment.file.write(pieces, at);
+    if (end <= this.#preallocated || !isSmall) return segment.file.writeThrough(pieces, at);
+    return this.#writePreallocating(segment, pieces, at, end);
   }
 
-  async #layOut(
+  async #writePreallocating(
     { start, file }: Segment,
     pieces: readonly Uint8Array[],
     at: number,
     end: number,
   ): Promise<void> {
-    const ahead = Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, end - start));
-    this.#laidOut = end + ahead;
+    const ahead = Math.min(MAX_PREALLOCATED, Math.max(MIN_PREALLOCATED, end - start));
+    this.#preallocated = end + ahead;
     try {
       await file.writeThrough([...pieces, ZEROS.subarray(0, ahead)], at);
     } catch {
       // A disk without room for zeros may still have room for entries.
       await file.writeThrough(pieces, at);
-      this.#laidOut = end;
+      this.#preallocated = end;
     }
   }
 
@@ -170,7 +170,7 @@ export class Segments {
 
   /** Truncates the log at `position`, durably. */
   async cut(position: number): Promise<void> {
-    this.#laidOut = position;
+    this.#preallocated = position;
     for (let last = this.#segments.at(-1); last !== undefined; last = this.#segments.at(-1)) {
       if (last.start < position || last.start === 0) {
         if (last.start + (await last.file.size()) > position) {
@@ -191,9 +191,9 @@ export class Segments {
    */
   async trim(position: number): Promise<void> {
     const last = this.#segments.at(-1);
-    if (last === undefined || this.#laidOut <= position) return;
+    if (last === undefined || this.#preallocated <= position) return;
     await last.file.truncate(position - last.start).catch(() => undefined);
-    this.#laidOut = position;
+    this.#preallocated = position;
   }
 
   async close(): Promise<void> {

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { sampleFiles, sampleLog } from "../testing/sample-log.js";
 import { verifyExport } from "../verify/export.js";
 import { verifyProof } from "../verify/proof.js";
-import { verifySoundBundle } from "../verify-node/sound-bundle.js";
+import { fastVerifyBundle } from "../verify-node/fast-verify-bundle.js";
 import { createDirectoryReader } from "./directory-reader.js";
 import { writeExport } from "./write-export.js";
 import { proofPath } from "./write-proofs.js";
@@ -150,7 +150,7 @@ test("a pipe, a device or a directory in the place of a file is refused at once"
       expect(reason).toMatchObject({ code: "ERR_EXPORT_NOT_FILE", facts: { path: name } });
       const width = 256;
       const context = { directory, check: () => true, periods: new Map() };
-      expect(verifySoundBundle(0, width, context, undefined)).toBeUndefined();
+      expect(fastVerifyBundle(0, width, context, undefined)).toBeUndefined();
       await rm(file, { recursive: true });
     }
     await writeFile(file, content);

@@ -66,7 +66,7 @@ test("a line that both keys signed is still named when it is not the next one", 
   const wrong: [Partial<KeyRecord>, string][] = [
     [{ number: 3 }, "a line is missing or out of order"],
     [{ previous_hash: keyRecordHash(one) }, "it does not continue the line before"],
-    [{ first_entry: 99 }, "its first_entry is lower than the previous line's"],
+    [{ first_entry: 99 }, "first_entry decreases"],
   ];
   for (const [change, reason] of wrong) {
     const body = { ...three, ...change };

@@ -19,7 +19,7 @@ async function fault(
   const expected = previous === undefined ? undefined : keyRecordHash(previous);
   if (record.previous_hash !== expected) return "it does not continue the line before";
   if (previous !== undefined && record.first_entry < previous.first_entry) {
-    return "its first_entry is lower than the previous line's";
+    return "first_entry decreases";
   }
   const message = keyRecordMessage(record);
   const holds = (key: string, signature: string) =>

@@ -1,8 +1,8 @@
 import type { GroupSigner } from "../sign/group-signer.js";
 import type { SignMode } from "../sign/group.js";
 import type { Durability, ReceiptStore } from "../store/store.js";
-import type { Covered } from "./covered.js";
-import type { Descent } from "./descent.js";
+import type { CheckpointCoverage } from "./checkpoint-coverage.js";
+import type { OwnLineage } from "./own-lineage.js";
 import type { AppendedEntry } from "./appended-entry.js";
 import type { EntryDraft } from "../entry/draft.js";
 import { FlushQueue } from "./flush-queue.js";
@@ -23,13 +23,13 @@ export type AppendQueueOptions = {
   readonly size: number;
   readonly seal: LogSeal | undefined;
   /** The part of the log that the newest checkpoint covers. */
-  readonly covered: Covered;
+  readonly coverage: CheckpointCoverage;
   /** Records the trees that this log creates. */
-  readonly descent: Descent;
+  readonly lineage: OwnLineage;
 };
 
 /** A group of this many entries is signed without waiting for more. */
-const ENOUGH = 32;
+const MAX_GATHERED = 32;
 
 /** The path of drafts into the store: collected into groups, signed, and flushed in order. */
 export class AppendQueue {
@@ -45,15 +45,15 @@ export class AppendQueue {
 
   constructor(options: AppendQueueOptions) {
     this.#options = options;
-    const { store, durability, flushSize, size, seal, covered, descent } = options;
+    const { store, durability, flushSize, size, seal, coverage, lineage } = options;
     this.#flushes = new FlushQueue({
       store,
       durability,
       flushSize,
       size,
       seal,
-      covered,
-      descent,
+      coverage,
+      lineage,
       settled: (count) => {
         this.#pending -= count;
       },
@@ -108,7 +108,7 @@ export class AppendQueue {
   // until a turn adds none.
   readonly #gather = (): void => {
     const { count } = this.#collecting;
-    if (count > this.#gathered && count < ENOUGH) {
+    if (count > this.#gathered && count < MAX_GATHERED) {
       this.#gathered = count;
       setImmediate(this.#gather);
       return;

@@ -13,7 +13,7 @@ import type { MessageSigner } from "../note/sign-note.js";
 import { createNoteKey } from "../note/vkey.js";
 import type { ReceiptStore } from "../store/store.js";
 import { createTileNodeReader } from "../tiles/nodes.js";
-import type { Descent } from "./descent.js";
+import type { OwnLineage } from "./own-lineage.js";
 import "./errors.js";
 import { assertSealed } from "./seal.js";
 import type { KnownHead, LogSeal } from "./seal.js";
@@ -77,7 +77,7 @@ async function isSigned(text: string, origin: string, key: Uint8Array): Promise<
 /**
  * Rejects a tree that does not extend an older one; the store's tiles must prove the consistency.
  */
-export async function assertGrown(
+export async function assertExtends(
   store: ReceiptStore,
   older: KnownHead,
   newer: KnownHead,
@@ -95,7 +95,7 @@ export type CheckpointSource = {
   /** Without a seal every entry in the store is signed. */
   readonly seal?: LogSeal | undefined;
   /** Skips the consistency proof when only this log appended since the last checkpoint. */
-  readonly descent: Descent;
+  readonly lineage: OwnLineage;
 };
 
 /**
@@ -104,17 +104,17 @@ export type CheckpointSource = {
  * consistency proof.
  */
 export async function makeCheckpoint(
-  { store, origin, signer, seal, descent }: CheckpointSource,
+  { store, origin, signer, seal, lineage }: CheckpointSource,
   known?: KnownHead,
 ): Promise<{ checkpoint: Checkpoint; text: string }> {
   const head = await store.head();
   if (head.size < (known?.size ?? 0)) throw lostEntries(known?.size ?? 0);
   if (seal !== undefined) assertSealed(seal, head, known);
   const checkpoint = { origin, size: head.size, root: frontierRoot(head) };
-  const line = descent.lineFrom(head);
-  if (known !== undefined && line.holds !== known) await assertGrown(store, known, checkpoint);
+  const chain = lineage.chainFrom(head);
+  if (known !== undefined && chain.signed !== known) await assertExtends(store, known, checkpoint);
   const text = await signCheckpoint(checkpoint, signer);
   await store.writeCheckpoint(text, head.size);
-  line.holds = checkpoint;
+  chain.signed = checkpoint;
   return { checkpoint, text };
 }

@@ -29,7 +29,7 @@ const UNESCAPED = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const MARKS = Array.from({ length: 2 ** PARTS }, (_, set) => partMark(set));
 
 /** All members of the parts; one object shape from the start keeps comparisons cheap. */
-function nothing(): Record<Member, unknown> {
+function emptyMembers(): Record<Member, unknown> {
   return {
     direction: undefined,
     mode: undefined,
@@ -77,7 +77,7 @@ export class DraftRows {
   #eventIds: string[] = [];
   #hashes: string[] = [];
   // Members of the previous draft, as values: a caller may change and reuse its objects.
-  readonly #was = nothing();
+  readonly #previous = emptyMembers();
   #isFirst = true;
   #parts: string[] = ["", "", "", "", "", "", ""];
   #length = 0;
@@ -86,7 +86,7 @@ export class DraftRows {
   addAll(drafts: readonly EntryDraft[], now: number): void {
     const pieces = this.#pieces.length;
     const payloads = this.#payloads.length;
-    const takeBack = (): void => {
+    const rollBack = (): void => {
       this.#pieces.length = pieces;
       this.#payloads.length = payloads;
       // The reader never received the parts of the removed drafts.
@@ -98,10 +98,10 @@ export class DraftRows {
       for (const draft of drafts) this.#add(draft, now, false);
       if (UNESCAPED.test(this.#eventIds.join("")) && HEX.test(this.#hashes.join(""))) return;
       // One of them needs escapes, or is invalid.
-      takeBack();
+      rollBack();
       for (const draft of drafts) this.#add(draft, now, true);
     } catch (error) {
-      takeBack();
+      rollBack();
       throw error;
     }
   }
@@ -123,74 +123,74 @@ export class DraftRows {
     const markAt = pieces.length;
     pieces.push("");
     let set = 0;
-    const was = this.#was;
+    const previous = this.#previous;
     const isFirst = this.#isFirst;
     if (
       isFirst ||
-      draft.direction !== was.direction ||
-      draft.mode !== was.mode ||
-      draft.policy_hash !== was.policy_hash ||
-      draft.emitted_hash !== was.emitted_hash ||
+      draft.direction !== previous.direction ||
+      draft.mode !== previous.mode ||
+      draft.policy_hash !== previous.policy_hash ||
+      draft.emitted_hash !== previous.emitted_hash ||
       draft.further_rules !== undefined ||
-      was.further_rules !== undefined
+      previous.further_rules !== undefined
     ) {
-      was.direction = draft.direction;
-      was.mode = draft.mode;
-      was.policy_hash = draft.policy_hash;
-      was.emitted_hash = draft.emitted_hash;
-      was.further_rules = draft.further_rules;
+      previous.direction = draft.direction;
+      previous.mode = draft.mode;
+      previous.policy_hash = draft.policy_hash;
+      previous.emitted_hash = draft.emitted_hash;
+      previous.further_rules = draft.further_rules;
       set |= this.#part(0, entryHead(draft));
     }
     if (
       isFirst ||
-      receipt.agent_id !== was.agent_id ||
-      receipt.allowed !== was.allowed ||
-      receipt.capability_id !== was.capability_id ||
-      receipt.classification !== was.classification ||
-      receipt.denial_reason !== was.denial_reason
+      receipt.agent_id !== previous.agent_id ||
+      receipt.allowed !== previous.allowed ||
+      receipt.capability_id !== previous.capability_id ||
+      receipt.classification !== previous.classification ||
+      receipt.denial_reason !== previous.denial_reason
     ) {
-      was.agent_id = receipt.agent_id;
-      was.allowed = receipt.allowed;
-      was.capability_id = receipt.capability_id;
-      was.classification = receipt.classification;
-      was.denial_reason = receipt.denial_reason;
+      previous.agent_id = receipt.agent_id;
+      previous.allowed = receipt.allowed;
+      previous.capability_id = receipt.capability_id;
+      previous.classification = receipt.classification;
+      previous.denial_reason = receipt.denial_reason;
       set |= this.#part(1, receiptHead(receipt));
     }
     const type = receipt.event_type;
-    if (isFirst || type !== was.event_type || typeof type !== "string") {
-      was.event_type = type;
+    if (isFirst || type !== previous.event_type || typeof type !== "string") {
+      previous.event_type = type;
       set |= this.#part(2, eventType(type));
     }
-    if (isFirst || receipt.session_id !== was.session_id) {
-      was.session_id = receipt.session_id;
+    if (isFirst || receipt.session_id !== previous.session_id) {
+      previous.session_id = receipt.session_id;
       set |= this.#part(3, sessionPart(receipt.session_id));
     }
     if (
       isFirst ||
-      receipt.timestamp !== was.timestamp ||
-      receipt.transport !== was.transport ||
-      receipt.target?.component_type !== was.component_type ||
-      receipt.target?.component_id !== was.component_id
+      receipt.timestamp !== previous.timestamp ||
+      receipt.transport !== previous.transport ||
+      receipt.target?.component_type !== previous.component_type ||
+      receipt.target?.component_id !== previous.component_id
     ) {
-      was.timestamp = receipt.timestamp;
-      was.transport = receipt.transport;
-      was.component_type = receipt.target?.component_type;
-      was.component_id = receipt.target?.component_id;
+      previous.timestamp = receipt.timestamp;
+      previous.transport = receipt.transport;
+      previous.component_type = receipt.target?.component_type;
+      previous.component_id = receipt.target?.component_id;
       set |= this.#part(4, receiptTail(receipt));
     }
     if (
       isFirst ||
-      receivedAt !== was.received_at ||
-      draft.rule !== was.rule ||
-      draft.run_id !== was.run_id
+      receivedAt !== previous.received_at ||
+      draft.rule !== previous.rule ||
+      draft.run_id !== previous.run_id
     ) {
-      was.received_at = receivedAt;
-      was.rule = draft.rule;
-      was.run_id = draft.run_id;
+      previous.received_at = receivedAt;
+      previous.rule = draft.rule;
+      previous.run_id = draft.run_id;
       set |= this.#part(5, entryTail(draft, receivedAt));
     }
-    if (isFirst || draft.thread_id !== was.thread_id) {
-      was.thread_id = draft.thread_id;
+    if (isFirst || draft.thread_id !== previous.thread_id) {
+      previous.thread_id = draft.thread_id;
       set |= this.#part(6, entryEnd(draft.thread_id));
     }
     pieces[markAt] = MARKS[set] as string;

@@ -5,8 +5,8 @@ import { writeFailure } from "../store/failure.js";
 import type { Durability, ReceiptStore, StoreHead } from "../store/store.js";
 import { grow } from "./grow.js";
 import { lostEntries } from "./checkpoints.js";
-import type { Covered } from "./covered.js";
-import type { Descent } from "./descent.js";
+import type { CheckpointCoverage } from "./checkpoint-coverage.js";
+import type { OwnLineage } from "./own-lineage.js";
 import type { PendingGroup } from "./pending-group.js";
 import { assertSealed, isUnsealed } from "./seal.js";
 import type { LogSeal } from "./seal.js";
@@ -22,9 +22,9 @@ export type FlushQueueOptions = {
   /** Seals appended entries and detects foreign ones. */
   readonly seal: LogSeal | undefined;
   /** The part of the log that needs no seal. */
-  readonly covered: Covered;
+  readonly coverage: CheckpointCoverage;
   /** Records every tree that this log grows. */
-  readonly descent: Descent;
+  readonly lineage: OwnLineage;
   /** Called with the number of entries that were appended or rejected. */
   settled(count: number): void;
   /** Called when there is nothing left to flush. */
@@ -104,7 +104,7 @@ export class FlushQueue {
   }
 
   async #write(taken: readonly PendingGroup[]): Promise<void> {
-    const { store, durability, settled, seal, covered, descent } = this.#options;
+    const { store, durability, settled, seal, coverage, lineage } = this.#options;
     let end = 0;
     let grown: StoreHead | undefined;
     const append = (): Promise<void> =>
@@ -114,11 +114,11 @@ export class FlushQueue {
         end = size;
         const batch = grow(head, signed, () => taken.flatMap((one) => one.kept), seal);
         grown = batch.frontier;
-        descent.grow(head, grown);
+        lineage.grow(head, grown);
         return batch;
       }, durability);
     try {
-      await covered.retry(append, isUnsealed);
+      await coverage.retry(append, isUnsealed);
     } catch (error) {
       const failure = isCountersignError(error) ? error : writeFailure("append", error);
       for (const group of taken) {
@@ -141,8 +141,8 @@ export class FlushQueue {
   #assertOwn(head: StoreHead): void {
     if (head === this.#own) return;
     if (head.size < this.#size) throw lostEntries(this.#size);
-    const { seal, covered } = this.#options;
-    if (seal !== undefined) assertSealed(seal, head, covered.known);
+    const { seal, coverage } = this.#options;
+    if (seal !== undefined) assertSealed(seal, head, coverage.known);
   }
 
   /** After a failure or a foreign append: renumbers the groups that will be signed from here. */

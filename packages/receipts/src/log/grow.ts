@@ -3,7 +3,7 @@ import type { SignedGroup } from "../sign/group.js";
 import { joinHashes, NODE_BYTES } from "../sign/subtrees.js";
 import type { AppendBatch, TileHash } from "../store/store.js";
 import { TILE_WIDTH } from "../tiles/path.js";
-import { GrownTree } from "./grown-tree.js";
+import { MutableFrontier } from "./mutable-frontier.js";
 import type { LogSeal } from "./seal.js";
 
 const TILE_HEIGHT = 8;
@@ -18,7 +18,7 @@ export function grow(
   drafts: AppendBatch["drafts"],
   seal?: LogSeal,
 ): AppendBatch {
-  const stack = [...GrownTree.from(head).stack];
+  const stack = [...MutableFrontier.from(head).stack];
   const above: TileHash[] = [];
   const bundleStarts: number[] = [];
   let seq = head.size;
@@ -34,7 +34,7 @@ export function grow(
     addSubtrees(Buffer.from(nodes.buffer, nodes.byteOffset, nodes.length), seq, stack, above);
     seq += count;
   }
-  const frontier = new GrownTree(seq, stack);
+  const frontier = new MutableFrontier(seq, stack);
   const sealed = seal === undefined ? undefined : frontier.root();
   if (sealed !== undefined) frontier.seal = seal?.of(seq, sealed);
   return {

@@ -4,7 +4,7 @@ export type { EntryDraft, HashedDraft, ReceiptDraft, TextDraft } from "../entry/
 export { assertIntact, openLog } from "./open-log.js";
 export type { LogOptions, ReceiptLog } from "./open-log.js";
 export { proveEntry, proveGrowth } from "./prove-entry.js";
-export { readBeyond } from "./read-beyond.js";
+export { readEntriesFrom } from "./read-entries-from.js";
 export { startScrub } from "./scrub.js";
 export type { Damage, Scrub, ScrubOptions } from "./scrub.js";
 export { createLogSeal } from "./seal.js";

@@ -5,10 +5,10 @@ import type { SignMode } from "../sign/group.js";
 import type { Durability, ReceiptStore } from "../store/store.js";
 import { AppendQueue } from "./append-queue.js";
 import type { AppendedEntry } from "./appended-entry.js";
-import { CheckpointKeeper } from "./checkpoint-keeper.js";
-import { assertConsistent, assertGrown } from "./checkpoints.js";
-import { Covered } from "./covered.js";
-import { Descent } from "./descent.js";
+import { CheckpointScheduler } from "./checkpoint-scheduler.js";
+import { assertConsistent, assertExtends } from "./checkpoints.js";
+import { CheckpointCoverage } from "./checkpoint-coverage.js";
+import { OwnLineage } from "./own-lineage.js";
 import type { EntryDraft } from "../entry/draft.js";
 import "./errors.js";
 import type { KnownHead, LogSeal } from "./seal.js";
@@ -83,8 +83,8 @@ export async function assertIntact({
   readonly checkpointKey?: Uint8Array;
   readonly seal?: LogSeal;
 }): Promise<void> {
-  const covered = await assertConsistent(store, origin, checkpointKey);
-  if (seal !== undefined) await assertTail(store, seal, covered);
+  const coverage = await assertConsistent(store, origin, checkpointKey);
+  if (seal !== undefined) await assertTail(store, seal, coverage);
 }
 
 /** Opens a log over a store, after checking that the store still matches its last checkpoint. */
@@ -96,15 +96,15 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
   const flushSize = Math.max(1, countOption("flushSize", options.flushSize, 2_048));
   const interval = countOption("checkpointInterval", options.checkpointInterval, 1_000);
   const ownKey = seal === undefined ? undefined : checkpointSigner.publicKey;
-  const readCovered = async (known?: KnownHead): Promise<KnownHead | undefined> => {
+  const readNewestCheckpoint = async (known?: KnownHead): Promise<KnownHead | undefined> => {
     const newest = await assertConsistent(store, origin, ownKey);
     if (newest === undefined || known === undefined || newest.size < known.size) return newest;
-    await assertGrown(store, known, newest);
+    await assertExtends(store, known, newest);
     return newest;
   };
-  const covered = new Covered(await readCovered(), readCovered);
-  if (seal !== undefined) await assertTail(store, seal, covered.known);
-  const descent = new Descent();
+  const coverage = new CheckpointCoverage(await readNewestCheckpoint(), readNewestCheckpoint);
+  if (seal !== undefined) await assertTail(store, seal, coverage.known);
+  const lineage = new OwnLineage();
   const queue = new AppendQueue({
     store,
     signer,
@@ -114,16 +114,16 @@ export async function openLog(options: LogOptions): Promise<ReceiptLog> {
     flushSize,
     size: (await store.head()).size,
     seal,
-    covered,
-    descent,
+    coverage,
+    lineage,
   });
-  const checkpoints = new CheckpointKeeper({
+  const checkpoints = new CheckpointScheduler({
     store,
     origin,
     signer: checkpointSigner,
     seal,
-    descent,
-    covered,
+    lineage,
+    coverage,
     size: () => queue.size,
     interval,
     onError: options.onCheckpointError,

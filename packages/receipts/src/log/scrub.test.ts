@@ -112,7 +112,7 @@ test("a tile that is too short is damage where its entries begin, and the rest i
 
 test("an unexpected error of a store is damage, reported without its message, and ends neither pass nor process", async () => {
   const { damages, size } = await scrubOnce(() => ({
-    findMisfiled: async (start) => {
+    findMismatchedRow: async (start) => {
       if (start === 256) throw new TypeError("a prompt");
       return undefined;
     },
@@ -136,7 +136,7 @@ test("a callback that throws ends neither the scrub nor the process", async () =
     origin: ORIGIN,
     checkpointKey: noteKey.publicKey,
     entriesPerSecond: 1_000_000,
-    restMs: 1,
+    pauseMs: 1,
     onDamage,
   });
   await vi.waitFor(() => expect(onDamage.mock.calls.length).toBeGreaterThan(2));
@@ -151,7 +151,7 @@ test("a bundle interrupted by a store failure is checked again, and its damage i
         (await store.readEntries(start, end)).map((bytes, index) =>
           start + index === 300 ? flip(bytes, 9) : bytes,
         ),
-      findMisfiled: async (start) => {
+      findMismatchedRow: async (start) => {
         if (start !== 256) return undefined;
         if ((asked += 1) === 1) throw readFailure("read rows", new Error("down"));
         return 310;

@@ -24,14 +24,14 @@ export type ScrubOptions = {
   /** Average number of entries read per second. */
   readonly entriesPerSecond: number;
   /** Milliseconds between two passes; default one hour. */
-  readonly restMs?: number;
+  readonly pauseMs?: number;
   /** Milliseconds before retrying a store that did not respond; default 5,000. */
   readonly retryMs?: number;
   /** Called with the number of entries that were checked. */
   onChecked?(entries: number): void;
   /**
    * Called for each damage, at most 16 per pass, and for a failure that ended a pass; the next pass
-   * starts after `restMs`.
+   * starts after `pauseMs`.
    */
   onDamage(damage: Damage): void;
   /** Called when a pass has reached the last checkpoint. */
@@ -41,18 +41,18 @@ export type ScrubOptions = {
 /** A scrub that runs in the background. */
 export type Scrub = { stop(): Promise<void> };
 
-const REST_MS = 3_600_000;
+const PAUSE_MS = 3_600_000;
 const RETRY_MS = 5_000;
-const MAX_TOLD = 16;
+const MAX_REPORTED = 16;
 /**
  * Attempts to read entries from a store that responds; after that the entries count as unreadable.
  */
 const MAX_TRIES = 3;
 /** Codes of failures to read; any other code is about the bytes. */
-const UNSEEN: ReadonlySet<string> = new Set(["ERR_STORE_READ", "ERR_STORE_CLOSED"]);
+const READ_FAILURES: ReadonlySet<string> = new Set(["ERR_STORE_READ", "ERR_STORE_CLOSED"]);
 
 function isDamage(error: unknown): boolean {
-  return !isCountersignError(error) || !UNSEEN.has(error.code);
+  return !isCountersignError(error) || !READ_FAILURES.has(error.code);
 }
 
 /** An unexpected error is reported by its name only: its message may contain stored data. */
@@ -61,7 +61,7 @@ function reasonOf(error: unknown): string {
   return `the check failed: ${error instanceof Error ? error.name : "unknown"}`;
 }
 
-type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; told: number };
+type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; reported: number };
 
 /**
  * Reads the log again and again, slowly, from the first entry to the last checkpoint, to find
@@ -70,51 +70,51 @@ type Pass = { readonly checkpoint: Checkpoint; readonly tree: TreeBuilder; told:
  * entry are compared with its content too.
  */
 export function startScrub(options: ScrubOptions): Scrub {
-  const { store, entriesPerSecond, restMs = REST_MS, retryMs = RETRY_MS } = options;
+  const { store, entriesPerSecond, pauseMs = PAUSE_MS, retryMs = RETRY_MS } = options;
   let pass: Pass | undefined;
   let tries = 0;
   let isStopped = false;
-  let underWay: Promise<void> = Promise.resolve();
+  let running: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
-  const tell = (current: Pass | undefined, damage: Damage): void => {
-    if (current !== undefined && current.told++ >= MAX_TOLD) return;
+  const report = (current: Pass | undefined, damage: Damage): void => {
+    if (current !== undefined && current.reported++ >= MAX_REPORTED) return;
     options.onDamage(damage);
   };
 
   async function begin(): Promise<Pass | undefined> {
     const checkpoint = await assertConsistent(store, options.origin, options.checkpointKey);
     if (checkpoint === undefined) return undefined;
-    return { checkpoint, tree: createTreeBuilder(), told: 0 };
+    return { checkpoint, tree: createTreeBuilder(), reported: 0 };
   }
 
   /** Checks one bundle and returns the milliseconds until the next. */
   async function step(): Promise<number> {
     pass ??= await begin();
-    if (pass === undefined) return restMs;
+    if (pass === undefined) return pauseMs;
     const { checkpoint, tree } = pass;
     if (tree.size < checkpoint.size) {
       const width = Math.min(TILE_WIDTH, checkpoint.size - tree.size);
-      await checkOrPassOver(pass, width);
+      await checkOrSkip(pass, width);
       return (width * 1_000) / entriesPerSecond;
     }
-    if (pass.told === 0 && !equalBytes(tree.root(), checkpoint.root)) {
-      tell(pass, { reason: "the entries hash to another root than the signed one" });
+    if (pass.reported === 0 && !equalBytes(tree.root(), checkpoint.root)) {
+      report(pass, { reason: "the entries hash to another root than the signed one" });
     }
     pass = undefined;
     options.onPass?.(checkpoint.size);
-    return restMs;
+    return pauseMs;
   }
 
   /** A bad sector fails like a store that is down, but permanently, and for these entries only. */
-  async function checkOrPassOver(current: Pass, width: number): Promise<void> {
+  async function checkOrSkip(current: Pass, width: number): Promise<void> {
     try {
       await checkBundle(current, width);
     } catch (error) {
       tries += 1;
-      if (isDamage(error) || tries < MAX_TRIES || !(await answers(store))) throw error;
+      if (isDamage(error) || tries < MAX_TRIES || !(await responds(store))) throw error;
       const { tree } = current;
-      tell(current, { seq: tree.size, reason: `cannot be read: ${reasonOf(error)}` });
+      report(current, { seq: tree.size, reason: `cannot be read: ${reasonOf(error)}` });
       for (let count = 0; count < width; count += 1) tree.append(new Uint8Array(HASH_BYTES));
     }
     tries = 0;
@@ -141,18 +141,18 @@ export function startScrub(options: ScrubOptions): Scrub {
       return known ?? hash ?? new Uint8Array(HASH_BYTES);
     });
     if (width === TILE_WIDTH) await checkAbove(found, index, rootOfLevel(leaves));
-    const misfiled = await orDamage(found, first, async () =>
-      store.findMisfiled?.(first, first + width),
+    const mismatched = await orDamage(found, first, async () =>
+      store.findMismatchedRow?.(first, first + width),
     );
-    if (misfiled !== undefined) {
+    if (mismatched !== undefined) {
       found.push({
-        seq: misfiled,
+        seq: mismatched,
         reason: "the index columns contradict the entry",
       });
     }
     // Last: after a store failure the whole bundle is checked again, and nothing is reported twice.
     for (const leaf of leaves) tree.append(leaf);
-    for (const damage of found) tell(current, damage);
+    for (const damage of found) report(current, damage);
     options.onChecked?.(width);
   }
 
@@ -167,17 +167,17 @@ export function startScrub(options: ScrubOptions): Scrub {
   }
 
   const run = (): void => {
-    underWay = step()
+    running = step()
       .catch((error: unknown) => {
         // Components that need the store report its failure; the pass resumes at the same bundle.
         if (!isDamage(error)) return retryMs;
         pass = undefined;
-        tell(undefined, { reason: reasonOf(error) });
-        return restMs;
+        report(undefined, { reason: reasonOf(error) });
+        return pauseMs;
       })
       // The callback threw: there is nowhere to report it, and a background check must not end the
       // gateway.
-      .catch(() => restMs)
+      .catch(() => pauseMs)
       .then((delay) => {
         if (!isStopped) timer = setTimeout(run, delay).unref();
       });
@@ -187,12 +187,12 @@ export function startScrub(options: ScrubOptions): Scrub {
     async stop() {
       isStopped = true;
       clearTimeout(timer);
-      await underWay;
+      await running;
     },
   };
 }
 
-async function answers(store: ReceiptStore): Promise<boolean> {
+async function responds(store: ReceiptStore): Promise<boolean> {
   return store.head().then(
     () => true,
     () => false,

@@ -5,7 +5,7 @@ import { columnValues } from "../query/columns.js";
 import { ENTRY_COLUMNS } from "../query/query.js";
 import { keyRetired } from "../store/failure.js";
 import type { AppendBatch, Durability, StoreHead } from "../store/store.js";
-import { filedText } from "./filed-text.js";
+import { columnText } from "./column-text.js";
 import { encodeFrontier, headOfRow } from "./frontier.js";
 import type { HeadRow } from "./frontier.js";
 import { PG_TEXT_COLUMNS } from "./schema.js";
@@ -54,7 +54,7 @@ async function insertBatch(
     allowed.push(values[ALLOWED] === true);
     values.splice(ALLOWED, 1);
     values.forEach((value, column) =>
-      texts[column]?.push(typeof value === "string" ? filedText(value) : null),
+      texts[column]?.push(typeof value === "string" ? columnText(value) : null),
     );
   }
   await client.query({

@@ -12,7 +12,7 @@ export type ConnectionOptions = {
   /** The server rejects writes. */
   readonly readOnly?: boolean;
   /** Called when the database stops responding. */
-  readonly onSilence?: () => void;
+  readonly onUnresponsive?: () => void;
 };
 
 /** Connections to a database that may fail, stop responding and recover. */
@@ -23,7 +23,7 @@ export type Connections = {
    */
   withClient<Value>(work: (client: PoolClient) => Promise<Value>): Promise<Value>;
   /** Closes every connection and fails the work in progress; later ones reconnect. */
-  hangUp(): void;
+  destroyAll(): void;
   close(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ const CLOSE_MS = 5000;
 export function openConnections(options: ConnectionOptions): Connections {
   const { answerMs, readOnly } = options;
   const sockets = new Set<Socket>();
-  const hangUp = (): void => {
+  const destroyAll = (): void => {
     for (const socket of sockets) socket.destroy();
   };
   const pool = new Pool({
@@ -65,27 +65,27 @@ export function openConnections(options: ConnectionOptions): Connections {
   // process.
   pool.on("connect", (client) => client.on("error", () => undefined));
 
-  let isSilent = false;
+  let isUnresponsive = false;
   let isClosed = false;
   const probe = async (): Promise<void> => {
     try {
       await pool.query("SELECT 1");
-      isSilent = false;
+      isUnresponsive = false;
     } catch {
       if (!isClosed) setTimeout(() => void probe(), PROBE_MS).unref();
     }
   };
-  const noteSilence = (milliseconds: number): void => {
-    if (isSilent || answerMs === undefined || milliseconds < answerMs) return;
-    isSilent = true;
+  const checkResponsive = (milliseconds: number): void => {
+    if (isUnresponsive || answerMs === undefined || milliseconds < answerMs) return;
+    isUnresponsive = true;
     void probe();
-    options.onSilence?.();
+    options.onUnresponsive?.();
   };
 
   return {
-    hangUp,
+    destroyAll,
     async withClient(work) {
-      if (isSilent) throw new Error("the database does not answer");
+      if (isUnresponsive) throw new Error("the database does not answer");
       const began = performance.now();
       let client: PoolClient | undefined;
       try {
@@ -95,7 +95,7 @@ export function openConnections(options: ConnectionOptions): Connections {
         return value;
       } catch (error) {
         client?.release(true);
-        noteSilence(performance.now() - began);
+        checkResponsive(performance.now() - began);
         throw error;
       }
     },
@@ -103,8 +103,8 @@ export function openConnections(options: ConnectionOptions): Connections {
       isClosed = true;
       const ended = pool.end();
       // A graceful shutdown would not be answered either.
-      if (isSilent) return hangUp();
-      const timer = setTimeout(hangUp, CLOSE_MS);
+      if (isUnresponsive) return destroyAll();
+      const timer = setTimeout(destroyAll, CLOSE_MS);
       await ended;
       clearTimeout(timer);
     },

@@ -17,13 +17,13 @@ import { TILE_WIDTH } from "../tiles/path.js";
 import { appendRows } from "./append-rows.js";
 import { openConnections } from "./connections.js";
 import type { Connections } from "./connections.js";
-import { filedText } from "./filed-text.js";
+import { columnText } from "./column-text.js";
 import { insertForeign, selectForeign } from "./foreign-rows.js";
 import { headOfRow } from "./frontier.js";
 import type { HeadRow } from "./frontier.js";
 import { findLog, prepareLog } from "./log-row.js";
-import { FILED_ROWS, firstMisfiled } from "./misfiled-rows.js";
-import type { FiledRow } from "./misfiled-rows.js";
+import { SELECT_INDEXED_ROWS, firstMismatchedRow } from "./mismatched-rows.js";
+import type { IndexedRow } from "./mismatched-rows.js";
 
 /** Options of {@link openPostgresStore}. */
 export type PostgresStoreOptions = {
@@ -50,7 +50,7 @@ type LogRow = HeadRow & {
 const DIALECT: SqlDialect = {
   placeholder: (position) => `$${position}`,
   flag: (value) => value,
-  text: filedText,
+  text: columnText,
 };
 const TABLE = "countersign_entries";
 const ANSWER_MS = 10_000;
@@ -63,8 +63,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { url, connections = 4, answerMs = ANSWER_MS } = options;
   const asking = openConnections({ url, connections, readOnly });
   // Queries may take long, so only appends detect that the database stopped responding.
-  const onSilence = (): void => asking.hangUp();
-  const appending = openConnections({ url, connections: APPENDING, answerMs, readOnly, onSilence });
+  const onUnresponsive = (): void => asking.destroyAll();
+  const appending = openConnections({
+    url,
+    connections: APPENDING,
+    answerMs,
+    readOnly,
+    onUnresponsive,
+  });
   const closeAll = async (): Promise<void> => {
     await Promise.all([asking.close(), appending.close()]);
   };
@@ -148,8 +154,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       }
       return Buffer.concat(rows.map((row) => row.hash));
     },
-    findMisfiled: async (start, end) =>
-      firstMisfiled(await read<FiledRow>("read rows", FILED_ROWS, [logId, start, end])),
+    findMismatchedRow: async (start, end) =>
+      firstMismatchedRow(
+        await read<IndexedRow>("read rows", SELECT_INDEXED_ROWS, [logId, start, end]),
+      ),
     async readCheckpoint() {
       return (await readRow("read a checkpoint", asking)).checkpoint ?? undefined;
     },

@@ -4,7 +4,7 @@ import type { RunningPostgres } from "@countersign/testkit";
 import { Pool } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openLog } from "../log/open-log.js";
-import { readBeyond } from "../log/read-beyond.js";
+import { readEntriesFrom } from "../log/read-entries-from.js";
 import { createInThreadSigner } from "../sign/in-thread.js";
 import { draftOf } from "../testing/drafts.js";
 import { openPostgresStore } from "./open-postgres-store.js";
@@ -45,7 +45,7 @@ test("opening for reading creates no table and no log, and reports what is missi
   const reader = await open("a");
   expect((await reader.head()).size).toBe(3);
   const beyond: Uint8Array[] = [];
-  for await (const entry of readBeyond(reader, 2)) beyond.push(entry);
+  for await (const entry of readEntriesFrom(reader, 2)) beyond.push(entry);
   expect(beyond).toHaveLength(1);
   await expect(reader.writeCheckpoint("x", 9)).rejects.toMatchObject({ code: "ERR_STORE_CLOSED" });
   await expect(reader.importForeign([])).rejects.toMatchObject({ code: "ERR_STORE_CLOSED" });

@@ -4,7 +4,7 @@ import {
   PATH_HASH_CHARACTERS,
 } from "../receipt/batch-signature.js";
 import type { SignInto } from "./group.js";
-import type { Space } from "./space.js";
+import type { ScratchBuffer } from "./scratch-buffer.js";
 
 /**
  * Receipts per root signature. Each doubling adds 43 characters of path to every receipt and halves
@@ -16,11 +16,11 @@ export const RECEIPTS_PER_ROOT = 32;
 const SIGNATURE_BYTES = 64;
 // A hash followed by a zero byte is 44 characters of base64url; the first 43 belong to the hash. So
 // one call encodes many hashes, at a tenth of the cost of a call per hash.
-const SPELLED_BYTES = 33;
-const SPELLED_CHARACTERS = 44;
+const ENCODED_BYTES = 33;
+const ENCODED_CHARACTERS = 44;
 // A batch has fewer than twice as many nodes as receipts.
-const HASHES_BYTES = 2 * RECEIPTS_PER_ROOT * SPELLED_BYTES;
-const TEXTS_BYTES = 2 * RECEIPTS_PER_ROOT * SPELLED_CHARACTERS;
+const HASHES_BYTES = 2 * RECEIPTS_PER_ROOT * ENCODED_BYTES;
+const TEXTS_BYTES = 2 * RECEIPTS_PER_ROOT * ENCODED_CHARACTERS;
 const SHARED_BYTES = "/32:".length + 2 * SIGNATURE_BYTES + ":".length;
 
 /** Bytes of a buffer that a batch uses. */
@@ -46,7 +46,7 @@ export function batchSignatureLength(place: number, size: number): number {
  * determines the throughput of the log. A test compares the two.
  */
 export class BatchSignatures {
-  readonly #space: Space;
+  readonly #buffer: ScratchBuffer;
   readonly #hashesAt: number;
   readonly #textsAt: number;
   readonly #sharedAt: number;
@@ -55,54 +55,54 @@ export class BatchSignatures {
   #size = 0;
 
   /** Uses `BATCH_BYTES` bytes from `at` on. */
-  constructor(space: Space, at: number) {
-    this.#space = space;
+  constructor(buffer: ScratchBuffer, at: number) {
+    this.#buffer = buffer;
     this.#hashesAt = at;
     this.#textsAt = at + HASHES_BYTES;
     this.#sharedAt = this.#textsAt + TEXTS_BYTES;
     this.#prefixAt = this.#sharedAt + SHARED_BYTES;
-    space.write(BATCH_PREFIX, this.#prefixAt);
+    buffer.write(BATCH_PREFIX, this.#prefixAt);
   }
 
   /** Builds the tree over leaf hashes and signs its root. */
   sign(leaves: readonly string[], sign: SignInto): void {
-    const space = this.#space;
+    const buffer = this.#buffer;
     let from = this.#hashesAt;
     let level = leaves;
     while (level.length > 1) {
-      const end = space.write(level.join("\0"), from);
-      space.bytes[end] = 0;
+      const end = buffer.write(level.join("\0"), from);
+      buffer.bytes[end] = 0;
       const above: string[] = [];
       for (let index = 0; index < level.length; index += 2) {
-        const left = from + index * SPELLED_BYTES;
+        const left = from + index * ENCODED_BYTES;
         const isLast = index + 1 === level.length;
-        above.push(isLast ? (level[index] as string) : space.nodeHash(left, left + SPELLED_BYTES));
+        above.push(isLast ? (level[index] as string) : buffer.nodeHash(left, left + ENCODED_BYTES));
       }
       from = end + 1;
       level = above;
     }
-    space.write(space.bytes.toString("base64url", this.#hashesAt, from), this.#textsAt);
+    buffer.write(buffer.bytes.toString("base64url", this.#hashesAt, from), this.#textsAt);
     const signature = Buffer.alloc(SIGNATURE_BYTES);
     sign(signature, batchRootMessage(leaves.length, Buffer.from(level[0] as string, "latin1")));
     this.#size = leaves.length;
     const shared = `/${leaves.length}:${signature.toString("hex")}:`;
-    this.#sharedLength = space.write(shared, this.#sharedAt) - this.#sharedAt;
+    this.#sharedLength = buffer.write(shared, this.#sharedAt) - this.#sharedAt;
   }
 
   /** Writes the signature of the receipt at an index of the batch. */
   write(place: number, to: number): void {
-    const space = this.#space;
-    let end = space.copy(this.#prefixAt, to, BATCH_PREFIX.length);
-    end = space.writeCount(place, digitsOf(place), end);
-    end = space.copy(this.#sharedAt, end, this.#sharedLength);
+    const buffer = this.#buffer;
+    let end = buffer.copy(this.#prefixAt, to, BATCH_PREFIX.length);
+    end = buffer.writeCount(place, digitsOf(place), end);
+    end = buffer.copy(this.#sharedAt, end, this.#sharedLength);
     let texts = this.#textsAt;
     let at = place;
     for (let width = this.#size; width > 1; width = (width + 1) >> 1) {
       const sibling = at ^ 1;
       if (sibling < width) {
-        end = space.copy(texts + sibling * SPELLED_CHARACTERS, end, PATH_HASH_CHARACTERS);
+        end = buffer.copy(texts + sibling * ENCODED_CHARACTERS, end, PATH_HASH_CHARACTERS);
       }
-      texts += width * SPELLED_CHARACTERS;
+      texts += width * ENCODED_CHARACTERS;
       at >>= 1;
     }
   }

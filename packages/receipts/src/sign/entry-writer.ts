@@ -1,7 +1,7 @@
 import type { DraftReader } from "./draft-reader.js";
 import type { SignedGroup, SignRequest } from "./group.js";
 import { LENGTH_BYTES, sealGroup, writeLength } from "./records.js";
-import type { Space } from "./space.js";
+import type { ScratchBuffer } from "./scratch-buffer.js";
 
 const SIGNATURE = ',"signature":"';
 const HASH_DIGITS = 64;
@@ -10,7 +10,7 @@ const OTHER_BYTES = 1_500;
 
 /** Builds entries, one after the other, from parts in the same buffer. */
 export class EntryWriter {
-  readonly #space: Space;
+  readonly #buffer: ScratchBuffer;
   readonly #keyAt: number;
   readonly #keyLength: number;
   readonly #recordsAt: number;
@@ -26,13 +26,13 @@ export class EntryWriter {
   #bodyEnd = 0;
 
   /** Uses the buffer from `at` on. */
-  constructor(space: Space, at: number, { count, first }: SignRequest, kernelKey: string) {
+  constructor(buffer: ScratchBuffer, at: number, { count, first }: SignRequest, kernelKey: string) {
     const key = `","kernel_key":"${kernelKey}","payload_hash":"`;
-    space.reach(at + key.length + SIGNATURE.length);
-    this.#space = space;
+    buffer.ensureCapacity(at + key.length + SIGNATURE.length);
+    this.#buffer = buffer;
     this.#keyAt = at;
     this.#keyLength = key.length;
-    this.#recordsAt = space.write(key + SIGNATURE, at);
+    this.#recordsAt = buffer.write(key + SIGNATURE, at);
     this.#start = this.#recordsAt;
     this.#places = new Uint32Array(count * 2);
     this.#seq = first;
@@ -43,61 +43,61 @@ export class EntryWriter {
   /** Writes an entry up to its signature, and after that the rest of the signed text. */
   begin(draft: DraftReader, payloadHash: string | undefined): void {
     const { idAt, idLength, lengths, starts } = draft;
-    const space = this.#space;
+    const buffer = this.#buffer;
     let room = OTHER_BYTES + 2 * idLength;
     for (const length of lengths) room += length;
-    space.reach(this.#start + room);
-    this.#bodyAt = space.copy(
+    buffer.ensureCapacity(this.#start + room);
+    this.#bodyAt = buffer.copy(
       starts[0] as number,
       this.#start + LENGTH_BYTES,
       lengths[0] as number,
     );
-    let at = space.copy(starts[1] as number, this.#bodyAt, lengths[1] as number);
-    at = space.copy(idAt, at, idLength);
-    at = space.copy(starts[2] as number, at, lengths[2] as number);
-    at = space.copy(idAt, at, idLength);
-    at = space.copy(this.#keyAt, at, this.#keyLength);
+    let at = buffer.copy(starts[1] as number, this.#bodyAt, lengths[1] as number);
+    at = buffer.copy(idAt, at, idLength);
+    at = buffer.copy(starts[2] as number, at, lengths[2] as number);
+    at = buffer.copy(idAt, at, idLength);
+    at = buffer.copy(this.#keyAt, at, this.#keyLength);
     at =
       payloadHash === undefined
-        ? space.copy(draft.hashAt, at, HASH_DIGITS)
-        : space.write(payloadHash, at);
-    at = space.copy(starts[3] as number, at, lengths[3] as number);
+        ? buffer.copy(draft.hashAt, at, HASH_DIGITS)
+        : buffer.write(payloadHash, at);
+    at = buffer.copy(starts[3] as number, at, lengths[3] as number);
     this.#signatureAt = at;
     // Without the closing quote of the signature.
-    this.#bodyEnd = space.copy((starts[4] as number) + 1, at, (lengths[4] as number) - 1);
+    this.#bodyEnd = buffer.copy((starts[4] as number) + 1, at, (lengths[4] as number) - 1);
   }
 
   /** The signed text; valid until `end`. */
   body(): Uint8Array {
-    return this.#space.bytes.subarray(this.#bodyAt, this.#bodyEnd);
+    return this.#buffer.bytes.subarray(this.#bodyAt, this.#bodyEnd);
   }
 
   /** The hash of the signed text as a leaf of a batch. */
   bodyHash(): string {
-    const { bytes } = this.#space;
+    const { bytes } = this.#buffer;
     const before = bytes[this.#bodyAt - 1] as number;
     // The leaf prefix 0x00 temporarily replaces the byte before the receipt: no copy for hashing.
     bytes[this.#bodyAt - 1] = 0;
-    const leaf = this.#space.hash(this.#bodyAt - 1, this.#bodyEnd);
+    const leaf = this.#buffer.hash(this.#bodyAt - 1, this.#bodyEnd);
     bytes[this.#bodyAt - 1] = before;
     return leaf;
   }
 
   /** Writes the entry after its signature and returns the position of the signature. */
   end({ lengths, starts }: DraftReader, signatureLength: number): number {
-    const space = this.#space;
+    const buffer = this.#buffer;
     const nameAt = this.#keyAt + this.#keyLength;
-    const signatureAt = space.copy(nameAt, this.#signatureAt, SIGNATURE.length);
+    const signatureAt = buffer.copy(nameAt, this.#signatureAt, SIGNATURE.length);
     let at = signatureAt + signatureLength;
-    at = space.copy(starts[4] as number, at, lengths[4] as number);
-    const seqAt = space.copy(starts[5] as number, at, lengths[5] as number);
+    at = buffer.copy(starts[4] as number, at, lengths[4] as number);
+    const seqAt = buffer.copy(starts[5] as number, at, lengths[5] as number);
     if (this.#seq === this.#longer) {
       this.#digits += 1;
       this.#longer *= 10;
     }
-    at = space.writeCount(this.#seq, this.#digits, seqAt);
-    at = space.copy(starts[6] as number, at, lengths[6] as number);
-    writeLength(space.bytes, this.#start, at);
+    at = buffer.writeCount(this.#seq, this.#digits, seqAt);
+    at = buffer.copy(starts[6] as number, at, lengths[6] as number);
+    writeLength(buffer.bytes, this.#start, at);
     this.#places[this.#count * 2] = seqAt - this.#recordsAt;
     this.#places[this.#count * 2 + 1] = at - this.#recordsAt;
     this.#start = at;
@@ -109,7 +109,7 @@ export class EntryWriter {
   /** The group in its own memory, which a thread can transfer without a copy. */
   take(first: number): SignedGroup {
     const records = Buffer.allocUnsafeSlow(this.#start - this.#recordsAt);
-    records.set(this.#space.bytes.subarray(this.#recordsAt, this.#start));
+    records.set(this.#buffer.bytes.subarray(this.#recordsAt, this.#start));
     return sealGroup(first, records, this.#places);
   }
 }

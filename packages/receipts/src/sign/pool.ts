@@ -13,7 +13,7 @@ import type { GroupSigner } from "./group-signer.js";
 import { createInThreadSigner } from "./in-thread.js";
 import { loadSignInto } from "./ed25519.js";
 import { signGroup } from "./sign-group.js";
-import type { WorkerAnswer, WorkerSetup } from "./worker-messages.js";
+import type { WorkerReply, WorkerSetup } from "./worker-messages.js";
 
 type Waiting = {
   resolve(group: SignedGroup): void;
@@ -69,7 +69,7 @@ export async function createSigningPool(
     const worker = new Worker(file, { workerData: setup });
     const fresh: Lane = { worker, waiting: [] };
     await new Promise<void>((resolve, reject) => {
-      worker.on("message", (answer: WorkerAnswer) => {
+      worker.on("message", (answer: WorkerReply) => {
         if ("ready" in answer) {
           // From here on the thread must not keep a finished program alive.
           worker.unref();

@@ -8,7 +8,7 @@ import {
 import { DraftReader } from "./draft-reader.js";
 import { EntryWriter } from "./entry-writer.js";
 import type { GroupKey, SignedGroup, SignRequest } from "./group.js";
-import { SPACE_START, threadSpace } from "./space.js";
+import { SCRATCH_START, threadBuffer } from "./scratch-buffer.js";
 
 const SIGNATURE_BYTES = 64;
 const EACH_PREFIX = "ed25519:";
@@ -24,12 +24,12 @@ const CHARACTER_BYTES = 3;
 export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
   const { count, first, mode, rows } = request;
   const payloads = request.payloads === "" ? [] : request.payloads.split("\n");
-  const space = threadSpace();
-  const rowsAt = SPACE_START + BATCH_BYTES;
-  space.reach(rowsAt + rows.length * CHARACTER_BYTES);
-  const rowsEnd = rowsAt + space.bytes.write(rows, rowsAt, "utf8");
+  const buffer = threadBuffer();
+  const rowsAt = SCRATCH_START + BATCH_BYTES;
+  buffer.ensureCapacity(rowsAt + rows.length * CHARACTER_BYTES);
+  const rowsEnd = rowsAt + buffer.bytes.write(rows, rowsAt, "utf8");
   const reader = new DraftReader(rowsAt, rowsEnd);
-  const writer = new EntryWriter(space, rowsEnd, request, key.kernelKey);
+  const writer = new EntryWriter(buffer, rowsEnd, request, key.kernelKey);
 
   const singles = mode === "each" ? [] : request.singles;
   const members = mode === "each" ? 0 : count - singles.length;
@@ -38,7 +38,7 @@ export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
   let payload = 0;
   let single = 0;
   for (let index = 0; index < count; index += 1) {
-    reader.next(space.bytes);
+    reader.next(buffer.bytes);
     const payloadHash =
       reader.hashAt === -1 ? hash("sha256", payloads[payload++] ?? "", "hex") : undefined;
     writer.begin(reader, payloadHash);
@@ -51,7 +51,7 @@ export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
       const signature = Buffer.allocUnsafe(SIGNATURE_BYTES);
       key.sign(signature, writer.body());
       const at = writer.end(reader, SINGLE_LENGTH);
-      space.write(EACH_PREFIX + signature.toString("hex"), at);
+      buffer.write(EACH_PREFIX + signature.toString("hex"), at);
     } else {
       leaves.push(writer.bodyHash());
       const place = member % RECEIPTS_PER_ROOT;
@@ -60,7 +60,7 @@ export function signGroup(request: SignRequest, key: GroupKey): SignedGroup {
   }
   if (!reader.isAtEnd) throw new TypeError("a group is not what its count says");
 
-  const batch = new BatchSignatures(space, SPACE_START);
+  const batch = new BatchSignatures(buffer, SCRATCH_START);
   for (let start = 0; start < leaves.length; start += RECEIPTS_PER_ROOT) {
     const end = Math.min(start + RECEIPTS_PER_ROOT, leaves.length);
     batch.sign(leaves.slice(start, end), key.sign);

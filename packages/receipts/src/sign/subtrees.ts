@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { SPACE_START, threadSpace } from "./space.js";
+import { SCRATCH_START, threadBuffer } from "./scratch-buffer.js";
 
 const HASH_BYTES = 32;
 /** Bytes of one subtree: its height and its hash. */
@@ -17,12 +17,12 @@ export function joinHashes(left: string, right: string): string {
 
 /** The nodes over consecutive pairs of hashes. */
 function joinPairs(hashes: readonly string[]): string[] {
-  const space = threadSpace();
-  space.reach(SPACE_START + hashes.length * HASH_BYTES);
-  const end = space.write(hashes.join(""), SPACE_START);
+  const buffer = threadBuffer();
+  buffer.ensureCapacity(SCRATCH_START + hashes.length * HASH_BYTES);
+  const end = buffer.write(hashes.join(""), SCRATCH_START);
   const above: string[] = [];
-  for (let at = SPACE_START; at < end; at += 2 * HASH_BYTES) {
-    above.push(space.nodeHash(at, at + HASH_BYTES));
+  for (let at = SCRATCH_START; at < end; at += 2 * HASH_BYTES) {
+    above.push(buffer.nodeHash(at, at + HASH_BYTES));
   }
   return above;
 }

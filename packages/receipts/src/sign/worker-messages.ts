@@ -9,7 +9,7 @@ export type WorkerSetup = {
 };
 
 /** The messages of a signing thread: ready once, then one reply per group, in order. */
-export type WorkerAnswer =
+export type WorkerReply =
   | { readonly ready: SignLibrary }
   | { readonly ok: true; readonly group: SignedGroup }
   | { readonly ok: false };

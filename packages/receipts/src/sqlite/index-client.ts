@@ -5,9 +5,9 @@ import type { ForeignFilter, ForeignReceipt } from "../import/foreign.js";
 import type { CountRequest, CountRow, EntryFilter, PageRequest } from "../query/query.js";
 import { closedStore, readFailure } from "../store/failure.js";
 import type { IndexProgress } from "./index-database.js";
-import type { FoundEntries } from "./questions.js";
+import type { FoundEntries } from "./entry-queries.js";
 import { decodeFailure } from "./index-messages.js";
-import type { IndexAnswer } from "./index-messages.js";
+import type { IndexReply } from "./index-messages.js";
 import { IndexService } from "./index-service.js";
 
 /** The index as the store uses it. */
@@ -67,7 +67,7 @@ async function startThread(
       };
       fresh.on("error", died);
       fresh.on("exit", () => died());
-      fresh.on("message", (answer: IndexAnswer) => {
+      fresh.on("message", (answer: IndexReply) => {
         if (answer.id === 0) {
           fresh.unref();
           resolve(fresh);

@@ -13,10 +13,10 @@ import { Blocks } from "./blocks.js";
 import { openDatabase } from "../store/sqlite-engine.js";
 import type { Database, Statement } from "../store/sqlite-engine.js";
 import { EntryRows } from "./entry-rows.js";
-import { glanceAt } from "./glance.js";
+import { quickParseEntry } from "./quick-parse-entry.js";
 import { Kinds } from "./kinds.js";
-import { Questions } from "./questions.js";
-import type { FoundEntries } from "./questions.js";
+import { EntryQueries } from "./entry-queries.js";
+import type { FoundEntries } from "./entry-queries.js";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.js";
 import { SegmentReader } from "./segment-reader.js";
 
@@ -32,7 +32,7 @@ export class IndexDatabase {
   readonly #reader: SegmentReader;
   readonly #kinds: Kinds;
   readonly #blocks: Blocks;
-  readonly #questions: Questions;
+  readonly #questions: EntryQueries;
   readonly #rows: EntryRows;
   readonly #saveProgress: Statement;
   #progress: IndexProgress;
@@ -43,7 +43,7 @@ export class IndexDatabase {
     this.#progress = progress;
     this.#kinds = new Kinds(database);
     this.#blocks = new Blocks(database);
-    this.#questions = new Questions(database, this.#blocks);
+    this.#questions = new EntryQueries(database, this.#blocks);
     this.#rows = new EntryRows(database);
     this.#saveProgress = database.prepare("REPLACE INTO progress VALUES (1, ?, ?)");
   }
@@ -136,14 +136,14 @@ export class IndexDatabase {
       }
       const start = at + 2;
       const end = start + length;
-      const glance = glanceAt(text, start, end, seq);
-      let kind = glance === undefined ? undefined : this.#kinds.find(glance.kind);
-      let id = glance?.id;
-      let receivedAt = glance?.receivedAt;
+      const quick = quickParseEntry(text, start, end, seq);
+      let kind = quick === undefined ? undefined : this.#kinds.find(quick.kind);
+      let id = quick?.id;
+      let receivedAt = quick?.receivedAt;
       if (kind === undefined || id === undefined || receivedAt === undefined) {
         const entry = decodeEntry(bytes.subarray(start, end));
         if (entry.seq !== seq) throw corrupt(seq, "an entry with another number");
-        kind = this.#kinds.add(entry, glance?.kind);
+        kind = this.#kinds.add(entry, quick?.kind);
         id = entry.receipt.id;
         receivedAt = entry.received_at;
       }

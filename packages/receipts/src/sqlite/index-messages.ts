@@ -9,7 +9,7 @@ export type IndexCall = {
 };
 
 /** The reply; coded errors keep code and facts across threads. */
-export type IndexAnswer =
+export type IndexReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: { code?: string; message: string; facts?: unknown } };
 

@@ -5,7 +5,7 @@ import { sortCounts } from "../query/sort-counts.js";
 import { ForeignDatabase } from "./foreign-database.js";
 import { IndexDatabase } from "./index-database.js";
 import type { IndexProgress } from "./index-database.js";
-import type { FoundEntries } from "./questions.js";
+import type { FoundEntries } from "./entry-queries.js";
 
 /** The index and the foreign receipts, in their own thread or on this one. */
 export class IndexService {

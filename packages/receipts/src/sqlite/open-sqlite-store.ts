@@ -47,22 +47,22 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     await files.close();
     throw error;
   }
-  const asked = (): IndexClient => {
+  const openIndex = (): IndexClient => {
     if (index === undefined) throw closedStore();
     return index;
   };
   // A reader queries the state that the writing process has sealed by now.
-  const asOfNow = async (): Promise<IndexProgress> => {
+  const currentProgress = async (): Promise<IndexProgress> => {
     if (readOnly) {
       await files.head();
       log = files.progress();
     }
     return log;
   };
-  let telling: NodeJS.Timeout | undefined;
-  const tell = (): void => {
-    telling ??= setTimeout(() => {
-      telling = undefined;
+  let notifyTimer: NodeJS.Timeout | undefined;
+  const notifyIndex = (): void => {
+    notifyTimer ??= setTimeout(() => {
+      notifyTimer = undefined;
       index?.follow(log);
     }, FOLLOW_MS).unref();
   };
@@ -70,7 +70,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     async append(build, durability) {
       await files.append(build, durability);
       log = files.progress();
-      tell();
+      notifyIndex();
     },
     head: () => files.head(),
     readTile: (tile) => files.readTile(tile),
@@ -84,17 +84,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     readKeyHistory: () => files.readKeyHistory(),
     writeKeyHistory: (text) => files.writeKeyHistory(text),
     async query(filter, page) {
-      const found = await asked().query(filter, page, await asOfNow());
+      const found = await openIndex().query(filter, page, await currentProgress());
       const bytes = await files.readAt(found.places);
       const entries = bytes.map((one) => decodeEntry(one));
       return found.cursor === undefined ? { entries } : { entries, cursor: found.cursor };
     },
-    count: async (request) => asked().count(request, await asOfNow()),
-    importForeign: async (receipts) => asked().importForeign(receipts),
-    queryForeign: async (filter) => asked().queryForeign(filter),
-    indexed: async () => (await asked().progress()).size,
+    count: async (request) => openIndex().count(request, await currentProgress()),
+    importForeign: async (receipts) => openIndex().importForeign(receipts),
+    queryForeign: async (filter) => openIndex().queryForeign(filter),
+    indexed: async () => (await openIndex().progress()).size,
     async close() {
-      clearTimeout(telling);
+      clearTimeout(notifyTimer);
       index?.follow(log);
       await index?.close();
       index = undefined;

@@ -2,7 +2,7 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { encodeFailure } from "./index-messages.js";
-import type { IndexAnswer, IndexCall } from "./index-messages.js";
+import type { IndexReply, IndexCall } from "./index-messages.js";
 import { IndexService } from "./index-service.js";
 import type { IndexProgress } from "./index-database.js";
 
@@ -35,7 +35,7 @@ port.on("message", (call: IndexCall | { follow: IndexProgress }) => {
     return;
   }
   void (async () => {
-    let answer: IndexAnswer;
+    let answer: IndexReply;
     try {
       const value = await methods[call.method]?.(...(call.parameters as never[]));
       answer = { id: call.id, value };
@@ -45,4 +45,4 @@ port.on("message", (call: IndexCall | { follow: IndexProgress }) => {
     port.postMessage(answer);
   })();
 });
-port.postMessage({ id: 0, value: "ready" } satisfies IndexAnswer);
+port.postMessage({ id: 0, value: "ready" } satisfies IndexReply);

@@ -40,7 +40,7 @@ export async function openDatabase(path: string, options: DatabaseOptions = {}):
  * beside every database with a write-ahead log. Without an existing log no process writes, and the
  * database can be opened as immutable.
  */
-export async function openUnwritten(path: string): Promise<Database> {
+export async function openReadOnlyDatabase(path: string): Promise<Database> {
   if (existsSync(`${path}-wal`)) return openDatabase(path, { readOnly: true });
   const { DatabaseSync } = (await import("@photostructure/sqlite")) as unknown as Engine;
   return new DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });

@@ -88,7 +88,7 @@ export type ReceiptStore = {
    * Only in a store with index columns that others can write: the first entry from `start` up to,
    * not including, `end` whose columns contradict its bytes.
    */
-  findMisfiled?(start: number, end: number): Promise<number | undefined>;
+  findMismatchedRow?(start: number, end: number): Promise<number | undefined>;
   /** The last signed checkpoint, verbatim. */
   readCheckpoint(): Promise<string | undefined>;
   /**

@@ -10,11 +10,16 @@ const signer = createSigner(generateKey());
 const key = `ed25519:${encodeHex(signer.publicKey)}`;
 const asked = { threadId: "thread", runId: "run" };
 
-type Shown = { event: JsonObject; receipt: JsonObject };
+type Received = { event: JsonObject; receipt: JsonObject };
 type Maker = { stream?: string; run?: string; session?: string; batch?: boolean };
 
 /** A run as its gateway would send it, built from the format documentation alone. */
-function streamOf({ stream = "evt_A", run = "run", session = "s", batch = false }: Maker): Shown[] {
+function streamOf({
+  stream = "evt_A",
+  run = "run",
+  session = "s",
+  batch = false,
+}: Maker): Received[] {
   const ids = { threadId: "thread", runId: run };
   const events: JsonObject[] = [
     { type: "RUN_STARTED", ...ids },
@@ -52,7 +57,7 @@ function bodyOf(event: JsonObject, id: string, session: string): JsonObject {
 }
 
 /** The results for a stream, in order: `ok` or the fault. */
-async function findings(shown: readonly Shown[], further: object = {}): Promise<string[]> {
+async function findings(received: readonly Received[], further: object = {}): Promise<string[]> {
   const faults = new Map<unknown, StreamFault>();
   const check = checkReceipts({
     trustedKeys: [key],
@@ -60,7 +65,7 @@ async function findings(shown: readonly Shown[], further: object = {}): Promise<
     ...further,
   });
   // All at once, as in a burst: the results do not depend on when signatures were checked.
-  const results = shown.map(({ event, receipt }) => {
+  const results = received.map(({ event, receipt }) => {
     const about = { event, ...asked };
     return check(receipt, about).then((isGood) => (isGood ? "ok" : (faults.get(about) as string)));
   });
@@ -87,9 +92,9 @@ test("a client that reads one stream after the other checks each", async () => {
 });
 
 test("a changed event is detected", async () => {
-  const shown = streamOf({});
-  shown[2]!.event = { ...shown[2]!.event, delta: "pay the attacker" };
-  expect(await findings(shown)).toEqual(["ok", "ok", "event", "ok", "ok"]);
+  const received = streamOf({});
+  received[2]!.event = { ...received[2]!.event, delta: "pay the attacker" };
+  expect(await findings(received)).toEqual(["ok", "ok", "event", "ok", "ok"]);
 });
 
 test("an event removed together with its receipt is detected", async () => {
@@ -103,11 +108,11 @@ test("the first events cannot be removed", async () => {
 
 test("reordered events are detected", async () => {
   const [started, open, content, close, finished] = streamOf({}) as [
-    Shown,
-    Shown,
-    Shown,
-    Shown,
-    Shown,
+    Received,
+    Received,
+    Received,
+    Received,
+    Received,
   ];
   expect(await findings([started, content, open, close, finished])).toEqual([
     "ok",
@@ -119,18 +124,20 @@ test("reordered events are detected", async () => {
 });
 
 test("a receipt of another event of the stream is detected", async () => {
-  const shown = streamOf({});
-  const [second, third] = [shown[1]!.receipt, shown[2]!.receipt];
-  shown[1]!.receipt = third;
-  shown[2]!.receipt = second;
-  expect(await findings(shown)).toEqual(["ok", "event", "event", "ok", "ok"]);
+  const received = streamOf({});
+  const [second, third] = [received[1]!.receipt, received[2]!.receipt];
+  received[1]!.receipt = third;
+  received[2]!.receipt = second;
+  expect(await findings(received)).toEqual(["ok", "event", "event", "ok", "ok"]);
 });
 
 test("a repeated event is detected, and so is a repeated stream", async () => {
-  const shown = streamOf({});
-  const twice = shown.toSpliced(3, 0, shown[2]!);
+  const received = streamOf({});
+  const twice = received.toSpliced(3, 0, received[2]!);
   expect(await findings(twice)).toEqual(["ok", "ok", "ok", "repeated", "ok", "ok"]);
-  expect((await findings([...shown, ...shown])).slice(5)).toEqual(Array.from(OK, () => "repeated"));
+  expect((await findings([...received, ...received])).slice(5)).toEqual(
+    Array.from(OK, () => "repeated"),
+  );
 });
 
 test("events of another run do not pass, whether they are mixed in or sent instead", async () => {
@@ -180,17 +187,17 @@ test("a receipt that the trusted key did not sign does not pass", async () => {
     { signature: `ed25519:${"0".repeat(128)}` },
     { signature: "ed25519-batch:0/1:zz:" },
   ]) {
-    const shown = streamOf({});
-    shown[2]!.receipt = { ...shown[2]!.receipt, ...change };
-    expect(await findings(shown)).toEqual(["ok", "ok", "signature", "ok", "ok"]);
+    const received = streamOf({});
+    received[2]!.receipt = { ...received[2]!.receipt, ...change };
+    expect(await findings(received)).toEqual(["ok", "ok", "signature", "ok", "ok"]);
   }
 });
 
 test("a value that is not a receipt, has no position, or is about a blocked event does not pass", async () => {
-  const shown = streamOf({});
-  const { receipt } = shown[1]!;
+  const received = streamOf({});
+  const { receipt } = received[1]!;
   const found = async (value: unknown) => {
-    return (await findings(shown.with(1, { ...shown[1]!, receipt: value as JsonObject })))[1];
+    return (await findings(received.with(1, { ...received[1]!, receipt: value as JsonObject })))[1];
   };
   for (const value of [null, "receipt", [], {}, { ...receipt, extra: 1 }]) {
     expect(await found(value)).toBe("format");

@@ -7,12 +7,12 @@ import { payloadHash } from "../receipt/payload.js";
 import type { AgUiReceipt } from "../receipt/receipt.js";
 import { normalKey } from "../verify/receipt.js";
 import { createReceiptSignatures } from "../verify/signature.js";
-import { createStreamPlaces } from "./places.js";
-import type { PlaceFault, ShownEvent } from "./places.js";
+import { createStreamPositions } from "./positions.js";
+import type { PositionFault, ReceivedEvent } from "./positions.js";
 
 /** Why a receipt on a stream was refused. */
 export type StreamFault =
-  | PlaceFault
+  | PositionFault
   /** It is not a receipt. */
   | "format"
   /** It is about a blocked event. */
@@ -36,13 +36,13 @@ export type StreamOptions = {
   /** The session, if the client set it. */
   readonly session?: string;
   /** Called with the reason when a receipt is refused. */
-  readonly onRefused?: (fault: StreamFault, event: ShownEvent) => void;
+  readonly onRefused?: (fault: StreamFault, event: ReceivedEvent) => void;
   /** Replaces the Ed25519 implementation of the runtime. */
   readonly verifySignature?: SignatureVerifier;
 };
 
 /** Checks the receipt of one event. */
-export type StreamCheck = (receipt: JsonValue, event: ShownEvent) => Promise<boolean>;
+export type StreamCheck = (receipt: JsonValue, event: ReceivedEvent) => Promise<boolean>;
 
 /**
  * Creates a check of the receipts that a gateway sends beside the events of its streams, for one
@@ -58,29 +58,32 @@ export type StreamCheck = (receipt: JsonValue, event: ShownEvent) => Promise<boo
 export function checkReceipts(options: StreamOptions): StreamCheck {
   const trusted = trustedSet(options.trustedKeys);
   const signatures = createReceiptSignatures(options.verifySignature);
-  const places = createStreamPlaces();
+  const positions = createStreamPositions();
 
   /** Why a receipt is refused, apart from its signature. */
-  function faultOf(receipt: AgUiReceipt, shown: ShownEvent): StreamFault | undefined {
+  function faultOf(receipt: AgUiReceipt, received: ReceivedEvent): StreamFault | undefined {
     const { agent, session } = options;
     if (!receipt.allowed) return "blocked";
     if (!trusted.has(receipt.kernel_key)) return "key";
     if (agent !== undefined && receipt.agent_id !== agent) return "agent";
     if (session !== undefined && receipt.session_id !== session) return "session";
-    return payloadHash(shown.event) === receipt.payload_hash ? undefined : "event";
+    return payloadHash(received.event) === receipt.payload_hash ? undefined : "event";
   }
 
   /** Synchronous up to the signature: positions are assigned in the order of arrival. */
-  async function check(value: JsonValue, shown: ShownEvent): Promise<StreamFault | undefined> {
+  async function check(
+    value: JsonValue,
+    received: ReceivedEvent,
+  ): Promise<StreamFault | undefined> {
     try {
       assertReceipt(value);
       // Each receipt takes its position, even if it is refused for another reason.
-      const place = places.take(value, shown);
-      const fault = faultOf(value, shown) ?? place.fault;
+      const position = positions.take(value, received);
+      const fault = faultOf(value, received) ?? position.fault;
       const holds = fault === undefined ? isSigned(value) : Promise.resolve(false);
-      place.settle(holds);
+      position.settle(holds);
       if (fault !== undefined) return fault;
-      return (await holds) && (await place.isOpened) ? undefined : "signature";
+      return (await holds) && (await position.isOpened) ? undefined : "signature";
     } catch (error) {
       if (!isCountersignError(error)) throw error;
       return "format";
@@ -97,9 +100,9 @@ export function checkReceipts(options: StreamOptions): StreamCheck {
     }
   }
 
-  return async (receipt, shown) => {
-    const fault = await check(receipt, shown);
-    if (fault !== undefined) options.onRefused?.(fault, shown);
+  return async (receipt, received) => {
+    const fault = await check(receipt, received);
+    if (fault !== undefined) options.onRefused?.(fault, received);
     return fault === undefined;
   };
 }

@@ -14,7 +14,7 @@ import { decodeBundle } from "../tiles/bundle.js";
 import { checkWholeLog } from "./check-log.js";
 import { fill, logOver, noteKey, ORIGIN } from "./contract-log.js";
 import { draftOf } from "./drafts.js";
-import { testQuestions } from "./question-contract.js";
+import { testQueries } from "./query-contract.js";
 import { testSeals } from "./seal-contract.js";
 
 /** The contract of every store, run against each of them with the same data. */
@@ -24,7 +24,7 @@ export function describeStoreContract(
 ): void {
   describe(`${name}`, () => {
     testLog(open);
-    testQuestions(open);
+    testQueries(open);
     testSeals(open);
   });
 }

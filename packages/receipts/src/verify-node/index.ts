@@ -7,12 +7,12 @@ import type { ExportOptions } from "../verify/export.js";
 import { verifyExport } from "../verify/export.js";
 import type { Verification } from "../verify/result.js";
 import { loadFastVerifier } from "./ed25519.js";
-import { createFileRepeats } from "./file-repeats.js";
+import { createFileDuplicateFinder } from "./file-duplicates.js";
 import { verifyBundlesOnThreads } from "./pool.js";
 
-export { verifyBeyond } from "./beyond.js";
+export { verifyTail } from "./verify-tail.js";
 export { loadFastVerifier } from "./ed25519.js";
-export { createFileRepeats } from "./file-repeats.js";
+export { createFileDuplicateFinder } from "./file-duplicates.js";
 export { verifyReceiptLines } from "./receipt-lines.js";
 export { conclude, failed, held, skipped } from "../verify/result.js";
 
@@ -29,12 +29,12 @@ export async function verifyExportDirectory(
   directory: string,
   options: DirectoryOptions = {},
 ): Promise<Verification> {
-  if (options.repeats === undefined) {
-    const repeats = createFileRepeats();
+  if (options.duplicates === undefined) {
+    const duplicates = createFileDuplicateFinder();
     try {
-      return await verifyExportDirectory(directory, { ...options, repeats });
+      return await verifyExportDirectory(directory, { ...options, duplicates });
     } finally {
-      await repeats.close();
+      await duplicates.close();
     }
   }
   const { threads = availableParallelism(), workerScript, ...rest } = options;

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { BundleReport } from "../verify/bundle.js";
 import type { BundlePlan } from "../verify/export.js";
-import type { WorkerAnswer, WorkerQuestion, WorkerSetup } from "./protocol.js";
+import type { WorkerReply, WorkerRequest, WorkerSetup } from "./protocol.js";
 
 /** Bundles queued per worker, so that it never waits for the main thread. */
 const AHEAD = 4;
@@ -28,7 +28,7 @@ export async function* verifyBundlesOnThreads(
   const leastBusy = (): Worker =>
     workers.reduce((least, one) => ((held.get(one) ?? 0) < (held.get(least) ?? 0) ? one : least));
   for (const worker of workers) {
-    worker.on("message", (answer: WorkerAnswer) => {
+    worker.on("message", (answer: WorkerReply) => {
       held.set(worker, (held.get(worker) ?? 1) - 1);
       const index = "report" in answer ? answer.report.index : answer.index;
       const waiter = waiting.get(index);
@@ -47,7 +47,7 @@ export async function* verifyBundlesOnThreads(
     });
     const worker = leastBusy();
     held.set(worker, (held.get(worker) ?? 0) + 1);
-    const question: WorkerQuestion = { index, lines };
+    const question: WorkerRequest = { index, lines };
     // Lines are in their own buffer (`BundlePlan`), so nothing else is transferred.
     worker.postMessage(question, lines === undefined ? [] : [lines.buffer]);
     // A rejection is handled in its turn; until then it must not count as unhandled.

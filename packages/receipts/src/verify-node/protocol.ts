@@ -9,9 +9,9 @@ export type WorkerSetup = {
 };
 
 /** The bundle to verify, and its lines of `receipts.jsonl`. */
-export type WorkerQuestion = { readonly index: number; readonly lines: Uint8Array | undefined };
+export type WorkerRequest = { readonly index: number; readonly lines: Uint8Array | undefined };
 
 /** The reply of a worker. */
-export type WorkerAnswer =
+export type WorkerReply =
   | { readonly report: BundleReport }
   | { readonly index: number; readonly error: unknown };

@@ -8,10 +8,10 @@ import type { Check, CheckId, SignerTrust, Verification } from "../verify/result
 import { conclude, failed, skipped } from "../verify/result.js";
 import type { Tallies } from "../verify/tally.js";
 import { countFailed, countHeld, tallyCheck } from "../verify/tally.js";
-import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
-import { repeatCheck } from "../verify/repeats.js";
+import { FINGERPRINT_WORDS, writeFingerprint } from "../verify/receipt-fingerprint.js";
+import { duplicateCheck } from "../verify/duplicates.js";
 import { loadFastVerifier } from "./ed25519.js";
-import { createFileRepeats } from "./file-repeats.js";
+import { createFileDuplicateFinder } from "./file-duplicates.js";
 
 const CHECKS: readonly CheckId[] = ["receipt-format", "receipt-signature", "deny-signed-singly"];
 
@@ -30,7 +30,7 @@ export async function verifyReceiptLines(
   const all = { ...options, verifySignature: await loadFastVerifier() };
   const tallies: Tallies = new Map();
   const signers = new Map<string, SignerTrust>();
-  const repeats = createFileRepeats();
+  const duplicates = createFileDuplicateFinder();
   let number = 0;
   let once: Check;
   try {
@@ -41,14 +41,14 @@ export async function verifyReceiptLines(
         else if (status === "failed") countFailed(tallies, id, number, detail, code);
       }
       for (const signer of found) signers.set(signer.key, signer);
-      await repeats.add(number, marksOf(line));
+      await duplicates.add(number, fingerprintOf(line));
       number += 1;
     }
     if (number === 0) return conclude([failed("receipt-format", "the file holds no receipt")], []);
-    once = repeatCheck(await repeats.find(), `${number} receipts`);
+    once = duplicateCheck(await duplicates.find(), `${number} receipts`);
   } finally {
     await lines.close();
-    await repeats.close();
+    await duplicates.close();
   }
   const checks = CHECKS.map((id) => {
     const tally = tallies.get(id);
@@ -64,14 +64,14 @@ export async function verifyReceiptLines(
 /**
  * The fingerprint of the receipt on a line; zeros for anything else, which another check reports.
  */
-function marksOf(line: Uint8Array): Uint32Array {
-  const marks = new Uint32Array(MARK_WORDS);
+function fingerprintOf(line: Uint8Array): Uint32Array {
+  const fingerprints = new Uint32Array(FINGERPRINT_WORDS);
   try {
     const value = parseJson(line);
     const signature = value instanceof Object && "signature" in value ? value["signature"] : "";
-    if (typeof signature === "string") writeMark(signature, marks, 0);
+    if (typeof signature === "string") writeFingerprint(signature, fingerprints, 0);
   } catch (error) {
     if (!isCountersignError(error)) throw error;
   }
-  return marks;
+  return fingerprints;
 }

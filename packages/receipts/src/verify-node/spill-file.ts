@@ -15,7 +15,7 @@ type Block = { readonly position: number; readonly bytes: number };
 /** An unlinked temporary file: nothing is left however this process ends. */
 export async function openSpillFile(): Promise<SpillFile> {
   const directory = await mkdtemp(join(tmpdir(), "countersign-verify-"));
-  const file = await open(join(directory, "marks"), "wx+", 0o600);
+  const file = await open(join(directory, "fingerprints"), "wx+", 0o600);
   await rm(directory, { recursive: true });
   const blocks = new Map<number, Block[]>();
   let end = 0;
@@ -50,7 +50,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): 
   }
 }
 
-/** Zeros instead of fingerprints would hide repeats, and count as repeats themselves. */
+/** Zeros instead of fingerprints would hide duplicates, and count as duplicates themselves. */
 async function readAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done);

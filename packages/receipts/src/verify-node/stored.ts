@@ -8,7 +8,7 @@ import type { Verification } from "../verify/result.js";
 const ID = "store-whole";
 
 /** Codes of failures to read; any other code is about the bytes. */
-const UNSEEN: ReadonlySet<string> = new Set([
+const READ_FAILURES: ReadonlySet<string> = new Set([
   "ERR_STORE_ABSENT",
   "ERR_STORE_CLOSED",
   "ERR_STORE_LOCKED",
@@ -63,14 +63,14 @@ export async function verifyStored(
         signers,
       );
     }
-    if (tile.level === "entries" && store.findMisfiled !== undefined) {
-      const misfiled = await store.findMisfiled(
+    if (tile.level === "entries" && store.findMismatchedRow !== undefined) {
+      const mismatched = await store.findMismatchedRow(
         tile.index * TILE_WIDTH,
         tile.index * TILE_WIDTH + tile.width,
       );
-      if (misfiled !== undefined) {
+      if (mismatched !== undefined) {
         const detail = "the index columns contradict the entry";
-        return conclude([...checks, failed(ID, detail, misfiled)], signers);
+        return conclude([...checks, failed(ID, detail, mismatched)], signers);
       }
     }
     tiles += 1;
@@ -81,7 +81,7 @@ export async function verifyStored(
 function isDamage(error: unknown): boolean {
   if (isCountersignError(error)) {
     if (isCountersignError(error, "ERR_STORE_READ")) return NOT_A_FILE.has(error.facts.cause);
-    return !UNSEEN.has(error.code) && !error.code.startsWith("ERR_CLI_");
+    return !READ_FAILURES.has(error.code) && !error.code.startsWith("ERR_CLI_");
   }
   const name = nameOf(error);
   // Without a system error code our own reader met unexpected data: undecided means failed.

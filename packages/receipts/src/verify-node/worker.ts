@@ -4,8 +4,8 @@ import { verifyBundle } from "../verify/bundle.js";
 import { bundleWidth } from "../verify/export.js";
 import { createReceiptSignatures } from "../verify/signature.js";
 import { loadFastVerifier } from "./ed25519.js";
-import { verifySoundBundle } from "./sound-bundle.js";
-import type { WorkerAnswer, WorkerQuestion, WorkerSetup } from "./protocol.js";
+import { fastVerifyBundle } from "./fast-verify-bundle.js";
+import type { WorkerReply, WorkerRequest, WorkerSetup } from "./protocol.js";
 
 const { directory, size, periods } = workerData as WorkerSetup;
 const check = await loadFastVerifier();
@@ -16,11 +16,11 @@ const context = {
 };
 const sound = { directory, check, periods };
 
-async function answer({ index, lines }: WorkerQuestion): Promise<WorkerAnswer> {
+async function answer({ index, lines }: WorkerRequest): Promise<WorkerReply> {
   try {
     const width = bundleWidth(index, size);
     const report =
-      verifySoundBundle(index, width, sound, lines) ??
+      fastVerifyBundle(index, width, sound, lines) ??
       (await verifyBundle(index, width, context, lines));
     return { report };
   } catch (error) {
@@ -28,6 +28,6 @@ async function answer({ index, lines }: WorkerQuestion): Promise<WorkerAnswer> {
   }
 }
 
-parentPort?.on("message", (question: WorkerQuestion) => {
+parentPort?.on("message", (question: WorkerRequest) => {
   void answer(question).then((result) => parentPort?.postMessage(result));
 });

@@ -9,7 +9,7 @@ import { MAX_BUNDLE_BYTES, splitBundle } from "../tiles/bundle.js";
 import { TILE_WIDTH } from "../tiles/path.js";
 import type { ExportReader } from "./reader.js";
 import { readTileFile } from "./reader.js";
-import { MARK_WORDS, writeMark } from "./receipt-mark.js";
+import { FINGERPRINT_WORDS, writeFingerprint } from "./receipt-fingerprint.js";
 import { createLineComparison } from "./receipts-file.js";
 import type { ReceiptSignatures } from "./signature.js";
 import { isBatchSignature } from "./signature.js";
@@ -24,8 +24,8 @@ export type BundleReport = {
   readonly root?: Uint8Array;
   readonly leaves?: readonly Uint8Array[];
   readonly keys: readonly string[];
-  /** The fingerprints of the receipts, entry by entry (`writeMark`). */
-  readonly marks: Uint32Array;
+  /** The fingerprints of the receipts, entry by entry (`writeFingerprint`). */
+  readonly fingerprints: Uint32Array;
 };
 
 /** The inputs that are the same for all bundles of one export. */
@@ -100,7 +100,7 @@ export async function verifyBundle(
     countFailed(tallies, "entries-complete", start + entries.length, detail);
   }
   const leaves: Uint8Array[] = [];
-  const marks = new Uint32Array(entries.length * MARK_WORDS);
+  const fingerprints = new Uint32Array(entries.length * FINGERPRINT_WORDS);
   const comparison = createLineComparison(lines, tallies);
   for (const [offset, bytes] of entries.entries()) {
     const at = start + offset;
@@ -118,7 +118,7 @@ export async function verifyBundle(
       if (entry.seq === at) countHeld(tallies, "entry-sequence");
       else countFailed(tallies, "entry-sequence", at, `it says ${entry.seq}`);
       keys.add(entry.receipt.kernel_key);
-      writeMark(entry.receipt.signature, marks, offset);
+      writeFingerprint(entry.receipt.signature, fingerprints, offset);
       comparison.compare(at, decoded.receiptBytes);
       await checkSigned(decoded, at, context, tallies);
     } catch (error) {
@@ -130,7 +130,7 @@ export async function verifyBundle(
     index,
     tallies: [...tallies.values()],
     keys: [...keys],
-    marks,
+    fingerprints,
     ...(leaves.length === TILE_WIDTH ? { root: rootOfLevel(leaves) } : { leaves }),
   };
 }

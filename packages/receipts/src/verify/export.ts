@@ -11,8 +11,8 @@ import { verifyBundle } from "./bundle.js";
 import type { CheckpointOptions } from "./checkpoint.js";
 import { checkCheckpoint } from "./checkpoint.js";
 import type { ExportReader } from "./reader.js";
-import { createRepeats, repeatCheck } from "./repeats.js";
-import type { Repeats } from "./repeats.js";
+import { createDuplicateFinder, duplicateCheck } from "./duplicates.js";
+import type { DuplicateFinder } from "./duplicates.js";
 import { EXPORT_FILES } from "./reader.js";
 import { normalKey } from "./receipt.js";
 import { openReceiptsFile } from "./receipts-file.js";
@@ -42,7 +42,7 @@ export type ExportOptions = CheckpointOptions & {
   /**
    * Finds receipts that are in the log twice; by default in memory, with about 100 bytes per entry.
    */
-  repeats?: Repeats;
+  duplicates?: DuplicateFinder;
   /** Called after each bundle with the number of entries verified so far. */
   onProgress?: (done: number, total: number) => void;
   /** Another way to verify the bundles, in order, such as the parallel verifier for Node. */
@@ -158,14 +158,14 @@ export async function verifyExport(
   const tallies: Tallies = new Map();
   const tree = createExportTree(reader, tallies);
   const used = new Set<string>();
-  const repeats = options.repeats ?? createRepeats();
+  const duplicates = options.duplicates ?? createDuplicateFinder();
   const reports = options.verifyBundles?.(plan) ?? verifyInOrder(plan, reader, options);
   let missing = 0;
   try {
     for await (const report of reports) {
       mergeTallies(tallies, report.tallies);
       for (const key of report.keys) used.add(key);
-      await repeats.add(report.index * TILE_WIDTH, report.marks);
+      await duplicates.add(report.index * TILE_WIDTH, report.fingerprints);
       await tree.append(report);
       options.onProgress?.(Math.min(size, (report.index + 1) * TILE_WIDTH), size);
       missing = hasOwnEntry(report) ? 0 : missing + 1;
@@ -176,7 +176,7 @@ export async function verifyExport(
     await receipts.close();
   }
   const root = missing < MAX_MISSING_BUNDLES ? await tree.finish() : undefined;
-  checks.push(...tallyChecks(tallies), repeatCheck(await repeats.find(), `${size} entries`));
+  checks.push(...tallyChecks(tallies), duplicateCheck(await duplicates.find(), `${size} entries`));
   if (root === undefined) checks.push(skipped("tree-root", "entries are missing"));
   else if (equalBytes(root, checkpoint.root)) checks.push(held("tree-root", `${size} entries`));
   else checks.push(failed("tree-root", "the entries hash to another root than the signed one"));

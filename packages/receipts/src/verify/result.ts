@@ -27,7 +27,7 @@ export type CheckId =
   | "store-parts";
 
 const TITLES: Readonly<Record<CheckId, string>> = {
-  "receipt-format": "The receipt has every member in a known spelling",
+  "receipt-format": "The receipt has every member in a known form",
   "receipt-signature": "The signature covers the receipt as received",
   "receipt-once": "No receipt stands in the log twice",
   "deny-signed-singly": "A blocked event has a signature of its own",
@@ -40,7 +40,7 @@ const TITLES: Readonly<Record<CheckId, string>> = {
   "checkpoint-format": "The checkpoint can be read",
   "checkpoint-signature": "The checkpoint is signed by the log's key",
   "checkpoint-consistency": "The log only grew since the older checkpoint",
-  "key-history": "Every key was handed over by the key before it",
+  "key-history": "Each key is signed by the key before it",
   "entries-complete": "Every entry up to the signed size is there",
   "leaf-tiles": "The leaf tiles are the hashes of the entries",
   "upper-tiles": "The upper tiles are the hashes of the tiles below",

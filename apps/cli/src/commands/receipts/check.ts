@@ -5,15 +5,15 @@ import type { JsonValue } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { parseKeyHistory } from "@countersign/receipts";
 import { createDirectoryReader } from "@countersign/receipts/export";
-import { readBeyond } from "@countersign/receipts/log";
+import { readEntriesFrom } from "@countersign/receipts/log";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { verifyEntry, verifyProof, verifyReceipt } from "@countersign/receipts/verify";
 import type { Verification } from "@countersign/receipts/verify";
 import {
   conclude,
-  createFileRepeats,
+  createFileDuplicateFinder,
   verificationOfDamage,
-  verifyBeyond,
+  verifyTail,
   verifyExportDirectory,
   verifyReceiptLines,
   verifyStored,
@@ -46,7 +46,7 @@ export async function checkExport(
   directory: string,
   trust: Trust,
   older?: string,
-  more: Pick<DirectoryOptions, "repeats"> = {},
+  more: Pick<DirectoryOptions, "duplicates"> = {},
 ): Promise<Verification> {
   if (!EXPORT_MARKS.some((name) => isThere(join(directory, name)))) {
     throw new CountersignError(
@@ -114,12 +114,12 @@ function checkOpenStore(
 ): Promise<Verification> {
   return withTemporaryDirectory("countersign-verify-", async (folder) => {
     const directory = join(folder, "export");
-    const repeats = createFileRepeats();
+    const duplicates = createFileDuplicateFinder();
     const { read } = createDirectoryReader(directory);
     try {
       const beginning = remembered !== undefined && isOfEmptyLog(remembered);
       const size = await exportStore(store, place, directory, beginning ? { remembered } : {});
-      const exported = await checkExport(directory, trust, remembered, { repeats });
+      const exported = await checkExport(directory, trust, remembered, { duplicates });
       const covered = await verifyStored(exported, size, store, (path) => read(path, MAX_TILE));
       // Broken, it failed above already.
       const keys = covered.checks.find(({ id }) => id === "key-history");
@@ -127,15 +127,15 @@ function checkOpenStore(
         keys?.status === "held"
           ? parseKeyHistory(readText(join(directory, KEY_FILES.history)))
           : undefined;
-      const all = await verifyBeyond(covered, size, readBeyond(store, size), {
+      const all = await verifyTail(covered, size, readEntriesFrom(store, size), {
         ...trust,
         ...(history && { history }),
-        repeats,
+        duplicates,
       });
       const uncommitted = await checkUncommitted(store);
       return uncommitted === undefined ? all : conclude([...all.checks, uncommitted], all.signers);
     } finally {
-      await repeats.close();
+      await duplicates.close();
     }
   });
 }

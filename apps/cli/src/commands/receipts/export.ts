@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
 import { KEY_FILES } from "@countersign/gateway";
 import { writeExport } from "@countersign/receipts/export";
-import { readBeyond } from "@countersign/receipts/log";
+import { readEntriesFrom } from "@countersign/receipts/log";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
@@ -62,7 +62,7 @@ export function registerExport(group: Command): void {
 
 async function countBeyond(store: ReceiptStore, size: number): Promise<number> {
   let count = 0;
-  for await (const _ of readBeyond(store, size)) count += 1;
+  for await (const _ of readEntriesFrom(store, size)) count += 1;
   return count;
 }
 

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { openUnwritten } from "@countersign/receipts/sqlite";
+import { openReadOnlyDatabase } from "@countersign/receipts/sqlite";
 import type { Clock } from "../../ports.js";
 import "../errors.js";
 import { LOOKS } from "../forget-old.js";
@@ -65,7 +65,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Th
 export async function wasSqliteLedgerUsed(directory: string): Promise<boolean> {
   const file = join(directory, "ledger.sqlite");
   if (!existsSync(file)) return false;
-  const database = await openUnwritten(file);
+  const database = await openReadOnlyDatabase(file);
   try {
     const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'facts'");
     if (tables.get() === undefined) return false;

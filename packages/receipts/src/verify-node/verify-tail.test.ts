@@ -3,10 +3,10 @@ import { decodeEntry } from "../entry/decode-entry.js";
 import { encodeEntry } from "../entry/encode-entry.js";
 import { parseKeyHistory } from "../keys/history.js";
 import { sampleEntries, sampleLog, sampleSigner } from "../testing/sample-log.js";
-import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
+import { FINGERPRINT_WORDS, writeFingerprint } from "../verify/receipt-fingerprint.js";
 import type { Verification } from "../verify/result.js";
-import { verifyBeyond } from "./beyond.js";
-import { createFileRepeats } from "./file-repeats.js";
+import { verifyTail } from "./verify-tail.js";
+import { createFileDuplicateFinder } from "./file-duplicates.js";
 
 const { entries, keys, receiptKeys } = await sampleLog(20, { rotateAt: 10 });
 const history = parseKeyHistory(keys);
@@ -24,9 +24,9 @@ async function* behind(list: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
 
 test("a key that a trusted key rotated to is trusted after the checkpoint too", async () => {
   const options = { history, trustedKeys: [first.replace("ed25519:", "")] };
-  const result = await verifyBeyond(covered, 10, behind(entries.slice(10)), options);
+  const result = await verifyTail(covered, 10, behind(entries.slice(10)), options);
   expect(result).toMatchObject({ valid: true, signerTrusted: true });
-  const without = await verifyBeyond(covered, 10, behind(entries.slice(10)), {
+  const without = await verifyTail(covered, 10, behind(entries.slice(10)), {
     trustedKeys: [first],
   });
   expect(without.signers.at(-1)).toEqual({ key: second, role: "receipt", trusted: false });
@@ -37,15 +37,15 @@ test("a repeated receipt after the checkpoint is found, also one from before it"
     encodeEntry({ ...decodeEntry(entries[of]!), seq });
   const [last, before] = [again(11, 12), again(3, 12)];
   const tail = entries.slice(10, 12);
-  const repeated = await verifyBeyond(covered, 10, behind([...tail, last]));
+  const repeated = await verifyTail(covered, 10, behind([...tail, last]));
   expect(repeated).toMatchObject({ valid: false, firstBrokenIndex: 12 });
-  const repeats = createFileRepeats();
+  const duplicates = createFileDuplicateFinder();
   for (const [index, bytes] of entries.slice(0, 10).entries()) {
-    const marks = new Uint32Array(MARK_WORDS);
-    writeMark(decodeEntry(bytes).receipt.signature, marks, 0);
-    await repeats.add(index, marks);
+    const fingerprints = new Uint32Array(FINGERPRINT_WORDS);
+    writeFingerprint(decodeEntry(bytes).receipt.signature, fingerprints, 0);
+    await duplicates.add(index, fingerprints);
   }
-  const known = await verifyBeyond(covered, 10, behind([...tail, before]), { repeats });
+  const known = await verifyTail(covered, 10, behind([...tail, before]), { duplicates });
   expect(known.checks.at(-1)).toMatchObject({ id: "receipt-once", index: 12 });
   expect(known.checks.at(-1)?.detail).toContain("the receipt of entry 3");
 });
@@ -56,7 +56,7 @@ test("an entry of a retired or foreign key after the checkpoint is refused", asy
     [42, "the key is not in the history"],
   ] as const) {
     const list = [...entries.slice(10, 12), ...sampleEntries(12, 13, sampleSigner(byte))];
-    const result = await verifyBeyond(covered, 10, behind(list), { history });
+    const result = await verifyTail(covered, 10, behind(list), { history });
     expect(result).toMatchObject({ valid: false, firstBrokenIndex: 12 });
     expect(result.checks.at(-1)?.detail).toContain(reason);
   }

@@ -1,5 +1,5 @@
-/** The result of {@link glanceAt}. */
-export type Glance = {
+/** The result of {@link quickParseEntry}. */
+export type QuickEntry = {
   /**
    * The encoded members that the columns depend on; two entries of one kind have the same columns.
    */
@@ -28,12 +28,12 @@ const SEQ = ',"seq":';
  * member name finds only that member. Undefined when the entry does not have number `seq` or our
  * layout: then the decoder must decide.
  */
-export function glanceAt(
+export function quickParseEntry(
   text: string,
   start: number,
   end: number,
   seq: number,
-): Glance | undefined {
+): QuickEntry | undefined {
   if (!text.startsWith(DIRECTION, start)) return undefined;
   const directionEnd = text.indexOf('"', start + DIRECTION.length) + 1;
   const modeAt = text.indexOf(',"mode":', directionEnd);

@@ -1,11 +1,11 @@
-import { MARK_WORDS } from "../verify/receipt-mark.js";
+import { FINGERPRINT_WORDS } from "../verify/receipt-fingerprint.js";
 
-const MARK_BYTES = MARK_WORDS * Uint32Array.BYTES_PER_ELEMENT;
+const FINGERPRINT_BYTES = FINGERPRINT_WORDS * Uint32Array.BYTES_PER_ELEMENT;
 const BYTE_VALUES = 256;
 const TWO_32 = 2 ** 32;
 
 /** The 32-bit hash of the fingerprint at a position; all bits are equally distributed. */
-export type MarkHash = (marks: Uint32Array, at: number) => number;
+export type FingerprintHash = (fingerprints: Uint32Array, at: number) => number;
 
 /**
  * An unpredictable hash: a random number for each value of each byte of a fingerprint, joined by
@@ -13,13 +13,13 @@ export type MarkHash = (marks: Uint32Array, at: number) => number;
  * The author of the log chooses the fingerprints, so sums of products are not enough: words that
  * end in zeros give hashes that do, whatever the factors.
  */
-export function createMarkHash(): MarkHash {
-  const table = crypto.getRandomValues(new Uint32Array(MARK_BYTES * BYTE_VALUES));
-  return (marks, at) => {
+export function createFingerprintHash(): FingerprintHash {
+  const table = crypto.getRandomValues(new Uint32Array(FINGERPRINT_BYTES * BYTE_VALUES));
+  return (fingerprints, at) => {
     let hash = 0;
     let row = 0;
-    for (let word = 0; word < MARK_WORDS; word += 1) {
-      let rest = marks[at + word] as number;
+    for (let word = 0; word < FINGERPRINT_WORDS; word += 1) {
+      let rest = fingerprints[at + word] as number;
       for (let byte = 0; byte < Uint32Array.BYTES_PER_ELEMENT; byte += 1) {
         hash ^= table[row + (rest & 0xff)] as number;
         rest >>>= 8;

@@ -3,11 +3,11 @@ import type { StoreHead } from "../store/store.js";
 import type { KnownHead } from "./seal.js";
 
 /** Trees that this log grew, each from the one before. */
-type OwnLine = {
+type TreeChain = {
   /** The newest tree and its predecessor, which stays the head when an append fails. */
   trees: readonly StoreHead[];
   /** The signed tree that all of them extend. */
-  holds: KnownHead | undefined;
+  signed: KnownHead | undefined;
 };
 
 /**
@@ -15,27 +15,27 @@ type OwnLine = {
  * Growth is recorded before its append: a tree extends its predecessor whether or not the append
  * succeeds.
  */
-export class Descent {
-  #line: OwnLine = { trees: [], holds: undefined };
+export class OwnLineage {
+  #chain: TreeChain = { trees: [], signed: undefined };
 
   /** Records that this log grows one tree from another. */
   grow(from: StoreHead, to: StoreHead): void {
-    this.#lineOf(from).trees = [to, from];
+    this.#chainOf(from).trees = [to, from];
   }
 
   /** The lineage of a head that will be signed; drops the trees that do not extend this head. */
-  lineFrom(head: StoreHead): OwnLine {
-    const line = this.#lineOf(head);
-    line.trees = line.trees.slice(0, line.trees.findIndex((tree) => isSame(tree, head)) + 1);
-    return line;
+  chainFrom(head: StoreHead): TreeChain {
+    const chain = this.#chainOf(head);
+    chain.trees = chain.trees.slice(0, chain.trees.findIndex((tree) => isSame(tree, head)) + 1);
+    return chain;
   }
 
   /** The lineage of a tree; a tree of another writer starts a new one. */
-  #lineOf(head: StoreHead): OwnLine {
-    if (!this.#line.trees.some((tree) => isSame(tree, head))) {
-      this.#line = { trees: [head], holds: undefined };
+  #chainOf(head: StoreHead): TreeChain {
+    if (!this.#chain.trees.some((tree) => isSame(tree, head))) {
+      this.#chain = { trees: [head], signed: undefined };
     }
-    return this.#line;
+    return this.#chain;
   }
 }
 

@@ -6,7 +6,7 @@ import { joinHashes } from "../sign/subtrees.js";
  * appends never need the bytes, and converting each hash took longer than the hashing of a small
  * flush.
  */
-export class GrownTree implements Frontier {
+export class MutableFrontier implements Frontier {
   declare readonly size: number;
   declare readonly stack: readonly string[];
   /** The seal of this tree, if its log has one. */
@@ -19,10 +19,10 @@ export class GrownTree implements Frontier {
   }
 
   /** Converts any frontier. */
-  static from(head: Frontier): GrownTree {
-    if (head instanceof GrownTree) return head;
+  static from(head: Frontier): MutableFrontier {
+    if (head instanceof MutableFrontier) return head;
     const stack = head.hashes.map((one) => Buffer.from(one).toString("latin1"));
-    return new GrownTree(head.size, stack);
+    return new MutableFrontier(head.size, stack);
   }
 
   get hashes(): readonly Uint8Array[] {

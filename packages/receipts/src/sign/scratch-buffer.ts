@@ -8,33 +8,33 @@ const WORD_BYTES = 4;
 const KEPT_BYTES = 1 << 20;
 
 /** Start of the caller's part of the buffer. */
-export const SPACE_START: number = 1 + 2 * HASH_BYTES;
+export const SCRATCH_START: number = 1 + 2 * HASH_BYTES;
 
 /**
  * The buffer in which a group is built, reused for the next one. Copying bytes inside it costs a
  * third of joining and writing strings, and creates no garbage.
  */
-export class Space {
+export class ScratchBuffer {
   bytes: Buffer;
   #words: DataView;
   /** The input of a tree node: 0x01 and two hashes (RFC 6962). */
   #node: Buffer;
 
   constructor(size: number) {
-    this.bytes = Buffer.allocUnsafeSlow(Math.max(size, SPACE_START));
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(size, SCRATCH_START));
     this.#words = new DataView(this.bytes.buffer);
-    this.#node = this.bytes.subarray(0, SPACE_START);
+    this.#node = this.bytes.subarray(0, SCRATCH_START);
     this.#node[0] = 1;
   }
 
   /** Grows the buffer to `end`; its content stays. */
-  reach(end: number): void {
+  ensureCapacity(end: number): void {
     if (end <= this.bytes.length) return;
     const larger = Buffer.allocUnsafeSlow(end * 2);
     larger.set(this.bytes);
     this.bytes = larger;
     this.#words = new DataView(larger.buffer);
-    this.#node = larger.subarray(0, SPACE_START);
+    this.#node = larger.subarray(0, SCRATCH_START);
   }
 
   /** Copies bytes inside the buffer and returns the end position. The ranges must not overlap. */
@@ -85,11 +85,11 @@ export class Space {
   }
 }
 
-let kept = new Space(KEPT_BYTES / 4);
+let kept = new ScratchBuffer(KEPT_BYTES / 4);
 
 /** The buffer of this thread. Signing a group is synchronous, so one is enough. */
-export function threadSpace(): Space {
+export function threadBuffer(): ScratchBuffer {
   // One group of large entries must not keep its memory allocated.
-  if (kept.bytes.length > KEPT_BYTES) kept = new Space(KEPT_BYTES / 4);
+  if (kept.bytes.length > KEPT_BYTES) kept = new ScratchBuffer(KEPT_BYTES / 4);
   return kept;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MARK_WORDS } from "../verify/receipt-mark.js";
-import { createMarkHash, partOf, slotOf } from "./mark-hash.js";
+import { FINGERPRINT_WORDS } from "../verify/receipt-fingerprint.js";
+import { createFingerprintHash, partOf, slotOf } from "./fingerprint-hash.js";
 
 const COUNT = 50_000;
 
@@ -15,11 +15,11 @@ const CHOSEN: readonly [string, (number: number) => readonly number[]][] = [
 ];
 
 /** The longest probe sequence while filling tables to half of their capacity. */
-function longestProbe(marks: Uint32Array): number {
-  const hash = createMarkHash();
+function longestProbe(fingerprints: Uint32Array): number {
+  const hash = createFingerprintHash();
   const parts = Array.from({ length: 256 }, (): number[] => []);
-  for (let at = 0; at < marks.length; at += MARK_WORDS) {
-    const one = hash(marks, at);
+  for (let at = 0; at < fingerprints.length; at += FINGERPRINT_WORDS) {
+    const one = hash(fingerprints, at);
     parts[partOf(one)]?.push(one);
   }
   return Math.max(...parts.map(longestOf));
@@ -40,11 +40,12 @@ function longestOf(hashes: readonly number[]): number {
 }
 
 for (const [which, words] of CHOSEN) {
-  test(`marks ${which} are found as fast as any others`, () => {
-    const marks = new Uint32Array(COUNT * MARK_WORDS);
-    for (let number = 0; number < COUNT; number += 1) marks.set(words(number), number * MARK_WORDS);
+  test(`fingerprints ${which} are found as fast as any others`, () => {
+    const fingerprints = new Uint32Array(COUNT * FINGERPRINT_WORDS);
+    for (let number = 0; number < COUNT; number += 1)
+      fingerprints.set(words(number), number * FINGERPRINT_WORDS);
     // 21 to 36 in nine runs, and 196 when all fingerprints of a partition hash to one slot.
-    expect(longestProbe(marks)).toBeLessThan(100);
+    expect(longestProbe(fingerprints)).toBeLessThan(100);
   });
 }
 

@@ -31,7 +31,7 @@ function valueOf(entry: LogEntry, column: EntryColumn): string | boolean | null 
 }
 
 /** The queries that every store must answer the same way. */
-export function testQuestions(open: (log: string) => Promise<ReceiptStore>): void {
+export function testQueries(open: (log: string) => Promise<ReceiptStore>): void {
   test("every filter finds exactly what a full scan finds, page by page", async () => {
     const store = await open("query");
     const log = await logOver(store);

@@ -3,7 +3,7 @@ import { startPostgres } from "@countersign/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fill, logOver } from "../testing/contract-log.js";
 import { draftOf } from "../testing/drafts.js";
-import { filedText } from "./filed-text.js";
+import { columnText } from "./column-text.js";
 import { openPostgresStore } from "./open-postgres-store.js";
 
 let server: RunningPostgres;
@@ -33,13 +33,13 @@ test.each([
   ]);
   const { entries } = await store.query({ run_id: run }, {});
   expect(entries.map(({ run_id }) => run_id)).toEqual([run]);
-  expect(await store.findMisfiled?.(0, 4)).toBeUndefined();
+  expect(await store.findMismatchedRow?.(0, 4)).toBeUndefined();
   await log.close();
 });
 
 test("a text that fits a column is stored unchanged, and no two texts have the same column value", () => {
   for (const text of ["", "run-1", chinese(600), "x".repeat(2000)])
-    expect(filedText(text)).toBe(text);
+    expect(columnText(text)).toBe(text);
   const odd = ["a\u0000b", "a\uFFFDb", chinese(1024), `${chinese(1024)}x`, "x".repeat(2001)];
-  expect(new Set(odd.map(filedText)).size).toBe(odd.length);
+  expect(new Set(odd.map(columnText)).size).toBe(odd.length);
 });

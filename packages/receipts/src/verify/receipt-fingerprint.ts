@@ -1,7 +1,7 @@
 import { BATCH_PREFIX } from "../receipt/batch-signature.js";
 
 /** The number of 32-bit words in a fingerprint. */
-export const MARK_WORDS = 4;
+export const FINGERPRINT_WORDS = 4;
 
 const HEX_DIGITS = 8;
 const HASHED_WORDS = 3;
@@ -14,16 +14,20 @@ const ALONE = 0xffff_ffff;
  * share, and its index in the group that shares the signature. Two entries with one fingerprint
  * hold one receipt. For an invalid signature the value is undefined.
  */
-export function writeMark(signature: string, marks: Uint32Array, entry: number): void {
+export function writeFingerprint(
+  signature: string,
+  fingerprints: Uint32Array,
+  entry: number,
+): void {
   const isBatch = signature.startsWith(BATCH_PREFIX);
   const digitsAt = signature.startsWith(SINGLE_PREFIX) ? SINGLE_PREFIX.length : 0;
   const start = isBatch ? signature.indexOf(":", BATCH_PREFIX.length) + 1 : digitsAt;
-  const at = entry * MARK_WORDS;
+  const at = entry * FINGERPRINT_WORDS;
   for (let word = 0; word < HASHED_WORDS; word += 1) {
     const from = start + word * HEX_DIGITS;
-    marks[at + word] = Number.parseInt(signature.slice(from, from + HEX_DIGITS), 16);
+    fingerprints[at + word] = Number.parseInt(signature.slice(from, from + HEX_DIGITS), 16);
   }
-  marks[at + HASHED_WORDS] = isBatch
+  fingerprints[at + HASHED_WORDS] = isBatch
     ? Number.parseInt(signature.slice(BATCH_PREFIX.length), 10)
     : ALONE;
 }

@@ -8,12 +8,12 @@ import { joinHashes } from "../sign/subtrees.js";
 import { MAX_BUNDLE_BYTES } from "../tiles/bundle.js";
 import { TILE_WIDTH, tilePath } from "../tiles/path.js";
 import type { BundleReport } from "../verify/bundle.js";
-import { MARK_WORDS, writeMark } from "../verify/receipt-mark.js";
+import { FINGERPRINT_WORDS, writeFingerprint } from "../verify/receipt-fingerprint.js";
 import type { CheckId } from "../verify/result.js";
-import { SoundSignatures } from "./sound-signatures.js";
+import { FastSignatures } from "./fast-signatures.js";
 
 /** The inputs that are the same for all bundles of one export. */
-export type SoundContext = {
+export type FastVerifyContext = {
   readonly directory: string;
   readonly check: SignatureVerifier;
   readonly periods: ReadonlyMap<string, KeyPeriod> | undefined;
@@ -56,10 +56,10 @@ function readWhole(path: string, maxBytes: number): Buffer | undefined {
  * batch. For any other bundle, broken or merely rare, it returns undefined, and `verifyBundle`
  * decides. It checks everything that function checks, so it is faster but never more lenient.
  */
-export function verifySoundBundle(
+export function fastVerifyBundle(
   index: number,
   width: number,
-  context: SoundContext,
+  context: FastVerifyContext,
   lines: Uint8Array | undefined,
 ): BundleReport | undefined {
   const path = (level: number | "entries"): string =>
@@ -67,9 +67,9 @@ export function verifySoundBundle(
   const bundle = readWhole(path("entries"), MAX_BUNDLE_BYTES);
   const tile = readWhole(path(0), TILE_WIDTH * HASH_BYTES);
   if (bundle === undefined || tile?.length !== width * HASH_BYTES) return undefined;
-  const signatures = new SoundSignatures(context.check, context.periods);
+  const signatures = new FastSignatures(context.check, context.periods);
   const leaves: string[] = [];
-  const marks = new Uint32Array(width * MARK_WORDS);
+  const fingerprints = new Uint32Array(width * FINGERPRINT_WORDS);
   let at = 0;
   let lineAt = 0;
   for (let offset = 0; offset < width; offset += 1) {
@@ -93,7 +93,7 @@ export function verifySoundBundle(
     // hashing.
     bundle[start - 1] = 0;
     leaves.push(hash("sha256", bundle.subarray(start - 1, end), "binary"));
-    writeMark(parts.other ?? `ed25519:${parts.single}`, marks, offset);
+    writeFingerprint(parts.other ?? `ed25519:${parts.single}`, fingerprints, offset);
     if (!signatures.take(parts, bundle, from, seq)) return undefined;
     at = end;
   }
@@ -104,7 +104,7 @@ export function verifySoundBundle(
     index,
     tallies: tallied.map((id) => ({ id, held: width, failed: 0 })),
     keys: [...signatures.keys],
-    marks,
+    fingerprints,
     ...(width === TILE_WIDTH ? { root: rootOf(leaves) } : { leaves: cut(tile) }),
   };
 }

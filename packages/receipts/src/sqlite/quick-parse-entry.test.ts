@@ -6,16 +6,16 @@ import type { LogEntry } from "../entry/entry.js";
 import { columnValues } from "../query/columns.js";
 import { draftOf } from "../testing/drafts.js";
 import { entryOf } from "../testing/segment.js";
-import { glanceAt } from "./glance.js";
-import type { Glance } from "./glance.js";
+import { quickParseEntry } from "./quick-parse-entry.js";
+import type { QuickEntry } from "./quick-parse-entry.js";
 
 const SEQ = 4_711;
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const BEFORE = "the entry before it";
 const textOf = (bytes: Uint8Array): string => `${BEFORE}${Buffer.from(bytes).toString("latin1")}`;
-const glanceOf = (bytes: Uint8Array, seq = SEQ) => {
+const quickParse = (bytes: Uint8Array, seq = SEQ) => {
   const text = `${textOf(bytes)}${textOf(encodeEntry(entryOf(1, draftOf(1))))}`;
-  return glanceAt(text, BEFORE.length, BEFORE.length + bytes.length, seq);
+  return quickParseEntry(text, BEFORE.length, BEFORE.length + bytes.length, seq);
 };
 
 const odd = fc.string({ unit: fc.constantFrom(...'ab"\\,:{}é\n'), maxLength: 6 });
@@ -45,26 +45,26 @@ const entries: fc.Arbitrary<LogEntry> = fc
   });
 
 test("the quick parse returns id and time as decoding does, and one kind means the same columns", () => {
-  const glances: [Glance, LogEntry][] = [];
+  const glances: [QuickEntry, LogEntry][] = [];
   fc.assert(
     fc.property(entries, (entry) => {
-      const glance = glanceOf(encodeEntry(entry));
+      const quick = quickParse(encodeEntry(entry));
       const { event_id, id } = entry.receipt;
       const isPlain = PLAIN.test(event_id) && PLAIN.test(id);
-      expect(glance !== undefined || !isPlain).toBe(true);
-      if (glance === undefined) return;
-      glances.push([glance, entry]);
+      expect(quick !== undefined || !isPlain).toBe(true);
+      if (quick === undefined) return;
+      glances.push([quick, entry]);
     }),
     { numRuns: 2_000 },
   );
   expect(glances.length).toBeGreaterThan(1_000);
   const columns = new Map<string, string>();
-  for (const [glance, entry] of glances) {
-    expect(glance.id).toBe(entry.receipt.id);
-    expect(glance.receivedAt).toBe(entry.received_at);
+  for (const [quick, entry] of glances) {
+    expect(quick.id).toBe(entry.receipt.id);
+    expect(quick.receivedAt).toBe(entry.received_at);
     const values = JSON.stringify(columnValues(entry));
-    expect(columns.get(glance.kind) ?? values).toBe(values);
-    columns.set(glance.kind, values);
+    expect(columns.get(quick.kind) ?? values).toBe(values);
+    columns.set(quick.kind, values);
   }
 });
 
@@ -78,21 +78,21 @@ test("members that differ from event to event are not part of the kind", () => {
   other.receipt.timestamp += 1;
   other.received_at += 1_000_000_000_000;
   other.emitted_hash = "34".repeat(32);
-  const kind = glanceOf(encodeEntry(one))?.kind;
+  const kind = quickParse(encodeEntry(one))?.kind;
   expect(kind).toBeDefined();
-  expect(glanceOf(encodeEntry(other))?.kind).toBe(kind);
+  expect(quickParse(encodeEntry(other))?.kind).toBe(kind);
 });
 
 test("a damaged entry is not mistaken for another kind, and an entry of another number is not parsed", () => {
   const bytes = encodeEntry(entryOf(SEQ, draftOf(2)));
-  const kind = glanceOf(bytes)?.kind;
+  const kind = quickParse(bytes)?.kind;
   const values = columnValues(decodeEntry(bytes));
   for (let at = 0; at < bytes.length; at += 1) {
     for (const bit of [1, 4, 64]) {
       const damaged = Uint8Array.from(bytes);
       damaged[at] = (damaged[at] as number) ^ bit;
-      const glance = glanceOf(damaged);
-      if (glance === undefined || glance.kind !== kind) continue;
+      const quick = quickParse(damaged);
+      if (quick === undefined || quick.kind !== kind) continue;
       // The same kind: then no member of the kind was changed.
       let entry: LogEntry | undefined;
       try {
@@ -101,15 +101,16 @@ test("a damaged entry is not mistaken for another kind, and an entry of another 
         continue;
       }
       expect(columnValues(entry)).toEqual(values);
-      expect(glance.id).toBe(entry.receipt.id);
-      expect(glance.receivedAt).toBe(entry.received_at);
+      expect(quick.id).toBe(entry.receipt.id);
+      expect(quick.receivedAt).toBe(entry.received_at);
     }
   }
   for (let length = 0; length < bytes.length; length += 1) {
     expect(
-      glanceAt(textOf(bytes.subarray(0, length)), BEFORE.length, BEFORE.length + length, SEQ)?.kind,
+      quickParseEntry(textOf(bytes.subarray(0, length)), BEFORE.length, BEFORE.length + length, SEQ)
+        ?.kind,
     ).not.toBe(kind);
   }
-  expect(glanceOf(bytes, SEQ + 1)).toBeUndefined();
-  expect(glanceOf(bytes, 47)?.kind).not.toBe(kind);
+  expect(quickParse(bytes, SEQ + 1)).toBeUndefined();
+  expect(quickParse(bytes, 47)?.kind).not.toBe(kind);
 });

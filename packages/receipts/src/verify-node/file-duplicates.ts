@@ -1,13 +1,13 @@
-import { MARK_WORDS } from "../verify/receipt-mark.js";
-import type { Repeat, Repeats } from "../verify/repeats.js";
-import { createMarkHash, partOf, slotOf } from "./mark-hash.js";
-import type { MarkHash } from "./mark-hash.js";
+import { FINGERPRINT_WORDS } from "../verify/receipt-fingerprint.js";
+import type { Duplicate, DuplicateFinder } from "../verify/duplicates.js";
+import { createFingerprintHash, partOf, slotOf } from "./fingerprint-hash.js";
+import type { FingerprintHash } from "./fingerprint-hash.js";
 import { openSpillFile } from "./spill-file.js";
 import type { SpillFile } from "./spill-file.js";
 
 const PARTS = 256;
 /** A fingerprint, and the number of its entry. */
-const RECORD = MARK_WORDS + 2;
+const RECORD = FINGERPRINT_WORDS + 2;
 const TWO_32 = 2 ** 32;
 /** Maximum number of records in memory: 24 MB. */
 const MAX_HELD = 1_000_000;
@@ -18,23 +18,24 @@ const FIRST_RECORDS = 16;
  * by a secret random hash. At most a million entries and one partition are in memory at a time; the
  * rest is in a temporary file.
  */
-export function createFileRepeats(maxHeld = MAX_HELD): Repeats {
-  const hash = createMarkHash();
+export function createFileDuplicateFinder(maxHeld = MAX_HELD): DuplicateFinder {
+  const hash = createFingerprintHash();
   const parts = Array.from({ length: PARTS }, () => ({ records: new Uint32Array(0), used: 0 }));
   let held = 0;
   let spill: SpillFile | undefined;
 
-  function push(number: number, marks: Uint32Array, at: number): void {
-    const part = parts[partOf(hash(marks, at))] as (typeof parts)[number];
+  function push(number: number, fingerprints: Uint32Array, at: number): void {
+    const part = parts[partOf(hash(fingerprints, at))] as (typeof parts)[number];
     if (part.used + RECORD > part.records.length) {
       const grown = new Uint32Array(Math.max(FIRST_RECORDS * RECORD, part.records.length * 2));
       grown.set(part.records);
       part.records = grown;
     }
     const { records, used } = part;
-    for (let word = 0; word < MARK_WORDS; word += 1) records[used + word] = marks[at + word] ?? 0;
-    records[used + MARK_WORDS] = Math.floor(number / TWO_32);
-    records[used + MARK_WORDS + 1] = number % TWO_32;
+    for (let word = 0; word < FINGERPRINT_WORDS; word += 1)
+      records[used + word] = fingerprints[at + word] ?? 0;
+    records[used + FINGERPRINT_WORDS] = Math.floor(number / TWO_32);
+    records[used + FINGERPRINT_WORDS + 1] = number % TWO_32;
     part.used = used + RECORD;
     held += 1;
   }
@@ -50,22 +51,23 @@ export function createFileRepeats(maxHeld = MAX_HELD): Repeats {
   }
 
   return {
-    async add(first, marks) {
-      for (let at = 0; at < marks.length; at += MARK_WORDS) {
-        const isEmpty = marks[at] === 0 && marks[at + 1] === 0 && marks[at + 2] === 0;
-        if (!isEmpty) push(first + at / MARK_WORDS, marks, at);
+    async add(first, fingerprints) {
+      for (let at = 0; at < fingerprints.length; at += FINGERPRINT_WORDS) {
+        const isEmpty =
+          fingerprints[at] === 0 && fingerprints[at + 1] === 0 && fingerprints[at + 2] === 0;
+        if (!isEmpty) push(first + at / FINGERPRINT_WORDS, fingerprints, at);
       }
       await makeRoom();
     },
     async find(from = 0) {
       let count = 0;
-      let first: Repeat | undefined;
+      let first: Duplicate | undefined;
       for (const [index, { records, used }] of parts.entries()) {
         const pieces = [...((await spill?.read(index)) ?? []), records.subarray(0, used)];
-        for (const repeat of repeatsIn(pieces, hash)) {
-          if (repeat.index < from) continue;
+        for (const duplicate of duplicatesIn(pieces, hash)) {
+          if (duplicate.index < from) continue;
           count += 1;
-          if (first === undefined || repeat.index < first.index) first = repeat;
+          if (first === undefined || duplicate.index < first.index) first = duplicate;
         }
       }
       return { count, first };
@@ -74,10 +76,10 @@ export function createFileRepeats(maxHeld = MAX_HELD): Repeats {
   };
 }
 
-function* repeatsIn(
+function* duplicatesIn(
   pieces: readonly Uint32Array[],
-  hash: MarkHash,
-): Generator<Repeat, void, undefined> {
+  hash: FingerprintHash,
+): Generator<Duplicate, void, undefined> {
   const words = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const records = new Uint32Array(words);
   let filled = 0;
@@ -102,13 +104,13 @@ function* repeatsIn(
 }
 
 function isSame(records: Uint32Array, left: number, right: number): boolean {
-  for (let word = 0; word < MARK_WORDS; word += 1) {
+  for (let word = 0; word < FINGERPRINT_WORDS; word += 1) {
     if (records[left + word] !== records[right + word]) return false;
   }
   return true;
 }
 
 function numberAt(records: Uint32Array, at: number): number {
-  const high = records[at + MARK_WORDS] as number;
-  return high * TWO_32 + (records[at + MARK_WORDS + 1] as number);
+  const high = records[at + FINGERPRINT_WORDS] as number;
+  return high * TWO_32 + (records[at + FINGERPRINT_WORDS + 1] as number);
 }

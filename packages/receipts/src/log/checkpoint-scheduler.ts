@@ -1,14 +1,14 @@
 import { createTileCache } from "../tiles/tile-cache.js";
 import { makeCheckpoint } from "./checkpoints.js";
 import type { CheckpointSource } from "./checkpoints.js";
-import type { Covered } from "./covered.js";
+import type { CheckpointCoverage } from "./checkpoint-coverage.js";
 import { proveEntry } from "./prove-entry.js";
 import { isUnsealed } from "./seal.js";
 
-/** Options of {@link CheckpointKeeper}. */
-export type CheckpointKeeperOptions = CheckpointSource & {
+/** Options of {@link CheckpointScheduler}. */
+export type CheckpointSchedulerOptions = CheckpointSource & {
   /** The part of the log that the newest checkpoint covers. */
-  readonly covered: Covered;
+  readonly coverage: CheckpointCoverage;
   /** The number of entries in the log. */
   size(): number;
   /** Milliseconds between checkpoints while the log grows; 0 for none. */
@@ -17,14 +17,14 @@ export type CheckpointKeeperOptions = CheckpointSource & {
 };
 
 /** Signs checkpoints while the log grows, and proves entries against the newest. */
-export class CheckpointKeeper {
-  readonly #options: CheckpointKeeperOptions;
+export class CheckpointScheduler {
+  readonly #options: CheckpointSchedulerOptions;
   readonly #tiles = createTileCache();
   readonly #timer: NodeJS.Timeout | undefined;
   #newest: { size: number; text: string } | undefined;
   #underWay: Promise<unknown> = Promise.resolve();
 
-  constructor(options: CheckpointKeeperOptions) {
+  constructor(options: CheckpointSchedulerOptions) {
     this.#options = options;
     const { interval } = options;
     if (interval === 0) return;
@@ -38,14 +38,14 @@ export class CheckpointKeeper {
   }
 
   async #make(): Promise<string> {
-    const { covered } = this.#options;
-    const { checkpoint, text } = await covered.retry(
-      () => makeCheckpoint(this.#options, covered.known),
+    const { coverage } = this.#options;
+    const { checkpoint, text } = await coverage.retry(
+      () => makeCheckpoint(this.#options, coverage.known),
       isUnsealed,
     );
     const { size } = checkpoint;
     if (this.#newest === undefined || size >= this.#newest.size) this.#newest = { size, text };
-    covered.raise(checkpoint);
+    coverage.raise(checkpoint);
     return text;
   }
 
@@ -83,6 +83,6 @@ export class CheckpointKeeper {
 
   // The checkpoint may cover more than this log's own entries: other gateways append too.
   #isCovered(): boolean {
-    return this.#options.size() <= (this.#options.covered.known?.size ?? -1);
+    return this.#options.size() <= (this.#options.coverage.known?.size ?? -1);
   }
 }

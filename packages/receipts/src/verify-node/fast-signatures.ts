@@ -24,7 +24,7 @@ const signatures = Array.from({ length: TILE_WIDTH }, () => Buffer.alloc(SIGNATU
  * The signatures of the plain entries of one bundle; `false` means that the general verifier must
  * decide.
  */
-export class SoundSignatures {
+export class FastSignatures {
   /** The keys of the signatures. */
   readonly keys = new Set<string>();
   readonly #check: SignatureVerifier;

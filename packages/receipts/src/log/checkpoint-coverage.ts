@@ -1,7 +1,7 @@
 import type { KnownHead } from "./seal.js";
 
 /** The newest known checkpoint of a log. Entries that it covers need no seal. */
-export class Covered {
+export class CheckpointCoverage {
   #known: KnownHead | undefined;
   readonly #read: (known?: KnownHead) => Promise<KnownHead | undefined>;
 

@@ -43,7 +43,7 @@ function partsOf(filter: EntryFilter): Parts {
 }
 
 /** Queries the tables. SQLite has no statistics here, so the join order is explicit. */
-export class Questions {
+export class EntryQueries {
   readonly #database: Database;
   readonly #blocks: Blocks;
 

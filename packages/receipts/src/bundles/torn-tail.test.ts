@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openSqliteStore } from "../sqlite/open-sqlite-store.js";
 import { fill, logOver } from "../testing/contract-log.js";
 import { withDirectory } from "../testing/directory.js";
-import type { TornTail } from "./torn.js";
+import type { TornTail } from "./torn-tail.js";
 
 /** Two whole entries and the start of a third, as a crash in the middle of a write leaves them. */
 const TORN = Buffer.from("\0\x03abc\0\x02de\0\x09f", "latin1");

@@ -11,7 +11,7 @@ const NUL = "\u0000";
  * the whole flush: a text with U+0000, or too long for an index, is stored as its first characters
  * and its hash. The entry itself keeps the whole text.
  */
-export function filedText(text: string): string {
+export function columnText(text: string): string {
   if (!text.includes(NUL)) {
     if (text.length * BYTES_A_UNIT <= MAX_BYTES || Buffer.byteLength(text) <= MAX_BYTES)
       return text;

@@ -2,14 +2,14 @@ import type { JsonObject } from "@countersign/core";
 import type { AgUiReceipt } from "../receipt/receipt.js";
 
 /** An event that a client received, and the run that it requested. */
-export type ShownEvent = {
+export type ReceivedEvent = {
   readonly event: JsonObject;
   readonly threadId: string;
   readonly runId: string;
 };
 
 /** Why the position of a receipt is wrong. */
-export type PlaceFault =
+export type PositionFault =
   /** Its id contains no stream position. */
   | "no-place"
   /** It belongs to another stream: another run, another session, another time. */
@@ -20,8 +20,8 @@ export type PlaceFault =
   | "repeated";
 
 /** The position of a receipt. */
-export type TakenPlace = {
-  readonly fault: PlaceFault | undefined;
+export type TakenPosition = {
+  readonly fault: PositionFault | undefined;
   /** Whether the receipt that opened the stream is valid. */
   readonly isOpened: Promise<boolean>;
   /** Reports whether the receipt is valid; used for the first receipt of a stream. */
@@ -29,9 +29,11 @@ export type TakenPlace = {
 };
 
 /** The positions in the streams that one client reads, one stream after the other. */
-export type StreamPlaces = { take(receipt: AgUiReceipt, shown: ShownEvent): TakenPlace };
+export type StreamPositions = {
+  take(receipt: AgUiReceipt, received: ReceivedEvent): TakenPosition;
+};
 
-const PLACE = /^(.{1,256})\.([1-9]\d{0,14})$/su;
+const POSITION = /^(.{1,256})\.([1-9]\d{0,14})$/su;
 /** Number of past streams to remember, so that none can be replayed. */
 const MAX_STREAMS = 10_000;
 
@@ -46,28 +48,32 @@ type Stream = {
 const NEVER = Promise.resolve(false);
 
 /** Tracks stream positions (docs/decisions/2026-11-16-receipts-to-clients.md). */
-export function createStreamPlaces(): StreamPlaces {
+export function createStreamPositions(): StreamPositions {
   const known = new Set<string>();
   let stream: Stream | undefined;
 
-  function faultOf(receipt: AgUiReceipt, shown: ShownEvent): PlaceFault | undefined {
-    const [, name, digits] = PLACE.exec(receipt.event_id) ?? [];
+  function faultOf(receipt: AgUiReceipt, received: ReceivedEvent): PositionFault | undefined {
+    const [, name, digits] = POSITION.exec(receipt.event_id) ?? [];
     if (name === undefined) return "no-place";
-    const place = Number(digits);
-    if (place === 1 && name !== stream?.name) return begin(name, receipt, shown);
+    const position = Number(digits);
+    if (position === 1 && name !== stream?.name) return begin(name, receipt, received);
     if (stream === undefined || name !== stream.name) return "other-stream";
     if (receipt.session_id !== stream.session || receipt.agent_id !== stream.agent) {
       return "other-stream";
     }
-    if (place < stream.next) return "repeated";
-    const fault = place === stream.next ? undefined : "gap";
-    stream.next = place + 1;
+    if (position < stream.next) return "repeated";
+    const fault = position === stream.next ? undefined : "gap";
+    stream.next = position + 1;
     return fault;
   }
 
   /** A stream starts once, with the `RUN_STARTED` of the requested run. */
-  function begin(name: string, receipt: AgUiReceipt, shown: ShownEvent): PlaceFault | undefined {
-    const { event, threadId, runId } = shown;
+  function begin(
+    name: string,
+    receipt: AgUiReceipt,
+    received: ReceivedEvent,
+  ): PositionFault | undefined {
+    const { event, threadId, runId } = received;
     if (known.has(name)) return "repeated";
     const isStart = event["type"] === "RUN_STARTED";
     if (!isStart || event["threadId"] !== threadId || event["runId"] !== runId) {
@@ -82,9 +88,9 @@ export function createStreamPlaces(): StreamPlaces {
   }
 
   return {
-    take(receipt, shown) {
+    take(receipt, received) {
       const before = stream;
-      const fault = faultOf(receipt, shown);
+      const fault = faultOf(receipt, received);
       const current = stream;
       return {
         fault,

@@ -21,7 +21,7 @@ const MAX_KEPT = 8;
 const NAME = /^\d{16}-\d+\.torn$/u;
 
 /** Saves the bytes that will be truncated. A full disk must not prevent the log from opening. */
-export async function keepTorn(
+export async function saveTornTail(
   disk: Disk,
   directory: string,
   place: { readonly position: number; readonly seq: number },
