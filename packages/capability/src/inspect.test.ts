@@ -3,7 +3,7 @@ import { describeCapability } from "./inspect.js";
 import { narrowCapability } from "./issue/narrow.js";
 import { HOLDER_KEY, issue, NOW } from "./testing/fixtures.js";
 
-test("a description shows every link and believes none", async () => {
+test("a description shows every link without verifying it", async () => {
   const held = await issue({ holder: HOLDER_KEY.publicKey });
   expect(describeCapability(held)).toMatchObject({ id: "cap-1", needsHolder: true });
   const { token } = await narrowCapability(held, HOLDER_KEY, { id: "a", expiresAt: NOW + 5 });
@@ -47,7 +47,7 @@ test("a Chio token is described by its grants", () => {
 });
 
 test.each(["", "nonsense", "{", '{"id":1}', "\ud800", null, "x".repeat(99_999)])(
-  "what cannot be read is a coded error: %j",
+  "an unreadable token is a coded error: %j",
   (token) => {
     expect(() => describeCapability(token)).toThrow("token is malformed");
   },

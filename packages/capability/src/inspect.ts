@@ -8,7 +8,7 @@ import { readChain } from "./token/chain.js";
 import { claimsToJson } from "./token/claims.js";
 import { tokenKey } from "./verifier/key.js";
 
-/** What a token says about itself. Nothing of it is verified. */
+/** The claims of a token. Nothing is verified. */
 export type CapabilityDescription = {
   readonly format: "countersign" | "chio";
   readonly id: string;
@@ -16,7 +16,7 @@ export type CapabilityDescription = {
   /** The agent; for Chio the subject's key. */
   readonly subject: string;
   readonly sessionId?: string;
-  /** The only principal it is valid for; absent where it names none. */
+  /** The only principal it is valid for; absent when it names none. */
   readonly principal?: string;
   readonly scopes: readonly string[];
   /** Seconds. */

@@ -91,7 +91,7 @@ test("a mutated token never verifies and never throws", () => {
       (at, insert) => {
         const mutated = text.slice(0, at) + insert + text.slice(at + 1);
         const facts = evaluateNow(patient, mutated, CONTEXT);
-        // Spaces and escapes between members do not change what is said.
+        // Spaces and escapes between members do not change the value.
         const isSame = facts.status === "valid" && canonicalJson(JSON.parse(mutated) as JsonValue);
         expect(isSame === false || isSame === canonicalJson(good)).toBe(true);
       },

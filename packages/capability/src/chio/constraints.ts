@@ -4,7 +4,7 @@ import type { Lossless } from "./lossless.js";
 import type { ChioConstraint } from "./model.js";
 import { hostOf, hostsWithin, isPathLike, matchesDomain, startsWithPath } from "./places.js";
 
-/** Members of the arguments that the gateway fills in; a constraint on one never looks into the payload. */
+/** Members of the arguments that the gateway sets; a constraint on one never reads the payload. */
 export const GATEWAY_ARGUMENTS: ReadonlySet<string> = new Set([
   "event_id",
   "agent_id",
@@ -43,12 +43,12 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["memory_store_allowlist", allowlist(["store", "memory_store", "collection", "namespace"])],
 ]);
 
-/** Whether a constraint can be judged at all; what cannot is a denial. */
+/** Whether a constraint can be evaluated; an unknown one denies. */
 export function isEvaluable({ type }: ChioConstraint): boolean {
   return CHECKS.has(type);
 }
 
-/** Whether a constraint holds for the arguments made of an event. */
+/** Whether a constraint is satisfied by the arguments of an event. */
 export function holds({ type, value }: ChioConstraint, args: JsonObject): boolean {
   return CHECKS.get(type)?.(value, args) === true;
 }
@@ -64,7 +64,7 @@ function custom(value: Lossless | undefined, args: JsonObject): boolean {
   const pair = customPair({ type: "custom", value: value ?? null });
   if (pair === undefined) return false;
   const [key, expected] = pair;
-  // Chio searches the whole tree; a payload that repeats the name of such a member must not count.
+  // Chio searches the whole tree; a payload with a member of the same name must not count.
   if (GATEWAY_ARGUMENTS.has(key)) return Object.hasOwn(args, key) && args[key] === expected;
   return [...members(args)].some(([name, member]) => name === key && member === expected);
 }
@@ -89,7 +89,7 @@ function isCount(value: Lossless | undefined): value is number {
   return typeof value === "number" && Number.isSafeInteger(value);
 }
 
-/** All of them, and there is at least one: a list of what is allowed says nothing about nothing. */
+/** All of them, and at least one: an allowlist does not allow an empty list. */
 function allOfSome<Item>(items: readonly Item[], test: (item: Item) => boolean): boolean {
   return items.length > 0 && items.every(test);
 }
@@ -102,7 +102,10 @@ function paths(args: JsonObject): string[] {
   return texts(args).filter(isPathLike);
 }
 
-/** Whether the arguments name an address, and none that leads elsewhere, in plain sight or inside a text. */
+/**
+ * Whether the arguments contain an address, and every address, alone or inside a text, passes the
+ * test.
+ */
 function leadsOnly(args: JsonObject, test: (host: string) => boolean): boolean {
   const all = texts(args);
   return (

@@ -6,12 +6,14 @@ const BINDING = "capability rejected by chain binding";
 const BUDGET = "capability rejected by sibling-sum budget";
 const MAX_SHARE = 10_000;
 
-/** Why the way by which a token came to its subject does not hold, signatures aside. */
+/** Why the delegation of a token is invalid, apart from signatures. */
 export function delegationFault(token: ChioToken): string | undefined {
   return fenceFault(token) ?? shapeFault(token) ?? budgetFault(token);
 }
 
-/** What Chio counts or proves beyond one token, and we have no books for: refused, never ignored. */
+/**
+ * Chio features that need state beyond one token, which we do not keep: rejected, never ignored.
+ */
 function fenceFault({ has, chain, grants }: ChioToken): string | undefined {
   if (has.caveats) return "token carries caveats";
   if (has.aggregate || chain.some((link) => link.has.aggregate)) {
@@ -48,7 +50,9 @@ function budgetFault({ id, chain, budgetShare }: ChioToken): string | undefined 
     : `${BUDGET}: parent capability ${parent.capabilityId} is not registered`;
 }
 
-/** Whether a token is as weak as a step of its chain says it was made. An unknown step is not kept. */
+/**
+ * Whether the token respects one attenuation of its chain. An unknown attenuation is not respected.
+ */
 function keeps({ grants, expiresAt }: ChioToken, step: ChioAttenuation): boolean {
   const about = grants.filter(
     ({ serverId, toolName }) =>
@@ -72,7 +76,7 @@ function keeps({ grants, expiresAt }: ChioToken, step: ChioAttenuation): boolean
     }
     case "reduce_cost_per_invocation":
     case "reduce_total_cost":
-      // An event on a screen costs nothing, so every cap on costs is kept.
+      // UI events cost nothing, so every cost limit is respected.
       return true;
     default:
       return false;

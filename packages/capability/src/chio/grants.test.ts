@@ -37,7 +37,7 @@ test("an event without a target needs a grant that names none", () => {
   expect(onModal(facts)).toBe(NOT_AUTHORIZED);
 });
 
-test("a grant without the session never binds, and a payload cannot lend one", () => {
+test("a grant without the session never binds, and a payload cannot supply it", () => {
   const grant = granting({ constraints: ON_MODAL.slice(1) });
   expect(judge(grant).status).toBe("wrong_session");
   expect(judge(grant, withPayload({ session_id: "sess_01" })).status).toBe("wrong_session");
@@ -53,7 +53,7 @@ test.each<[string, JsonObject]>([
   expect(judge(granting(grant))).toMatchObject({ status: "rejected", reason: NOT_AUTHORIZED });
 });
 
-test("a grant that names a principal opens nothing for another, nor where there is none, and a payload cannot lend one", () => {
+test("a grant for one principal allows nothing for another or for none, and a payload cannot supply it", () => {
   const alice = "jwt:https://login.example.org alice";
   const grant = constrained(custom("principal_id", alice));
   expect(onModal(judge(grant, { ...CONTEXT, principal: alice }))).toBeUndefined();
@@ -64,7 +64,7 @@ test("a grant that names a principal opens nothing for another, nor where there 
   expect(judge(both, { ...CONTEXT, principal: alice }).status).toBe("wrong_principal");
 });
 
-test("the name of a principal is no text that another constraint looks into", () => {
+test("other constraints do not read the name of a principal", () => {
   const alice = "jwt:https://login.example.org alice";
   const to = { type: "domain_exact", value: "shop.example" };
   const context = { ...withPayload({ url: "https://shop.example/" }), principal: alice };
@@ -78,7 +78,7 @@ test("wildcards for server and tool hold for every class", () => {
 });
 
 test.each(["regex_match", "max_transaction_amount_usd", "invented_tomorrow"])(
-  "a constraint nobody can evaluate denies: %s",
+  "a constraint that cannot be evaluated denies: %s",
   (type) => {
     expect(judge(constrained({ type, value: "x" }), withPayload({}))).toMatchObject({
       status: "rejected",
@@ -175,7 +175,7 @@ test.each<[string, JsonValue, JsonValue, string | undefined]>([
   expect(onModal(judge(constrained({ type, value }), withPayload(payload)))).toBe(reason);
 });
 
-test("a constraint about the payload denies where no payload is known", () => {
+test("a constraint about the payload denies without a payload", () => {
   expect(judge(constrained({ type: "max_length", value: 1000 }))).toMatchObject({
     status: "rejected",
     reason: NOT_AUTHORIZED,

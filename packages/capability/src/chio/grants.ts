@@ -4,23 +4,26 @@ import { formatScope, isClassification } from "../scope/grammar.js";
 import { customPair, GATEWAY_ARGUMENTS, holds, isEvaluable } from "./constraints.js";
 import type { ChioGrant } from "./model.js";
 
-/** What a grant is tied to; `undefined` where it names nothing, `false` where it contradicts itself. */
+/**
+ * The values a grant is bound to; `undefined` for members it does not name, `false` for
+ * contradictions.
+ */
 export type Binding = ReadonlyMap<string, string | false>;
 
-/** A grant that speaks about screens, with what it is tied to. */
+/** A grant for UI events, with its binding. */
 export type UiGrant = ChioGrant & { readonly binding: Binding };
 
-// Their proof lies outside the event, so a grant that carries one never binds to an event.
+// Their proof is outside the event, so a grant with one of these never binds to an event.
 const NEVER = new Set([
   "output_digest_sha256",
   "require_finding_purchase",
   "require_finding_recovery",
 ]);
 
-/** The `custom` constraint by which a grant names a principal. */
+/** The `custom` constraint that names a principal. */
 const PRINCIPAL = "principal_id";
 
-/** The grants on server `ag-ui` that allow to invoke a class of events. */
+/** The grants on server `ag-ui` that allow to invoke an event class. */
 export function uiGrants(grants: readonly ChioGrant[]): UiGrant[] {
   return grants
     .filter(
@@ -32,7 +35,7 @@ export function uiGrants(grants: readonly ChioGrant[]): UiGrant[] {
     .map((grant) => ({ ...grant, binding: bindingOf(grant) }));
 }
 
-/** Why a grant can open no event at all here; `undefined` when it might. */
+/** Why a grant cannot allow any event here; `undefined` when it might. */
 export function grantFault({ constraints, needsPossession }: ChioGrant): string | undefined {
   if (needsPossession) return "proof of possession is unavailable";
   const strange = constraints.find((constraint) => !isEvaluable(constraint));
@@ -42,10 +45,10 @@ export function grantFault({ constraints, needsPossession }: ChioGrant): string 
     : `portable kernel cannot safely evaluate ${strange.type}`;
 }
 
-/** Whether a grant is for this session, agent and event, as far as they are known without its class. */
+/** Whether a grant matches this session, agent and event, apart from the event's class. */
 export function fitsContext(grant: UiGrant, context: CapabilityContext): boolean {
   const args = contextArguments(context);
-  // The event has a session, so the grant must name it, and the same one.
+  // The event has a session, so the grant must name the same one.
   if (grant.binding.get("session_id") !== context.sessionId) return false;
   if (!fitsPrincipal(grant, context)) return false;
   return grant.constraints.every((constraint) => {
@@ -54,28 +57,29 @@ export function fitsContext(grant: UiGrant, context: CapabilityContext): boolean
     if (key !== undefined && GATEWAY_ARGUMENTS.has(key)) {
       return isAboutAspect(key) || holds(constraint, args);
     }
-    // Every other constraint looks into the payload; without one it is undecided.
+    // Every other constraint reads the payload; without one it is undecided.
     return context.event?.payload !== undefined && holds(constraint, args);
   });
 }
 
 /**
- * Whether a grant names no principal, or this one. Compared here and not through the arguments: those are texts that
- * every other constraint looks into, and the name of a principal may contain the address of its issuer.
+ * Whether a grant names no principal, or this one. Compared here and not through the arguments:
+ * other constraints read the arguments, and the name of a principal may contain the address of its
+ * issuer.
  */
 export function fitsPrincipal({ binding }: UiGrant, { principal }: CapabilityContext): boolean {
   const named = binding.get(PRINCIPAL);
   return named === undefined || named === principal;
 }
 
-/** Whether a grant that fits the context covers one aspect of the event. */
+/** Whether a grant that matches the context covers one aspect of the event. */
 export function bindsAspect(
   grant: UiGrant,
   context: CapabilityContext,
   { classification, target }: AuthorizedAspect,
 ): boolean {
   if (grant.toolName !== "*" && grant.toolName !== classification) return false;
-  // Both ways: what the event has the grant must name, what the grant names the event must have.
+  // Both directions: the grant must name the event's target, and the event must have the named one.
   if (grant.binding.get("target_component_type") !== target?.component_type) return false;
   if (grant.binding.get("target_component_id") !== target?.component_id) return false;
   const args: JsonObject = { ...contextArguments(context), event_classification: classification };
@@ -86,7 +90,7 @@ export function bindsAspect(
   );
 }
 
-/** The scope string that covers at least what a grant covers. */
+/** The scope string that covers at least the grant. */
 export function grantScope({ toolName, binding }: UiGrant): string {
   const type = binding.get("target_component_type");
   const id = binding.get("target_component_id");

@@ -12,7 +12,7 @@ export type Lossless =
   | readonly Lossless[]
   | { readonly [name: string]: Lossless };
 
-/** A Chio token as data, and the way back to the exact text that was signed. */
+/** A Chio token as data, with the exact text that was signed. */
 export type LosslessDocument = {
   readonly value: Lossless;
   /** The canonical JSON of a part of the document's own JSON. */
@@ -22,13 +22,14 @@ export type LosslessDocument = {
 };
 
 const LONG_INTEGER = /[0-9]{16}/;
-// A string to its end (or to the end of the text, so that an open quote is not scanned again and
-// again), or a long integer that is not part of a longer number.
+// A string to its end (or to the end of the text, so that an open quote is scanned only once), or a
+// long integer that is not part of a longer number.
 const TOKENS = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|(?<![0-9.eE+-])-?[1-9][0-9]{15,}(?![0-9.eE])/g;
 
 /**
- * Reads a token as text or as parsed JSON. Chio's times are 64-bit integers that a double cannot carry;
- * in text they are set aside as strings under a mark that the text cannot contain, its own hash.
+ * Reads a token as text or as parsed JSON. Chio's times are 64-bit integers, which a double cannot
+ * represent. In text they are replaced by strings with a prefix that the text cannot contain: its
+ * own hash.
  *
  * @throws CountersignError one of the `ERR_JSON_…` codes
  */

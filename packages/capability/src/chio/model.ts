@@ -1,9 +1,9 @@
 import type { Lossless } from "./lossless.js";
 
-/** A constraint of a grant; what `value` means depends on the type. */
+/** A constraint of a grant; the meaning of `value` depends on the type. */
 export type ChioConstraint = { readonly type: string; readonly value?: Lossless };
 
-/** What a token allows on one server. */
+/** The operations that a token allows on one server. */
 export type ChioGrant = {
   readonly serverId: string;
   readonly toolName: string;
@@ -13,10 +13,10 @@ export type ChioGrant = {
   readonly needsPossession: boolean;
 };
 
-/** How a step of the chain made the token weaker. */
+/** One attenuation of a delegation link. */
 export type ChioAttenuation = { readonly [name: string]: Lossless };
 
-/** One step by which a token came to its subject. */
+/** One link of the delegation chain. */
 export type ChioLink = {
   readonly capabilityId: string;
   readonly delegator: string;
@@ -31,7 +31,7 @@ export type ChioLink = {
   };
 };
 
-/** A Chio token, read but not believed. Keys and signatures are still text. */
+/** A parsed Chio token, not verified. Keys and signatures are still text. */
 export type ChioToken = {
   readonly schema?: string;
   readonly id: string;

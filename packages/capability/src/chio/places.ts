@@ -5,11 +5,12 @@ const BARE_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}\.?$
 const IGNORED_BY_BROWSERS = /^[\p{Cc} ]+|[\t\n\r]/gu;
 
 /**
- * The host a string leads to: `undefined` for what is no address, the empty string for an address
- * without a host (`javascript:…`), which no list of domains allows.
+ * The host of an address: `undefined` for a text that is not an address, the empty string for an
+ * address without a host (`javascript:…`), which no list of domains allows.
  */
 export function hostOf(text: string): string | undefined {
-  // Browsers drop these before they read an address, so `java\tscript:` is an address for them.
+  // Browsers remove these characters before they parse an address: for them `java\tscript:` is an
+  // address.
   const seen = text.replace(IGNORED_BY_BROWSERS, "");
   if (BARE_DOMAIN.test(seen)) return trimDot(seen.toLowerCase());
   if (!SCHEME.test(seen) && !TWO_SLASHES.test(seen)) return undefined;
@@ -22,8 +23,8 @@ const IN_ADDRESS = /[^\s<>"'`()[\]]*/y;
 const USER_PART = /^[^/?#\\]*@/;
 
 /**
- * The hosts a text would lead to once it is shown: addresses in the middle of it, and names a client
- * completes (`evil.example/login`). They can only speak against a token, never for it.
+ * The hosts of the links a client would show for a text: addresses inside it, and names that a
+ * client completes (`evil.example/login`). They can only deny a token, never allow it.
  */
 export function hostsWithin(text: string): string[] {
   const hosts: string[] = [];
@@ -39,9 +40,9 @@ export function hostsWithin(text: string): string[] {
 }
 
 function completedHost(text: string): string | undefined {
-  // A host has 253 characters at most; what follows it does not matter.
+  // A host has at most 253 characters; the rest does not matter.
   const seen = text.slice(0, ENOUGH_FOR_A_HOST).replace(IGNORED_BY_BROWSERS, "").trimEnd();
-  // An address of a mailbox is none of a page.
+  // A mail address is not a page address.
   if (/\s/.test(seen) || SCHEME.test(seen) || USER_PART.test(seen)) return undefined;
   const host = parseUrl(`https://${seen}`)?.hostname ?? "";
   return BARE_DOMAIN.test(host) ? trimDot(host) : undefined;
@@ -65,7 +66,7 @@ export function isPathLike(text: string): boolean {
   );
 }
 
-/** Segment-wise, so that `/tmp` does not cover `/tmpfile`; a path that climbs is covered by nothing. */
+/** By segment, so that `/tmp` does not cover `/tmpfile`; a path with `..` is never covered. */
 export function startsWithPath(path: string, prefix: string): boolean {
   const segments = path.split(/[/\\]/);
   const wanted = prefix.replace(/[/\\]+$/, "").split(/[/\\]/);

@@ -64,7 +64,8 @@ export function readChio(input: JsonValue, trust: TrustList, agents: ChioAgents)
   };
 }
 
-// Policies compile a token's scopes once per array, so equal lists of one token must be one array.
+// Policies compile a token's scopes once per array, so equal lists of one token must be the same
+// array.
 const scopeArrays = new WeakMap<ChioToken, Map<string, readonly string[]>>();
 
 function admitGrants(
@@ -105,12 +106,14 @@ function scopesOf(token: ChioToken, grants: readonly UiGrant[]): readonly string
   scopeArrays.set(token, known);
   const key = scopes.join("\n");
   const array = known.get(key) ?? Object.freeze(scopes);
-  // As many lists as there are sets of grants in force; a hostile token is forgotten with its entry.
+  // One list per set of active grants; the entry of a hostile token is collected with the token.
   if (known.size < 64) known.set(key, array);
   return array;
 }
 
-/** One count per token: an event counts against every grant, which is never more than Chio allows. */
+/**
+ * One count per token: an event counts against every grant, which never allows more than Chio does.
+ */
 function allowancesOf(
   id: string,
   { expiresAt }: ChioToken,

@@ -77,7 +77,7 @@ function readGrants(value: Lossless | undefined): readonly ChioGrant[] {
     [],
     ["grants", "resource_grants", "prompt_grants"],
   );
-  // Resources and prompts have no place on a screen; they are only held to be lists.
+  // Resource and prompt grants do not apply to UI events; only their type is checked.
   readMany("scope.resource_grants", own(scope, "resource_grants"), MAX_GRANTS, readObject);
   readMany("scope.prompt_grants", own(scope, "prompt_grants"), MAX_GRANTS, readObject);
   return readMany("scope.grants", own(scope, "grants"), MAX_GRANTS, readGrant);
@@ -159,7 +159,7 @@ function readU64(what: string, value: Lossless | undefined): bigint {
   return number;
 }
 
-/** Whether an optional member says anything; Chio leaves empty lists out. */
+/** Whether an optional member has a value; Chio omits empty lists. */
 function isPresent(value: Lossless | undefined): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }

@@ -5,18 +5,20 @@ import type { SignatureCheck } from "../model/signatures.js";
 import type { LosslessDocument } from "./lossless.js";
 import type { ChioToken } from "./model.js";
 
-/** The schema of the tokens read here; it is part of what they sign. */
+/** The schema of the supported tokens; it is part of the signed text. */
 export const CHIO_SCHEMA = "chio.capability.v1";
 
 const KEY = /^(?:ed25519:)?([0-9a-f]{64})$/;
 const SIGNATURE = /^(?:ed25519:)?([0-9a-f]{128})$/;
 
-/** The bare hex of an Ed25519 key; `undefined` for keys of another kind. */
+/** The bare hex of an Ed25519 key; `undefined` for other key types. */
 export function keyHex(text: string): string | undefined {
   return KEY.exec(text)?.[1];
 }
 
-/** The signatures of the token and of each link; `undefined` when one is of a kind we do not verify. */
+/**
+ * The signatures of the token and of each link; `undefined` when one has an unsupported algorithm.
+ */
 export function signatureChecks(
   document: LosslessDocument,
   token: ChioToken,
@@ -29,7 +31,7 @@ export function signatureChecks(
   const { signature: _signature, algorithm: _algorithm, schema: _schema, ...body } = json;
   const signature = SIGNATURE.exec(token.signature)?.[1];
   if (signature === undefined) return undefined;
-  // Older issuers signed plain tokens without the schema; newer features always come with it.
+  // Older issuers signed plain tokens without the schema; newer features always include it.
   const isPlain = token.budgetShare === undefined && !token.has.attenuation && !token.has.caveats;
   const checks: SignatureCheck[] = [
     {

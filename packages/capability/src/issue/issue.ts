@@ -9,39 +9,39 @@ import type { PublicKeyInput } from "../trust/public-key.js";
 import { keyName, readPublicKey, toJwk } from "../trust/public-key.js";
 import { signCompact } from "./sign-compact.js";
 
-/** What a new token allows. Times in seconds. */
+/** The grant of a new token. Times in seconds. */
 export type CapabilityGrant = {
   readonly agent: string;
   /** Absent: every session of the agent. */
   readonly sessionId?: string;
-  /** The only principal it is valid for. Absent: whichever principal uses the session. */
+  /** The only principal it is valid for. Absent: any principal of the session. */
   readonly principal?: string;
   readonly scopes: readonly string[];
   readonly notBefore: number;
   readonly expiresAt: number;
   readonly maxEvents?: number;
-  /** Makes a token that its holder must narrow before use, and nobody else can use. */
+  /** Creates a token that only its holder can use, after narrowing it. */
   readonly holder?: PublicKeyInput;
-  /** Random unless given. */
+  /** Default: random. */
   readonly id?: string;
 };
 
-/** A fresh token and what it says. */
+/** A new token and its claims. */
 export type IssuedCapability = { readonly token: string; readonly claims: CapabilityClaims };
 
-/** Issues tokens under one key. */
+/** Issues tokens with one key. */
 export type CapabilityIssuer = {
   /** The name in `iss`. */
   readonly issuer: string;
   /**
    * Issues a token.
    *
-   * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on a grant no token can carry
+   * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on a grant that a token cannot express
    */
   issue(grant: CapabilityGrant): Promise<IssuedCapability>;
 };
 
-/** An issuer; its name is `ed25519:<hex>` of its key unless it has another. */
+/** Creates an issuer; the default name is `ed25519:<hex>` of its key. */
 export function createCapabilityIssuer(options: {
   readonly key: Ed25519Key;
   readonly issuer?: string;
@@ -51,7 +51,7 @@ export function createCapabilityIssuer(options: {
   return {
     issuer,
     async issue(grant) {
-      // What is issued is read back, so that no token leaves that no verifier would take.
+      // The claims are parsed again, so that no token is issued that a verifier would reject.
       const claims = readClaims(
         claimsToJson({
           jti: grant.id ?? `cap_${randomSegment(16)}`,
@@ -76,7 +76,7 @@ export function createCapabilityIssuer(options: {
   };
 }
 
-/** A random piece of an id. */
+/** A random segment of an id. */
 export function randomSegment(bytes: number): string {
   return encodeBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }

@@ -14,7 +14,7 @@ import type { IssuedCapability } from "./issue.js";
 import { randomSegment } from "./issue.js";
 import { signCompact } from "./sign-compact.js";
 
-/** What to take away; what is left out stays as the parent has it. */
+/** The restrictions to add; omitted members keep the parent's value. */
 export type Narrowing = {
   readonly scopes?: readonly string[];
   readonly sessionId?: string;
@@ -23,15 +23,18 @@ export type Narrowing = {
   readonly notBefore?: number;
   readonly expiresAt?: number;
   readonly maxEvents?: number;
-  /** Who may narrow the result further, and must before use. Absent: the result is used as it is. */
+  /**
+   * The key that may narrow the result further, and must before use. Absent: the result is used
+   * directly.
+   */
   readonly holder?: PublicKeyInput;
-  /** The last segment of the new id; random unless given. */
+  /** The last segment of the new id; default: random. */
   readonly id?: string;
 };
 
 /**
- * Makes a weaker token of one that names this key as its holder, offline. The parent's signatures are
- * not checked here: whoever receives the result checks all of them.
+ * Creates a narrower token from one that names this key as its holder, offline. The parent's
+ * signatures are not checked here: the verifier of the result checks all of them.
  *
  * @throws CountersignError `ERR_CAPABILITY_NOT_HOLDER`, `ERR_CAPABILITY_WIDENS`, `ERR_CAPABILITY_MALFORMED`
  */

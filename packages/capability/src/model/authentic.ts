@@ -2,15 +2,15 @@ import type { CapabilityContext, CapabilityFacts } from "./facts.js";
 import type { SpendingBook } from "./spending.js";
 import type { SignatureCheck } from "./signatures.js";
 
-/** How many events a token of the lineage may open, and until when (seconds). */
+/** How many events a token of the lineage may authorize, and until when (seconds). */
 export type Allowance = {
-  /** The name of the count: see `allowanceId`. */
+  /** The key of the count: see `allowanceId`. */
   readonly id: string;
   readonly maxEvents: number;
   readonly expiresAt: number;
 };
 
-/** A token whose signatures hold: what remains depends on time, place and revocations. */
+/** A token with valid signatures; its validity still depends on time, context and revocations. */
 export type AuthenticToken = {
   readonly id: string;
   /** The ids whose revocation ends this token: its ancestors, then itself. */
@@ -23,7 +23,7 @@ export type AuthenticToken = {
   admit(context: CapabilityContext, spending: Pick<SpendingBook, "spent">): CapabilityFacts;
 };
 
-/** A token that was read: refused without any cryptography, or good if its signatures are. */
+/** A parsed token: rejected without cryptography, or valid if its signatures are. */
 export type Reading =
   | { readonly refusal: CapabilityFacts }
   | { readonly checks: readonly SignatureCheck[]; readonly token: AuthenticToken };

@@ -2,15 +2,15 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** Text or an object that is no capability token; `what` names the part that is wrong. */
+    /** The input is not a capability token; `what` names the invalid part. */
     ERR_CAPABILITY_MALFORMED: { what: string };
-    /** A narrowing that would allow more than its parent; `field` names the claim. */
+    /** A narrowing would allow more than its parent; `field` names the claim. */
     ERR_CAPABILITY_WIDENS: { field: string };
-    /** A narrowing by somebody the parent does not name as its holder. */
+    /** The signer of a narrowing is not the parent's holder. */
     ERR_CAPABILITY_NOT_HOLDER: { id: string };
-    /** A key of an issuer, a holder or an agent that cannot be read. */
+    /** A key of an issuer, a holder or an agent is invalid. */
     ERR_CAPABILITY_KEY: { expected: string };
-    /** A line of a revocation file that is no revocation. */
+    /** A line of a revocation file is not a revocation. */
     ERR_CAPABILITY_REVOCATION_LINE: { line: number };
   }
 }

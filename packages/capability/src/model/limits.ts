@@ -1,4 +1,4 @@
-/** Characters of one token text, its narrowings included: what Node takes as request headers in all. */
+/** Characters of one token text, including its narrowings: Node's limit for all request headers. */
 export const MAX_TOKEN_LENGTH = 16_384;
 
 /** How often one token may be narrowed. Each link costs one signature check (130 µs). */

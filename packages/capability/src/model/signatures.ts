@@ -1,16 +1,19 @@
 import { verifyEd25519 } from "@countersign/core/verify";
 
-/** One signature to check; any of the messages will do (Chio signs with or without `schema`). */
+/** One signature to check; any of the messages may match (Chio signs with or without `schema`). */
 export type SignatureCheck = {
   readonly key: Uint8Array;
   readonly messages: readonly Uint8Array[];
   readonly signature: Uint8Array;
 };
 
-/** Checks an Ed25519 signature; the runtime's own is synchronous in Node and asynchronous in browsers. */
+/** Verifies an Ed25519 signature; synchronous in Node and asynchronous in browsers. */
 export type VerifySignature = typeof verifyEd25519;
 
-/** Whether all signatures hold, in order, stopping at the first that does not. At once where the runtime can. */
+/**
+ * Whether all signatures are valid, in order, up to the first invalid one. Synchronous if the
+ * runtime is.
+ */
 export function verifySignatures(
   checks: readonly SignatureCheck[],
   verify: VerifySignature = verifyEd25519,

@@ -1,22 +1,24 @@
 /**
- * The name under which the events of a token are counted: ids are unique only for their issuer, and one issuer must
- * not use up what another gave out.
+ * The key under which the events of a token are counted: ids are unique per issuer only, and one
+ * issuer must not use up another's allowance.
  */
 export function allowanceId(issuer: string, id: string): string {
   return JSON.stringify([issuer, id]);
 }
 
-/** Counts the events tokens have opened. Shared by several verifiers where they guard the same agents. */
+/**
+ * Counts the events that tokens have authorized. Verifiers that guard the same agents share one.
+ */
 export type SpendingBook = {
   /** Events counted so far. */
   spent(id: string): number;
-  /** Counts one; the count may be forgotten after the token's expiry (seconds). */
+  /** Counts one event; the count may be dropped after the token's expiry (seconds). */
   count(id: string, expiresAt: number): void;
-  /** Whether there is no room for the count of one more token. */
+  /** Whether no further token can be counted. */
   isFull(now: number): boolean;
 };
 
-/** Counts in memory, at most `most` tokens at once. */
+/** Counts in memory, for at most `most` tokens at once. */
 export function createSpendingBook(most = 100_000): SpendingBook {
   const counts = new Map<string, { events: number; expiresAt: number }>();
   return {
@@ -26,7 +28,7 @@ export function createSpendingBook(most = 100_000): SpendingBook {
       if (entry === undefined) counts.set(id, { events: 1, expiresAt });
       else {
         entry.events += 1;
-        // The same id under a later expiry must not forget what was spent under the earlier one.
+        // The same id with a later expiry must not drop the earlier count.
         entry.expiresAt = Math.max(entry.expiresAt, expiresAt);
       }
     },

@@ -3,7 +3,7 @@ import { CountersignError, isWellFormed } from "@countersign/core";
 import "../model/errors.js";
 import { MAX_NAME_LENGTH, MAX_PRINCIPAL_LENGTH } from "../model/limits.js";
 
-/** The error of everything that cannot be read; it names the part and its form, never its content. */
+/** The error of every invalid input; it names the part and its form, never its content. */
 export function malformed(
   what: string,
   form?: string,
@@ -13,9 +13,9 @@ export function malformed(
 }
 
 /**
- * A JSON object with all of the required and none but the optional members.
+ * A JSON object with all required members and no members other than the optional ones.
  *
- * Closed on purpose: a member nobody reads could be a restriction nobody enforces.
+ * Closed on purpose: an unknown member could be a restriction that is not enforced.
  */
 export function readClosed<Value = JsonValue>(
   what: string,
@@ -48,10 +48,10 @@ export function own<Value>(
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-// Control characters and padding let one name look like another in a receipt or a console.
+// Control characters and padding can make one name look like another in a receipt or a console.
 const UNSAFE_NAME = /[\p{Cc}]|^\s|\s$/u;
 
-/** A name that is shown to people: bounded, unpadded, without control characters. */
+/** A name that people read: bounded, unpadded, without control characters. */
 export function readName(what: string, value: unknown): string {
   if (!isName(value)) throw malformed(what);
   return value;
@@ -68,8 +68,8 @@ export function isName(value: unknown): value is string {
 }
 
 /**
- * A principal as access control names it. It may end in a space, because a subject may; it is compared, so a reader
- * must not change it.
+ * A principal as access control names it. It may end in a space, because a subject may. It is
+ * compared, so it is not normalized.
  */
 export function readPrincipal(what: string, value: unknown): string {
   const isPrincipal =
@@ -82,7 +82,7 @@ export function readPrincipal(what: string, value: unknown): string {
   return value;
 }
 
-/** A whole number from `least` up. */
+/** An integer of at least `least`. */
 export function readInteger(what: string, value: unknown, least: number): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < least) {
     throw malformed(what);
@@ -100,7 +100,7 @@ export function readList<Item = JsonValue>(
   return value as readonly Item[];
 }
 
-/** Freezes a value of our own making all the way down. */
+/** Freezes one of our own values recursively. */
 export function deepFreeze<T extends JsonValue | JsonObject>(value: T): T {
   if (value !== null && typeof value === "object") {
     for (const part of Object.values(value)) deepFreeze(part);

@@ -4,7 +4,7 @@ import { createRevocationList, formatRevocation, parseRevocations } from "./revo
 const FIRST = { capability_id: "cap-1", revoked_at: 10 };
 const SECOND = { capability_id: "cap-1/a", revoked_at: 20 };
 
-test("a written list reads back, blank lines aside", () => {
+test("a written list reads back, and blank lines are skipped", () => {
   const text = `${formatRevocation(FIRST)}\n${formatRevocation(SECOND)}`;
   expect(parseRevocations(text)).toEqual([FIRST, SECOND]);
 });
@@ -24,14 +24,14 @@ test.each([
   '{"capability_id":"","revoked_at":1}',
   '{"capability_id":"a","revoked_at":1,"x":1}',
   '{"capability_id":"a","capability_id":"b","revoked_at":1}',
-])("a line that is no revocation stops the reading: %s", (line) => {
+])("a line that is not a revocation stops the parser: %s", (line) => {
   expect(() => parseRevocations(`${formatRevocation(FIRST)}${line}\n`)).toThrow(
-    "line 2 is no revocation",
+    "line 2 is not a revocation",
   );
 });
 
 test.each(["", "a\nb", "x".repeat(1025)])(
-  "nothing is written that could not be read again: %j",
+  "an id that could not be read again is not written: %j",
   (id) => {
     const revocation = { capability_id: id, revoked_at: 1 };
     expect(() => formatRevocation(revocation)).toThrow("token is malformed: capability_id");

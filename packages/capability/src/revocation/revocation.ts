@@ -4,16 +4,16 @@ import { malformed, own, readClosed, readInteger } from "../reading/read.js";
 
 const MAX_LINE_BYTES = 8192;
 
-// Looser than our own ids: Chio's are free text.
+// More permissive than our own ids: Chio's are free text.
 const ID = /^[^\p{Cc}]{1,1024}$/u;
 
-/** Where a verifier asks whether a token was revoked. It answers at once; a store answers from a copy. */
+/** The source of revocations. It answers synchronously; a store answers from a copy. */
 export type RevocationSource = {
-  /** Whether this very id was revoked. The verifier asks for every ancestor too. */
+  /** Whether exactly this id was revoked. The verifier also asks for every ancestor. */
   isRevoked(id: string): boolean;
 };
 
-/** One revocation, as it stands in a file. */
+/** One revocation, as in a file. */
 export type Revocation = {
   readonly capability_id: string;
   /** Seconds. */
@@ -23,9 +23,9 @@ export type Revocation = {
 /** Revocations in memory. */
 export type RevocationList = RevocationSource & {
   /**
-   * Adds one; the first time it was revoked stays.
+   * Adds one; the first revocation time of an id is kept.
    *
-   * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on an id no token can have
+   * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on an id that a token cannot have
    */
   revoke(revocation: Revocation): void;
   /** All of them, oldest entry first. */
@@ -50,7 +50,7 @@ export function createRevocationList(revocations: Iterable<Revocation> = []): Re
 /**
  * One line of a revocation file, with its line ending.
  *
- * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on what could not be read again
+ * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on an id that could not be read again
  */
 export function formatRevocation(revocation: Revocation): string {
   const { capability_id, revoked_at } = checkRevocation(revocation);
@@ -58,8 +58,8 @@ export function formatRevocation(revocation: Revocation): string {
 }
 
 /**
- * Reads a revocation file: one JSON object per line. A line that cannot be read is an error, never
- * skipped, because it may be the one that matters.
+ * Parses a revocation file: one JSON object per line. An invalid line is an error, never skipped,
+ * because it may be the relevant one.
  *
  * @throws CountersignError `ERR_CAPABILITY_REVOCATION_LINE` with the line's number
  */
@@ -71,7 +71,7 @@ export function parseRevocations(text: string): Revocation[] {
     } catch {
       throw new CountersignError(
         "ERR_CAPABILITY_REVOCATION_LINE",
-        `line ${index + 1} is no revocation`,
+        `line ${index + 1} is not a revocation`,
         { line: index + 1 },
       );
     }
@@ -83,7 +83,7 @@ function readRevocation(line: string): Revocation {
   return checkRevocation(readClosed("revocation", value, ["capability_id", "revoked_at"]));
 }
 
-// On the way in as on the way out: one line that cannot be read would keep a gateway from starting.
+// Checked on reading and on writing: one invalid line would prevent a gateway from starting.
 function checkRevocation(revocation: Readonly<Record<string, unknown>>): Revocation {
   const id = own(revocation, "capability_id");
   if (typeof id !== "string" || !ID.test(id)) throw malformed("capability_id");

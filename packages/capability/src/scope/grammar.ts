@@ -3,25 +3,27 @@ import type { Classification, CountersignError } from "@countersign/core";
 import { malformed } from "../reading/read.js";
 import { MAX_SCOPE_LENGTH, MAX_SCOPES } from "../model/limits.js";
 
-/** `ui:<classification>:<component_type>[:<component_id>]`, taken apart. */
+/** A parsed `ui:<classification>:<component_type>[:<component_id>]`. */
 export type Scope = {
   readonly classification: Classification | "*";
-  /** `*` also stands for events without a target. */
+  /** `*` also matches events without a target. */
   readonly componentType: string;
-  /** Absent: every id, and events that name none; so `ui:alert:toast` and `ui:alert:toast:*` mean the same. */
+  /**
+   * Absent: every id, and events without one; so `ui:alert:toast` and `ui:alert:toast:*` are equal.
+   */
   readonly componentId?: string;
 };
 
 const CLASSES: ReadonlySet<string> = new Set(CLASSIFICATIONS);
 const UNSAFE = /[\p{Cc}\s]/u;
 
-/** Whether a string names a class. */
+/** Whether a string is a class. */
 export function isClassification(value: unknown): value is Classification {
   return typeof value === "string" && CLASSES.has(value);
 }
 
 /**
- * Reads a scope; only the first three colons separate, a component id may contain more.
+ * Parses a scope; only the first three colons separate, a component id may contain more.
  *
  * @throws CountersignError `ERR_CAPABILITY_MALFORMED`
  */
@@ -40,7 +42,7 @@ export function parseScope(text: string): Scope {
     : { classification, componentType, componentId };
 }
 
-/** The text of a scope, without an id that says `*`. */
+/** The text of a scope, without a `*` id. */
 export function formatScope(scope: Scope): string {
   const { classification, componentType, componentId } = scope;
   const short = `ui:${classification}:${componentType}`;
@@ -48,8 +50,8 @@ export function formatScope(scope: Scope): string {
 }
 
 /**
- * The one order in which a set of scopes is written: by code units, each once. The spelling of each
- * stays, because a policy may ask for a scope by its exact text.
+ * The canonical order of a set of scopes: by code units, without duplicates. Texts stay unchanged,
+ * because a policy may require a scope by its exact text.
  *
  * @throws CountersignError `ERR_CAPABILITY_MALFORMED` on a scope outside the grammar or on too many
  */

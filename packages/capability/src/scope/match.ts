@@ -1,7 +1,7 @@
 import type { Scope } from "./grammar.js";
 import { parseScope } from "./grammar.js";
 
-/** What an event does, and where. */
+/** The class and target of an event. */
 export type ScopeQuestion = {
   readonly classification: string;
   readonly componentType?: string | undefined;

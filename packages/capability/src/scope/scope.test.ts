@@ -94,7 +94,7 @@ test("covering is reflexive and transitive", () => {
   );
 });
 
-test("the canonical order does not depend on the order given and keeps every spelling", () => {
+test("the canonical order does not depend on the order given and keeps every text", () => {
   fc.assert(
     fc.property(fc.array(scopeText, { maxLength: 20 }), (scopes) => {
       const canonical = canonicalScopes(scopes);
@@ -104,7 +104,7 @@ test("the canonical order does not depend on the order given and keeps every spe
   );
 });
 
-test("what widens is named", () => {
+test("widened scopes are named", () => {
   expect(
     widenedScopes(["ui:submit:modal"], ["ui:submit:modal:a", "ui:submit:*", "ui:alert:modal"]),
   ).toEqual(["ui:submit:*", "ui:alert:modal"]);

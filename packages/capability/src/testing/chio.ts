@@ -33,7 +33,7 @@ export function sign(value: JsonObject, key = ISSUER): string {
   return encodeHex(createSigner(key).sign(new TextEncoder().encode(canonicalJson(signed))));
 }
 
-/** The test vector with changes, signed anew. */
+/** The test vector with changes, signed again. */
 export function token(changes: JsonObject = {}): JsonObject {
   const value = { ...body(), ...changes };
   return { ...value, signature: sign(value) };

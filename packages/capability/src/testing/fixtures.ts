@@ -35,7 +35,7 @@ export async function issue(
   return (await createCapabilityIssuer({ key }).issue({ ...GRANT, ...changes })).token;
 }
 
-/** A clock that stands still until it is told. */
+/** A clock that stands still until `set`. */
 export function fakeClock(seconds = NOW): { now(): number; set(seconds: number): void } {
   let milliseconds = seconds * 1000;
   return {
@@ -55,7 +55,7 @@ export function testVerifier(options: Partial<CapabilityVerifierOptions> = {}): 
   });
 }
 
-/** The facts, which Node must give at once. */
+/** The facts, which Node must return synchronously. */
 export function evaluateNow(
   verifier: CapabilityVerifier,
   token: JsonValue,
@@ -66,7 +66,10 @@ export function evaluateNow(
   return facts;
 }
 
-/** A compact JWS of exactly these texts, signed by a key: what a hostile or careless signer could make. */
+/**
+ * A compact JWS of exactly these texts, signed with a key, as a hostile or careless signer could
+ * create it.
+ */
 export function signRaw(header: string, payload: string, key = ISSUER_KEY): string {
   const encode = (text: string): string => encodeBase64Url(new TextEncoder().encode(text));
   const input = `${encode(header)}.${encode(payload)}`;

@@ -4,14 +4,16 @@ import { malformed } from "../reading/read.js";
 import type { CompactToken } from "./compact.js";
 import { readCompact } from "./compact.js";
 
-/** Stands between a token and its narrowing; legal in a bearer token and in a WebSocket sub-protocol. */
+/**
+ * Separates a token from its narrowing; legal in a bearer token and in a WebSocket sub-protocol.
+ */
 const SEPARATOR = "~";
 
 /** One link, and the text up to and including it. */
 export type ChainLink = CompactToken & { readonly text: string };
 
 /**
- * Takes a token text apart: the issuer's JWS, then each narrowing after a `~`.
+ * Splits a token text: the issuer's JWS, then each narrowing after a `~`.
  *
  * @throws CountersignError `ERR_CAPABILITY_MALFORMED`
  */
@@ -36,7 +38,9 @@ export function appendLink(parent: string, link: string): string {
   return text;
 }
 
-/** How a narrowing names the token it narrows: by everything that token says, its signatures included. */
+/**
+ * The digest by which a narrowing names its parent: it covers the whole text, signatures included.
+ */
 export function parentDigest(text: string): string {
   return encodeBase64Url(sha256(text));
 }

@@ -13,17 +13,17 @@ import { parseScope } from "../scope/grammar.js";
 import type { Ed25519Jwk } from "../trust/public-key.js";
 import { readPublicKey } from "../trust/public-key.js";
 
-/** What one link of a token says; the names are those of the wire (RFC 7519, RFC 7800). */
+/** The claims of one link; the names are those of the wire (RFC 7519, RFC 7800). */
 export type CapabilityClaims = {
-  /** The id; a narrowing's is its parent's with `/` and a segment of its own. */
+  /** The id; for a narrowing its parent's id, `/` and its own segment. */
   readonly jti: string;
-  /** Who signed: an issuer's name, or `ed25519:<hex>` of the holder for a narrowing. */
+  /** The signer: an issuer's name, or `ed25519:<hex>` of the holder for a narrowing. */
   readonly iss: string;
   /** The agent. */
   readonly sub: string;
   /** The session; absent for every session of the agent. */
   readonly sid?: string;
-  /** The principal; absent for whichever principal uses the session. */
+  /** The principal; absent for any principal of the session. */
   readonly principal?: string;
   readonly scope: readonly string[];
   /** Seconds; valid from here on … */
@@ -31,7 +31,10 @@ export type CapabilityClaims = {
   /** … and until just before here. */
   readonly exp: number;
   readonly max_events?: number;
-  /** The holder, who alone may narrow this token, and without whose narrowing it opens nothing. */
+  /**
+   * The holder: only this key may narrow the token, and without its narrowing the token allows
+   * nothing.
+   */
   readonly cnf?: { readonly jwk: Ed25519Jwk };
   /** Base64url SHA-256 of the token this link narrows. */
   readonly parent?: string;
@@ -50,7 +53,7 @@ export function isCapabilityId(value: unknown): value is string {
 }
 
 /**
- * Reads claims as a closed object: a claim nobody knows could be a restriction nobody enforces.
+ * Parses claims as a closed object: an unknown claim could be a restriction that is not enforced.
  *
  * @throws CountersignError `ERR_CAPABILITY_MALFORMED`
  */
@@ -95,7 +98,7 @@ export function claimsToJson(claims: CapabilityClaims): JsonObject {
   };
 }
 
-/** The key a token names as its holder. */
+/** The holder's key of a token. */
 export function holderKey(claims: CapabilityClaims): Uint8Array | undefined {
   return claims.cnf === undefined ? undefined : readPublicKey({ ...claims.cnf.jwk });
 }

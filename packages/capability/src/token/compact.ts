@@ -4,10 +4,10 @@ import { malformed, readClosed } from "../reading/read.js";
 import type { CapabilityClaims } from "./claims.js";
 import { readClaims } from "./claims.js";
 
-/** The `typ` of our tokens: a JWS made for anything else never passes for one (RFC 8725 §3.11). */
+/** The `typ` of our tokens: a JWS for another purpose is never accepted (RFC 8725 §3.11). */
 export const TOKEN_TYPE = "countersign-cap+jwt";
 
-/** One compact JWS, read but not yet believed. */
+/** One parsed compact JWS, not verified. */
 export type CompactToken = {
   readonly keyId: string;
   readonly claims: CapabilityClaims;
@@ -15,14 +15,14 @@ export type CompactToken = {
   readonly signature: Uint8Array;
 };
 
-// 64 bytes are 86 characters, so the length is settled before anything is decoded.
+// 64 bytes are 86 characters, so the length is checked before decoding.
 const COMPACT = /^([A-Za-z0-9_-]{1,512})\.([A-Za-z0-9_-]{1,16384})\.([A-Za-z0-9_-]{86})$/;
 const KEY_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Takes a compact JWS apart, strictly: one spelling of base64url, JSON without duplicate keys, and a
- * header of exactly `alg`, `kid` and `typ`. No header can therefore choose another algorithm, bring
- * its own key (`jwk`, `jku`, `x5c`) or demand extensions (`crit`).
+ * Parses a compact JWS strictly: canonical base64url, JSON without duplicate keys, and a header of
+ * exactly `alg`, `kid` and `typ`. So no header can choose another algorithm, supply its own key
+ * (`jwk`, `jku`, `x5c`) or require extensions (`crit`).
  *
  * @throws CountersignError `ERR_CAPABILITY_MALFORMED`
  */

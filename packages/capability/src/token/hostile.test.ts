@@ -32,7 +32,7 @@ const statusOf = (token: string): string => evaluateNow(testVerifier(), token).s
 const signed = (claims: object, header: object = HEADER): string =>
   signRaw(JSON.stringify(header), JSON.stringify(claims));
 
-// Never cut off, so that every mutation meets the whole verifier.
+// No limit on forgeries, so that every mutation reaches the whole verifier.
 const patient = testVerifier({ cache: 1, forgeries: { count: 1e9, windowSeconds: 1 } });
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~ {}"=%\u0000é';
@@ -95,7 +95,7 @@ test("arbitrary JSON never verifies and never makes the verifier throw", () => {
   );
 });
 
-test("the verdict on signatures is jose's, but for what jose forgives: loose bits, padding, spaces", async () => {
+test("the verdict on signatures equals jose's, except where jose is lenient: loose bits, padding, spaces", async () => {
   const token = await issue();
   const key = await importJWK({ ...toJwk(ISSUER_KEY.publicKey) }, "EdDSA");
   const isGoodForJose = async (text: string): Promise<boolean> => {
@@ -110,7 +110,7 @@ test("the verdict on signatures is jose's, but for what jose forgives: loose bit
   await fc.assert(
     fc.asyncProperty(mutation, async (mutate) => {
       const mutated = mutate(token);
-      // 86 characters carry four bits more than a signature has; jose ignores them, we refuse them.
+      // 86 characters have four bits more than a signature; jose ignores them, we reject them.
       fc.pre(mutated === token || mutated.slice(0, -1) !== token.slice(0, -1));
       const isGood = evaluateNow(patient, mutated).status === "valid";
       const isPlain = /^[\w-]+\.[\w-]+\.[\w-]+$/u.test(mutated);
@@ -120,7 +120,7 @@ test("the verdict on signatures is jose's, but for what jose forgives: loose bit
   );
 });
 
-test("a token signed by hand from the same claims is as good as an issued one", () => {
+test("a token signed by hand from the same claims is equivalent to an issued one", () => {
   expect(statusOf(signed(CLAIMS))).toBe("valid");
 });
 
@@ -141,7 +141,7 @@ test.each<[string, object]>([
   expect(statusOf(signed(CLAIMS, header))).toBe("malformed");
 });
 
-test("the public key is no secret to sign with (HS256 confusion)", () => {
+test("the public key is not accepted as an HMAC secret (HS256 confusion)", () => {
   const encode = (value: object): string =>
     encodeBase64Url(new TextEncoder().encode(JSON.stringify(value)));
   for (const alg of ["HS256", "EdDSA"]) {
@@ -153,7 +153,7 @@ test("the public key is no secret to sign with (HS256 confusion)", () => {
   }
 });
 
-test("a key id of another trusted issuer does not lend its key", () => {
+test("a key id of another trusted issuer does not select its key", () => {
   const verifier = testVerifier({
     issuers: [
       { issuer: "alpha", keys: [ISSUER_KEY.publicKey] },
@@ -202,7 +202,7 @@ test.each<[string, object]>([
   expect(statusOf(signed({ ...CLAIMS, ...changes }))).toBe("malformed");
 });
 
-test("bounds are reached, not only passed", () => {
+test("values at each bound are accepted", () => {
   expect(statusOf(signed({ ...CLAIMS, scope: scopes(MAX_SCOPES) }))).toBe("valid");
   expect(statusOf(signed({ ...CLAIMS, scope: [`ui:alert:${"x".repeat(247)}`] }))).toBe("valid");
 });

@@ -27,7 +27,7 @@ const held = (changes: Parameters<typeof issue>[0] = {}): Promise<string> =>
 const narrow = async (token: string, narrowing: Narrowing = {}): Promise<string> =>
   (await narrowCapability(token, HOLDER_KEY, narrowing)).token;
 
-/** A link of any content, well signed by the holder: what a dishonest holder can make. */
+/** A link with any content, correctly signed by the holder: what a dishonest holder can create. */
 function dishonest(parent: string, changes: object, key = HOLDER_KEY): string {
   const header = { alg: "EdDSA", kid: keyThumbprint(key.publicKey), typ: TOKEN_TYPE };
   const claims = {
@@ -54,7 +54,7 @@ test("a narrowed token is valid with the id of its path", async () => {
   });
 });
 
-test("a token with a holder opens nothing by itself, so cutting links off gains nothing", async () => {
+test("a token with a holder allows nothing by itself, so removing links gains nothing", async () => {
   const parent = await held();
   const middle = await narrow(parent, { id: "a", holder: HOLDER });
   const leaf = await narrow(middle, { id: "b", scopes: ["ui:display:*"] });
@@ -105,7 +105,7 @@ test.each<[string, Narrowing]>([
   expect(isCountersignError(refusal, "ERR_CAPABILITY_WIDENS") && refusal.facts.field).toBe(field);
 });
 
-test("nobody but the holder narrows", async () => {
+test("only the holder can narrow", async () => {
   const parent = await held();
   await expect(narrowCapability(parent, STRANGER_KEY)).rejects.toMatchObject({
     code: "ERR_CAPABILITY_NOT_HOLDER",
@@ -124,7 +124,7 @@ test("nobody but the holder narrows", async () => {
   );
 });
 
-test("a holder cannot take the id of somebody else's token", async () => {
+test("a holder cannot use the id of another token", async () => {
   for (const jti of ["cap-2", "cap-1", "cap-2/x", "cap-1/x/y"]) {
     expect(evaluateNow(testVerifier(), dishonest(await held(), { jti })).reason).toBe(
       "capability verification failed: narrowing has an id of another token",
@@ -165,7 +165,7 @@ test("a token is narrowed eight times and not nine", async () => {
   );
 });
 
-test("a scope text of a holder's own making does not count as the issuer's exact scope", async () => {
+test("a scope text that a holder wrote does not count as the issuer's exact scope", async () => {
   const exact = "ui:submit:modal:confirm-refund";
   const parent = await held({ scopes: ["ui:submit:*"] });
   const facts = evaluateNow(testVerifier(), await narrow(parent, { scopes: [exact] }));
@@ -177,7 +177,7 @@ test("a scope text of a holder's own making does not count as the issuer's exact
   );
 });
 
-test("a scope that was dropped on the way does not come back by its text", async () => {
+test("a removed scope does not return by its text", async () => {
   const exact = "ui:submit:modal:confirm-refund";
   const parent = await held({ scopes: ["ui:submit:*", exact] });
   const middle = await narrow(parent, { scopes: ["ui:submit:*"], holder: HOLDER });
@@ -199,7 +199,10 @@ const scope = fc
   )
   .map(([classification, type, id]) => `ui:${classification}:${type}${id}`);
 const scopeList = fc.uniqueArray(scope, { minLength: 1, maxLength: 4 });
-/** How a link is made of its parent's scopes: which ones stay, and what their wildcards become. */
+/**
+ * How a link is derived from its parent's scopes: which ones stay, and how their wildcards are
+ * replaced.
+ */
 const step = fc.array(
   fc.tuple(
     fc.nat(3),
@@ -241,7 +244,7 @@ const EVENTS: EventFacts[] = CLASSIFICATIONS.flatMap((classification) =>
   })),
 );
 
-test("any chain of narrowings opens a subset of what its parent opens, under any policy", async () => {
+test("any chain of narrowings allows a subset of its parent, under any policy", async () => {
   await fc.assert(
     fc.asyncProperty(
       scopeList,
@@ -276,7 +279,7 @@ test("any chain of narrowings opens a subset of what its parent opens, under any
         });
         const verifier = testVerifier();
         const opened = (token: string): EventFacts[] => {
-          // The policy's own type: what a verifier answers is what a policy takes.
+          // The policy's own type: a policy accepts the result of a verifier.
           const capability: PolicyCapabilityFacts = evaluateNow(verifier, token);
           expect(capability.status).toBe("valid");
           return EVENTS.filter(
@@ -299,7 +302,7 @@ test("any chain of narrowings opens a subset of what its parent opens, under any
     ),
     {
       numRuns: 60,
-      // Found once: what was refined of other scopes was held against one that was left whole.
+      // A past bug: a refined scope was compared with the wrong, unrefined one.
       examples: [
         [
           ["ui:*:*", "ui:*:*:a", "ui:alert:toast:a"],
@@ -318,7 +321,7 @@ test("any chain of narrowings opens a subset of what its parent opens, under any
   );
 });
 
-test("a narrowed holder's key is its own: the first holder cannot narrow further", async () => {
+test("a narrowed token has its own holder: the first holder cannot narrow further", async () => {
   const token = await narrow(await held(), { holder: toJwk(STRANGER_KEY.publicKey) });
   await expect(narrow(token)).rejects.toMatchObject({ code: "ERR_CAPABILITY_NOT_HOLDER" });
   const { token: leaf } = await narrowCapability(token, STRANGER_KEY, { maxEvents: 1 });

@@ -6,7 +6,7 @@ import { parentDigest } from "./chain.js";
 import type { CapabilityClaims } from "./claims.js";
 import { holderKey } from "./claims.js";
 
-/** The first claim by which a child would allow more than its parent. */
+/** The first claim in which a child would allow more than its parent. */
 export function widenedField(
   parent: CapabilityClaims,
   child: CapabilityClaims,
@@ -24,7 +24,7 @@ export function widenedField(
   return undefined;
 }
 
-/** Why a chain does not hold together, signatures aside; `undefined` when it does. */
+/** Why a chain is inconsistent, apart from signatures; `undefined` when it is consistent. */
 export function chainFault(links: readonly ChainLink[]): string | undefined {
   let parent: ChainLink | undefined;
   for (const link of links) {
@@ -32,8 +32,8 @@ export function chainFault(links: readonly ChainLink[]): string | undefined {
     if (fault !== undefined) return fault;
     parent = link;
   }
-  // Whoever receives a narrowed token receives its parent's text too. That text must be worthless
-  // without the holder's key, or cutting off the last link would undo the narrowing.
+  // The recipient of a narrowed token also receives its parent's text. That text must be worthless
+  // without the holder's key, or removing the last link would undo the narrowing.
   return parent?.claims.cnf === undefined
     ? undefined
     : "token must be narrowed by its holder before use";
@@ -51,7 +51,8 @@ function linkFault(parent: ChainLink, { claims, keyId }: ChainLink): string | un
     return "narrowing is not signed by the holder";
   }
   if (claims.parent !== parentDigest(parent.text)) return "narrowing belongs to another token";
-  // The holder picks ids only below its own token, so it can neither use up nor shadow somebody else's.
+  // The holder chooses ids only below its own token, so it can neither use up nor shadow other
+  // tokens.
   if (claims.jti.slice(0, claims.jti.lastIndexOf("/")) !== parent.claims.jti) {
     return "narrowing has an id of another token";
   }
@@ -63,9 +64,9 @@ function linkFault(parent: ChainLink, { claims, keyId }: ChainLink): string | un
 export type EffectiveScope = { readonly text: string; readonly origin: string };
 
 /**
- * The scopes of the last link with their origins. A policy may ask for one scope by its exact text,
- * "a wildcard does not count"; a holder must not write that text under a wildcard and so gain what
- * the parent did not have. Therefore only texts the issuer wrote ever reach the policy.
+ * The scopes of the last link with their origins. A policy may require one scope by its exact text,
+ * where a wildcard is not enough. A holder must not write that text under a wildcard and so gain
+ * more than its parent. So only texts of the issuer reach the policy.
  */
 export function effectiveScopes(chain: readonly CapabilityClaims[]): readonly EffectiveScope[] {
   const [root, ...narrowings] = chain;

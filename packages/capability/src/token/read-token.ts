@@ -13,7 +13,8 @@ import type { EffectiveScope } from "./narrowing.js";
 import { chainFault, effectiveScopes } from "./narrowing.js";
 
 /**
- * Reads a token text: everything that costs no cryptography is settled here, the issuer's key first.
+ * Parses a token text: everything that needs no cryptography is checked here, the issuer's key
+ * first.
  *
  * @throws CountersignError `ERR_CAPABILITY_MALFORMED`
  */
@@ -76,7 +77,7 @@ function validFacts(links: readonly ChainLink[], { claims }: ChainLink): Capabil
   });
 }
 
-/** Where a holder wrote scopes of its own, the issuer's wider ones must not speak for them. */
+/** When a holder wrote its own scopes, the issuer's wider ones must not replace them. */
 function refinement(scopes: readonly EffectiveScope[]): NonNullable<CapabilityFacts["authorize"]> {
   const held = scopes.map(({ text, origin }) => ({ text, origin, parsed: parseScope(text) }));
   return (_event, { classification, target }, asked) => {
@@ -87,7 +88,7 @@ function refinement(scopes: readonly EffectiveScope[]): NonNullable<CapabilityFa
     };
     const isOpen = held.some(({ text, origin, parsed }) => {
       if (asked !== undefined && origin !== asked) return false;
-      // What is left whole is worth what the issuer's own token would be.
+      // An unrefined scope has the value of the issuer's own token.
       return text === asked || matchesScope(parsed, question);
     });
     return isOpen ? undefined : NOT_AUTHORIZED;

@@ -13,7 +13,7 @@ import "../model/errors.js";
 /** An Ed25519 public key as JWK (RFC 8037). */
 export type Ed25519Jwk = { readonly kty: "OKP"; readonly crv: "Ed25519"; readonly x: string };
 
-/** A public key in any of its spellings: `ed25519:<hex>`, bare hex, PEM, JWK, or 32 raw bytes. */
+/** A public key in any encoding: `ed25519:<hex>`, bare hex, PEM, JWK, or 32 raw bytes. */
 export type PublicKeyInput = string | Uint8Array | { readonly [member: string]: unknown };
 
 const HEX = /^(?:ed25519:)?([0-9a-f]{64})$/;
@@ -27,14 +27,14 @@ export function readPublicKey(input: PublicKeyInput): Uint8Array {
   const raw = rawKey(input);
   if (raw === undefined || raw.length !== 32) throw keyError();
   try {
-    // Reading a key from PEM is where core refuses weak ones.
+    // The PEM import in core rejects weak keys.
     return importPublicKeyPem(exportPublicKeyPem(raw));
   } catch {
     throw keyError();
   }
 }
 
-/** `ed25519:<hex>`: how a key is named as an issuer. */
+/** `ed25519:<hex>`: the name of a key as an issuer. */
 export function keyName(publicKey: Uint8Array): string {
   return `ed25519:${encodeHex(publicKey)}`;
 }
@@ -46,7 +46,7 @@ export function toJwk(publicKey: Uint8Array): Ed25519Jwk {
 
 /** The thumbprint (RFC 7638) of a public key: the `kid` of the tokens it signs. */
 export function keyThumbprint(publicKey: Uint8Array): string {
-  // RFC 7638 §3.3 asks for the required members in lexicographic order without spaces: canonical JSON.
+  // RFC 7638 §3.3 requires the members in lexicographic order without spaces: canonical JSON.
   return encodeBase64Url(sha256(canonicalJson({ ...toJwk(publicKey) })));
 }
 
@@ -62,7 +62,7 @@ function rawKey(input: PublicKeyInput): Uint8Array | undefined {
 }
 
 function jwkBytes(jwk: Readonly<Record<string, unknown>>): Uint8Array | undefined {
-  // A JWK with `d` is a private key that lost its way; do not take it in silence.
+  // A JWK with `d` is a private key passed by mistake; do not accept it silently.
   if (Object.hasOwn(jwk, "d")) return undefined;
   const { kty, crv, x } = jwk as { kty?: unknown; crv?: unknown; x?: unknown };
   return kty === "OKP" && crv === "Ed25519" && typeof x === "string"

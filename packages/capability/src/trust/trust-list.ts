@@ -3,26 +3,26 @@ import { isName } from "../reading/read.js";
 import type { PublicKeyInput } from "./public-key.js";
 import { keyName, keyThumbprint, readPublicKey } from "./public-key.js";
 
-/** An issuer by its key alone, or by a name with the keys it signs under (two while it rotates). */
+/** An issuer by its key alone, or by a name with its keys (two while it rotates). */
 export type TrustedIssuer =
   | PublicKeyInput
   | { readonly issuer: string; readonly keys: readonly PublicKeyInput[] };
 
-/** Who may issue tokens. */
+/** The trusted issuers. */
 export type TrustList = {
-  /** The key a token names by `iss` and `kid`; only keys of that very issuer count. */
+  /** The key that a token names by `iss` and `kid`; only keys of that issuer count. */
   find(issuer: string, keyId: string): Uint8Array | undefined;
-  /** The key itself, when any issuer signs under it (Chio tokens name issuers by key). */
+  /** The key itself, if any issuer signs with it (Chio tokens name issuers by key). */
   findKey(hex: string): Uint8Array | undefined;
   /** The names of all issuers. */
   readonly issuers: readonly string[];
 };
 
 /**
- * Reads a trust list. A key without a name is an issuer called `ed25519:<hex>`.
+ * Creates a trust list. A key without a name is an issuer called `ed25519:<hex>`.
  *
- * @throws CountersignError `ERR_CAPABILITY_KEY` on a key that cannot be read or that is weak
- * @throws TypeError on an issuer without a usable name or without keys
+ * @throws CountersignError `ERR_CAPABILITY_KEY` on an invalid or weak key
+ * @throws TypeError on an issuer without a valid name or without keys
  */
 export function createTrustList(issuers: readonly TrustedIssuer[]): TrustList {
   const byIssuer = new Map<string, Map<string, Uint8Array>>();

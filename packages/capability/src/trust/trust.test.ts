@@ -8,7 +8,7 @@ import { createTrustList } from "./trust-list.js";
 
 const { publicKey } = ISSUER_KEY;
 
-test("a key reads the same from every spelling", () => {
+test("a key reads the same from every encoding", () => {
   for (const spelling of [
     keyName(publicKey),
     encodeHex(publicKey),
@@ -27,7 +27,7 @@ test.each<[string, Parameters<typeof readPublicKey>[0]]>([
   ["a point of small order", `ed25519:01${"00".repeat(31)}`],
   ["another curve", { ...toJwk(publicKey), crv: "X25519" }],
   ["a private JWK", { ...toJwk(publicKey), d: "secret" }],
-])("%s is no key, and the error shows nothing of it", (_what, input) => {
+])("%s is not a key, and the error contains nothing of it", (_what, input) => {
   expect(() => readPublicKey(input)).toThrow(
     "not an Ed25519 public key (ed25519:<64 hex>, PEM or JWK)",
   );

@@ -4,17 +4,17 @@ import { narrowCapability } from "../issue/narrow.js";
 import { CONTEXT, HOLDER_KEY, issue, testVerifier } from "../testing/fixtures.js";
 import type { VerifySignature } from "../model/signatures.js";
 
-/** How browsers answer. */
+/** Verifies asynchronously, as in browsers. */
 const later: VerifySignature = async (...check) => verifyEd25519(...check);
 
-test("where signatures are verified with a promise, so is the token", async () => {
+test("with an asynchronous signature check the token is verified asynchronously", async () => {
   const verifier = testVerifier({ verify: later });
   const held = await issue({ holder: HOLDER_KEY.publicKey });
   const { token } = await narrowCapability(held, HOLDER_KEY);
   const pending = verifier.evaluate(token, CONTEXT);
   expect(pending).toBeInstanceOf(Promise);
   expect((await pending).status).toBe("valid");
-  // The second time nothing is left to verify.
+  // The second time no signature is left to verify.
   expect(verifier.evaluate(token, CONTEXT)).toMatchObject({ status: "valid" });
 });
 

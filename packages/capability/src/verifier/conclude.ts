@@ -5,7 +5,7 @@ import type { RevocationSource } from "../revocation/revocation.js";
 import type { AuthenticToken } from "../model/authentic.js";
 import type { SpendingBook } from "../model/spending.js";
 
-/** Time, revocations and counts at the moment of asking. */
+/** Time, revocations and counts at the time of the decision. */
 export type Moment = {
   /** Seconds. */
   readonly now: number;
@@ -13,7 +13,7 @@ export type Moment = {
   readonly spending: SpendingBook;
 };
 
-/** What an authentic token is worth here and now. The first reason against it wins. */
+/** The result for an authentic token in this context. The first reason against it wins. */
 export function conclude(
   token: AuthenticToken,
   context: CapabilityContext,
@@ -29,7 +29,7 @@ export function conclude(
       ancestor === id ? reason : `${reason}: delegation ancestor has been revoked`,
     );
   }
-  // Written so that a clock that answers NaN refuses.
+  // Written so that a clock that returns NaN rejects.
   if (!(now >= token.notBefore)) return refuse(id, "not_yet_valid");
   if (!(now < token.expiresAt)) return refuse(id, "expired");
   const facts = token.admit(context, spending);

@@ -2,12 +2,13 @@ import { createRecent } from "./recent.js";
 
 const SESSIONS = 10_000;
 
-/** How many signatures that do not verify one session may cost us. */
+/** The maximum number of invalid signatures to check for one session. */
 export type ForgeryLimit = { readonly count: number; readonly windowSeconds: number };
 
 /**
- * Counts forgeries per agent and session. A forged token costs its sender a few hundred bytes and us one
- * signature check; past the limit it costs us a hash and a lookup, and nobody else notices.
+ * Counts forgeries per agent and session. A forged token costs its sender a few hundred bytes and
+ * us one signature check. Over the limit it costs us a hash and a lookup, and other sessions are
+ * unaffected.
  */
 export function createForgeryCounter({ count, windowSeconds }: ForgeryLimit): {
   isOver(place: string, now: number): boolean;

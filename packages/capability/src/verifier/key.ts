@@ -2,21 +2,21 @@ import type { JsonValue } from "@countersign/core";
 import { canonicalJson, isWellFormed, sha256Hex } from "@countersign/core";
 import { MAX_CHIO_BYTES, MAX_TOKEN_LENGTH } from "../model/limits.js";
 
-/** No token has more values than this; a walk stops here, however large an object is presented. */
+/** The maximum number of values in a token; the traversal stops here for larger objects. */
 const MAX_VALUES = 8192;
 
-/** The name under which a token is remembered; `undefined` for what is too large or no token at all. */
+/** The cache key of a token; `undefined` for input that is too large or not a token. */
 export function tokenKey(value: JsonValue): string | undefined {
   if (typeof value === "string") {
     const most = value.startsWith("{") ? MAX_CHIO_BYTES : MAX_TOKEN_LENGTH;
-    // UTF-8 writes every half of a surrogate pair as the same bytes, so two texts would share one name.
+    // UTF-8 encodes every lone surrogate as the same bytes, so two texts would share one key.
     if (value.length > most || !isWellFormed(value)) return undefined;
     return sha256Hex(value);
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
   if (!isSmall(value)) return undefined;
   try {
-    // An object and its text are two presentations of one token; "{" keeps objects apart from texts.
+    // An object and its text are two forms of one token; "{" distinguishes objects from texts.
     return `{${sha256Hex(canonicalJson(value))}`;
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRecent } from "./recent.js";
 
-test("what was not asked for the longest is forgotten first, and never more than the bound is kept", () => {
+test("the least recently used value is evicted first, and the bound is never exceeded", () => {
   const recent = createRecent<number>(2);
   recent.set("a", 1);
   recent.set("b", 2);
@@ -14,7 +14,7 @@ test("what was not asked for the longest is forgotten first, and never more than
   expect(recent.size).toBe(2);
 });
 
-test("setting a key again replaces its value and takes no second place", () => {
+test("setting a key again replaces its value and uses no second slot", () => {
   const recent = createRecent<number>(2);
   recent.set("a", 1);
   recent.set("b", 2);

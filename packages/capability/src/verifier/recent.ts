@@ -1,13 +1,13 @@
-/** A bounded map that forgets what was not asked for the longest. */
+/** A bounded map that evicts the least recently used value. */
 export type Recent<Value> = {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
   readonly size: number;
 };
 
-/** Keeps at most `most` values. */
+/** Creates a map of at most `most` values. */
 export function createRecent<Value>(most: number): Recent<Value> {
-  // A Map iterates in the order of insertion, so re-inserting on use keeps the stalest first.
+  // A Map iterates in insertion order, so re-inserting on use keeps the least recently used first.
   const values = new Map<string, Value>();
   return {
     get(key) {

@@ -19,7 +19,7 @@ import { allowanceId, createSpendingBook } from "../model/spending.js";
 
 const ISSUER = keyName(ISSUER_KEY.publicKey);
 
-test("a token of a trusted issuer is valid for its agent and session, at once", async () => {
+test("a token of a trusted issuer is valid for its agent and session, synchronously", async () => {
   const facts = evaluateNow(testVerifier(), await issue());
   expect(facts).toMatchObject({
     id: "cap-1",
@@ -37,7 +37,7 @@ test("one token keeps one array of scopes", async () => {
   expect(evaluateNow(verifier, token).scopes).toBe(evaluateNow(verifier, token).scopes);
 });
 
-test("the window is closed at its start and open at its end", async () => {
+test("the validity period includes its start and excludes its end", async () => {
   const clock = fakeClock();
   const verifier = testVerifier({ clock });
   const token = await issue({ notBefore: NOW, expiresAt: NOW + 10 });
@@ -71,7 +71,7 @@ test("another agent and another session are refused by name", async () => {
   );
 });
 
-test("a token without a session is good in every session of its agent", async () => {
+test("a token without a session is valid in every session of its agent", async () => {
   const { sessionId: _session, ...grant } = GRANT;
   const { token } = await createCapabilityIssuer({ key: ISSUER_KEY }).issue(grant);
   expect(evaluateNow(testVerifier(), token, { ...CONTEXT, sessionId: "any" }).status).toBe("valid");
@@ -111,7 +111,7 @@ test("a revocation source that fails refuses everything", async () => {
   });
 });
 
-test("a token opens as many events as it says", async () => {
+test("a token authorizes as many events as it states", async () => {
   const verifier = testVerifier();
   const token = await issue({ maxEvents: 2 });
   for (let event = 0; event < 2; event++) {
@@ -162,7 +162,7 @@ test("the limits of a token are known once it was found authentic, its parent's 
   expect(verifier.allowances(7)).toBeUndefined();
 });
 
-test("a full spending book refuses new allowances and forgets only expired ones", async () => {
+test("a full spending book refuses new allowances and drops only expired ones", async () => {
   const clock = fakeClock();
   const verifier = testVerifier({ clock, spending: createSpendingBook(1) });
   const first = await issue({ id: "one", maxEvents: 5, expiresAt: NOW + 10 });
@@ -174,7 +174,7 @@ test("a full spending book refuses new allowances and forgets only expired ones"
   expect(evaluateNow(verifier, second).status).toBe("valid");
 });
 
-test("spending what was not found valid changes nothing", async () => {
+test("spending a token that was not valid changes nothing", async () => {
   const verifier = testVerifier();
   const token = await issue({ maxEvents: 1 });
   verifier.spend({ id: "cap-1" });
@@ -182,7 +182,7 @@ test("spending what was not found valid changes nothing", async () => {
   expect(evaluateNow(verifier, token).status).toBe("valid");
 });
 
-test("two issuers that gave out one id have a count each", async () => {
+test("two issuers with one id have separate counts", async () => {
   const verifier = testVerifier({ issuers: [ISSUER_KEY.publicKey, HOLDER_KEY.publicKey] });
   const ours = await issue({ maxEvents: 1 });
   const theirs = await issue({ maxEvents: 2 }, HOLDER_KEY);
@@ -205,7 +205,7 @@ test("the budget survives eviction from the cache", async () => {
   expect(evaluateNow(verifier, token).status).toBe("exhausted");
 });
 
-test("a session that forges is cut off without cryptography; others are not", async () => {
+test("a session that forges is rejected without cryptography; others are not", async () => {
   const clock = fakeClock();
   const verifier = testVerifier({ clock, forgeries: { count: 3, windowSeconds: 60 } });
   const token = await issue();
@@ -224,7 +224,7 @@ test("a session that forges is cut off without cryptography; others are not", as
   expect(evaluateNow(verifier, token).status).toBe("valid");
 });
 
-test("a token known to be good stays good in a session that forges", async () => {
+test("a token known to be valid stays valid in a session that forges", async () => {
   const verifier = testVerifier({ forgeries: { count: 1, windowSeconds: 60 } });
   const token = await issue();
   expect(evaluateNow(verifier, token).status).toBe("valid");
@@ -239,18 +239,18 @@ test("a named issuer is known by its name and its own keys alone", async () => {
       { issuer: "https://other.example", keys: [STRANGER_KEY.publicKey] },
     ],
   });
-  // Signed by a key that is trusted, but under the name `ed25519:…`, which is not listed.
+  // Signed by a trusted key, but under the name `ed25519:…`, which is not listed.
   expect(evaluateNow(verifier, await issue()).status).toBe("untrusted_issuer");
 });
 
-test("options that make no sense are the caller's mistake", () => {
+test("invalid options are the caller's mistake", () => {
   expect(() => testVerifier({ cache: 0 })).toThrow(TypeError);
   expect(() => testVerifier({ issuers: [{ issuer: "x", keys: [] }] })).toThrow(TypeError);
   expect(() => testVerifier({ issuers: ["nonsense"] })).toThrow("not an Ed25519 public key");
 });
 
 test.each([null, 1, true, [], "", "a.b.c", "~", "{", "x".repeat(20_000)])(
-  "what is no token is malformed, not an error: %j",
+  "a value that is not a token is malformed, not an error: %j",
   (token) => {
     expect(evaluateNow(testVerifier(), token)).toMatchObject({
       id: "<malformed>",

@@ -20,51 +20,55 @@ import { verifySignatures } from "../model/signatures.js";
 import type { SpendingBook } from "../model/spending.js";
 import { createSpendingBook } from "../model/spending.js";
 
-/** What a verifier rests on. */
+/** Options of {@link createCapabilityVerifier}. */
 export type CapabilityVerifierOptions = {
-  /** Who may issue: keys, or names with keys. */
+  /** The trusted issuers: keys, or names with keys. */
   readonly issuers: readonly TrustedIssuer[];
   readonly revocations: RevocationSource;
   /** `now` in milliseconds. */
   readonly clock: { now(): number };
-  /** Tokens remembered at once, authentic and refused ones separately; 10,000 each. */
+  /** Maximum number of cached tokens, valid and rejected ones separately; default 10,000 each. */
   readonly cache?: number;
   readonly spending?: SpendingBook;
-  /** 32 forgeries per session and minute unless told otherwise. */
+  /** Default: 32 forgeries per session and minute. */
   readonly forgeries?: ForgeryLimit;
   readonly chio?: ChioOptions;
-  /** How signatures are checked; the runtime's own way unless told otherwise. */
+  /** Verifies signatures; default: the runtime's implementation. */
   readonly verify?: VerifySignature;
 };
 
-/** Judges tokens where they are presented. Never throws on data; undecided is refused. */
+/** Verifies tokens in a context. Never throws on data; undecided means rejected. */
 export type CapabilityVerifier = {
-  /** What a token is worth here and now: at once in Node, as a promise where WebCrypto verifies. */
+  /** Verifies a token now: synchronously in Node, as a promise with WebCrypto. */
   evaluate(
     token: JsonValue,
     context: CapabilityContext,
   ): CapabilityFacts | Promise<CapabilityFacts>;
-  /** Counts one delivered event against a token, by what `evaluate` answered, and the tokens it was narrowed from. */
+  /**
+   * Counts one delivered event against a token, given the result of `evaluate`, and against its
+   * parents.
+   */
   spend(facts: Pick<CapabilityFacts, "id">): void;
   /**
-   * The limits a token is under: its own and those of the tokens it was narrowed from; `undefined` for one that was
-   * not found authentic, or is no longer remembered.
+   * The limits of a token: its own and those of its parents; `undefined` for a token that is not
+   * authentic, or no longer cached.
    */
   allowances(token: JsonValue): readonly Allowance[] | undefined;
 };
 
-/** Token texts kept whole: at most 4 MiB of ours. */
+/** Token texts cached by their full text: at most 4 MiB of ours. */
 const TEXTS_AT_HAND = 256;
 
 const INTERNAL = "capability verification failed: internal verification error";
 const TOO_MANY = "capability verification failed: too many forged tokens in this session";
 
 /**
- * Makes a verifier. Bytes are bounded first, then a token is looked up by its hash, then read, then its
- * issuer's key is looked up; only what passed all that costs a signature check, once per token.
+ * Creates a verifier. It bounds the bytes first, then looks the token up by its hash, parses it,
+ * and looks up the issuer's key. Only a token that passes all this costs a signature check, once
+ * per token.
  *
- * @throws CountersignError `ERR_CAPABILITY_KEY` on an issuer's key that cannot be read
- * @throws TypeError on options that make no sense
+ * @throws CountersignError `ERR_CAPABILITY_KEY` on an invalid issuer key
+ * @throws TypeError on invalid options
  */
 export function createCapabilityVerifier(options: CapabilityVerifierOptions): CapabilityVerifier {
   const { revocations, clock, cache = 10_000, spending = createSpendingBook() } = options;
@@ -73,11 +77,11 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
   const trust = createTrustList(options.issuers);
   const agents = createChioAgents(options.chio);
   const authentic = createRecent<AuthenticToken>(cache);
-  // Hashing 521 characters is most of what a known token costs, and a session presents the same text
-  // with every event. Only authentic texts get here, so a flood of others cannot push them out.
+  // Hashing 521 characters is most of the cost of a known token, and a session presents the same
+  // text with every event. Only authentic texts get here, so a flood of others cannot evict them.
   const atHand = createRecent<AuthenticToken>(TEXTS_AT_HAND);
   const refused = createRecent<CapabilityFacts>(cache);
-  // As long as somebody has the answer: an allowance forgotten there would not be counted.
+  // Kept as long as the caller holds the facts: an allowance dropped earlier would not be counted.
   const spenders = new WeakMap<Pick<CapabilityFacts, "id">, AuthenticToken>();
   const forgeries = createForgeryCounter(options.forgeries ?? { count: 32, windowSeconds: 60 });
   const seconds = (): number => Math.floor(clock.now() / 1000);
@@ -140,7 +144,7 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
       try {
         return evaluate(value, context);
       } catch {
-        // A store that is down or a clock that throws: undecided is refused.
+        // A store that is down or a clock that throws: undecided means rejected.
         return refuse(MALFORMED_ID, "rejected", INTERNAL);
       }
     },
