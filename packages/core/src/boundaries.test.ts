@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const SOURCE = dirname(fileURLToPath(import.meta.url));
 
-/** Every file and package a module reaches where the `node` condition does not hold. */
+/** Every file and package that a module imports when the `node` condition does not apply. */
 function reached(entry: string, seen = new Set<string>()): Set<string> {
   if (seen.has(entry)) return seen;
   seen.add(entry);

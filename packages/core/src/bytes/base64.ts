@@ -18,9 +18,9 @@ export function encodeBase64Url(bytes: Uint8Array): string {
 }
 
 /**
- * Base64 as bytes. Padding is required and unused bits must be zero: one byte string has one text.
+ * Decodes base64. Padding is required and unused bits must be zero: one byte string has one text.
  *
- * @throws CountersignError `ERR_BYTES_BASE64` with the offset of the first character that does not fit
+ * @throws CountersignError `ERR_BYTES_BASE64` with the offset of the first invalid character
  */
 export function decodeBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0) throw base64Error(text.length);
@@ -31,9 +31,10 @@ export function decodeBase64(text: string): Uint8Array {
 }
 
 /**
- * Base64url as bytes. Padding is refused and unused bits must be zero: one byte string has one text.
+ * Decodes base64url. Padding is rejected and unused bits must be zero: one byte string has one
+ * text.
  *
- * @throws CountersignError `ERR_BYTES_BASE64` with the offset of the first character that does not fit
+ * @throws CountersignError `ERR_BYTES_BASE64` with the offset of the first invalid character
  */
 export function decodeBase64Url(text: string): Uint8Array {
   return decode(text, text.length, URL_SAFE_VALUES);
@@ -78,7 +79,7 @@ function decode(text: string, end: number, values: Int8Array): Uint8Array {
       bytes[written++] = (pending >> bits) & 255;
     }
   }
-  // A non-zero rest would let several texts name the same bytes (RFC 4648 §3.5).
+  // Nonzero unused bits would let several texts encode the same bytes (RFC 4648 §3.5).
   if ((pending & ((1 << bits) - 1)) !== 0) throw base64Error(end - 1);
   return bytes;
 }

@@ -12,9 +12,9 @@ export function encodeHex(bytes: Uint8Array): string {
 }
 
 /**
- * Hexadecimal as bytes; both letter cases are read, nothing else is (no spaces, no `0x`).
+ * Decodes hexadecimal in either letter case, and nothing else (no spaces, no `0x`).
  *
- * @throws CountersignError `ERR_BYTES_HEX` with the offset of the first character that does not fit
+ * @throws CountersignError `ERR_BYTES_HEX` with the offset of the first invalid character
  */
 export function decodeHex(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length >> 1);

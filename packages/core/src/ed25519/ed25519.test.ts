@@ -159,7 +159,7 @@ function holds<Key extends { publicKey: Uint8Array }>(
   });
 }
 
-test("a runtime without Ed25519 is named as such, other failures stay what they are", async () => {
+test("a runtime without Ed25519 is reported as such, other failures stay unchanged", async () => {
   const unknown = Promise.reject(new DOMException("", "NotSupportedError"));
   await expect(supported(unknown)).rejects.toMatchObject({ code: "ERR_ED25519_UNAVAILABLE" });
   await expect(supported(Promise.reject(new RangeError("other")))).rejects.toThrow(RangeError);

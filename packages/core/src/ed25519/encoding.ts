@@ -3,10 +3,10 @@ import { concatBytes, equalBytes } from "../bytes/bytes.js";
 import { decodeHex } from "../bytes/hex.js";
 import { CountersignError } from "../errors/error.js";
 
-/** What the PEM label says the text holds. */
+/** The label of a PEM text. */
 export type PemLabel = "PUBLIC KEY" | "PRIVATE KEY";
 
-// RFC 8410: the DER around an Ed25519 key is constant, so a prefix says all there is to say.
+// RFC 8410: the DER around an Ed25519 key is constant, so a prefix is enough.
 const DER_PREFIX: Readonly<Record<PemLabel, Uint8Array>> = {
   "PUBLIC KEY": /* @__PURE__ */ decodeHex("302a300506032b6570032100"),
   "PRIVATE KEY": /* @__PURE__ */ decodeHex("302e020100300506032b657004220420"),
@@ -35,7 +35,7 @@ export function decodePem(label: PemLabel, pem: string): Uint8Array {
   try {
     der = decodeBase64(text.slice(begin.length, -end.length).replace(/[\r\n\t ]+/g, ""));
   } catch {
-    // The cause names an offset inside a key; it stays here.
+    // The cause contains an offset inside a key: it is not passed on.
     throw pemError(label);
   }
   const prefix = DER_PREFIX[label];
@@ -48,7 +48,7 @@ export function decodePem(label: PemLabel, pem: string): Uint8Array {
   return der.slice(prefix.length);
 }
 
-/** Throws `ERR_ED25519_LENGTH` unless the bytes have the length they must have. */
+/** Throws `ERR_ED25519_LENGTH` unless the bytes have the required length. */
 export function assertLength(
   what: "public key" | "private key" | "signature",
   bytes: Uint8Array,

@@ -5,8 +5,8 @@ import { isWeakPublicKey } from "./strictness.js";
 /**
  * The 32 raw bytes of a public key in PEM form (SPKI, RFC 8410).
  *
- * @throws CountersignError `ERR_ED25519_PEM`, or `ERR_ED25519_WEAK_KEY` when no signature under the
- *   key could mean anything
+ * @throws CountersignError `ERR_ED25519_PEM`, or `ERR_ED25519_WEAK_KEY` for a key under which
+ * signatures prove nothing
  */
 export function importPublicKeyPem(pem: string): Uint8Array {
   const key = decodePem("PUBLIC KEY", pem);

@@ -3,9 +3,9 @@ import type { KeyObject } from "node:crypto";
 import { assertLength, decodePem, encodeDer } from "./encoding.js";
 
 /**
- * A private key that never shows itself: not when printed, not as JSON.
+ * A private key that does not appear when printed or as JSON.
  *
- * Made by {@link generateKey} or {@link importPrivateKey}.
+ * Created by {@link generateKey} or {@link importPrivateKey}.
  */
 export class Ed25519Key {
   readonly #privateKey: KeyObject;
@@ -30,7 +30,7 @@ export class Ed25519Key {
   }
 }
 
-/** Signs messages under one key. */
+/** Signs messages with one key. */
 export interface Signer {
   /** The raw public key, 32 bytes. */
   readonly publicKey: Uint8Array;
@@ -38,13 +38,14 @@ export interface Signer {
   sign(message: Uint8Array): Uint8Array;
 }
 
-/** A fresh key from the operating system's randomness. */
+/** A new key from the operating system's random source. */
 export function generateKey(): Ed25519Key {
   return new Ed25519Key(generateKeyPairSync("ed25519").privateKey);
 }
 
 /**
- * A key from its PEM form (unencrypted PKCS#8, RFC 8410) or its 32-byte seed (RFC 8032's private key).
+ * A key from its PEM form (unencrypted PKCS#8, RFC 8410) or its 32-byte seed (RFC 8032's private
+ * key).
  *
  * @throws CountersignError `ERR_ED25519_PEM` or `ERR_ED25519_LENGTH`
  */
@@ -55,12 +56,17 @@ export function importPrivateKey(pemOrSeed: string | Uint8Array): Ed25519Key {
   return new Ed25519Key(createPrivateKey({ key: der, format: "der", type: "pkcs8" }));
 }
 
-/** A signer over a key; the parsed key is kept, since parsing PEM for each call costs ten signatures. */
+/**
+ * A signer for a key; it keeps the parsed key, since parsing PEM for each call costs ten
+ * signatures.
+ */
 export function createSigner(key: Ed25519Key): Signer {
   return { publicKey: key.publicKey, sign: (message) => key.sign(message) };
 }
 
-/** The PEM form (unencrypted PKCS#8) of a private key. Keep it where only the signer can read it. */
+/**
+ * The PEM form (unencrypted PKCS#8) of a private key. Store it where only the signer can read it.
+ */
 export function exportPrivateKeyPem(key: Ed25519Key): string {
   return key.toPem();
 }

@@ -27,7 +27,7 @@ export class Ed25519Key {
   }
 }
 
-/** Signs messages under one key. WebCrypto is asynchronous, so this signer is. */
+/** Signs messages with one key. WebCrypto is asynchronous, so this signer is. */
 export interface Signer {
   /** The raw public key, 32 bytes. */
   readonly publicKey: Uint8Array;
@@ -35,7 +35,7 @@ export interface Signer {
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** A fresh key from the runtime's randomness. */
+/** A new key from the runtime's random source. */
 export async function generateKey(): Promise<Ed25519Key> {
   const pair = await supported(subtle().generateKey("Ed25519", true, ["sign", "verify"]));
   if (!("privateKey" in pair)) throw new TypeError("WebCrypto made no key pair");
@@ -55,7 +55,7 @@ export async function importPrivateKey(pemOrSeed: string | Uint8Array): Promise<
   assertLength("private key", seed);
   const der = asSource(encodeDer("PRIVATE KEY", seed));
   const key = await supported(subtle().importKey("pkcs8", der, "Ed25519", true, ["sign"]));
-  // WebCrypto derives the public half only when it writes the key as a JWK.
+  // WebCrypto derives the public key only when it exports a JWK.
   const { x = "" } = await subtle().exportKey("jwk", key);
   return new Ed25519Key(key, decodeBase64Url(x));
 }

@@ -14,17 +14,18 @@ const SMALL_ORDER_Y: readonly Uint8Array[] = [
 const GROUP_ORDER = decodeHex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
 
 /**
- * Whether a public key is of small order or not in its canonical form.
+ * Whether a public key has small order or a non-canonical encoding.
  *
- * Under a small-order key one signature fits many messages, so "it verifies" says nothing about who
- * signed. Verifiers disagree on non-canonical forms; refusing them makes every runtime agree.
+ * With a small-order key one signature is valid for many messages, so it does not prove who signed.
+ * Verifiers disagree on non-canonical encodings; rejecting them makes all runtimes agree.
  */
 export function isWeakPublicKey(key: Uint8Array): boolean {
   return SMALL_ORDER_Y.some((y) => sameY(key, y)) || isNonCanonicalY(key);
 }
 
 /**
- * Whether a signature can be valid at all, decided before any curve arithmetic and alike everywhere.
+ * Whether a signature can be valid, decided before any curve arithmetic and the same in every
+ * runtime.
  *
  * @throws CountersignError `ERR_ED25519_LENGTH` unless the key has 32 and the signature 64 bytes
  */

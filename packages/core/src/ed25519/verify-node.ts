@@ -6,15 +6,15 @@ import { isStrict } from "./strictness.js";
 
 export { exportPublicKeyPem, importPublicKeyPem } from "./public-key.js";
 
-/** Parsing a key costs as much as a verification (130 µs), so the last few stay parsed. */
+/** Parsing a key costs as much as a verification (130 µs), so the last few are cached. */
 const CACHED_KEYS = 64;
 const cache = new Map<string, KeyObject>();
 
 /**
- * Whether an Ed25519 signature (RFC 8032) of a message is valid under a raw public key.
+ * Whether an Ed25519 signature (RFC 8032) of a message is valid for a raw public key.
  *
  * Never valid: a weak public key (small order, non-canonical) and a signature whose scalar is not
- * reduced. Node answers at once, browsers with a promise; write `await` for both.
+ * reduced. Synchronous in Node, a promise in browsers; use `await` for both.
  *
  * @throws CountersignError `ERR_ED25519_LENGTH` unless the key has 32 and the signature 64 bytes
  */
@@ -36,7 +36,7 @@ function keyObject(publicKey: Uint8Array): KeyObject {
     format: "der",
     type: "spki",
   });
-  // First in, first out: hostile keys can push ours out, which costs time and nothing else.
+  // First in, first out: hostile keys can evict ours, which costs only time.
   const oldest = cache.size < CACHED_KEYS ? undefined : cache.keys().next().value;
   if (oldest !== undefined) cache.delete(oldest);
   cache.set(name, key);

@@ -5,8 +5,8 @@ import type { WebCryptoKey } from "./webcrypto.js";
 export { exportPublicKeyPem, importPublicKeyPem } from "./public-key.js";
 
 /**
- * Whether an Ed25519 signature (RFC 8032) of a message is valid under a raw public key: the face of
- * the Node module, answered by WebCrypto.
+ * Whether an Ed25519 signature (RFC 8032) of a message is valid for a raw public key: the interface
+ * of the Node module, implemented with WebCrypto.
  *
  * @throws CountersignError `ERR_ED25519_LENGTH` unless the key has 32 and the signature 64 bytes;
  *   rejects with `ERR_ED25519_UNAVAILABLE` where WebCrypto has no Ed25519
@@ -28,7 +28,8 @@ async function verify(publicKey: Source, message: Source, signature: Source): Pr
   try {
     key = await supported(crypto.importKey("raw", publicKey, "Ed25519", false, ["verify"]));
   } catch (error) {
-    // Some runtimes refuse bytes that are no curve point here, others on verifying: the same "no".
+    // For bytes that are not a curve point some runtimes fail here, others in `verify`: both mean
+    // invalid.
     if (error instanceof DOMException && error.name === "DataError") return false;
     throw error;
   }

@@ -1,12 +1,15 @@
 import { CountersignError } from "../errors/error.js";
 
-/** WebCrypto as the type library at hand declares it: the browser's or Node's. */
+/** WebCrypto as the available type library declares it: the browser's or Node's. */
 type Subtle = typeof globalThis.crypto.subtle;
 
-/** A key that WebCrypto holds. */
+/** A key in WebCrypto. */
 export type WebCryptoKey = Parameters<Subtle["verify"]>[1];
 
-/** The runtime's WebCrypto, or `ERR_ED25519_UNAVAILABLE` (e.g. a page without a secure context). */
+/**
+ * The runtime's WebCrypto; throws `ERR_ED25519_UNAVAILABLE` without one (e.g. a page without a
+ * secure context).
+ */
 export function subtle(): Subtle {
   const crypto: typeof globalThis.crypto | undefined = globalThis.crypto;
   const found: Subtle | undefined = crypto?.subtle;
@@ -14,7 +17,10 @@ export function subtle(): Subtle {
   return found;
 }
 
-/** The result of an operation, or `ERR_ED25519_UNAVAILABLE` where WebCrypto does not know Ed25519. */
+/**
+ * The result of an operation; throws `ERR_ED25519_UNAVAILABLE` if WebCrypto does not support
+ * Ed25519.
+ */
 export async function supported<T>(operation: Promise<T>): Promise<T> {
   try {
     return await operation;

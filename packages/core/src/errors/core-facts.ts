@@ -4,36 +4,36 @@ export type NotCanonicalReason = "lone-surrogate" | "number" | "type" | "prototy
 /**
  * Facts of the codes that this package throws itself.
  *
- * They stand in one interface rather than in augmentations: the compiler merges augmentations of a
- * module and of its re-export in an order that depends on the files it happens to read first.
+ * They are in one interface instead of augmentations: the compiler merges augmentations of a module
+ * and of its re-export in an order that depends on the order of the files.
  */
 export interface CoreErrorFacts {
-  /** A bounded buffer, count or time went over its limit. */
+  /** A bounded buffer, count or time exceeded its limit. */
   ERR_LIMIT_EXCEEDED: { limit: string; allowed: number; offset?: number };
-  /** Text that is not the hexadecimal form of bytes. */
+  /** Text that is not hexadecimal. */
   ERR_BYTES_HEX: { offset: number };
-  /** Text that is not the one valid base64 or base64url form of bytes. */
+  /** Text that is not canonical base64 or base64url. */
   ERR_BYTES_BASE64: { offset: number };
-  /** The text is not JSON; `offset` is the byte where reading had to stop. */
+  /** The text is not JSON; `offset` is the byte where parsing stopped. */
   ERR_JSON_SYNTAX: { offset: number };
-  /** A byte order mark stands before the text. */
+  /** The text starts with a byte order mark. */
   ERR_JSON_BOM: { offset: number };
   /** The bytes are not UTF-8. */
   ERR_JSON_UTF8: { offset: number };
-  /** A string or a key holds half of a surrogate pair, raw or as `\u` escape. */
+  /** A string or a key contains half of a surrogate pair, raw or as `\u` escape. */
   ERR_JSON_LONE_SURROGATE: { offset: number };
-  /** An object names a key twice, after unescaping. */
+  /** An object has a duplicate key, after unescaping. */
   ERR_JSON_DUPLICATE_KEY: { offset: number };
-  /** A number that a double cannot carry without changing it. */
+  /** A number that a double cannot represent without changing it. */
   ERR_JSON_UNSAFE_NUMBER: { offset: number };
   /** Arrays and objects nested deeper than allowed. */
   ERR_JSON_TOO_DEEP: { allowed: number; offset?: number };
   ERR_JSON_TOO_MANY: { allowed: number; offset: number };
   /** The text has more bytes than allowed. */
   ERR_JSON_TOO_LARGE: { allowed: number; offset: number };
-  /** A value that RFC 8785 cannot write. */
+  /** A value without an RFC 8785 form. */
   ERR_JSON_NOT_CANONICAL: { reason: NotCanonicalReason };
-  /** A key, seed or signature that does not have the one length it must have. */
+  /** A key, seed or signature of the wrong length. */
   ERR_ED25519_LENGTH: {
     what: "public key" | "private key" | "signature";
     expected: number;

@@ -20,9 +20,9 @@ export interface ErrorFacts extends CoreErrorFacts {}
 export type ErrorCode = keyof ErrorFacts;
 
 /**
- * Hostile or broken input, or a failed operation, under a stable code with typed facts.
+ * Hostile or broken input, or a failed operation, with a stable code and typed facts.
  *
- * Messages and facts never carry tokens, keys, prompts or payloads.
+ * Messages and facts never contain tokens, keys, prompts or payloads.
  */
 export class CountersignError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "CountersignError";
@@ -41,7 +41,7 @@ export class CountersignError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Whether a caught value is ours, optionally with one particular code. */
+/** Whether a caught value is a CountersignError, optionally with one particular code. */
 export function isCountersignError<C extends ErrorCode = ErrorCode>(
   value: unknown,
   code?: C,

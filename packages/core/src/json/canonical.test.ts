@@ -79,7 +79,7 @@ test("keys are sorted by UTF-16 code units, as in RFC 8785 §3.2.3", () => {
 
 const json = fc.jsonValue({ maxDepth: 5, stringUnit: "binary" }) as fc.Arbitrary<JsonValue>;
 
-test("every value has the text that the independent canonicalize gives it", () => {
+test("every value has the text of the independent canonicalize", () => {
   fc.assert(
     fc.property(json, (value) => {
       expect(canonicalJson(value)).toBe(canonicalize(value));
@@ -88,7 +88,7 @@ test("every value has the text that the independent canonicalize gives it", () =
   );
 });
 
-test("objects of any size are sorted, whatever order their keys came in", () => {
+test("objects of any size are sorted, whatever the order of their keys", () => {
   const keys = fc.uniqueArray(fc.string({ unit: "binary", maxLength: 3 }), { maxLength: 40 });
   fc.assert(
     fc.property(keys, (names) => {
@@ -121,7 +121,7 @@ test.each([
   ["type", [() => 1]],
   ["type", 1n],
   ["type", Symbol.iterator],
-  // A hole is read as undefined; canonicalize would write null for it.
+  // A hole reads as undefined; canonicalize would write null for it.
   ["type", Array.from({ length: 1 })],
   ["type", { toJSON: () => "other" }],
   ["prototype", new Date(0)],

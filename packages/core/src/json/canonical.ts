@@ -4,27 +4,30 @@ import { isWellFormed } from "./well-formed.js";
 import type { JsonValue } from "./value.js";
 
 /**
- * How deep a value may be before it has no canonical form: twice what the parser accepts, so that
- * anything parsed can also be hashed after it was wrapped in an event, a receipt or a log entry.
+ * Maximum depth of a canonical value: twice the parser's limit, so that any parsed value can be
+ * hashed after it was wrapped in an event, a receipt or a log entry.
  */
 const MAX_DEPTH = 128;
 
-// Anything but the characters that stand for themselves: controls, quote, backslash, surrogates.
+// Any character that needs escaping or a check: controls, quote, backslash, surrogates.
 const NEEDS_CARE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-/** Up to here sorting by insertion beats the engine's sort, which first copies the keys. */
+/**
+ * Up to this many keys an insertion sort is faster than the engine's sort, which first copies the
+ * keys.
+ */
 const INSERTION_KEYS = 12;
 
-// Events share a few dozen keys; remembering their quoted form together with the insertion sort halves
-// the time (snapshot of 975 bytes: 16.0 → 9.5 µs, JSON.stringify 8.6). Hostile keys can fill the table,
-// which only takes the gain away.
+// Events share a few dozen keys; caching their quoted form and the insertion sort halve the time
+// (snapshot of 975 bytes: 16.0 → 9.5 µs, JSON.stringify 8.6). Hostile keys can fill the cache,
+// which only removes the gain.
 const CACHED_KEYS = 512;
 const CACHED_KEY_LENGTH = 32;
 const quotedKeys = new Map<string, string>();
 
 /**
- * The canonical JSON text of a value (RFC 8785): sorted keys, no spaces, one spelling of each number
- * and string. Written by hand because the libraries of the field overflow their stack on deep values.
+ * The canonical JSON text of a value (RFC 8785): sorted keys, no spaces, one form of each number
+ * and string. Hand-written because the available libraries overflow their stack on deep values.
  *
  * @throws CountersignError `ERR_JSON_NOT_CANONICAL` on a lone surrogate, NaN, an infinity, a hole,
  *   `undefined`, a function, or an object that is not plain; `ERR_JSON_TOO_DEEP` past 128 levels and
@@ -39,7 +42,7 @@ function write(value: unknown, depth: number): string {
     case "string":
       return quote(value);
     case "number":
-      // ECMAScript's own Number::toString is the number form RFC 8785 §3.2.2.3 prescribes.
+      // ECMAScript's Number::toString is the number form that RFC 8785 §3.2.2.3 requires.
       if (!Number.isFinite(value)) throw refusal("number");
       return value === 0 ? "0" : String(value);
     case "boolean":
@@ -73,7 +76,7 @@ function writeObject(object: object, depth: number): string {
   return text + "}";
 }
 
-/** By UTF-16 code units (RFC 8785 §3.2.3), which is how both `>` and the bare `sort` compare. */
+/** By UTF-16 code units (RFC 8785 §3.2.3), like both `>` and the default `sort`. */
 function sortKeys(keys: string[]): string[] {
   if (keys.length > INSERTION_KEYS) return keys.sort();
   for (let index = 1; index < keys.length; index++) {
@@ -99,7 +102,7 @@ function quoteKey(key: string): string {
 
 function quote(text: string): string {
   if (!NEEDS_CARE.test(text)) return `"${text}"`;
-  // JSON.stringify escapes exactly as RFC 8785 §3.2.2.2 asks, except that it lets lone surrogates pass.
+  // JSON.stringify escapes exactly as RFC 8785 §3.2.2.2 requires, but accepts lone surrogates.
   if (!isWellFormed(text)) throw refusal("lone-surrogate");
   return JSON.stringify(text);
 }

@@ -1,4 +1,7 @@
-/** A part of a text, copied: a slice, or a chain of slices, would keep the whole network read alive as long as itself. */
+/**
+ * A copy of a part of a text: a slice, or a chain of slices, would keep the whole network buffer
+ * alive.
+ */
 export function copyOf(text: string): string {
   return ` ${text}`.slice(1);
 }

@@ -1,9 +1,9 @@
 import type { JsonValue } from "./value.js";
 
 /**
- * What `JSON.parse` reads in a text, `undefined` where it reads nothing. It takes what {@link parseJson} refuses: of a
- * duplicate key the last value, numbers that lose digits, lone surrogates. Use it to ask what another program sees, never
- * to read what is judged and passed on.
+ * The result of `JSON.parse`, `undefined` when it throws. It accepts what {@link parseJson}
+ * rejects: the last value of a duplicate key, numbers that lose digits, lone surrogates. Use it to
+ * find out how another program reads a text, never to read values that are evaluated and forwarded.
  */
 export function parseAsClientsDo(text: string): JsonValue | undefined {
   try {

@@ -7,11 +7,11 @@ test.each([[{}], [{ a: 1 }], [Object.create(null) as object]])("%o is a JSON obj
   expect(isJsonObject(value)).toBe(true);
 });
 
-test.each([[null], [undefined], [[]], ["{}"], [1], [true]])("%o is no JSON object", (value) => {
+test.each([[null], [undefined], [[]], ["{}"], [1], [true]])("%o is not a JSON object", (value) => {
   expect(isJsonObject(value)).toBe(false);
 });
 
-test("a member is an own one: nothing of the prototype, nothing of a list or a text", () => {
+test("only own members count: none of the prototype, of a list or of a text", () => {
   const value = parseJson('{"name":"n","__proto__":1}');
   expect(ownMember(value, "name")).toBe("n");
   expect(ownMember(value, "__proto__")).toBe(1);
@@ -21,7 +21,7 @@ test("a member is an own one: nothing of the prototype, nothing of a list or a t
   expect(ownMember(undefined, "name")).toBeUndefined();
 });
 
-test("a member set under __proto__ is data like any other, and the prototype stays", () => {
+test("a member set as __proto__ is ordinary data, and the prototype stays", () => {
   const object: JsonObject = {};
   setMember(object, "__proto__", { polluted: true });
   setMember(object, "b", 2);

@@ -5,12 +5,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The own member of a JSON object, never one that the prototype lends; anything else has none. */
+/** The own member of a JSON object, never one of the prototype; undefined for any other value. */
 export function ownMember(value: unknown, key: string): JsonValue | undefined {
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Sets an own member, also under the one name (`__proto__`) where assignment would set the prototype. */
+/** Sets an own member, also `__proto__`, where an assignment would set the prototype. */
 export function setMember(object: JsonObject, key: string, value: JsonValue): void {
   if (key === "__proto__") {
     Object.defineProperty(object, key, {

@@ -55,7 +55,7 @@ test.each([
   ["1000000000000000000000000", "ERR_JSON_UNSAFE_NUMBER", 0],
 ] as const)("%j is refused as %s at byte %i", (text, code, offset) => {
   expect(refusal(() => parseJson(text))).toEqual({ code, offset });
-  // As bytes a raw lone surrogate cannot exist: the encoder puts U+FFFD in its place.
+  // As bytes a raw lone surrogate cannot exist: the encoder writes U+FFFD instead.
   const asBytes = refusal(() => parseJson(utf8.encode(text)));
   expect(asBytes).toEqual(isWellFormed(text) ? { code, offset } : asBytes);
 });
@@ -124,13 +124,13 @@ test("bytes at the limit are read, one more is refused, counted as UTF-8", () =>
   }
 });
 
-test("a limit that is no positive integer is the caller's mistake", () => {
+test("a limit that is not a positive integer is the caller's mistake", () => {
   expect(() => parseJson("1", { maxDepth: 0 })).toThrow(TypeError);
   expect(() => parseJson("1", { maxBytes: 1.5 })).toThrow(TypeError);
   expect(() => parseJson("1", { maxDepth: 1001 })).toThrow(TypeError);
 });
 
-test("a duplicate is found in objects of any size, wherever it stands", () => {
+test("a duplicate is found in objects of any size, at any position", () => {
   for (const size of [2, 23, 24, 25, 26, 100]) {
     const keys = Array.from({ length: size }, (_, index) => `key${index}`);
     const text = (names: string[]): string =>
@@ -170,7 +170,7 @@ const hostileText = fc.oneof(
   fc.array(fc.constantFrom(...TOKENS), { maxLength: 24 }).map((tokens) => tokens.join("")),
 );
 
-/** What a parser does with a text: its value, or its refusal. */
+/** The result of a parser for a text: its value, or its error. */
 function outcome(parse: (text: string) => unknown, text: string): unknown {
   let value: unknown;
   const refused = refusal(() => (value = parse(text)));
@@ -186,7 +186,7 @@ function isJson(text: string): boolean {
   }
 }
 
-test("as many values as the limit pass, one more is refused where it begins, however it is spelled", () => {
+test("as many values as the limit pass, one more is refused at its start, in any form", () => {
   const limits = { maxValues: 5 };
   for (const text of ['{"a":[1,2],"b":{}}', '{"\\u0061":[1,2],"b":{}}', "[1,[],{},2]"]) {
     expect(parseJson(text, limits)).toEqual(JSON.parse(text));
@@ -214,7 +214,7 @@ test("the fast path accepts nothing that the reporting parser refuses, and reads
   );
 });
 
-test("the reporting parser agrees with the engine on everything it accepts or calls no JSON", () => {
+test("the reporting parser agrees with the engine on everything it accepts or rejects as not JSON", () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       const refused = refusal(() => parseReporting(text, 1000, 1e6));
@@ -226,7 +226,7 @@ test("the reporting parser agrees with the engine on everything it accepts or ca
   );
 });
 
-test("what was read can be written and read again", () => {
+test("a parsed value can be written and parsed again", () => {
   const number = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
     fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }).map(String),

@@ -6,24 +6,24 @@ import { decodeUtf8, invalidUtf8Offset, utf8Length } from "./utf8.js";
 import { isWellFormed } from "./well-formed.js";
 import type { JsonValue } from "./value.js";
 
-/** Bounds of one JSON text. */
+/** Limits of one JSON text. */
 export interface JsonLimits {
   /** UTF-8 bytes of the text; 10 MiB by default. */
   readonly maxBytes: number;
-  /** Nested arrays and objects, 64 by default, at most 1,000 (the reporting parser recurses). */
+  /** Nesting of arrays and objects: default 64, at most 1,000 (the reporting parser recurses). */
   readonly maxDepth: number;
-  /** Values of every kind, the containers among them; no bound but the bytes by default. */
+  /** Values of every kind, containers included; by default limited only by the bytes. */
   readonly maxValues: number;
 }
 
 const HIGHEST_DEPTH = 1000;
 
 /**
- * Reads JSON that has one meaning only (RFC 8259 narrowed to I-JSON, RFC 7493).
+ * Parses JSON that has exactly one meaning (RFC 8259 narrowed to I-JSON, RFC 7493).
  *
- * Refused, with the byte offset: what is not JSON or not UTF-8, a byte order mark, a key named twice,
- * half a surrogate pair, a number that a double cannot carry, too many bytes, too much nesting, too many values. A key
- * named `__proto__` becomes an ordinary own property.
+ * Rejects, with the byte offset, text that is not JSON or not UTF-8, a byte order mark, a duplicate
+ * key, and half of a surrogate pair. Rejects a number that a double cannot represent, and too many
+ * bytes, levels or values. A key named `__proto__` becomes an ordinary own property.
  *
  * @throws CountersignError one of the `ERR_JSON_…` codes
  * @throws TypeError when a limit is not a positive integer
@@ -42,7 +42,7 @@ export function parseJson(input: string | Uint8Array, limits?: Partial<JsonLimit
     if (maxDepth > HIGHEST_DEPTH) throw new TypeError(`maxDepth may be ${HIGHEST_DEPTH} at most`);
   }
   const text = typeof input === "string" ? boundedText(input, maxBytes) : utf8(input, maxBytes);
-  // Text that came out of UTF-8 is well-formed already; for one-byte strings the engine knows at once.
+  // Text decoded from UTF-8 is well-formed already; for one-byte strings the engine knows at once.
   if (
     (typeof input !== "string" || isWellFormed(text)) &&
     provesStrict(text, maxDepth, maxValues)
@@ -50,7 +50,7 @@ export function parseJson(input: string | Uint8Array, limits?: Partial<JsonLimit
     try {
       return JSON.parse(text) as JsonValue;
     } catch {
-      // Not JSON: the reporting parser says where.
+      // Not JSON: the reporting parser reports the position.
     }
   }
   return parseReporting(text, maxDepth, maxValues);

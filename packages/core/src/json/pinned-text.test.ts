@@ -16,7 +16,7 @@ test.each([
   ["plain", "key", "an-id-of-some-length"],
   ["with an escape in a key", String.raw`\u006bey`, "an-id-of-some-length"],
   [
-    "with escapes in a key and in what is kept",
+    "with escapes in a key and in the kept value",
     String.raw`\u006bey`,
     String.raw`an-\u0069d-of-some-\u006cength`,
   ],

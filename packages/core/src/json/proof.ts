@@ -1,38 +1,40 @@
 import { isSafeNumber } from "./number.js";
 
-/** Objects with more keys than this are looked up in a Set instead of compared pairwise. */
+/** Objects with more keys than this use a Set instead of pairwise comparison. */
 const PAIRWISE_KEYS = 24;
 
-/** Literals up to this length without an exponent are below 10^15, and so safe. */
+/** Literals up to this length without an exponent are below 10^15, and therefore safe. */
 const SHORT_LITERAL = 15;
 
-/** Key positions of the open objects, the innermost last: at most PAIRWISE_KEYS for each level. */
+/** Key positions of the open objects, innermost last: at most PAIRWISE_KEYS per level. */
 const starts: number[] = [];
 const ends: number[] = [];
 const bases: number[] = [];
 
 /**
- * Character comparisons left. Keys of one length with long common beginnings would make the pairwise
- * comparison eleven times as long as the text; then the reporting parser, which hashes, is cheaper.
+ * Remaining character comparisons. Keys of equal length with long common prefixes would make the
+ * pairwise comparison cost eleven times the text; then the reporting parser, which hashes, is
+ * cheaper.
  */
 let budget = 0;
 
 /**
- * Proves that a text has nothing the strict parser would refuse, provided that it is well-formed
- * UTF-16 and that `JSON.parse` accepts it too. It runs before `JSON.parse`, so that ten million
- * opening brackets never become ten million arrays; on text that is not JSON its answer is void.
+ * Proves that a text contains nothing the strict parser would reject, provided that it is
+ * well-formed UTF-16 and that `JSON.parse` accepts it too. It runs before `JSON.parse`, so that ten
+ * million opening brackets never become ten million arrays. For text that is not JSON the result is
+ * meaningless.
  *
- * `false` means "not proven", never "refused": the reporting parser then decides. One pass over the
- * structure; strings are skipped with the engine's own search, keys are compared where they lie in
- * the text, so small objects cost no allocation.
+ * `false` means "not proven", never "rejected": the reporting parser then decides. One pass over
+ * the structure; strings are skipped with the engine's own search, and keys are compared in place,
+ * so small objects allocate nothing.
  */
 export function provesStrict(text: string, maxDepth: number, maxValues: number): boolean {
   const length = text.length;
   budget = 64 + (length >> 1);
-  // Searched for again only once passed: asking anew for each string would be quadratic.
+  // Searched again only after it was passed: searching for each string would be quadratic.
   let escape = nextEscape(text, 0);
   let depth = 0;
-  // No text has more values than commas, openings and one.
+  // The number of values is at most commas plus opening brackets plus one.
   let values = 1;
   let keys = 0;
   let base = 0;
@@ -45,7 +47,7 @@ export function provesStrict(text: string, maxDepth: number, maxValues: number):
       case 0x22: {
         let end = text.indexOf('"', at + 1);
         if (escape < end) {
-          // An escaped key may spell another key of the object in a second way.
+          // An escaped key may be another encoding of an earlier key.
           if (keyNext) return false;
           do {
             const next = afterEscape(text, escape);
@@ -79,7 +81,7 @@ export function provesStrict(text: string, maxDepth: number, maxValues: number):
       case 0x7b:
       case 0x5b:
         if (depth === maxDepth || ++values > maxValues) return false;
-        // The base carries whether the outer container is an object in its lowest bit.
+        // The lowest bit of the base records whether the outer container is an object.
         bases[depth++] = base * 2 + (inObject ? 1 : 0);
         base = keys;
         inObject = text.charCodeAt(at) === 0x7b;
@@ -146,10 +148,10 @@ function nextEscape(text: string, from: number): number {
   return at < 0 ? Infinity : at;
 }
 
-/** Where the text goes on after an escape, or -1 when it is half of a surrogate pair. */
+/** The position after an escape, or -1 for half of a surrogate pair. */
 function afterEscape(text: string, escape: number): number {
   if (text.charCodeAt(escape + 1) !== 0x75) return escape + 2;
-  // Of all \u escapes only D8…DF are surrogates, so one look settles nearly every one.
+  // Of all \u escapes only D8…DF are surrogates, so one character decides nearly every case.
   if ((text.charCodeAt(escape + 2) | 32) !== 0x64) return escape + 6;
   const first = Number.parseInt(text.slice(escape + 2, escape + 6), 16);
   if (first < 0xd800) return escape + 6;
@@ -158,7 +160,7 @@ function afterEscape(text: string, escape: number): number {
   return second >= 0xdc00 && second < 0xe000 ? escape + 12 : -1;
 }
 
-/** Whether a key equals one of the object's earlier keys, or might. */
+/** Whether a key equals, or may equal, an earlier key of the object. */
 function repeats(text: string, start: number, end: number, from: number, to: number): boolean {
   const length = end - start;
   for (let key = from; key < to; key++) {

@@ -5,7 +5,7 @@ import { setMember } from "./object.js";
 import { utf8Length } from "./utf8.js";
 import type { JsonObject, JsonValue } from "./value.js";
 
-/** The codes that say no more than where. */
+/** The codes whose only fact is the offset. */
 type OffsetCode =
   | "ERR_JSON_SYNTAX"
   | "ERR_JSON_BOM"
@@ -15,15 +15,15 @@ type OffsetCode =
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const HEX4 = /[0-9a-fA-F]{4}/y;
-/** The letters of escapes, and at the same place what each stands for. */
+/** The escape letters, and at the same index the character of each. */
 const ESCAPES = '"\\/bfnrt';
 const ESCAPED = '"\\/\b\f\n\r\t';
 
 /**
- * The slow path: a parser of our own (RFC 8259, I-JSON strictness of RFC 7493) that knows where it is.
+ * The slow path: our own parser (RFC 8259, I-JSON strictness of RFC 7493), which reports positions.
  *
- * It is the authority on what is refused; the fast path may only accept what this accepts, with an
- * equal value. It runs when the fast path has doubts, so its cost is a constant factor, not a risk.
+ * It decides what is rejected; the fast path may only accept what this accepts, with an equal
+ * value. It runs when the fast path cannot decide, so its cost is a constant factor, not a risk.
  */
 export function parseReporting(text: string, maxDepth: number, maxValues: number): JsonValue {
   return new Reporter(text, maxDepth, maxValues).document();
@@ -150,8 +150,8 @@ class Reporter {
     const first = this.#hex(start);
     this.#at = start + 6;
     if (!isSurrogate(first)) return String.fromCharCode(first);
-    // A pair must be spelled the same way on both sides: an escaped half next to a raw half cannot be
-    // written in UTF-8, so no well-formed peer sends it.
+    // Both halves of a pair must have the same form: an escaped half next to a raw half cannot be
+    // encoded in UTF-8, so no well-formed peer sends it.
     if (!this.#text.startsWith("\\u", this.#at)) {
       throw this.#refusal("ERR_JSON_LONE_SURROGATE", start);
     }

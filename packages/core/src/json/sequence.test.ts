@@ -7,7 +7,7 @@ import { createJsonSequence } from "./sequence.js";
 
 const numRuns = Number(process.env["COUNTERSIGN_FUZZ_RUNS"] ?? 3000);
 
-/** The value with its keys in order, or the code and place of the refusal. */
+/** The value with its keys in order, or the code and offset of the error. */
 function outcome(parse: () => unknown): string {
   try {
     return JSON.stringify(parse());
@@ -17,7 +17,7 @@ function outcome(parse: () => unknown): string {
   }
 }
 
-/** What each text becomes in a sequence, and alone. */
+/** The result of each text in a sequence, and alone. */
 function bothWays(texts: readonly string[], limits?: Partial<JsonLimits>): [string[], string[]] {
   const sequence = createJsonSequence(limits);
   return [
@@ -35,7 +35,7 @@ const member = fc.oneof(
   value.map((text) => `"${text}"`),
   fc.constantFrom("1", "null", "[]", "{}", '{"a":"b"}', "true"),
 );
-/** Texts that resemble each other in all the ways that matter: keys, order, spaces, ends, escapes. */
+/** Texts that resemble each other in all relevant ways: keys, order, spaces, ends, escapes. */
 const text = fc
   .tuple(
     fc.array(fc.tuple(key, member), { maxLength: 2 }),
@@ -50,13 +50,13 @@ const text = fc
     return `{${members.join()}${end}`;
   });
 
-test("a sequence of like texts gives what parsing each alone gives, values and errors", () => {
+test("a sequence of similar texts gives the values and errors of parsing each alone", () => {
   const same = fc.property(
     fc.array(text, { minLength: 1, maxLength: 3 }),
     fc.array(fc.nat({ max: 2 }), { maxLength: 8 }),
     fc.array(value, { maxLength: 8 }),
     (texts, picks, values) => {
-      // Each text again with another last value, after whichever came before.
+      // Each text again with another last value, after any predecessor.
       const like = picks.map((pick, index) => {
         const chosen = texts[pick % texts.length] ?? "";
         return chosen.replace(/"[^"]*"\}$/u, `"${values[index] ?? "z"}"}`);
@@ -80,7 +80,7 @@ test.each([
   expect(sequence).toEqual(alone);
 });
 
-test("an object that came out may be altered without harm to the next", () => {
+test("changing a returned object does not affect the next", () => {
   const sequence = createJsonSequence();
   sequence.parse('{"a":1,"delta":"w"}');
   const first = sequence.parse('{"a":1,"delta":"x"}') as Record<string, unknown>;
@@ -92,7 +92,7 @@ test("an object that came out may be altered without harm to the next", () => {
   expect(sequence.parse('{"a":1,"delta":"z"}')).toEqual({ a: 1, delta: "z" });
 });
 
-test("the byte limit holds on the short way too: at, and one over", () => {
+test("the byte limit also holds on the fast path: at the limit, and one over", () => {
   const at = (length: number): string => `{"delta":"${"é".repeat(length)}"}`;
   const [sequence, alone] = bothWays([at(1), at(1), at(9), at(10), at(11)], { maxBytes: 32 });
   expect(sequence).toEqual(alone);

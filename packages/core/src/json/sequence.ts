@@ -4,28 +4,27 @@ import type { JsonLimits } from "./parse.js";
 import type { JsonObject, JsonValue } from "./value.js";
 import { isVerbatim } from "./verbatim.js";
 
-/** Longer texts are rare, and a delta that long costs more than its parsing anyway. */
+/** Longer texts are rare, and a delta of that length costs more than its parsing anyway. */
 const LONGEST = 4096;
 
-/** Reads texts one after the other. */
+/** Parses texts one after the other. */
 export interface JsonSequence {
   /**
-   * As `parseJson`: the same value, or the same error.
+   * Like `parseJson`: the same value, or the same error.
    *
-   * @throws CountersignError one of the `ERR_JSON_…` codes; the next text is read as if nothing was
+   * @throws CountersignError one of the `ERR_JSON_…` codes; the next text is unaffected
    */
   parse(text: string): JsonValue;
 }
 
 /**
- * Makes a strict parser for texts that resemble each other, as the deltas of one message do: a flat
- * object whose last member is a string, the same but for what that string says.
+ * Creates a strict parser for texts that resemble each other, as the deltas of one message do: a
+ * flat object whose last member is a string, identical except for that string.
  *
- * A text that begins like the last such one, up to inside that string, and goes on with verbatim
- * characters and the closing `"}` alone is valid for the same reasons, so only the new characters are
- * looked at. Every other text goes to {@link parseJson}; two that look alike must come in a row before
- * one is remembered. Nothing but keys, and values that cannot be
- * altered, is shared between the objects that come out.
+ * A text is valid when it starts like the last such one, up to inside that string, and continues
+ * with verbatim characters and the closing `"}`. So only the new characters are checked. Every
+ * other text goes to {@link parseJson}; two similar texts in a row are needed before one is
+ * remembered. The returned objects share only keys and immutable values.
  *
  * @throws TypeError when a limit is not a positive integer
  */
@@ -37,16 +36,16 @@ export function createJsonSequence(limits?: Partial<JsonLimits>): JsonSequence {
 class Sequence implements JsonSequence {
   readonly #limits: Partial<JsonLimits> | undefined;
   readonly #longest: number;
-  /** The text up to the value of the last member, its opening quote included; empty for none. */
+  /** The text up to the value of the last member, including its opening quote; empty for none. */
   #prefix = "";
   #object: JsonObject = {};
   #key = "";
-  /** The mark of the last text that was parsed whole: learning costs as much as parsing. */
+  /** The fingerprint of the last fully parsed text: learning costs as much as parsing. */
   #mark = -1;
 
   constructor(limits: Partial<JsonLimits> | undefined) {
     this.#limits = limits;
-    // No UTF-16 unit takes more than three bytes.
+    // A UTF-16 code unit takes at most three bytes.
     this.#longest = Math.min(LONGEST, Math.floor((limits?.maxBytes ?? LONGEST * 3) / 3));
   }
 
@@ -88,8 +87,8 @@ class Sequence implements JsonSequence {
     }
     const last = value[key];
     if (typeof last !== "string" || key === "__proto__" || !isVerbatim(key)) return;
-    // The text must say this member last, plainly: keys like "7" come first in an object wherever they
-    // stood, and an escape or a space would put the value elsewhere.
+    // This member must be last in the text, without escapes: keys like "7" come first in an object
+    // in any text order, and an escape or a space would move the value.
     const from = end - last.length;
     const tail = `"${key}":"`;
     const start = from - tail.length;
@@ -98,13 +97,13 @@ class Sequence implements JsonSequence {
     if (!text.startsWith(tail, start) || !text.startsWith(last, from)) return;
     if (!isVerbatim(last)) return;
     this.#prefix = copyOf(text.slice(0, from));
-    // Whoever got the value may alter it.
+    // The caller may change the returned value.
     this.#object = { ...value };
     this.#key = key;
   }
 }
 
-/** A few characters near the beginning: texts of one kind have the same. */
+/** A few characters near the start: equal in texts of one kind. */
 function markOf(text: string): number {
   return text.charCodeAt(14) ^ (text.charCodeAt(19) << 8) ^ (text.charCodeAt(22) << 16);
 }

@@ -18,7 +18,7 @@ export function utf8Length(text: string, end: number = text.length): number {
     if (unit < 0x800) bytes += 1;
     else {
       bytes += 2;
-      // A pair is four bytes, and its second unit is already counted as one of the `end`.
+      // A pair takes four bytes, and its second unit is already counted once in `end`.
       if (unit >= 0xd800 && unit < 0xdc00 && isLow(text.charCodeAt(index + 1))) index++;
     }
   }

@@ -37,7 +37,7 @@ test("every value is written as JSON.stringify writes it", () => {
   expect(() => fc.assert(same, { numRuns })).not.toThrow();
 });
 
-test("absent members are left out, and more keys than are remembered are written too", () => {
+test("absent members are omitted, and more keys than the cache holds are written too", () => {
   expect(writeJson({ a: undefined, b: 1 } as unknown as JsonValue)).toBe('{"b":1}');
   const wide = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`key-${at}`, at]));
   expect(writeJson(wide)).toBe(JSON.stringify(wide));

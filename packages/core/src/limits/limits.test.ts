@@ -20,7 +20,7 @@ test("limits not given come from the defaults, which cannot be changed", () => {
   expect(resolveLimits(resolved)).toBe(resolved);
 });
 
-test("a limit that is unknown or no positive integer is the caller's mistake", () => {
+test("an unknown limit or one that is not a positive integer is the caller's mistake", () => {
   for (const value of [0, -1, 1.5, Number.NaN, Infinity]) {
     expect(() => resolveLimits({ maxLanes: value })).toThrow(TypeError);
   }

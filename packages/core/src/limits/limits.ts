@@ -7,10 +7,10 @@ import {
 } from "./text-limits.js";
 
 /**
- * Every bound of the product, in one place.
+ * All limits of the product, in one place.
  *
- * Each decoder takes a `Partial<Limits>` and fills the rest from {@link DEFAULT_LIMITS}; going over is
- * a coded error and the decoder is dead afterwards.
+ * Each decoder takes a `Partial<Limits>` and fills the rest from {@link DEFAULT_LIMITS}. Exceeding
+ * a limit is a coded error, and the decoder cannot be used afterwards.
  */
 export interface Limits {
   /** Bytes of one transport frame: an SSE event block, a WebSocket message, a protobuf frame. */
@@ -21,7 +21,7 @@ export interface Limits {
   readonly maxLineBytes: number;
   /** Bytes of one request body (a `RunAgentInput`). */
   readonly maxInputBytes: number;
-  /** JSON values of one request body: what a value costs does not depend on its bytes. */
+  /** JSON values of one request body: the cost of a value does not depend on its bytes. */
   readonly maxInputValues: number;
   /** JSON values of one event of an agent. */
   readonly maxEventValues: number;
@@ -43,17 +43,18 @@ export interface Limits {
   readonly maxIdLength: number;
 }
 
-/** The bounds used where the caller sets none. */
+/** The limits used when the caller sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
-  // The official 1.0 client refuses a longer unterminated tail, so nothing larger is ever readable.
+  // The official 1.0 client rejects a longer unterminated tail, so nothing larger is readable.
   maxFrameBytes: 10 * MEBIBYTE,
   maxEventBytes: DEFAULT_TEXT_BYTES,
   maxLineBytes: 10 * MEBIBYTE,
   maxInputBytes: 10 * MEBIBYTE,
-  // 10,000 messages have half as many; ten megabytes of one-letter members stopped everybody for seconds.
+  // 10,000 messages have half as many; ten megabytes of one-letter members blocked all streams for
+  // seconds.
   maxInputValues: 100_000,
-  // Twenty documents with their embeddings have 31,000; a patch of 12,500 operations has as many. One event holds
-  // everybody up while it is judged.
+  // Twenty documents with their embeddings have 31,000; a patch of 12,500 operations has as many.
+  // All streams wait while one event is evaluated.
   maxEventValues: 50_000,
   maxDepth: DEFAULT_DEPTH,
   maxEvents: 1_000_000,
@@ -68,7 +69,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
 const RESOLVED = new WeakSet<object>([DEFAULT_LIMITS]);
 
 /**
- * Fills missing limits from the defaults. What it returned before is returned as it is, so that a
+ * Fills missing limits from the defaults. An earlier result is returned unchanged, so that a
  * function called for each frame may resolve the same limits at no cost.
  *
  * @throws TypeError when a given limit is not a positive integer (a caller's mistake).
@@ -88,10 +89,11 @@ export function resolveLimits(limits?: Partial<Limits>): Limits {
 }
 
 /**
- * Throws `ERR_LIMIT_EXCEEDED` when an amount is over its limit; being at the limit is allowed.
+ * Throws `ERR_LIMIT_EXCEEDED` when an amount exceeds its limit; an amount equal to the limit is
+ * allowed.
  *
  * @param name the limit's name, e.g. `maxOpenUnits`
- * @param offset where in the input, when there is such a place
+ * @param offset the position in the input, if there is one
  */
 export function assertWithin(name: string, amount: number, allowed: number, offset?: number): void {
   if (amount <= allowed) return;

@@ -20,7 +20,7 @@ const step = fc.oneof(
 type Step = { do: "set" | "delete" | "clear"; key?: Key; value?: number | undefined };
 type Key = string | undefined;
 
-/** Does one step; tells whether something was taken out. */
+/** Performs one step; returns whether an entry was deleted. */
 function perform(
   table: Pick<Map<Key, number | undefined>, "delete" | "clear"> & {
     set(key: Key, value: number | undefined): unknown;
@@ -33,7 +33,7 @@ function perform(
   return false;
 }
 
-test("whatever is done to it, it answers as a Map does, in the same order", () => {
+test("after any operations it has the entries of a Map, in the same order", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const small = new SmallMap<Key, number | undefined>();
@@ -53,7 +53,7 @@ test("whatever is done to it, it answers as a Map does, in the same order", () =
   );
 });
 
-test("what is taken out while it is walked through does not disturb the walk", () => {
+test("deleting entries during an iteration does not disturb it", () => {
   for (const names of [["a"], ["a", "b", "c"], [..."abcdefghijkl"]]) {
     const small = new SmallMap<string, number>();
     for (const name of names) small.set(name, 1);

@@ -1,26 +1,30 @@
-/** Stands for no key: none that is handed in can be it. */
+/** Represents "no key": no caller can pass this symbol. */
 const NONE: unique symbol = Symbol("none");
-/** Entries up to which looking at each is as quick as a table, and a list a third of its size. */
+/**
+ * Up to this many entries a linear search is as fast as a hash table, and a list a third of its
+ * size.
+ */
 const FEW = 8;
 
-/** Keys and values in turns. */
+/** Alternating keys and values. */
 type Pairs<Key, Value> = readonly (Key | Value)[];
 
 /**
- * A map for what is mostly empty or holds a few entries: the first is kept in the object itself, a few are a list of
- * exactly their length, and only more make a real `Map`. 48 bytes, or 130 for three entries, where a `Map` takes
- * 230, which counts where a thousand streams wait with a dozen tables each. Keys must be strings, `undefined`
- * or objects: it compares by identity.
+ * A map for tables that are mostly empty or hold a few entries. The first entry is stored in the
+ * object itself, a few are an array of exactly their length, and only more use a real `Map`. It
+ * takes 48 bytes, or 130 for three entries, where a `Map` takes 230: this matters when a thousand
+ * streams have a dozen tables each. Keys must be strings, `undefined` or objects: it compares by
+ * identity.
  *
- * Entries keep the order in which they came, as in a `Map`.
+ * Entries keep their insertion order, as in a `Map`.
  */
 export class SmallMap<Key, Value> {
   #key: Key | typeof NONE = NONE;
   #value: Value | undefined;
-  /** All entries, as soon as there are several. */
+  /** All entries, once there are several. */
   #several: Pairs<Key, Value> | Map<Key, Value> | undefined;
 
-  /** How many entries there are. */
+  /** The number of entries. */
   get size(): number {
     const several = this.#several;
     if (several === undefined) return Number(this.#key !== NONE);
@@ -57,7 +61,7 @@ export class SmallMap<Key, Value> {
     }
   }
 
-  /** Whether there was an entry to take out. */
+  /** Returns whether an entry was deleted. */
   delete(key: Key): boolean {
     const several = this.#several;
     if (several instanceof Map) return several.delete(key);
@@ -113,7 +117,7 @@ function added<Key, Value>(
 ): Pairs<Key, Value> | Map<Key, Value> {
   const place = placeOf(pairs, key);
   if (place !== -1) return pairs.with(place + 1, value);
-  // Made anew instead of pushed to: a list that grows makes room for seventeen at once.
+  // Copied instead of pushed to: a growing array allocates room for seventeen at once.
   if (pairs.length < 2 * FEW) return [...pairs, key, value];
   const map = new Map<Key, Value>();
   for (let at = 0; at < pairs.length; at += 2) map.set(pairs[at] as Key, pairs[at + 1] as Value);

@@ -4,7 +4,7 @@ import { printableJson, printableText } from "./printable.js";
 
 const ANY_TEXT = fc.oneof(
   fc.string({ unit: "binary" }),
-  // Lone halves too.
+  // Lone surrogates too.
   fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units)),
   fc.constantFrom(
     "\u001b[2J",
@@ -16,11 +16,11 @@ const ANY_TEXT = fc.oneof(
     "\ue000\u{f0000}\ufdd0\uffff",
   ),
 );
-/** Letters, marks, numbers, punctuation, symbols and the plain space: what a person sees. */
+/** Letters, marks, numbers, punctuation, symbols and the plain space: visible characters. */
 const SEEN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\u2800\ufffc]/u;
 
-test("no text leaves anything in its line that a terminal obeys or nobody sees", () => {
+test("no output contains a terminal control or an invisible character", () => {
   fc.assert(
     fc.property(ANY_TEXT, (text) => {
       const shown = printableText(text);
@@ -47,7 +47,7 @@ test("every JSON value, keys included, is the same value in a text of printable 
   );
 });
 
-test("plain writing of any language stays as it is", () => {
+test("plain text of any language stays unchanged", () => {
   for (const text of ["Grüße, 東京! שלום 🙂 naïve a\u0301 ½ €5", 'a = "b" \\ c/d <e>']) {
     expect(printableText(text)).toBe(text);
   }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseUrl } from "./url.js";
 
-test("an address is the same after many calls as in the first one, whatever letters it has", () => {
+test("an address parses the same in the first call and after many, for any letters", () => {
   const text = fc.oneof(fc.webUrl(), fc.string(), fc.constantFrom("http://ä.example/é", "/ü", ""));
   const base = fc.option(fc.constantFrom("https://a.example/x", "http://ö.example/"), {
     nil: undefined,

@@ -1,7 +1,8 @@
 /**
- * The address that a text says, relative to `base` when one is given; undefined when it says none.
+ * The URL of a text, relative to `base` if given; undefined when the text is not a URL.
  *
- * Not `URL.canParse`: once V8 has optimised the call, Node 20 and 22 answer wrongly for letters beyond ASCII.
+ * Not `URL.canParse`: once V8 has optimized the call, Node 20 and 22 return wrong results for
+ * letters beyond ASCII.
  */
 export function parseUrl(text: string, base?: string | URL): URL | undefined {
   try {

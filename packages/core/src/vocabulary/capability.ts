@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json/value.js";
 
-/** What the verification of a presented capability token can find. */
+/** The possible results of verifying a capability token. */
 export const CAPABILITY_STATUSES = [
   "valid",
   "expired",
@@ -16,10 +16,10 @@ export const CAPABILITY_STATUSES = [
   "rejected",
 ] as const;
 
-/** What the verification of a presented capability token found. */
+/** The result of verifying a capability token. */
 export type CapabilityStatus = (typeof CAPABILITY_STATUSES)[number];
 
-/** The sentence of a denial for each status; Chio's own where it has one. */
+/** The reason of a denial for each status; Chio's own text if it has one. */
 export const CAPABILITY_STATUS_REASONS: Readonly<
   Record<Exclude<CapabilityStatus, "valid">, string>
 > = {
@@ -36,20 +36,23 @@ export const CAPABILITY_STATUS_REASONS: Readonly<
   rejected: "capability verification failed: token was rejected",
 };
 
-/** A capability as a decision sees it: already verified, valid or not. */
+/** A capability as input of a decision: already verified, valid or not. */
 export type CapabilityFacts<Event, Aspect> = {
-  /** The token's id as presented, even if forged; `<malformed>` where there is none to read. */
+  /** The token's id as presented, even if forged; `<malformed>` when it cannot be read. */
   readonly id: string;
   readonly status: CapabilityStatus;
   /**
-   * `ui:<classification>:<component_type>[:<component_id>]`, `*` allowed, as the issuer wrote them. One array per
-   * token for as long as it is remembered: the policy compiles it once.
+   * `ui:<classification>:<component_type>[:<component_id>]`, `*` allowed, as the issuer wrote them.
+   * One array per cached token: the policy compiles it once.
    */
   readonly scopes: readonly string[];
-  /** The sentence for a denial; absent when valid. */
+  /** The reason of a denial; absent when valid. */
   readonly reason?: string;
   /** Further claims for conditions, e.g. `sub`. */
   readonly claims?: JsonObject;
-  /** Constraints that a scope cannot express; a sentence denies. With `scope`, only that scope's constraints count. */
+  /**
+   * Constraints that a scope cannot express; a returned reason denies. With `scope`, only that
+   * scope's constraints count.
+   */
   readonly authorize?: (event: Event, aspect: Aspect, scope?: string) => string | undefined;
 };

@@ -1,5 +1,5 @@
 /**
- * What an event does to the person's screen, from the gentlest to the one that asks most of them.
+ * The effects of an event on the user interface, from the least to the most demanding.
  *
  * The order is the order of strictness: a claim may move an event to the right, never to the left.
  */
@@ -13,5 +13,5 @@ export const CLASSIFICATIONS = [
   "submit",
 ] as const;
 
-/** What an event does to the person's screen. */
+/** The effect of an event on the user interface. */
 export type Classification = (typeof CLASSIFICATIONS)[number];

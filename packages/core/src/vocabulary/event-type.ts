@@ -1,4 +1,4 @@
-/** What an event semantically does, except `custom`, which carries a name. */
+/** The semantic types of events, except `custom`, which has a name. */
 export const PLAIN_EVENT_TYPES = [
   "text_stream",
   "state_update",
@@ -9,8 +9,8 @@ export const PLAIN_EVENT_TYPES = [
   "error",
 ] as const;
 
-/** What an event semantically does, except `custom`. */
+/** The semantic type of an event, except `custom`. */
 export type PlainEventType = (typeof PLAIN_EVENT_TYPES)[number];
 
-/** An event type as receipts and envelopes carry it: a type outside the vocabulary is named in an object. */
+/** An event type in receipts and envelopes: a type outside the vocabulary is named in an object. */
 export type NamedEventType = PlainEventType | { custom: string };
