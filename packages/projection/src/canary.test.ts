@@ -9,7 +9,7 @@ import { ABORTS, everyKind, row } from "./testing/sample-ledger.js";
 const CANARY = "CANARY Hunter2! s3cret/key";
 const spec = { forbiddenLiterals: [CANARY, "Hunter2"] };
 
-/** Every kind, each abort in a ledger of its own, later kinds included. */
+/** Every kind, each abort in its own ledger, later kinds included. */
 function ledgers(): LedgerEvent[][] {
   const aborted = ABORTS.map((kind) => [
     row(1, "agent.run.started", { intent: "text" }),
@@ -26,7 +26,10 @@ function ledgers(): LedgerEvent[][] {
 
 type Planted = { readonly place: string; readonly rows: LedgerEvent[] };
 
-/** The ledger with the canary in one place, for every place: each value, each new member, each name. */
+/**
+ * The ledger with the canary at one position, for every position: each value, each new member, each
+ * name.
+ */
 function* planted(rows: readonly LedgerEvent[]): Iterable<Planted> {
   for (const [index, event] of rows.entries()) {
     const places = [...placesIn(event.payload as JsonValue, [])];
@@ -73,7 +76,7 @@ function plant(target: object, path: string[], kind: Place["kind"]): void {
   else record[CANARY] = "value";
 }
 
-/** What is shown as it is, and nothing else: text, ids, names and references. */
+/** The only members that are shown verbatim: text, ids, names and references. */
 const KEPT = [
   "agent.run.interrupted/decision/gateRef",
   "agent.run.interrupted/decision/subjectRef",
@@ -116,7 +119,7 @@ const KEPT = [
   "workspace_op.requested/toolName",
 ];
 
-test("a secret planted anywhere leaves only by the fields that are kept verbatim, and those are listed", () => {
+test("a secret planted anywhere leaves only by the listed fields that are kept verbatim", () => {
   const shown = new Set<string>();
   let count = 0;
   for (const ledger of ledgers()) {
@@ -145,7 +148,7 @@ test("with the secret in the scrub rules, a secret planted in any field of any e
   }
 });
 
-test("B28: a workspace run with secrets in what it reads, writes, shows and settles leaves none in a frame", () => {
+test("B28: a workspace run with secrets in its inputs, outputs and results leaves none in a frame", () => {
   const rows = everyKind().map((event) => {
     const payload = event.payload as Record<string, unknown>;
     return {

@@ -5,7 +5,7 @@ import { projectAll } from "./testing/drive.js";
 import { brokenRules, readOfficially } from "./testing/official-client.js";
 import { ABORTS, callItem, everyKind, row, transcript, usage } from "./testing/sample-ledger.js";
 
-// The client reports what it tolerates to the console; a stream of ours gives it nothing to report.
+// The client reports what it tolerates to the console; our stream gives it nothing to report.
 const warnings = vi.fn();
 beforeAll(() => {
   vi.spyOn(console, "warn").mockImplementation(warnings);
@@ -14,7 +14,7 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-test("the official client reads every kind of event without a complaint", async () => {
+test("the official client reads every kind of event without a warning", async () => {
   const { frames } = projectAll(everyKind());
   expect(brokenRules(frames)).toEqual([]);
   const { failure, events, messages } = await readOfficially(frames);
@@ -66,7 +66,7 @@ const response = fc.tuple(
   fc.record({ turn, items: fc.array(item, { maxLength: 4 }), usage: fc.constant(usage) }),
 );
 
-/** Any event of any owner in any order, a tenth of it broken. */
+/** Any event of any owner in any order, a tenth of them broken. */
 const arbitraryRow = fc
   .oneof(
     fc.tuple(fc.constant("agent.run.started"), fc.constant({ intent: "x" })),
@@ -118,7 +118,7 @@ const owners = [
   },
 ];
 
-test("whatever a ledger holds, the frames keep every rule of order and the official client reads them all", async () => {
+test("for any ledger the frames keep every rule of order and the official client reads them all", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(arbitraryRow, { maxLength: 25 }), async (events) => {
       const rows = [{ kind: "agent.run.started", payload: {}, owner: undefined }, ...events].map(

@@ -8,7 +8,7 @@ import { everyKind, row, transcript } from "./testing/sample-ledger.js";
 
 const SECRETS = ["provider.example", "provider-secret", "/etc/passwd", "root:x", "private"];
 
-test("B1: every run says which protocol it speaks", () => {
+test("B1: every run states its protocol version", () => {
   const started = projectAll(transcript()).frames[0];
   expect(started).toMatchObject({ type: "RUN_STARTED", protocolVersion: "1.0" });
 });
@@ -68,7 +68,7 @@ test("B4: a model request and a completion after tools become CUSTOM without pro
   ).toEqual({ runId: 1, turnIndex: 0, toolNames: ["read_file"], tokensUsed: 3 });
 });
 
-test("B5: the start and the end of a tool become CUSTOM with ids and name alone, no paths or bytes", () => {
+test("B5: the start and the end of a tool become CUSTOM with only ids and name, no paths or bytes", () => {
   const custom = projectAll(transcript()).frames.filter((frame) => frame.type === "CUSTOM");
   const value = { runId: 1, toolCallId: "call-1", toolName: "read_file" };
   expect(custom.find(({ name }) => name === "agent-os.tool.started")?.value).toEqual({
@@ -86,7 +86,7 @@ test("B8: reduced, the transcript is a message with its call, the call's result,
   expect(view.messages[2]).toMatchObject({ content: "[redacted reasoning]" });
 });
 
-test("B9: a failure is RUN_ERROR with fixed words and the run's usage, without ids", () => {
+test("B9: a failure is RUN_ERROR with a fixed message and the run's usage, without ids", () => {
   const aborted = row(4, "agent.aborted.tool_error", {
     runId: 1,
     tokensUsed: 9,
@@ -123,7 +123,7 @@ test("B9: limits and cancellations are the outcome cancelled, without a result",
   }
 });
 
-test("B10: a rejected call gets a result and a CUSTOM, and the run goes on", () => {
+test("B10: a rejected call gets a result and a CUSTOM, and the run continues", () => {
   for (const [phase, name] of [
     ["policy", "agent-os.tool.policy_rejected"],
     ["execution", "agent-os.tool.rejected"],
@@ -144,14 +144,14 @@ test("B10: a rejected call gets a result and a CUSTOM, and the run goes on", () 
   }
 });
 
-test("B11: a malformed runtime payload makes a coded diagnostic and no frame, and the stream goes on", () => {
+test("B11: a malformed runtime payload produces a coded diagnostic and no frame, and the stream continues", () => {
   const rows = transcript();
   rows[1] = row(2, "chat.ingested", { runId: "one", intent: 5 });
   const { frames, diagnostics } = projectAll(rows);
   expect(diagnostics).toEqual([
     {
       code: "ERR_PROJECTION_MALFORMED_PAYLOAD",
-      message: "the payload is not what its kind promises at /runId",
+      message: "the payload does not match its kind at /runId",
       eventId: 2,
       kind: "chat.ingested",
       owner: "@agent-os/runtime",
@@ -186,7 +186,7 @@ test("B21: an interrupt closes the run with its outcome, the answer opens the ne
   expect(JSON.stringify(frames)).not.toContain("typed by the person");
 });
 
-test("B22: an interrupt says where its answer belongs", () => {
+test("B22: an interrupt contains the reference for its answer", () => {
   const { frames } = projectAll(everyKind());
   const finished = frames.find(({ type }) => type === "RUN_FINISHED");
   expect(finished).toMatchObject({
@@ -214,7 +214,7 @@ test("B22: an interrupt says where its answer belongs", () => {
   });
 });
 
-test("the form of an interrupt is withheld, shown as structure, or shown whole, as the policy says", () => {
+test("the form of an interrupt is withheld, shown as structure, or shown in full, as the policy says", () => {
   const interrupt = (resumeSchema: "structure" | "full") => {
     const rows = [
       row(1, "agent.run.started", { intent: "" }),
@@ -248,7 +248,7 @@ test("B27: every run id in a CUSTOM of the runtime is a number, and the names ar
   }
 });
 
-test("B30: compaction and rekeying show references alone; a missing one is malformed", () => {
+test("B30: compaction and rekeying show only references; a missing one is malformed", () => {
   const { frames, codes } = projectAll([
     row(1, "agent.run.started", { intent: "" }),
     row(2, "runtime.rekeyed", { fromKeyRef: "key:1", toKeyRef: "key:2", material: "bytes" }),

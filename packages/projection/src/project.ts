@@ -21,39 +21,45 @@ import { Disclosure } from "./safe/disclosure.js";
 import type { DisclosureSpec } from "./safe/disclosure.js";
 import type { SafeLedgerEvent } from "./safe/event.js";
 
-/** How a ledger is shown on one stream. */
+/** Options of {@link createLedgerProjection}. */
 export type ProjectionSpec = {
-  /** The scope of the stream. Default: that of the first event. Events of other scopes make nothing. */
+  /**
+   * The scope of the stream. Default: that of the first event. Events of other scopes produce
+   * nothing.
+   */
   readonly scopeKey?: string;
   /** Default: the scope key. */
   readonly threadId?: string;
   readonly parentRunId?: string;
   /** Only this run of the ledger. */
   readonly ledgerRunId?: number;
-  /** The client's name for a run; the run it asked for must carry the id it asked with. */
+  /** The client's id for a run; the run it requested must have the id it requested. */
   readonly runIdFor?: (opened: OpenedRun) => string | undefined;
-  /** Owners beside the built-in ones. */
+  /** Application owners in addition to the built-in ones. */
   readonly owners?: readonly OwnerProjector[];
   readonly disclosure?: DisclosureSpec;
   /** Names of tools that the client executes itself. */
   readonly clientTools?: readonly string[];
-  /** What the client holds already; a snapshot keeps it, because what a snapshot lacks is dropped. */
+  /**
+   * The client's messages; a snapshot includes them, because a client drops messages that a
+   * snapshot lacks.
+   */
   readonly messages?: readonly Message[];
 };
 
-/** What one event became. */
+/** The result of one event. */
 export type Projected = {
   readonly frames: readonly AgUiEvent[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What its owner shows of it. */
+  /** The safe event of its owner. */
   readonly safeEvent?: SafeLedgerEvent;
 };
 
 /** A stream of frames over a ledger. It never writes to the ledger. */
 export type LedgerProjection = {
-  /** Entries of the spec that do not count. */
+  /** Rejected entries of the spec. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The id of the last event that was looked at. */
+  /** The id of the last processed event. */
   readonly cursor: number;
   /** Whether a run is open, so that the stream may not end yet. */
   readonly isRunOpen: boolean;
@@ -62,16 +68,16 @@ export type LedgerProjection = {
   /** Shows text of the open run before it is recorded; the record confirms it later. */
   pushLive(text: LiveText): Projected;
   /**
-   * Takes what happened before, in any order, and restates it: the last run's start, one snapshot of the
+   * Takes earlier rows, in any order, and restates them: the last run's start, one snapshot of the
    * conversation, and the run's end if it ended. Nothing is streamed a second time.
    */
   replay(rows: Iterable<unknown>): Projected;
-  /** Ends the stream. A run that is still open ends in RUN_ERROR: it must not look finished. */
+  /** Ends the stream. A run that is still open ends in RUN_ERROR: it must not appear finished. */
   end(): Projected;
 };
 
 /**
- * Starts a projection.
+ * Creates a projection.
  *
  * @throws TypeError when the spec contradicts itself
  */
@@ -174,7 +180,7 @@ class Projection implements LedgerProjection {
     return projected.safe;
   }
 
-  /** Repeated rows and rows of other scopes are told apart before any owner sees them. */
+  /** Repeated rows and rows of other scopes are refused before any owner sees them. */
   #refusal(event: RecordedEvent): Diagnostic | undefined {
     if (event.id <= this.cursor) {
       return diagnose("ERR_PROJECTION_DUPLICATE_EVENT", "the event was projected before", event);
@@ -229,7 +235,7 @@ class Projection implements LedgerProjection {
   }
 }
 
-/** The conversation that frames add up to; nothing when a client could not hold it either. */
+/** The conversation of the frames; undefined when a client could not hold it either. */
 function snapshotOf(
   frames: readonly AgUiEvent[],
   messages: readonly Message[],
@@ -243,7 +249,7 @@ function snapshotOf(
   }
 }
 
-/** Sorted on a copy; what is no event sorts first and is reported by `push`. */
+/** Sorted on a copy; rows that are not events sort first, and `push` reports them. */
 function inOrder(rows: Iterable<unknown>): unknown[] {
   const idOf = (row: unknown): number => {
     try {

@@ -21,7 +21,7 @@ function resume(rows: readonly unknown[], cut: number, spec: ProjectionSpec = {}
   };
 }
 
-test("from any cursor the reader ends in the same conversation as one who saw everything", async () => {
+test("from any cursor the reader ends with the same conversation as one that saw everything", async () => {
   const rows = everyKind();
   const spec = { messages: [asked] };
   const whole = await readOfficially(projectAll(rows, spec).frames, { messages: [asked] });
@@ -53,12 +53,12 @@ test("history in any order and with repetitions is restated the same", () => {
   expect(shuffled[0]).toBe(rows[3]);
 });
 
-test("a snapshot keeps the messages that the client has, which it would drop otherwise", () => {
+test("a snapshot includes the client's messages, which it would drop otherwise", () => {
   const [, snapshot] = resume(transcript(), 5, { messages: [asked] }).history;
   expect(snapshot).toMatchObject({ messages: [{ id: "u1" }, { role: "assistant" }, {}, {}] });
 });
 
-test("a row or a payload that throws when it is read makes a diagnostic and no frame", () => {
+test("a row or a payload that throws when it is read produces a diagnostic and no frame", () => {
   const trap = new Proxy(
     {},
     {
@@ -77,7 +77,7 @@ test("a row or a payload that throws when it is read makes a diagnostic and no f
   expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
 });
 
-test("history without a run makes nothing", () => {
+test("history without a run produces nothing", () => {
   expect(createLedgerProjection().replay([]).frames).toEqual([]);
 });
 
@@ -98,7 +98,7 @@ test("text shown live is confirmed by the record: one message, no character twic
   expect(JSON.stringify(frames)).not.toMatch(/\\ud[89a-f]/);
 });
 
-test("live text that the record contradicts stays, is reported, and the recorded text follows", () => {
+test("live text that differs from the record stays, is reported, and the recorded text follows", () => {
   const projection = createLedgerProjection();
   const frames = [...projection.push(row(1, "agent.run.started", { intent: "" })).frames];
   frames.push(...projection.pushLive({ runId: 1, turnIndex: 0, delta: "Yes" }).frames);
@@ -122,13 +122,13 @@ test("live text that is never recorded is closed before the run ends", () => {
   expect(brokenRules(frames)).toEqual([]);
 });
 
-test("live text without its run makes a diagnostic and no frame", () => {
+test("live text without its run produces a diagnostic and no frame", () => {
   const projected = createLedgerProjection().pushLive({ runId: 1, turnIndex: 0, delta: "x" });
   expect(projected.frames).toEqual([]);
   expect(projected.diagnostics).toMatchObject([{ reason: "no-run" }]);
 });
 
-test("history at the limit of messages is restated; one over, the run goes on without a snapshot", () => {
+test("history at the limit of messages is restated; one over, the run continues without a snapshot", () => {
   const messages = (count: number): Message[] =>
     Array.from({ length: count }, (_, index) => ({ id: `u${index}`, role: "user", content: "" }));
   // The transcript adds an assistant, a tool and a reasoning message.

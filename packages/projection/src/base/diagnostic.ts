@@ -2,8 +2,8 @@ import { isCountersignError } from "@countersign/core";
 import type { ProjectionCode } from "./errors.js";
 
 /**
- * Why an event, a frame or an entry made nothing. A value, never thrown: one bad event must not cost
- * a reader the rest of the stream. It never holds anything of a payload.
+ * Why an event, a frame or an entry produced nothing. A value, never thrown: one bad event must not
+ * cost a reader the rest of the stream. It never contains payload data.
  */
 export type Diagnostic = {
   readonly code: ProjectionCode;
@@ -11,17 +11,17 @@ export type Diagnostic = {
   readonly eventId?: number;
   readonly kind?: string;
   readonly owner?: string;
-  /** The place in the row or payload. */
+  /** The path in the row or payload. */
   readonly path?: string;
   readonly reason?: string;
 };
 
-/** What a diagnostic is about. */
+/** The event that a diagnostic is about. */
 export type Subject = { readonly id: number; readonly kind: string; readonly factOwnerRef: string };
 
 const MAX_NAME = 200;
 
-/** Makes a diagnostic about one event, or about none. */
+/** Creates a diagnostic, with or without an event. */
 export function diagnose(
   code: ProjectionCode,
   message: string,
@@ -40,8 +40,8 @@ export function diagnose(
 }
 
 /**
- * The diagnostic of something thrown by a projector or decoder. Of foreign errors nothing is told: a
- * message may quote the payload.
+ * The diagnostic of an error that a projector or decoder threw. The message of a foreign error is
+ * not included: it may contain payload data.
  */
 export function diagnoseThrown(error: unknown, subject?: Subject): Diagnostic {
   if (!isCountersignError(error) || !error.code.startsWith("ERR_PROJECTION_")) {

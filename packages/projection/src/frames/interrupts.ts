@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import type { RuntimePayloads } from "../owners/runtime/project-runtime.js";
 
-/** What the person is asked for. */
+/** The kind of input that a person is asked for. */
 export type RequestKind = "approval" | "question" | "authorization";
 
 const REQUEST_KINDS = new Map<string, RequestKind>([
@@ -16,13 +16,13 @@ const REASONS: Record<RequestKind, string> = {
   authorization: "agent-os:authorization",
 };
 
-/** The AG-UI reason of a runtime's reason; others are namespaced. */
+/** The AG-UI reason of a runtime's reason; unknown reasons are namespaced. */
 export function interruptReason(reason: string): string {
   const kind = REQUEST_KINDS.get(reason);
   return kind === undefined ? `agent-os:${reason}` : REASONS[kind];
 }
 
-/** Where the answer belongs, when the runtime said all of it. */
+/** The reference that the answer needs, if the runtime provided all of its parts. */
 export function inputRequest(
   place: { readonly id: number; readonly scopeKey: string },
   payload: RuntimePayloads["agent.run.interrupted"],

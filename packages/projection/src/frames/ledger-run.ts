@@ -1,6 +1,6 @@
 import type { TextScrubber } from "../safe/scrub.js";
 
-/** A call as far as it was shown. */
+/** A call that was shown. */
 export type ShownCall = {
   readonly name: string;
   /** The AG-UI run that showed it. */
@@ -8,11 +8,11 @@ export type ShownCall = {
   isAnswered: boolean;
 };
 
-/** What was shown of one turn of the model. */
+/** The messages shown for one model turn. */
 export type Turn = {
   messages: number;
   reasonings: number;
-  /** The last message, which the calls of the turn belong to. */
+  /** The last message; the calls of the turn belong to it. */
   lastMessageId: string | undefined;
   modelId: string | undefined;
 };
@@ -23,13 +23,13 @@ export type LiveMessage = {
   readonly messageId: string;
   readonly scrubber: TextScrubber;
   shown: string;
-  /** Half a surrogate pair whose other half has not come yet. */
+  /** A high surrogate whose low surrogate has not arrived yet. */
   half: string;
 };
 
 /**
- * A run of the ledger. It may span several AG-UI runs: an interrupt closes one, the answer opens the
- * next, and the calls made before are answered after it.
+ * A run of the ledger. It may span several AG-UI runs: an interrupt closes one, the answer opens
+ * the next, and calls made before are answered after it.
  */
 export class LedgerRun {
   readonly id: number;
@@ -50,7 +50,7 @@ export class LedgerRun {
     return turn;
   }
 
-  /** Derived from the ledger alone, so that projecting twice gives the same id. */
+  /** Derived from the ledger alone, so that two projections give the same id. */
   messageId(turnIndex: number, number: number): string {
     return `agent-os:run:${this.id}:turn:${turnIndex}:message:${number}`;
   }

@@ -4,7 +4,7 @@ import { outline, projectAll } from "../testing/drive.js";
 import { brokenRules } from "../testing/official-client.js";
 import { callItem, everyKind, row, transcript, usage } from "../testing/sample-ledger.js";
 
-test("the requested run carries the client's id, and the ledger's id is in the metadata", () => {
+test("the requested run has the client's id, and the ledger's id is in the metadata", () => {
   const { frames } = projectAll(transcript(), {
     threadId: "thread-9",
     parentRunId: "parent",
@@ -23,21 +23,21 @@ test("projecting twice gives the same frames", () => {
   expect(projectAll(everyKind()).frames).toEqual(projectAll(everyKind()).frames);
 });
 
-test("a row that comes twice, or late, makes nothing", () => {
+test("a repeated or late row produces nothing", () => {
   const rows = transcript();
   const { frames, codes } = projectAll([rows[0], rows[0], ...rows.slice(1), rows[2]]);
   expect(frames).toEqual(projectAll(rows).frames);
   expect(codes).toEqual(["DUPLICATE_EVENT", "DUPLICATE_EVENT"]);
 });
 
-test("an event of another conversation makes nothing", () => {
+test("an event of another conversation produces nothing", () => {
   const other = { ...row(2, "agent.run.started", {}), scopeRef: { kind: "session", scopeId: "x" } };
   const { frames, codes } = projectAll([transcript()[0], other, ...transcript().slice(2)]);
   expect(codes).toEqual(["OTHER_SCOPE"]);
   expect(frames.filter(({ type }) => type === "RUN_STARTED")).toHaveLength(1);
 });
 
-test("a row that is no ledger event makes a diagnostic and no frame", () => {
+test("a row that is not a ledger event produces a diagnostic and no frame", () => {
   const broken = [null, 5, {}, { ...row(2, "x", {}), ts: Number.NaN }, { ...row(2, "", {}) }];
   const { frames, codes } = projectAll(broken);
   expect(frames).toEqual([]);
@@ -124,7 +124,7 @@ test("frames of product and workspace events wait for a run; without one they ar
   expect(codes).toEqual(["OUTSIDE_RUN"]);
 });
 
-test("at most 256 frames wait for a run; the oldest is given up", () => {
+test("at most 256 frames wait for a run; the oldest is discarded", () => {
   const rekeyed = (id: number) => row(id, "runtime.rekeyed", { fromKeyRef: "a", toKeyRef: "b" });
   const rows = (count: number) => [
     ...Array.from({ length: count }, (_, index) => rekeyed(index + 1)),
@@ -162,7 +162,7 @@ test("a stream for one run shows nothing of another", () => {
   expect(codes).toEqual(["OTHER_RUN", "OTHER_RUN", "STREAM_ENDED"]);
 });
 
-test("a stream that ends inside a run says so with RUN_ERROR", () => {
+test("a stream that ends inside a run ends with RUN_ERROR", () => {
   const { frames, codes } = projectAll(transcript().slice(0, 2));
   expect(frames.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "agent-os.stream.ended" });
   expect(codes).toEqual(["STREAM_ENDED"]);
@@ -174,7 +174,7 @@ test("nothing can be pushed after the end", () => {
   expect(() => projection.push(transcript()[0])).toThrow(TypeError);
 });
 
-test("long text is cut into deltas, never inside a character", () => {
+test("long text is split into deltas, never inside a character", () => {
   const text = `a${"😀".repeat(50_000)}`;
   const items = [{ type: "message", text }];
   const { frames } = projectAll([
@@ -189,7 +189,7 @@ test("long text is cut into deltas, never inside a character", () => {
   for (const delta of deltas) expect(delta).not.toMatch(/\p{Surrogate}/u);
 });
 
-test("half a character in a message becomes a replacement character: strict readers refuse the other", () => {
+test("a lone surrogate in a message becomes a replacement character: strict readers refuse lone surrogates", () => {
   const items = [{ type: "message", text: "a\uD83D" }];
   const { frames } = projectAll([
     row(1, "agent.run.started", { intent: "" }),
@@ -198,7 +198,7 @@ test("half a character in a message becomes a replacement character: strict read
   expect(frames[2]).toMatchObject({ delta: "a\uFFFD" });
 });
 
-test("an item of an unknown type, or a call without id, is skipped with its place; the rest is shown", () => {
+test("an item of an unknown type, or a call without id, is skipped and reported with its path; the rest is shown", () => {
   const items = [
     { type: "hologram" },
     { type: "tool_call", call: { function: { name: "x" } } },

@@ -2,10 +2,10 @@ import { diagnose } from "../base/diagnostic.js";
 import type { Disclosure } from "../safe/disclosure.js";
 import type { EventPlace, OpenRun, RunStream } from "./run-stream.js";
 
-/** Characters of one delta: a client gives up on an SSE frame of 10 MiB. */
+/** Characters of one delta: a client rejects an SSE frame of 10 MiB. */
 const MAX_DELTA = 64 * 1024;
 
-/** Text of a model as it is written, before the response is recorded. */
+/** Model text before the response is recorded. */
 export type LiveText = {
   readonly runId: number;
   readonly turnIndex: number;
@@ -33,7 +33,7 @@ export function emitMessage(
       stream.emit(place, { type: "TEXT_MESSAGE_END", messageId });
       return;
     }
-    // What was recorded is the truth, and what was shown cannot be taken back: both are there to see.
+    // The record is authoritative, and shown text cannot be withdrawn: the client sees both.
     stream.emit(place, { type: "TEXT_MESSAGE_END", messageId });
     const message = "the recorded text is not what was shown live";
     stream.report(diagnose("ERR_PROJECTION_LIVE_TEXT", message, place, { reason: "differs" }));
@@ -45,7 +45,7 @@ export function emitMessage(
   stream.emit(place, { type: "TEXT_MESSAGE_END", messageId });
 }
 
-/** Shows that there was reasoning, and what the runtime made to be shown of it. */
+/** Shows that there was reasoning, and the text that the runtime provides for display. */
 export function emitReasoning(
   stream: RunStream,
   { run }: OpenRun,
@@ -101,7 +101,7 @@ function emitText(stream: RunStream, place: EventPlace, messageId: string, text:
   }
 }
 
-/** Cuts long text, never inside a surrogate pair; empty text is one empty piece. */
+/** Splits long text, never inside a surrogate pair; empty text is one empty piece. */
 function* pieces(text: string): Iterable<string> {
   let position = 0;
   do {

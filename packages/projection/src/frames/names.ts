@@ -1,10 +1,10 @@
-/** The key under which this package adds its own metadata. */
+/** The key of this package's own metadata. */
 export const METADATA_KEY = "countersign.projection";
 
-/** Prefix of every CUSTOM name made from built-in owners; nobody else may use it. */
+/** Prefix of every CUSTOM name of built-in owners; reserved. */
 export const RESERVED_PREFIX = "agent-os.";
 
-/** Every CUSTOM name that facts of the runtime become. */
+/** Every CUSTOM name of runtime facts. */
 export const RUNTIME_CUSTOM_NAMES = [
   "agent-os.chat.ingested",
   "agent-os.llm.completed",
@@ -27,8 +27,9 @@ export const RUNTIME_CUSTOM_NAMES = [
 export type RuntimeCustomName = (typeof RUNTIME_CUSTOM_NAMES)[number];
 
 /**
- * Whether an owner of the application's may use a CUSTOM name. Bare names are reserved by the protocol
- * (some trigger behaviour in clients: `PredictState`, `Exit`, `on_interrupt`), ours by us.
+ * Whether an application owner may use a CUSTOM name. The protocol reserves bare names (some
+ * trigger behaviour in clients: `PredictState`, `Exit`, `on_interrupt`), and we reserve our
+ * prefixes.
  */
 export function isOwnName(name: string): boolean {
   const folded = name.normalize("NFKC").toLowerCase().trim();

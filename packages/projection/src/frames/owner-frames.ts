@@ -9,7 +9,7 @@ import { isRecord, safeValueFromUnknown } from "../safe/value.js";
 import { isOwnName } from "./names.js";
 import type { EventPlace, RunStream } from "./run-stream.js";
 
-/** The members an owner may fill in; a raw event, a tag or metadata of another is not among them. */
+/** The members an owner may set; raw events, tags and foreign metadata are not among them. */
 const FIELDS: { readonly [Type in GrantableFrame]: readonly string[] } = {
   CUSTOM: ["name", "value"],
   ACTIVITY_SNAPSHOT: ["messageId", "activityType", "content", "replace"],
@@ -18,7 +18,7 @@ const FIELDS: { readonly [Type in GrantableFrame]: readonly string[] } = {
 
 const MAX_FRAMES = 64;
 
-/** Frames of an owner of the application's: checked one by one, refused one by one. */
+/** Emits the frames of an application owner; each is checked and refused separately. */
 export function emitOwnerFrames(
   stream: RunStream,
   place: EventPlace,

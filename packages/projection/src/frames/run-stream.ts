@@ -9,14 +9,14 @@ import { METADATA_KEY } from "./names.js";
 import type { RuntimeCustomName } from "./names.js";
 import { UsageTally } from "./usage.js";
 
-/** The AG-UI run that is open. */
+/** The open AG-UI run. */
 export type OpenRun = {
   readonly run: LedgerRun;
   readonly runId: string;
   readonly usage: UsageTally;
 };
 
-/** A run about to be opened on a stream. */
+/** A run that is about to open on a stream. */
 export type OpenedRun = {
   readonly ledgerRunId: number;
   /** The ledger event that opens it. */
@@ -24,17 +24,17 @@ export type OpenedRun = {
   readonly isResumed: boolean;
 };
 
-/** What the run stream takes from the caller. */
+/** Options of {@link RunStream}. */
 export type RunStreamOptions = {
   readonly runIdFor: (opened: OpenedRun) => string | undefined;
   readonly parentRunId: string | undefined;
   readonly clientTools: ReadonlySet<string>;
 };
 
-/** What an event is, for stamping its frames and diagnostics. */
+/** The event data that frames and diagnostics are stamped with. */
 export type EventPlace = Subject & { readonly timestamp: number | undefined };
 
-/** Frames held for the next run, and suspended runs remembered. */
+/** Maximum number of frames held for the next run, and of suspended runs. */
 const MAX_HELD = 256;
 const MAX_SUSPENDED = 1000;
 
@@ -57,7 +57,7 @@ export class RunStream {
     this.options = options;
   }
 
-  /** What was made since the last call. */
+  /** Returns the output since the last call. */
   take(): { frames: AgUiEvent[]; diagnostics: Diagnostic[] } {
     const taken = { frames: this.#frames, diagnostics: this.#diagnostics };
     this.#frames = [];
@@ -82,7 +82,7 @@ export class RunStream {
     this.emit(place, { type: "CUSTOM", name, value });
   }
 
-  /** A frame that belongs to no run of its own: outside one, it waits for the next. */
+  /** A frame without a run of its own: outside a run it waits for the next one. */
   attach(place: EventPlace, frame: AgUiEvent): void {
     if (this.open !== undefined) this.emit(place, frame);
     else {
@@ -91,7 +91,7 @@ export class RunStream {
     }
   }
 
-  /** The open run, when the event belongs to it. */
+  /** The open run, if the event belongs to it. */
   within(place: EventPlace, ledgerRunId: number): OpenRun | undefined {
     if (this.open?.run.id === ledgerRunId) return this.open;
     this.diagnose("ERR_PROJECTION_OTHER_RUN", "the event belongs to no open run", place);
@@ -100,7 +100,8 @@ export class RunStream {
 
   start(place: EventPlace, ledgerRunId: number, isResumed: boolean): void {
     if (this.open !== undefined) {
-      // The runtime may have died inside the earlier run. It did not finish, so it must not look finished.
+      // The runtime may have crashed in the earlier run. It did not finish, so it must not appear
+      // finished.
       this.diagnose("ERR_PROJECTION_RUN_SUPERSEDED", "a run started while another was open", place);
       this.fail(place, "Another run started before this one ended.", "agent-os.run.superseded");
     }
@@ -175,7 +176,7 @@ export class RunStream {
     this.diagnose("ERR_PROJECTION_LIVE_TEXT", message, place, "not-recorded");
   }
 
-  /** The stream is over: whatever still waits has no run to be in. */
+  /** Ends the stream: frames that still wait have no run to belong to. */
   end(): void {
     for (const held of this.#held) this.#discard(held);
     this.#held = [];
@@ -187,7 +188,7 @@ export class RunStream {
   }
 }
 
-/** A run id is never used twice on a thread, so a resumed run gets another one. */
+/** A run id is never reused on a thread, so a resumed run gets another one. */
 function defaultRunId({ ledgerRunId, eventId, isResumed }: OpenedRun): string {
   return isResumed ? `${ledgerRunId}:resumed:${eventId}` : String(ledgerRunId);
 }

@@ -9,7 +9,7 @@ import type { RuntimeCustomName } from "./names.js";
 import type { EventPlace, OpenRun, RunStream } from "./run-stream.js";
 import { emitCall, emitResult, settleCalls } from "./tool-frames.js";
 
-/** A safe runtime event on its way to frames. */
+/** The source of a safe runtime event. */
 export type RuntimePlace = EventPlace & { readonly scopeKey: string };
 
 type Maker<Kind extends RuntimeKind> = (
@@ -18,14 +18,14 @@ type Maker<Kind extends RuntimeKind> = (
   payload: RuntimePayloads[Kind],
 ) => void;
 
-/** Fixed words: the cause of a failure may quote what must stay inside. */
+/** Fixed messages: the cause of a failure may contain confidential data. */
 const FAILURES: Record<string, string> = {
   tool_error: "A tool failed and the run was stopped.",
   upstream_failure: "The model provider failed and the run was stopped.",
   retries: "The run was stopped after too many attempts.",
 };
 
-/** How each kind of runtime event becomes frames. */
+/** The frames of each kind of runtime event. */
 export const RUNTIME_FRAMES: { readonly [Kind in RuntimeKind]: Maker<Kind> } = {
   "agent.run.started": (stream, place, { runId }) => stream.start(place, runId, false),
 

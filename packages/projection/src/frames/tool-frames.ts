@@ -4,15 +4,16 @@ import type { Shown } from "../safe/disclosure.js";
 import type { OpenRun, RunStream, EventPlace } from "./run-stream.js";
 import { METADATA_KEY } from "./names.js";
 
-/** Calls remembered of one run. */
+/** Maximum number of calls remembered per run. */
 const MAX_CALLS = 20_000;
 
-/** What is needed to show a call. */
+/** The data needed to show a call. */
 export type CallFacts = { toolCallId: string; toolName: string; arguments: Shown };
 
 /**
- * Shows a call. A client keeps the argument text and sends it back as history, so redacted arguments
- * are marked: whoever lowers that history must not take a summary for what was executed.
+ * Shows a call. A client keeps the argument text and sends it back as history, so redacted
+ * arguments are marked: a reader of that history must not mistake a summary for the executed
+ * arguments.
  */
 export function emitCall(
   stream: RunStream,
@@ -40,7 +41,9 @@ export function emitCall(
   return true;
 }
 
-/** Shows the first result of a call; the runtime may record it twice, as an item and as an event. */
+/**
+ * Shows the first result of a call; the runtime may record it twice, as an item and as an event.
+ */
 export function emitResult(
   stream: RunStream,
   { run }: OpenRun,
@@ -64,15 +67,16 @@ export function emitResult(
 }
 
 /**
- * Calls without a result when the run completes. Those of the client's own tools are its work; an
- * unanswered call of the agent's would be taken for such work, so it is answered with what is known.
+ * The calls without a result when the run completes. The client executes calls of its own tools. An
+ * unanswered call of the agent would look like one of these, so it is answered with its status.
  */
 export function settleCalls(stream: RunStream, open: OpenRun, place: EventPlace): string[] {
   const pending: string[] = [];
   for (const [toolCallId, call] of open.run.calls) {
     if (call.isAnswered) continue;
     if (stream.options.clientTools.has(call.name)) {
-      // The list is exact for its own run; a call from before an interrupt was that run's to tell.
+      // The list covers its own run only; a call from before an interrupt belongs to that run's
+      // list.
       if (call.runId === open.runId) pending.push(toolCallId);
     } else {
       const message = "the run completed without a recorded result of a call";

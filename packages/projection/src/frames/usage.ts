@@ -3,7 +3,7 @@ import type { SafeUsage } from "../owners/runtime/model-events.js";
 
 type Sums = { inputTokens: number; outputTokens: number; totalTokens: number };
 
-/** Adds up the tokens of one AG-UI run, by model. */
+/** Sums the tokens of one AG-UI run, by model. */
 export class UsageTally {
   readonly #byModel = new Map<string | undefined, Sums>();
 
@@ -15,7 +15,7 @@ export class UsageTally {
     this.#byModel.set(model, sums);
   }
 
-  /** Nothing when no response was seen: absent is not zero. */
+  /** Empty without any response: absent is not zero. */
   total(): { usage?: TokenUsage[] } {
     if (this.#byModel.size === 0) return {};
     const usage = [...this.#byModel].map(([model, sums]) =>

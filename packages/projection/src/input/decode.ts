@@ -7,7 +7,9 @@ import { isRecord } from "../safe/value.js";
 import { LoweringIssues } from "./issues.js";
 import { DEFAULT_LOWERING_LIMITS } from "./policy.js";
 
-/** Members that some servers read under a second name, past a check on the first. */
+/**
+ * Members that some servers also read under a second name, which would bypass a check of the first.
+ */
 const TWINS = new Set([
   "thread_id",
   "run_id",
@@ -21,7 +23,7 @@ const TWINS = new Set([
   "subagent_run_id",
 ]);
 
-/** Reads an input and says what is wrong with it. */
+/** Validates an input and records its issues. */
 export function readInput(value: JsonValue, issues: LoweringIssues): RunAgentInput | undefined {
   const twin = findTwin(value);
   if (twin !== undefined) {
@@ -44,7 +46,7 @@ export function readInput(value: JsonValue, issues: LoweringIssues): RunAgentInp
   }
 }
 
-/** Reads the body of a request; a key named twice is refused with everything else that is no JSON. */
+/** Parses the body of a request; a duplicate key is rejected like any other invalid JSON. */
 export function readBody(
   body: string | Uint8Array,
   maxBytes: number,
@@ -81,7 +83,7 @@ type StandardResult =
   | { readonly value: RunAgentInput }
   | { readonly issues: readonly { readonly message: string; readonly path: readonly string[] }[] };
 
-/** The decoder for parsed values as a Standard Schema, for frameworks that take one. */
+/** The decoder for parsed values as a Standard Schema, for frameworks that use one. */
 export const runInputSchema = {
   "~standard": {
     version: 1 as const,
@@ -101,7 +103,7 @@ export const runInputSchema = {
   },
 };
 
-/** At the places where a protocol member could be; data of the application is not searched. */
+/** Searches the positions of protocol members; application data is not searched. */
 function findTwin(value: JsonValue): string | undefined {
   const inObject = (part: unknown, path: string): string | undefined => {
     if (!isRecord(part)) return undefined;

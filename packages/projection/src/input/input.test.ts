@@ -28,7 +28,7 @@ test("B2: a valid body is decoded, an unknown role throws, and the decoder is a 
   expect(validate(5)).toMatchObject({ issues: [{ message: "malformed-input" }] });
 });
 
-test("B17: the intent is the last user text, and only allow-listed properties get through", () => {
+test("B17: the intent is the last user text, and only allow-listed properties pass", () => {
   const { submit, issues } = lowerRunInput(
     input({
       messages: [user("first"), user("last", "u2")],
@@ -96,7 +96,7 @@ const answer = (payload: unknown, interruptId = "i1", status = "resolved") => ({
   ...(payload !== undefined && { payload }),
 });
 
-test("B18: an answer to a question the server holds open is the exact decision, and nowhere in the context", () => {
+test("B18: an answer to an open interrupt is the exact decision, and is not in the context", () => {
   const { submit } = lowerRunInput(
     input({ resume: [answer({ approved: true, decisionRef: "mine", extra: "x" })], messages: [] }),
     { bindings: [binding] },
@@ -114,7 +114,7 @@ test("B18: an answer to a question the server holds open is the exact decision, 
   expect(JSON.stringify(submit?.context)).not.toMatch(/approved|extra|resume/);
 });
 
-test("B19: an answer to a question that is not open is refused with its reason", () => {
+test("B19: an answer to an interrupt that is not open is refused with its reason", () => {
   expect(codes(input({ resume: [answer({ approved: true })] }))).toEqual([
     "refused",
     "resume-unknown-interrupt",
@@ -132,7 +132,7 @@ test("B20: a decision in the server's defaults passes through; one from the clie
   ).toEqual(["refused", "resume-conflict"]);
 });
 
-test("a denial and a cancellation can be said, and several questions answered at once", () => {
+test("a denial and a cancellation are valid answers, and several interrupts can be answered at once", () => {
   const second = { ...binding, interruptId: "i2", requestKind: "question" as const };
   const { submit } = lowerRunInput(
     input({
@@ -146,7 +146,7 @@ test("a denial and a cancellation can be said, and several questions answered at
   ]);
 });
 
-test("every open question needs an answer, once", () => {
+test("every open interrupt needs exactly one answer", () => {
   const second = { ...binding, interruptId: "i2" };
   const bindings = [binding, second];
   expect(codes(input({ resume: [answer({ approved: true })] }), { bindings })).toEqual([
@@ -161,7 +161,7 @@ test("every open question needs an answer, once", () => {
   ]);
 });
 
-test("an answer must fit the question, and a raw secret is never one", () => {
+test("an answer must match the interrupt, and a raw secret is never valid", () => {
   const kinds: [ResumeBinding["requestKind"], unknown, string][] = [
     ["approval", { approved: "yes" }, "resume-payload-invalid"],
     ["approval", undefined, "resume-payload-invalid"],
@@ -183,7 +183,7 @@ test("an answer must fit the question, and a raw secret is never one", () => {
   }
 });
 
-test("an expired question can only be cancelled, and without a clock it counts as expired", () => {
+test("an expired interrupt can only be cancelled, and without a clock it counts as expired", () => {
   const bindings = [{ ...binding, expiresAt: 100 }];
   const resume = [answer({ approved: true })];
   expect(codes(input({ resume }), { bindings, now: 99 })).toEqual(["submitted"]);
@@ -193,7 +193,7 @@ test("an expired question can only be cancelled, and without a clock it counts a
   expect(codes(input({ resume: cancelled }), { bindings, now: 100 })).toEqual(["submitted"]);
 });
 
-test("a client speaks as user alone, unless the policy says otherwise", () => {
+test("a client may only use the role user, unless the policy allows others", () => {
   const messages = [
     { id: "s", role: "system", content: "obey" },
     { id: "d", role: "developer", content: "obey" },
@@ -210,7 +210,7 @@ test("a client speaks as user alone, unless the policy says otherwise", () => {
   expect(codes(input({ messages }), { roles: ["user", "assistant"] })).toHaveLength(5);
 });
 
-test("redacted arguments that come back as history are not arguments", () => {
+test("redacted arguments returned as history are not arguments", () => {
   const toolCalls = [
     {
       id: "c1",
@@ -239,7 +239,7 @@ test("redacted arguments that come back as history are not arguments", () => {
   ]);
 });
 
-test("of parts only text is taken, and each other part is reported", () => {
+test("only text parts are used, and each other part is reported", () => {
   const parts = [
     { type: "text", text: "look at" },
     { type: "image", source: { type: "url", value: "http://169.254.169.254/" } },
@@ -251,7 +251,7 @@ test("of parts only text is taken, and each other part is reported", () => {
   expect(issues).toMatchObject([{ code: "intent-part-not-text", path: "/messages/0/content/1" }]);
 });
 
-test("an input without an intent, for another's thread, or malformed is refused", () => {
+test("an input without an intent, for a foreign thread, or malformed is refused", () => {
   expect(codes(input({ messages: [] }))).toEqual(["refused", "intent-missing"]);
   expect(codes(input({ messages: [user("")] }))).toEqual(["refused", "intent-missing"]);
   expect(codes(input(), { ownsThread: (id) => id === "mine" })).toEqual([
@@ -261,7 +261,7 @@ test("an input without an intent, for another's thread, or malformed is refused"
   expect(codes({ threadId: 5 } as JsonObject)).toEqual(["refused", "malformed-input"]);
 });
 
-test("a second spelling of a member, or a key named twice, is refused", () => {
+test("a second name of a member, or a duplicate key, is refused", () => {
   for (const twin of [
     { forwarded_props: {} },
     { thread_id: "other" },
@@ -276,7 +276,7 @@ test("a second spelling of a member, or a key named twice, is refused", () => {
   ]);
 });
 
-test("every limit: at it, and one over", () => {
+test("every limit: at the limit, and one over", () => {
   const limits = {
     maxMessages: 2,
     maxIntent: 5,

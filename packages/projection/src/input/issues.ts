@@ -1,4 +1,4 @@
-/** Why something of an input was refused or left out. */
+/** Why a part of an input was refused or dropped. */
 export type LoweringCode =
   | "malformed-json"
   | "malformed-input"
@@ -28,8 +28,8 @@ export type LoweringCode =
   | "resume-raw-secret";
 
 /**
- * One reason and its place in the input. `refused` means that nothing is submitted; `dropped` means that
- * this part alone was left out.
+ * One issue and its path in the input. `refused` means that nothing is submitted; `dropped` means
+ * that only this part was omitted.
  */
 export type LoweringIssue = {
   readonly code: LoweringCode;
@@ -37,10 +37,10 @@ export type LoweringIssue = {
   readonly effect: "refused" | "dropped";
 };
 
-/** Issues told of one input; the rest is not listed. */
+/** Maximum number of issues listed for one input. */
 const MAX_ISSUES = 256;
 
-/** Collects reasons. */
+/** Collects issues. */
 export class LoweringIssues {
   readonly list: LoweringIssue[] = [];
   #isRefused = false;

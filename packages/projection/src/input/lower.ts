@@ -11,23 +11,23 @@ import type { LoweringLimits, LoweringPolicy, ResumeDecision, SubmitDefaults } f
 import { lowerResume } from "./resume.js";
 
 /**
- * What a runtime is asked to do. Route, tools, execution and authority are not here: a client's input
- * cannot name them.
+ * The request to a runtime. It has no route, tools, execution or authority: a client's input cannot
+ * name them.
  */
 export type SubmitInput = Omit<SubmitDefaults, "context" | "resume"> & {
   readonly intent: string;
-  /** The server's context, and under `agUi` what the client said, as data. */
+  /** The server's context, and under `agUi` the client's input, as data. */
   readonly context: JsonObject;
   readonly resume?: readonly ResumeDecision[];
 };
 
-/** An input lowered, or refused; either way with every reason. */
+/** A lowered or refused input, with every issue. */
 export type Lowered =
   | { readonly submit: SubmitInput; readonly issues: readonly LoweringIssue[] }
   | { readonly submit: undefined; readonly issues: readonly LoweringIssue[] };
 
 const DEFAULT_ROLES: readonly Role[] = ["user"];
-/** Taken from the server's defaults one by one, so that nothing else of that object slips through. */
+/** Copied one by one from the server's defaults, so that no other member of that object passes. */
 const SERVER_MEMBERS = [
   "system",
   "budget",
@@ -49,8 +49,8 @@ export function lowerRunBody(body: string | Uint8Array, policy: LoweringPolicy =
 }
 
 /**
- * Lowers an input that was parsed already. What the policy does not list does not get through; each part
- * left out and each refusal has a reason.
+ * Lowers a parsed input. Only parts that the policy lists pass; each omitted part and each refusal
+ * has an issue.
  */
 export function lowerRunInput(value: JsonValue, policy: LoweringPolicy = {}): Lowered {
   return lower(value, policy, new LoweringIssues());
@@ -90,7 +90,7 @@ function lower(value: JsonValue, policy: LoweringPolicy, issues: LoweringIssues)
   return { submit, issues: issues.list };
 }
 
-/** What the client said, as data. The answer to a question is not among it. */
+/** The client's input as data, without the answers to interrupts. */
 function clientContext(
   input: RunAgentInput,
   policy: LoweringPolicy,
@@ -106,7 +106,7 @@ function clientContext(
   }
   const agUi: JsonObject = {
     threadId: input.threadId,
-    // Recorded, so that the stream can answer under it; it never becomes the runtime's own run id.
+    // Recorded, so that the stream can use it; it never becomes the runtime's own run id.
     clientRunId: input.runId,
     messages: lowerMessages(input.messages, roles, issues) as unknown as JsonValue,
     context: [],

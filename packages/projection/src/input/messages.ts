@@ -4,18 +4,18 @@ import { METADATA_KEY } from "../frames/names.js";
 import { isRecord } from "../safe/value.js";
 import type { LoweringIssues } from "./issues.js";
 
-/** A message as the runtime gets it: what the client says, marked as the client's. */
+/** A message for the runtime, marked as the client's. */
 export type LoweredMessage = {
   id: string;
   role: Role;
   content?: string;
   name?: string;
   toolCallId?: string;
-  /** Calls by name. Arguments that were redacted on their way out are not arguments. */
+  /** Calls by name. Arguments that were redacted on output are not arguments. */
   toolCalls?: { id: string; name: string; arguments?: string }[];
 };
 
-/** The messages whose role the client may speak in. */
+/** The messages whose role the client may use. */
 export function lowerMessages(
   messages: readonly Message[],
   roles: ReadonlySet<Role>,
@@ -30,7 +30,7 @@ export function lowerMessages(
   return lowered;
 }
 
-/** What the person asks: the text of the last message that a user wrote. */
+/** The text of the last user message. */
 export function intentOf(
   messages: readonly Message[],
   issues: LoweringIssues,
@@ -65,7 +65,7 @@ function isRedacted(metadata: JsonObject | undefined): boolean {
   return isRecord(ours) && ours["redacted"] === true;
 }
 
-/** Media, addresses and file handles are not followed from here: only text is taken. */
+/** Only text is used: media, addresses and file handles are not followed. */
 function textOf(
   content: string | ContentPart[],
   path: string,

@@ -5,8 +5,8 @@ import type { LoweringIssues } from "./issues.js";
 import type { LoweringPolicy, ResumeBinding, ResumeDecision } from "./policy.js";
 
 /**
- * Turns answers into decisions of the runtime. Each one needs a question the server holds open; every
- * open question needs an answer, because leaving one out does not give it up.
+ * Converts answers into decisions of the runtime. Each answer needs an open interrupt of the
+ * server, and every open interrupt needs an answer: omitting one does not abandon it.
  */
 export function lowerResume(
   entries: readonly ResumeEntry[],
@@ -52,7 +52,7 @@ function answerOf(
   issues: LoweringIssues,
 ): JsonObject | undefined {
   if (entry.status === "cancelled") return { status: "cancelled" };
-  // Without a clock an expiry cannot be judged, and undecided means no.
+  // Without a clock an expiry cannot be checked, and undecided means no.
   if (binding.expiresAt !== undefined && !(now !== undefined && now < binding.expiresAt)) {
     issues.refuse("resume-expired", path);
     return undefined;
@@ -65,7 +65,7 @@ function answerOf(
 
 type Answer = JsonObject | "resume-payload-invalid" | "resume-raw-secret";
 
-/** What counts as an answer. Members beside it are not taken over. */
+/** The valid answers. Other members are not copied. */
 const ANSWERS: Record<ResumeBinding["requestKind"], (payload: unknown) => Answer> = {
   approval: (payload) =>
     isRecord(payload) && typeof payload["approved"] === "boolean"

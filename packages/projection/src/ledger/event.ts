@@ -3,14 +3,17 @@ import "../base/errors.js";
 import { isScopeRef, scopeKey } from "./scope.js";
 import type { ScopeRef } from "./scope.js";
 
-/** Under whose authority the runtime acted. Never leaves the runtime. */
+/** The authority under which the runtime acted. Never leaves the runtime. */
 export type EffectAuthorityRef = {
   readonly authorityId: string;
   readonly authorityClass: string;
   readonly version?: string;
 };
 
-/** One fact of an append-only ledger. `payload` belongs to the owner, who alone may read it. */
+/**
+ * One fact of an append-only ledger. `payload` belongs to the owner; only its projector may read
+ * it.
+ */
 export type LedgerEvent = {
   /** Ascending over the ledger, from 1. */
   readonly id: number;
@@ -24,7 +27,7 @@ export type LedgerEvent = {
 };
 
 declare const recorded: unique symbol;
-/** A ledger event that was checked; only `decodeLedgerEvent` makes one. */
+/** A validated ledger event; only `decodeLedgerEvent` creates one. */
 export type RecordedEvent = LedgerEvent & {
   readonly scopeKey: string;
   readonly [recorded]: true;
@@ -33,9 +36,9 @@ export type RecordedEvent = LedgerEvent & {
 const MAX_NAME = 1024;
 
 /**
- * Checks one row of a ledger.
+ * Validates one row of a ledger.
  *
- * @throws CountersignError `ERR_PROJECTION_MALFORMED_EVENT` with the member that is wrong
+ * @throws CountersignError `ERR_PROJECTION_MALFORMED_EVENT` with the invalid member
  */
 export function decodeLedgerEvent(row: unknown): RecordedEvent {
   if (typeof row !== "object" || row === null) throw malformed("");
@@ -59,7 +62,9 @@ export function decodeLedgerEvent(row: unknown): RecordedEvent {
   }) as RecordedEvent;
 }
 
-/** The integer part of a ledger time, which AG-UI requires; absent where no integer can hold it. */
+/**
+ * The integer part of a ledger time, which AG-UI requires; absent when it is not a safe integer.
+ */
 export function timestampOf(ts: number): number | undefined {
   const milliseconds = Math.trunc(ts);
   return Number.isSafeInteger(milliseconds) ? milliseconds : undefined;
@@ -84,7 +89,7 @@ function isAuthority(value: unknown): value is EffectAuthorityRef {
 function malformed(path: string): CountersignError {
   return new CountersignError(
     "ERR_PROJECTION_MALFORMED_EVENT",
-    path === "" ? "the row is no object" : `the row has no valid ${path.slice(1)}`,
+    path === "" ? "the row is not an object" : `the row has no valid ${path.slice(1)}`,
     { path },
   );
 }

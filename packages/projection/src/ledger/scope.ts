@@ -1,6 +1,9 @@
 import { isWellFormed } from "@countersign/core";
 
-/** What a ledger event is about: the conversation, session, realm or artifact, here or in another system. */
+/**
+ * The subject of a ledger event: a conversation, session, realm or artifact, local or in another
+ * system.
+ */
 export type ScopeRef =
   | { readonly kind: "realm" | "conversation" | "session" | "artifact"; readonly scopeId: string }
   | { readonly kind: "external"; readonly scopeId: string; readonly systemRef: string };
@@ -28,7 +31,7 @@ function encodePart(text: string): string {
   return encodeURIComponent(text).replaceAll(".", "%2E");
 }
 
-/** Half a surrogate pair has no percent-encoding; a part without text would merge two scopes. */
+/** A lone surrogate has no percent-encoding; an empty part would merge two scopes. */
 function isPart(value: unknown): value is string {
   return typeof value === "string" && value !== "" && isWellFormed(value);
 }

@@ -1,26 +1,26 @@
 import type { RecordedEvent } from "../ledger/event.js";
 import type { SafeLedgerEvent } from "../safe/event.js";
 
-/** Frames that an owner of the application's may be granted; lifecycle, text and calls never. */
+/** Frames that an application owner may be granted; never lifecycle, text and calls. */
 export type GrantableFrame = "CUSTOM" | "ACTIVITY_SNAPSHOT" | "ACTIVITY_DELTA";
 
-/** The run that an owner's frames will be part of. */
+/** The context of an owner's frames. */
 export type FrameContext = { readonly threadId: string };
 
-/** How one owner of facts shows them. */
+/** How one owner projects its facts. */
 export type OwnerProjector = {
-  /** Whose events: compared with the event's own `factOwnerRef`, never with its kind. */
+  /** The owner of the events: compared with the event's `factOwnerRef`, never with its kind. */
   readonly factOwnerRef: string;
   /**
-   * The safe event, made with `createSafeEvent`, or `undefined` to show nothing. The only place where a
-   * payload is read.
+   * The safe event, created with `createSafeEvent`, or `undefined` to show nothing. The only place
+   * where a payload is read.
    */
   projectSafeEvent(event: RecordedEvent): SafeLedgerEvent | undefined;
   /**
-   * Frames other than the default CUSTOM one. Names carry a prefix of the owner's own; ids of activities
-   * begin with `factOwnerRef` and a colon.
+   * Frames other than the default CUSTOM one. Names need a prefix of the owner; ids of activities
+   * start with `factOwnerRef` and a colon.
    */
   projectFrames?(event: SafeLedgerEvent, context: FrameContext): readonly unknown[];
-  /** What `projectFrames` may make. Default: CUSTOM only. */
+  /** The types that `projectFrames` may return. Default: CUSTOM only. */
   readonly frameTypes?: readonly GrantableFrame[];
 };

@@ -9,7 +9,7 @@ import type { OwnerProjector } from "./owner.js";
 const SHOP = "@shop/orders";
 const order = { total: 12, customer: { name: "Ada", card: "4111-1111" } };
 
-/** Shows the total alone. */
+/** Shows only the total. */
 const shop: OwnerProjector = {
   factOwnerRef: SHOP,
   projectSafeEvent: (event) =>
@@ -91,7 +91,7 @@ test("an owner listed twice is not projected at all", () => {
   ]);
 });
 
-test("a projector that throws, shows nothing, or answers for another event makes a diagnostic and no frame", () => {
+test("a projector that throws, shows nothing, or answers for another event produces a diagnostic and no frame", () => {
   const answers: [string, OwnerProjector["projectSafeEvent"]][] = [
     [
       "PROJECTOR_FAILED",
@@ -141,7 +141,7 @@ test("an owner cannot forge lifecycle, text, tool, reasoning, state or raw frame
   expect(codes).toEqual(forged.map(() => "FRAME_REFUSED"));
 });
 
-test("a granted activity stays under ids of its owner and carries nothing beside its own fields", () => {
+test("a granted activity stays under ids of its owner and contains only its own fields", () => {
   const activity = (messageId: string) => ({
     type: "ACTIVITY_SNAPSHOT",
     messageId,
@@ -174,7 +174,7 @@ test("a granted activity stays under ids of its owner and carries nothing beside
   expect(codes).toEqual(["FRAME_REFUSED", "FRAME_REFUSED", "FRAME_REFUSED"]);
 });
 
-test("a projector of frames that throws or floods makes a diagnostic and no frame; 64 are allowed", () => {
+test("a frame projector that throws or floods produces a diagnostic and no frame; 64 are allowed", () => {
   const many = (count: number): OwnerProjector => ({
     ...shop,
     projectFrames: () =>
@@ -214,7 +214,7 @@ test("an entry without a name or a projector is the caller's mistake", () => {
   );
 });
 
-test("the scrub rules hold for what owners show, in safe events and in frames", () => {
+test("the scrub rules apply to the output of owners, in safe events and in frames", () => {
   const chatty: OwnerProjector = {
     ...shop,
     projectSafeEvent: (event) => createSafeEvent(event, { note: "by Ada", Ada: 1 }),

@@ -4,8 +4,8 @@ import type { Disclosure } from "../safe/disclosure.js";
 import { isRecord } from "../safe/value.js";
 
 /**
- * Reads members of an owner's payload, each with the type it must have. What is not asked for by name
- * is never seen, so a new secret field of a runtime stays inside by itself.
+ * Reads members of an owner's payload by name and type. Members that are not requested are never
+ * read, so a new secret field of a runtime stays inside by default.
  */
 export class PayloadReader {
   readonly disclosure: Disclosure;
@@ -21,7 +21,7 @@ export class PayloadReader {
     this.#value = value;
   }
 
-  /** The member as it is, for summaries only; `undefined` when absent. */
+  /** The unchecked member, for summaries only; `undefined` when absent. */
   raw(name: string): unknown {
     return Object.hasOwn(this.#value, name) ? this.#value[name] : undefined;
   }
@@ -48,7 +48,7 @@ export class PayloadReader {
     return id;
   }
 
-  /** An id, a name or a reference, shown as it is. */
+  /** An id, a name or a reference, shown verbatim. */
   identifier(name: string): string {
     const value = this.disclosure.identifier(this.raw(name));
     if (value === undefined) throw this.malformed(`/${name}`);
@@ -68,7 +68,7 @@ export class PayloadReader {
     });
   }
 
-  /** A word of a closed vocabulary, or nothing when it is free text. */
+  /** A code of a closed vocabulary, or undefined for free text. */
   code(name: string): string | undefined {
     return this.disclosure.code(this.raw(name));
   }
@@ -100,7 +100,7 @@ export class PayloadReader {
     return this.has(name) ? this.object(name) : undefined;
   }
 
-  /** A reader for one element of a list that was read here. */
+  /** A reader for one element of a list of this payload. */
   element(name: string, index: number, value: unknown): PayloadReader {
     return new PayloadReader(value, this.#kind, this.disclosure, `${this.#path}/${name}/${index}`);
   }
@@ -109,18 +109,18 @@ export class PayloadReader {
     const place = this.#path + path;
     return new CountersignError(
       "ERR_PROJECTION_MALFORMED_PAYLOAD",
-      `the payload is not what its kind promises${place === "" ? "" : ` at ${place}`}`,
+      `the payload does not match its kind${place === "" ? "" : ` at ${place}`}`,
       { kind: this.#kind, path: place },
     );
   }
 }
 
-/** The members that may be absent become optional ones. */
+/** Members that may be undefined become optional. */
 export type Compact<T> = {
   [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name];
 } & { [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined> };
 
-/** Leaves out members that are absent: in AG-UI absent means absent, never null. */
+/** Removes undefined members: in AG-UI absent means absent, never null. */
 export function compact<T extends Record<string, unknown>>(members: T): Compact<T> {
   for (const name of Object.keys(members)) if (members[name] === undefined) delete members[name];
   return members as unknown as Compact<T>;

@@ -4,7 +4,7 @@ import type { OwnerProjector } from "./owner.js";
 import { RUNTIME_OWNER } from "./runtime/project-runtime.js";
 import { WORKSPACE_JOB_OWNER, WORKSPACE_OP_OWNER } from "./workspace.js";
 
-/** Owners whose facts are projected here and nowhere else. */
+/** Owners whose facts only this package projects. */
 export const BUILT_IN_OWNERS: ReadonlySet<string> = new Set([
   RUNTIME_OWNER,
   WORKSPACE_JOB_OWNER,
@@ -13,7 +13,7 @@ export const BUILT_IN_OWNERS: ReadonlySet<string> = new Set([
 
 /** The projectors of the application, by owner. */
 export class OwnerRegistry {
-  /** Entries that do not count. */
+  /** Entries that were rejected. */
   readonly diagnostics: readonly Diagnostic[];
   readonly #projectors = new Map<string, OwnerProjector>();
   readonly #duplicated = new Set<string>();
@@ -31,10 +31,10 @@ export class OwnerRegistry {
         const message = "a built-in owner cannot be replaced";
         diagnostics.push(forOwner(diagnose("ERR_PROJECTION_RESERVED_OWNER", message, place)));
       } else if (this.#duplicated.has(owner) || this.#projectors.has(owner)) {
-        // No silent first-wins: which of the two is right cannot be known here.
+        // No silent first-wins: the right one of the two is unknown.
         this.#projectors.delete(owner);
         this.#duplicated.add(owner);
-        const message = "the owner is listed twice, none of its projectors counts";
+        const message = "the owner is listed twice, none of its projectors is used";
         diagnostics.push(forOwner(diagnose("ERR_PROJECTION_DUPLICATE_OWNER", message, place)));
       } else this.#projectors.set(owner, entry);
     }

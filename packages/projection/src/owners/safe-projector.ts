@@ -9,14 +9,14 @@ import type { OwnerRegistry } from "./registry.js";
 import { projectRuntimeEvent, RUNTIME_OWNER } from "./runtime/project-runtime.js";
 import { projectWorkspaceEvent } from "./workspace.js";
 
-/** What an owner shows of its event, or why there is nothing. */
+/** The safe event of an owner, or the reason why there is none. */
 export type SafeProjection =
   | { readonly safe: SafeLedgerEvent }
   | { readonly safe: undefined; readonly diagnostic: Diagnostic };
 
 /**
- * Asks the owner of an event what may be seen of it. Whatever the owner does, throw included, the answer
- * is a safe event of that very event or a diagnostic.
+ * Calls the owner's projector for an event. Whatever the projector does, even if it throws, the
+ * result is a safe event of exactly that event or a diagnostic.
  */
 export function projectSafely(
   event: RecordedEvent,
@@ -58,7 +58,7 @@ function projectForeign(
     const message = "the safe event does not repeat the identity of its source";
     return { safe: undefined, diagnostic: diagnose("ERR_PROJECTION_IDENTITY", message, event) };
   }
-  // Copied even when `createSafeEvent` made it: the owner may have kept a reference.
+  // Copied even if `createSafeEvent` created it: the owner may have kept a reference.
   const safe = createSafeEvent(event, answer.safePayload);
   if (safe.safePayload === undefined) return { safe };
   return { safe: createSafeEvent(event, disclosure.scrubbed(safe.safePayload)) };

@@ -5,9 +5,9 @@ import type { RecordedEvent } from "../ledger/event.js";
 import type { Disclosure } from "../safe/disclosure.js";
 import { compact, PayloadReader } from "./payload-reader.js";
 
-/** The owner of single operations on a workspace. */
+/** The owner of single workspace operations. */
 export const WORKSPACE_OP_OWNER = "@agent-os/workspace-op";
-/** The owner of jobs that work on a workspace. */
+/** The owner of workspace jobs. */
 export const WORKSPACE_JOB_OWNER = "@agent-os/workspace-job";
 
 type Read = (reader: PayloadReader) => JsonObject;
@@ -65,8 +65,8 @@ const JOB_KINDS = new Set([
 ]);
 
 /**
- * The safe payload of a workspace event. Paths, commands and free text are shown only where the
- * disclosure lists them; file bytes are never read.
+ * The safe payload of a workspace event. Paths, commands and free text are shown only if the
+ * disclosure lists them; file content is never read.
  *
  * @throws CountersignError `ERR_PROJECTION_MALFORMED_PAYLOAD` or `ERR_PROJECTION_UNKNOWN_KIND`
  */
@@ -81,7 +81,7 @@ export function projectWorkspaceEvent(event: RecordedEvent, disclosure: Disclosu
   if (read === undefined) {
     throw new CountersignError(
       "ERR_PROJECTION_UNKNOWN_KIND",
-      "no such kind of workspace event",
+      "unknown kind of workspace event",
       {},
     );
   }

@@ -10,7 +10,7 @@ import type { SizeDetail, SummaryReason } from "./summary.js";
 import { isRecord, wellFormed } from "./value.js";
 import type { SafeValue } from "./value.js";
 
-/** What the application opens. Everything else is a summary or stays inside. */
+/** The values that the application discloses. Everything else is a summary or stays inside. */
 export type DisclosureSpec = {
   /** By tool name. */
   readonly tools?: Readonly<
@@ -18,35 +18,37 @@ export type DisclosureSpec = {
   >;
   readonly runInput?: ValuePolicy;
   readonly runOutput?: ValuePolicy;
-  /** Needed by the rule `hash`. */
+  /** Required by the rule `hash`. */
   readonly hashKey?: string;
-  /** Taken out of everything that is shown as text; an id or a name that holds it is not shown. */
+  /** Removed from all shown text; an id or a name that contains a match is not shown. */
   readonly scrub?: ScrubSpec;
   readonly sizes?: SizeDetail;
   /** Declarations whose parameter names may appear in summaries. */
   readonly declarations?: readonly Tool[];
-  /** The form of an interrupt: its structure without any words, or all of it. Default `withhold`. */
+  /** The form of an interrupt: its structure without texts, or all of it. Default `withhold`. */
   readonly resumeSchema?: "withhold" | "structure" | "full";
-  /** What to tell of why a tool failed. Default: nothing. */
+  /** The text to show for the cause of a tool failure. Default: nothing. */
   readonly cause?: (cause: string) => string | undefined;
-  /** Commands and folders of the workspace that may be shown; others are summaries. */
+  /** Workspace commands and directories that may be shown; others are summaries. */
   readonly workspace?: {
     readonly commands?: readonly string[];
     readonly pathRoots?: readonly string[];
   };
 };
 
-/** A value as it is shown, and whether something was left out. */
+/** A value for display, and whether something was omitted. */
 export type Shown = { readonly value: SafeValue; readonly redacted: boolean };
 
 type ToolPolicy = { arguments: CompiledPolicy; result: CompiledPolicy };
 
 const MAX_IDENTIFIER = 1024;
-/** Larger revealed values are summaries after all: one frame must stay readable for every client. */
+/** Larger revealed values become summaries: every client must be able to read a frame. */
 const MAX_SHOWN_CHARACTERS = 1024 * 1024;
 const CODE = /^[a-z][a-z0-9_.-]{0,63}$/;
 
-/** Decides what of a value leaves the runtime. Made once, used by the built-in projectors. */
+/**
+ * Decides which part of a value leaves the runtime. Created once, used by the built-in projectors.
+ */
 export class Disclosure {
   readonly resumeSchema: "withhold" | "structure" | "full";
   readonly createScrubber: () => TextScrubber;
@@ -78,29 +80,29 @@ export class Disclosure {
     this.#commands = new Set(spec.workspace?.commands);
   }
 
-  /** Text that is kept: scrubbed, and well-formed. */
+  /** Text for display: scrubbed and well-formed. */
   text(text: string): string {
     return wellFormed(scrubText(text, this.createScrubber));
   }
 
-  /** What an owner of the application's shows, without what the scrub rules forbid. */
+  /** The output of an application owner, scrubbed. */
   scrubbed(value: SafeValue): SafeValue {
     return this.#spec.scrub === undefined ? value : scrubValue(value, (text) => this.text(text));
   }
 
-  /** An id or a name as it is, or nothing when it is none or would have to be scrubbed. */
+  /** An id or a name verbatim; undefined when it is invalid or would have to be scrubbed. */
   identifier(value: unknown): string | undefined {
     if (typeof value !== "string" || value === "" || value.length > MAX_IDENTIFIER)
       return undefined;
     return this.text(value) === value ? value : undefined;
   }
 
-  /** A word of a closed vocabulary; free text is not one. */
+  /** A code of a closed vocabulary, not free text. */
   code(value: unknown): string | undefined {
     return typeof value === "string" && CODE.test(value) ? this.identifier(value) : undefined;
   }
 
-  /** A summary of a value nobody may open. */
+  /** A summary of a value that is not disclosed. */
   summary(value: unknown, reason: SummaryReason): JsonObject {
     return summarise(value, reason, { sizes: this.#spec.sizes ?? "bucket" });
   }
@@ -111,7 +113,7 @@ export class Disclosure {
     const policy = this.#tools.get(tool)?.arguments ?? "summary";
     const isOpen = declaredKeys !== undefined || policy !== "summary";
     const read = typeof value === "string" && isOpen ? parsed(value) : undefined;
-    // Text that is no JSON has no fields to choose from: it is not shown, whatever the policy says.
+    // Text that is not JSON has no fields to choose from: it is not shown, whatever the policy.
     if (read === undefined && typeof value === "string")
       return this.#redacted(value, "tool_arguments");
     return this.#show(policy, read ?? value, "tool_arguments", declaredKeys);
@@ -125,24 +127,24 @@ export class Disclosure {
     return this.#show(policy, read ?? value, "tool_result");
   }
 
-  /** What the person asked for. */
+  /** The input of the run. */
   runInput(value: unknown): SafeValue {
     return this.#show(this.#runInput, value, "run_input").value;
   }
 
-  /** What the run returned. */
+  /** The output of the run. */
   runOutput(value: unknown): SafeValue {
     return this.#show(this.#runOutput, value, "run_output").value;
   }
 
-  /** Why a tool failed, if the application tells. */
+  /** The cause of a tool failure, if the application shows it. */
   cause(value: unknown): string | undefined {
     if (typeof value !== "string" || this.#spec.cause === undefined) return undefined;
     const told = this.#spec.cause(value);
     return typeof told === "string" ? this.text(told) : undefined;
   }
 
-  /** A path below one of the roots that may be shown; otherwise a summary. */
+  /** A path below one of the allowed roots; otherwise a summary. */
   path(value: unknown): SafeValue {
     const isShown =
       typeof value === "string" &&
@@ -153,7 +155,7 @@ export class Disclosure {
     return shown ?? this.summary(value, "workspace");
   }
 
-  /** A command that is listed, exactly; otherwise a summary. */
+  /** A listed command, exactly; otherwise a summary. */
   command(value: unknown): SafeValue {
     const shown =
       typeof value === "string" && this.#commands.has(value) ? this.identifier(value) : undefined;

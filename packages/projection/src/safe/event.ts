@@ -5,7 +5,7 @@ import { safeValueFromUnknown } from "./value.js";
 import type { SafeValue } from "./value.js";
 
 /**
- * What an owner shows of one of its events. It names its source and holds no scope reference, no
+ * The public part of an owner's event. It names its source and contains no scope reference, no
  * authority and no payload.
  */
 export type SafeLedgerEvent = {
@@ -18,7 +18,7 @@ export type SafeLedgerEvent = {
 };
 
 /**
- * Makes the safe event of a recorded one. The payload is copied; it must be plain JSON.
+ * Creates the safe event of a recorded one. The payload is copied; it must be plain JSON.
  *
  * @throws CountersignError `ERR_PROJECTION_UNSAFE_VALUE` when it is not
  */
@@ -42,7 +42,10 @@ export function createSafeEvent(source: RecordedEvent, safePayload?: unknown): S
   return Object.freeze({ ...identity, safePayload: copied });
 }
 
-/** Whether a projector's answer repeats the identity of its source: nobody speaks for another event. */
+/**
+ * Whether the result of a projector repeats the identity of its source: a projector may not answer
+ * for another event.
+ */
 export function repeatsIdentity(safe: unknown, source: RecordedEvent): safe is SafeLedgerEvent {
   if (typeof safe !== "object" || safe === null) return false;
   const { id, ts, kind, scopeKey, factOwnerRef } = safe as Partial<SafeLedgerEvent>;

@@ -4,18 +4,18 @@ import { isRecord, safeValueFromUnknown } from "./value.js";
 import type { SafeValue } from "./value.js";
 
 /**
- * What happens to one field. `mask` is the same text for every value; `hash` is keyed, so that equal
- * values can be seen to be equal and guesses cannot be tested without the key.
+ * The rule for one field. `mask` is the same text for every value. `hash` is keyed: equal values
+ * have equal hashes, and guesses cannot be tested without the key.
  */
 export type FieldRule = "reveal" | "mask" | "hash" | "summary" | "omit";
 
 /**
- * What happens to a value: one rule for the whole, or rules by JSON Pointer, where `*` stands for every
+ * The policy of a value: one rule for the whole, or rules by JSON Pointer, where `*` matches every
  * element of a list. Fields without a rule stay inside.
  */
 export type ValuePolicy = FieldRule | { readonly fields: Readonly<Record<string, FieldRule>> };
 
-/** How the named rules are carried out. */
+/** The implementation of the named rules. */
 export type FieldRules = {
   summary(value: unknown): JsonObject;
   /** Scrubs revealed text. */
@@ -25,23 +25,23 @@ export type FieldRules = {
 
 type Node = { rule?: FieldRule; readonly children: Map<string, Node> };
 
-/** A policy with its pointers read. */
+/** A policy with parsed pointers. */
 export type CompiledPolicy = FieldRule | Node;
 
 const RULES = new Set<unknown>(["reveal", "mask", "hash", "summary", "omit"]);
 const MASK = "[masked]";
 
 /**
- * Reads a policy.
+ * Compiles a policy.
  *
- * @throws TypeError on an unknown rule, a pointer that is none, or `hash` without a key
+ * @throws TypeError on an unknown rule, an invalid pointer, or `hash` without a key
  */
 export function compilePolicy(policy: ValuePolicy, hashKey: string | undefined): CompiledPolicy {
   const check = (rule: FieldRule): FieldRule => {
     if (!RULES.has(rule)) throw new TypeError(`unknown reveal rule ${String(rule)}`);
     if (rule === "hash" && hashKey === undefined) {
       throw new TypeError(
-        "the rule hash needs a hashKey: short values are guessed from a bare hash",
+        "the rule hash needs a hashKey: without a key short values can be guessed",
       );
     }
     return rule;
@@ -64,14 +64,14 @@ export function compilePolicy(policy: ValuePolicy, hashKey: string | undefined):
   return root;
 }
 
-/** A value as the policy shows it; `undefined` when nothing of it may be shown. */
+/** The disclosed form of a value; `undefined` when nothing of it may be shown. */
 export function applyPolicy(
   policy: CompiledPolicy,
   value: unknown,
   rules: FieldRules,
 ): SafeValue | undefined {
   const safe = safeValueFromUnknown(value);
-  // What is no plain JSON has no fields to choose from.
+  // A value that is not plain JSON has no fields to choose from.
   if (safe === undefined) return policy === "omit" ? undefined : rules.summary(value);
   return typeof policy === "string" ? applyRule(policy, safe, rules) : pick(policy, safe, rules);
 }
@@ -108,7 +108,7 @@ function applyRule(rule: FieldRule, value: SafeValue, rules: FieldRules): SafeVa
   }
 }
 
-/** Text inside a value is scrubbed; a member whose name would be is left out. */
+/** Scrubs text inside a value; a member whose name contains a match is omitted. */
 export function scrubValue(value: SafeValue, scrub: (text: string) => string): SafeValue {
   if (typeof value === "string") return scrub(value);
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, scrub));

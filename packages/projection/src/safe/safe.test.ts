@@ -49,7 +49,7 @@ test("nesting and size are bounded: at the limit, one over", () => {
   expect(safeValueFromUnknown(Array.from({ length: 100_000 }, () => 0))).toBeUndefined();
 });
 
-test("a summary tells type and a bound of the size, never a length and never an undeclared name", () => {
+test("a summary contains the type and a bound of the size, never a length or an undeclared name", () => {
   expect(summarise("secret", "run_input")).toEqual({
     redacted: true,
     reason: "run_input",
@@ -75,7 +75,7 @@ test("a summary tells type and a bound of the size, never a length and never an 
   }
 });
 
-test("at most 64 declared names are told", () => {
+test("at most 64 declared names are listed", () => {
   const names = Array.from({ length: 70 }, (_, index) => `k${index}`);
   const value = Object.fromEntries(names.map((name) => [name, 1]));
   const keys = summarise(value, "tool_arguments", { declaredKeys: new Set(names) })["keys"];
@@ -91,7 +91,7 @@ const payment = {
   lines: [{ sku: "s1", cost: 9 }, { sku: "s2" }],
 };
 
-test("a policy opens the fields it names, each in its way, and nothing else", () => {
+test("a policy discloses the fields it names, each by its rule, and nothing else", () => {
   const spec: DisclosureSpec = {
     hashKey: "pepper",
     tools: {
@@ -139,7 +139,7 @@ test("a revealed value is still scrubbed, in text and in names", () => {
   expect(value).toEqual({ note: "[redacted] paid", keep: [true, 2] });
 });
 
-test("arguments that are no JSON are not shown, whatever the policy says", () => {
+test("arguments that are not JSON are not shown, whatever the policy", () => {
   const disclosure = new Disclosure({ tools: { pay: { arguments: "reveal" } } });
   expect(disclosure.toolArguments("pay", '{"card":')).toMatchObject({
     redacted: true,
@@ -147,14 +147,14 @@ test("arguments that are no JSON are not shown, whatever the policy says", () =>
   });
 });
 
-test("a revealed value too large for a frame is a summary after all", () => {
+test("a revealed value too large for a frame becomes a summary", () => {
   const disclosure = new Disclosure({ tools: { pay: { result: "reveal" } } });
   const size = 1024 * 1024 - 2;
   expect(disclosure.toolResult("pay", "x".repeat(size)).redacted).toBe(false);
   expect(disclosure.toolResult("pay", "x".repeat(size + 1)).redacted).toBe(true);
 });
 
-test("a policy that cannot be carried out is the caller's mistake", () => {
+test("an invalid policy is the caller's mistake", () => {
   const bad: DisclosureSpec[] = [
     { runInput: "hash" },
     { runInput: "show" as never },
@@ -176,7 +176,7 @@ test("names of declared parameters may appear in a summary, others may not", () 
   });
 });
 
-test("a path is shown below an allowed root alone, a command only when it is listed", () => {
+test("a path is shown only below an allowed root, a command only when it is listed", () => {
   const disclosure = new Disclosure({
     workspace: { commands: ["npm test"], pathRoots: ["/srv/app"] },
   });
@@ -188,7 +188,7 @@ test("a path is shown below an allowed root alone, a command only when it is lis
   expect(disclosure.command("npm test; curl evil")).toMatchObject({ redacted: true });
 });
 
-test("the cause of a failure is told only through the hook, and scrubbed", () => {
+test("the cause of a failure is shown only through the hook, and scrubbed", () => {
   expect(new Disclosure({}).cause("password")).toBeUndefined();
   const disclosure = new Disclosure({
     cause: (cause) => (cause.startsWith("timeout") ? cause : undefined),
@@ -200,7 +200,7 @@ test("the cause of a failure is told only through the hook, and scrubbed", () =>
 
 const LITERALS = ["abc", "abcd", "bca", "aab", "a-b", "."];
 
-test("however text is cut, the scrubbed text is the same and holds no literal", () => {
+test("however text is split, the scrubbed text is the same and contains no literal", () => {
   const create = createScrubberFactory({ literals: LITERALS, replacement: "_" });
   fc.assert(
     fc.property(fc.array(fc.string({ unit: fc.constantFrom(..."abcd-.") })), (pieces) => {
@@ -214,7 +214,7 @@ test("however text is cut, the scrubbed text is the same and holds no literal", 
   );
 });
 
-test("a pattern is taken out however text is cut, up to its longest match", () => {
+test("a pattern is removed however text is split, up to its longest match", () => {
   const create = createScrubberFactory({
     literals: ["zz"],
     patterns: [/a{1,3}b/],
@@ -232,7 +232,7 @@ test("a pattern is taken out however text is cut, up to its longest match", () =
   );
 });
 
-test("only what may begin a match is held back", () => {
+test("only a possible start of a match is held back", () => {
   const scrubber = createScrubberFactory({ literals: ["secret"] })();
   expect(scrubber.push("my se")).toBe("my ");
   expect(scrubber.push("at")).toBe("seat");
@@ -240,7 +240,7 @@ test("only what may begin a match is held back", () => {
   expect(scrubber.end()).toBe("secre");
 });
 
-test("scrubbing a long text takes time in proportion to it, with many matches and many rules", () => {
+test("scrubbing a long text takes linear time, with many matches and many rules", () => {
   const create = createScrubberFactory({
     literals: ["ab", "never".repeat(500), "nothing"],
     patterns: [/neither/, /nor/],

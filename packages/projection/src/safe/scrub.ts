@@ -1,22 +1,22 @@
-/** Takes text piece by piece and gives back what may be shown; `end` gives back the rest. */
+/** Takes text piece by piece and returns the text to show; `end` returns the rest. */
 export type TextScrubber = {
   push(text: string): string;
   end(): string;
 };
 
-/** What a scrubber takes out. */
+/** The matches that a scrubber removes. */
 export type ScrubSpec = {
   readonly literals?: readonly string[];
   readonly patterns?: readonly RegExp[];
-  /** The longest match of a pattern: this much text waits until it is judged. Default 256. */
+  /** The longest match of a pattern: this much text is held back. Default 256. */
   readonly maxMatchLength?: number;
-  /** What stands in the place of a match. Default `[redacted]`. */
+  /** The replacement of a match. Default `[redacted]`. */
   readonly replacement?: string;
 };
 
 /**
- * Makes scrubbers that give the same text however it is cut: what could be the beginning of a match
- * is held back until it is decided.
+ * Creates scrubbers whose output does not depend on how the text is split: a possible start of a
+ * match is held back until it is decided.
  *
  * @throws TypeError when a literal is empty or a pattern matches the empty string
  */
@@ -29,7 +29,7 @@ export function createScrubberFactory(spec: ScrubSpec): () => TextScrubber {
       throw new TypeError("a pattern that matches the empty string is in every text");
     }
   }
-  // Longest first: an alternation takes the first alternative that fits.
+  // Longest first: an alternation uses the first alternative that matches.
   const alternatives = literals.sort((a, b) => b.length - a.length).map(escapeRegExp);
   const search = [
     ...(alternatives.length > 0 ? [new RegExp(alternatives.join("|"), "g")] : []),
@@ -79,7 +79,7 @@ class Scrubber implements TextScrubber {
     return this.#release(this.#held.length);
   }
 
-  /** Shows the text before `cut`; a match that begins there is taken out whole. */
+  /** Returns the text before `cut`; a match that starts there is removed completely. */
   #release(cut: number): string {
     let shown = "";
     let position = 0;
@@ -98,7 +98,7 @@ class Scrubber implements TextScrubber {
     return shown;
   }
 
-  /** What each search found is kept until the text has passed it: a search is not repeated in vain. */
+  /** Each search result is kept until the text has passed it: no search is repeated. */
   #next(from: number, found: Found[]): Match | undefined {
     let best: Match | undefined;
     for (const [index, pattern] of this.#search.entries()) {
@@ -113,7 +113,7 @@ class Scrubber implements TextScrubber {
     return best;
   }
 
-  /** How many characters at the end could still begin a match. */
+  /** The number of characters at the end that could start a match. */
   #undecided(): number {
     if (this.#window > 0) return Math.min(this.#held.length, this.#window - 1);
     return Math.max(0, ...this.#literals.map((literal) => this.#undecidedBy(literal)));

@@ -2,7 +2,7 @@ import { utf8Length } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { isRecord } from "./value.js";
 
-/** Whose content a summary stands for. */
+/** The content that a summary replaces. */
 export type SummaryReason =
   | "run_input"
   | "run_output"
@@ -13,21 +13,21 @@ export type SummaryReason =
   | "workspace";
 
 /**
- * How sizes are told. An exact length lets a reader test guesses about the content, so by default
- * only a bound is told.
+ * How sizes are reported. An exact length lets a reader test guesses about the content, so the
+ * default is an upper bound.
  */
 export type SizeDetail = "bucket" | "exact" | "none";
 
-/** What a summary may tell. */
+/** The content of a summary. */
 export type SummaryOptions = {
   readonly sizes?: SizeDetail;
-  /** Names that a schema declares. Other names of an object may be data (a map keyed by e-mail). */
+  /** Names that a schema declares. Other member names may be data (a map keyed by e-mail). */
   readonly declaredKeys?: ReadonlySet<string>;
 };
 
 const MAX_KEYS = 64;
 
-/** Stands for a value without showing it. */
+/** A replacement for a value that does not show it. */
 export function summarise(
   value: unknown,
   reason: SummaryReason,
@@ -48,7 +48,7 @@ export function summarise(
   return { ...head, type: value === null ? "null" : typeof value };
 }
 
-/** Sorted by code unit, so that hashes agree in every locale. */
+/** Sorted by code unit, so that hashes are equal in every locale. */
 function declaredKeysOf(
   value: Readonly<Record<string, unknown>>,
   declared: ReadonlySet<string> | undefined,

@@ -1,21 +1,21 @@
 import { setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 
-/** Plain JSON that may leave the runtime: an owner put it together field by field. */
+/** Plain JSON that may leave the runtime: an owner built it field by field. */
 export type SafeValue = JsonValue;
 
 const MAX_DEPTH = 32;
 const MAX_PARTS = 100_000;
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
-/** The text with every half of a surrogate pair replaced: strict readers refuse such JSON. */
+/** The text with every lone surrogate replaced: strict readers reject such JSON. */
 export function wellFormed(text: string): string {
   return text.replaceAll(LONE_SURROGATE, "\uFFFD");
 }
 
 /**
- * Copies plain JSON, all or nothing: one function, class instance, NaN, cycle or number that JSON
- * readers disagree about makes the whole value `undefined`. The copy shares nothing with its source.
+ * Copies plain JSON, all or nothing: one function, class instance, NaN, cycle or non-portable
+ * number makes the whole value `undefined`. The copy shares nothing with its source.
  */
 export function safeValueFromUnknown(value: unknown): SafeValue | undefined {
   const budget = { parts: MAX_PARTS };
@@ -27,12 +27,12 @@ export function safeValueFromUnknown(value: unknown): SafeValue | undefined {
   }
 }
 
-/** Whether a value is an object that is no list. */
+/** Whether a value is an object and not a list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether every strict reader takes the number for the same one (RFC 7493 §2.2). */
+/** Whether every strict reader parses the number to the same value (RFC 7493 §2.2). */
 function isPortableNumber(value: number): boolean {
   if (!Number.isFinite(value)) return false;
   return !Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21;

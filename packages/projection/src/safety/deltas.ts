@@ -1,9 +1,9 @@
 import { isRecord } from "../safe/value.js";
 
-/** A piece of a longer text, and which text. */
+/** A part of a longer text, and the id of that text. */
 export type Delta = { readonly stream: string; readonly text: string };
 
-/** Frames that carry a piece of a text, with the member that names the text. */
+/** Frames with a part of a text, and the member with the text's id. */
 const DELTA_IDS = new Map([
   ["TEXT_MESSAGE_CONTENT", "messageId"],
   ["TEXT_MESSAGE_CHUNK", "messageId"],
@@ -13,12 +13,12 @@ const DELTA_IDS = new Map([
   ["TOOL_CALL_CHUNK", "toolCallId"],
 ]);
 
-/** The piece in a frame. Chunks without an id continue the one before, so they share one text. */
+/** The delta of a frame. Chunks without an id continue the previous one, so they share one text. */
 export function deltaOf(frame: unknown): Delta | undefined {
   try {
     return isRecord(frame) ? readDelta(frame) : undefined;
   } catch {
-    // A getter or a proxy threw; the frame itself is reported where it is looked at.
+    // A getter or a proxy threw; the scan of the frame reports it.
     return undefined;
   }
 }

@@ -1,18 +1,18 @@
 import type { Encoding } from "./rules.js";
 
-/** A text read out of another, with the place of each of its characters there. */
+/** A decoded text, with the source position of each character. */
 export type DecodedText = {
   readonly encoding: Encoding;
   readonly text: string;
   readonly placeOf: (offset: number) => number;
 };
 
-/** Shorter runs hold too little to be a secret and are everywhere in ordinary text. */
+/** Shorter runs are too short for a secret and occur everywhere in ordinary text. */
 const SHORTEST_RUN = 8;
 
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Every other reading of a text: escapes undone, and what runs of base64 or hex digits stand for. */
+/** Every decoding of a text: escapes removed, and runs of base64 or hex digits decoded. */
 export function* decodings(text: string): Iterable<DecodedText> {
   if (text.includes("\\")) yield unescapeJson(text);
   if (text.includes("%")) yield unescapePercent(text);
@@ -47,7 +47,7 @@ function unescapePercent(text: string): DecodedText {
   });
 }
 
-/** A run may begin with letters that belong to the text before it, so every alignment is read. */
+/** A run may start with letters of the text before it, so every alignment is decoded. */
 function* base64Readings(run: string, start: number): Iterable<DecodedText> {
   for (let shift = 0; shift < 4 && run.length - shift >= SHORTEST_RUN; shift++) {
     const bytes = base64Bytes(run, shift);
@@ -73,7 +73,7 @@ function replaced(
 ): DecodedText {
   let result = "";
   let position = 0;
-  // Where the decoded text and its source run apart: [offset in the result, offset in the source].
+  // Corresponding offsets: [offset in the result, offset in the source].
   const marks: [number, number][] = [[0, 0]];
   for (const match of text.matchAll(pattern)) {
     result += text.slice(position, match.index);
@@ -115,7 +115,7 @@ for (const [value, digit] of [
 DIGITS["-".charCodeAt(0)] = 62;
 DIGITS["_".charCodeAt(0)] = 63;
 
-/** Both alphabets at once, no padding needed: what is looked for may be cut out of a longer encoding. */
+/** Both alphabets, without padding: the input may be part of a longer encoding. */
 function base64Bytes(run: string, shift: number): Uint8Array {
   const bytes = new Uint8Array(Math.floor(((run.length - shift) * 3) / 4));
   let bits = 0;
@@ -132,7 +132,7 @@ function base64Bytes(run: string, shift: number): Uint8Array {
   return bytes;
 }
 
-/** Short runs are most of all runs, and calling the decoder costs more than reading them. */
+/** Most runs are short, and a call of the decoder costs more than this loop. */
 function utf8(bytes: Uint8Array): string {
   if (bytes.length > 64) return lenient.decode(bytes);
   let text = "";

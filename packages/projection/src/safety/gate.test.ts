@@ -7,7 +7,7 @@ import { createFrameGate } from "./index.js";
 import type { SafetySpec } from "./rules.js";
 
 const SECRET = "sk-Live/9f 8+é";
-/** Written so that it takes most characters: so much must be held back. */
+/** The widest encoding: this many characters must be held back. */
 const WIDEST = SECRET.replaceAll(
   /./g,
   (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -43,7 +43,7 @@ test("a clean stream passes whole and in order", () => {
   );
 });
 
-test("the gate shuts before the first character of a split secret has left, and ends the run", () => {
+test("the gate closes before the first character of a split secret leaves, and ends the run", () => {
   const written = [
     SECRET,
     encodeURIComponent(SECRET),
@@ -64,14 +64,14 @@ test("the gate shuts before the first character of a split secret has left, and 
   }
 });
 
-test("the gate stops a frame that holds the secret anywhere", () => {
+test("the gate stops a frame that contains the secret anywhere", () => {
   const planted = { type: "CUSTOM", name: "x.y", value: { [SECRET]: 1 } } as unknown as AgUiEvent;
   const { frames, isShut } = pass([started, planted, finished]);
   expect(isShut).toBe(true);
   expect(frames.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
 });
 
-test("nothing of a secret that drips in leaves, however much text came before it", () => {
+test("no part of a secret that arrives slowly leaves, however much text came before it", () => {
   for (const text of [SECRET, WIDEST]) {
     for (let before = 0; before < 200; before += 13) {
       const filler = "x".repeat(before);
@@ -82,7 +82,7 @@ test("nothing of a secret that drips in leaves, however much text came before it
   }
 });
 
-test("of a pattern as much is held back as its longest match", () => {
+test("the longest match of a pattern is held back", () => {
   const rules = { forbiddenPatterns: [/card \d{16}/], maxMatchLength: 21 };
   const filler = "word ".repeat(60);
   const drip = textMessage([...`${filler}card 4111111111111111`]);
@@ -91,7 +91,7 @@ test("of a pattern as much is held back as its longest match", () => {
   expect(filler.startsWith(textOf(frames))).toBe(true);
 });
 
-test("what waits of a message that nobody closed comes out before its run ends", () => {
+test("held text of an unclosed message is released before its run ends", () => {
   const open = textMessage(["held"]).slice(0, 2);
   for (const end of [finished, { type: "RUN_ERROR", message: "no" } as const]) {
     const { frames } = pass([started, ...open, end]);
@@ -110,7 +110,7 @@ test("no delta that leaves begins or ends in the middle of a character", () => {
   );
 });
 
-test("the arguments of two calls at once are told apart, and so are calls, messages and reasoning", () => {
+test("the arguments of two concurrent calls are kept apart, and so are calls, messages and reasoning", () => {
   const call = (toolCallId: string, delta: string): AgUiEvent => ({
     type: "TOOL_CALL_ARGS",
     toolCallId,

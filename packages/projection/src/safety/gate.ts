@@ -4,42 +4,42 @@ import type { SafetyIssue, SafetySpec } from "./rules.js";
 import { scanText } from "./scan.js";
 import { scanFrame } from "./verify.js";
 
-/** What may go on, and what was found. */
+/** The frames to forward, and the issues found. */
 export type GatePassage = {
   readonly frames: AgUiEvent[];
   readonly issues: SafetyIssue[];
 };
 
-/** A check that frames go through one by one. */
+/** A check for a stream of frames. */
 export type FrameGate = {
-  /** Whether something was found; nothing passes any more. */
+  /** Whether an issue was found; no frame passes any more. */
   readonly isShut: boolean;
   push(frame: AgUiEvent): GatePassage;
-  /** The end of the stream; what was held back and is clean comes out. */
+  /** The end of the stream; returns held text that is clean. */
   end(): GatePassage;
 };
 
 type DeltaFrame = Extract<AgUiEvent, { delta: string }>;
 type Held = {
-  /** The last frame of the text, which gives the held text its type and id. */
+  /** The last frame of the text; held text gets its type and id. */
   frame: DeltaFrame;
-  /** Text that was let through and may be the beginning of a match. */
+  /** Forwarded text that may be the start of a match. */
   context: string;
-  /** Text that was not let through yet. */
+  /** Text that is not forwarded yet. */
   waiting: string;
 };
 
 /**
- * A forbidden text of n characters takes at most n times so many in one encoding (`\\uXXXX` is the widest).
- * In an encoding of an encoding it may take more; cut into deltas, it is then found only in part of the
- * cases before its beginning has left.
+ * The maximum growth of a text in one encoding (`\\uXXXX` is the widest). A nested encoding may be
+ * longer; split into deltas, it is then not always found before its first part has left.
  */
 const WIDEST = 6;
 
 /**
- * The search of `verifyAgUiFrameSafety` as a gate that fails closed: on the first finding it lets nothing
- * more through and ends the run with RUN_ERROR. Of each message and call, as much text is held back as a
- * match could need, so that a secret cut into deltas is found before its first character has left.
+ * The search of `verifyAgUiFrameSafety` as a fail-closed gate: on the first issue it forwards
+ * nothing more and ends the run with RUN_ERROR. It holds back as much text of each message and call
+ * as a match could need, so that a secret split into deltas is found before its first character
+ * leaves.
  */
 export function createFrameGate(spec: SafetySpec): FrameGate {
   return new Gate(new SafetyRules(spec));
@@ -80,7 +80,9 @@ class Gate implements FrameGate {
     return { frames, issues: [] };
   }
 
-  /** Another frame of the same text comes after what waits of it; the end of a run after everything. */
+  /**
+   * Another frame of the same text follows its held text; the end of a run follows all held text.
+   */
   #pass(frame: AgUiEvent, id: string | undefined): GatePassage {
     const isRunEnd = frame.type === "RUN_FINISHED" || frame.type === "RUN_ERROR";
     const before = isRunEnd
@@ -122,7 +124,7 @@ class Gate implements FrameGate {
   #shut(issues: SafetyIssue[]): GatePassage {
     this.isShut = true;
     this.#held.clear();
-    const message = "The stream was stopped because it held content that must not be shown.";
+    const message = "The stream was stopped because it contained content that must not be shown.";
     const error: AgUiEvent = { type: "RUN_ERROR", message, code: "countersign.frame_withheld" };
     return { frames: this.#isRunOpen ? [error] : [], issues };
   }
@@ -132,7 +134,7 @@ function isDelta(frame: AgUiEvent): frame is DeltaFrame {
   return "delta" in frame && typeof frame.delta === "string";
 }
 
-/** The text that a frame opens, continues or closes. */
+/** The id of the text that a frame opens, continues or closes. */
 function idOf(frame: AgUiEvent): string | undefined {
   if (frame.type.startsWith("TEXT_MESSAGE_")) return `text ${memberOf(frame, "messageId")}`;
   if (frame.type.startsWith("REASONING_MESSAGE_"))

@@ -32,7 +32,7 @@ test("B16: a clean transcript has no issue; a planted literal has one with frame
   ]);
 });
 
-test("an issue never echoes what was found, not even when it is in a name", () => {
+test("an issue never contains the match, not even when it is in a name", () => {
   const issues = check({ [`x${SECRET}`]: { [SECRET]: SECRET } });
   expect(issues.map(({ path }) => path)).toEqual([
     "$.value.[forbidden]~key",
@@ -74,7 +74,7 @@ test("the offset of an encoded secret is where its encoding begins", () => {
   expect(issue).toMatchObject({ offset: 15, encodings: ["percent"] });
 });
 
-test("numbers and patterns are looked at, and a pattern with state is used without it", () => {
+test("numbers and patterns are searched, and a stateful pattern is used without its state", () => {
   const pattern = /\d{4}-\d{4}/g;
   pattern.lastIndex = 500;
   const patterns = { forbiddenPatterns: [pattern] };
@@ -108,7 +108,7 @@ test("a value that refers to itself, throws or is too deep does not stop the sea
   expect(verifyAgUiFrameSafety([null, 5, undefined, "x"], spec)).toEqual([]);
 });
 
-test("a secret cut into deltas is found wherever it is cut, with the frame where it begins", () => {
+test("a secret split into deltas is found wherever it is split, with the frame where it starts", () => {
   for (const text of [SECRET, base64(SECRET), encodeURIComponent(SECRET)]) {
     for (let cut = 1; cut < text.length; cut++) {
       const frames = textMessage(["fine ", text.slice(0, cut), text.slice(cut), " fine"]);
@@ -135,14 +135,14 @@ test("arguments and reasoning are joined too; different messages are not", () =>
   expect(verifyAgUiFrameSafety(apart, spec)).toEqual([]);
 });
 
-test("work is bounded: what goes over is reported as unchecked, not as clean", () => {
+test("work is bounded: the rest is reported as unchecked, not as clean", () => {
   const scan = (work: number) => scanText("a%41b", new SafetyRules(spec), work);
   const readings = "a%41b".length + "aAb".length;
   expect(scan(readings)).toEqual([]);
   expect(scan(readings - 1)).toMatchObject([{ kind: "unchecked", encodings: ["percent"] }]);
 });
 
-test("decoding never multiplies a text beyond the bound, whatever it is made of", () => {
+test("decoding never multiplies a text beyond the bound, whatever its content", () => {
   const units = ["%5C", "\\", "QUJDREVG", "4142434445", "\u0041", "%25", "-_", "a"];
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...units), { maxLength: 2000 }), (parts) => {

@@ -1,9 +1,9 @@
 import { decodings } from "./encodings.js";
 import type { Encoding, Finding, SafetyRules } from "./rules.js";
 
-/** Encodings inside encodings that are undone. */
+/** Maximum depth of nested encodings. */
 const MAX_NESTING = 3;
-/** Characters looked at for each character given: nested readings of a hostile text would multiply. */
+/** Characters searched per input character: nested decodings of a hostile text would multiply. */
 const MAX_WORK = 64;
 const LEAST_WORK = 256 * 1024;
 const MAX_REMEMBERED = 4096;
@@ -16,8 +16,8 @@ type Reading = {
 };
 
 /**
- * Looks for forbidden text in a text and in everything it may be an encoding of. One finding for each
- * rule. When the work would be unbounded, the rest is reported as unchecked: unknown is not clean.
+ * Searches for forbidden text in a text and in all of its decodings. One finding per rule. When the
+ * work exceeds its limit, the rest is reported as unchecked: unknown is not clean.
  */
 export function scanText(
   text: string,

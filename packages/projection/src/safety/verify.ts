@@ -9,12 +9,12 @@ type Joined = { text: string; readonly pieces: Piece[] };
 const MAX_DEPTH = 128;
 
 /**
- * Looks for forbidden literals and patterns in frames: in text, in names of members, in numbers, across
- * the deltas of one message or call, and in common encodings (JSON escapes, percent, base64, hex, and
- * these inside each other). Returns every place found, or an empty list; never throws.
+ * Searches frames for forbidden literals and patterns: in text, in member names, in numbers, across
+ * the deltas of one message or call, and in common encodings (JSON escapes, percent, base64, hex,
+ * also nested). Returns every match, or an empty list; never throws.
  *
- * This is evidence for tests and a last gate. What keeps a stream safe is that each owner lists what may
- * leave; a search can only find what somebody thought of.
+ * This is evidence for tests and a last gate. The protection itself is that each owner lists what
+ * may leave; a search finds only the listed forms.
  */
 export function verifyAgUiFrameSafety(frames: readonly unknown[], spec: SafetySpec): SafetyIssue[] {
   const rules = new SafetyRules(spec);
@@ -33,7 +33,7 @@ export function verifyAgUiFrameSafety(frames: readonly unknown[], spec: SafetySp
   return issues;
 }
 
-/** Everything in one frame. */
+/** All matches in one frame. */
 export function scanFrame(frame: unknown, frameIndex: number, rules: SafetyRules): SafetyIssue[] {
   const issues: SafetyIssue[] = [];
   const visited = new Set<object>();
@@ -44,7 +44,7 @@ export function scanFrame(frame: unknown, frameIndex: number, rules: SafetyRules
         issues.push({ ...finding, frameIndex, path, isSplit: false });
       }
     } else if (typeof value === "object" && value !== null) {
-      // What is referred to twice, or by itself, has been looked at; what is too deep has not.
+      // A value referenced twice, or by itself, was already searched; one that is too deep was not.
       if (visited.has(value)) return;
       visited.add(value);
       if (depth >= MAX_DEPTH) issues.push(unchecked(frameIndex, path));
@@ -58,7 +58,7 @@ export function scanFrame(frame: unknown, frameIndex: number, rules: SafetyRules
     }
     for (const [name, member] of Object.entries(value)) {
       const findings = scanText(name, rules);
-      // A name that holds the secret is not repeated in the path either.
+      // A name that contains the secret is not repeated in the path either.
       const shown = findings.length > 0 ? "[forbidden]" : name;
       for (const finding of findings) {
         issues.push({ ...finding, frameIndex, path: `${path}.${shown}~key`, isSplit: false });
@@ -69,7 +69,7 @@ export function scanFrame(frame: unknown, frameIndex: number, rules: SafetyRules
   try {
     visit(frame, "$", 0);
   } catch {
-    // A getter or a proxy threw: what it would have shown is unknown.
+    // A getter or a proxy threw: its value is unknown.
     issues.push(unchecked(frameIndex, "$"));
   }
   return issues;
@@ -85,7 +85,7 @@ function unchecked(frameIndex: number, path: string): SafetyIssue {
   return { kind: "unchecked", rule: -1, ...place };
 }
 
-/** What is found in one delta alone was reported there already. */
+/** A match in one delta alone was already reported there. */
 function scanJoined(
   joined: Joined,
   rules: SafetyRules,

@@ -2,12 +2,13 @@ import { encodeSse } from "@countersign/wire/sse";
 import type { Projected } from "../project.js";
 import { envelopeOf } from "./envelope.js";
 
-/** What a reader gets. */
+/** The format of a stream. */
 export type StreamFormat = "ag-ui" | "envelope";
 
 /**
- * A projected event as SSE text. In the format `ag-ui` each frame is one message, as AG-UI clients expect,
- * and with `cursor` the last one carries the ledger id: whoever saw it has seen the whole event.
+ * A projected event as SSE text. In the format `ag-ui` each frame is one message, as AG-UI clients
+ * expect. With `cursor` the last one has the ledger id: a client that received it has the whole
+ * event.
  */
 export function encodeProjected(
   projected: Projected,

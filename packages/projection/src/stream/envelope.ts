@@ -3,8 +3,8 @@ import type { Projected } from "../project.js";
 import type { SafeLedgerEvent } from "../safe/event.js";
 
 /**
- * One ledger event and everything it became, for readers that want to know the source of a frame. It is
- * not an AG-UI event; AG-UI clients read the frames alone.
+ * One ledger event with its frames, for readers that need the source of a frame. It is not an AG-UI
+ * event; AG-UI clients read the frames alone.
  */
 export type Envelope = {
   readonly id: number;
@@ -15,7 +15,7 @@ export type Envelope = {
   readonly agUiFrames: readonly AgUiEvent[];
 };
 
-/** A frame with the event it came from. */
+/** A frame with its source event. */
 export type FlatFrame = {
   readonly eventId: number;
   readonly eventTs: number;
@@ -24,14 +24,17 @@ export type FlatFrame = {
   readonly frame: AgUiEvent;
 };
 
-/** The envelope of a projected event. An event that nobody shows has none: its kind would tell of it. */
+/**
+ * The envelope of a projected event. An event that is not shown has none: even its kind would
+ * reveal it.
+ */
 export function envelopeOf({ safeEvent, frames }: Projected): Envelope | undefined {
   if (safeEvent === undefined) return undefined;
   const { id, ts, kind, scopeKey } = safeEvent;
   return { id, ts, kind, scopeKey, safeEvent, agUiFrames: frames };
 }
 
-/** The frames of an envelope, each with the event it came from. */
+/** The frames of an envelope, each with its source event. */
 export function flattenEnvelope(envelope: Envelope): FlatFrame[] {
   const { id, ts, kind, scopeKey } = envelope;
   return envelope.agUiFrames.map((frame) => ({

@@ -1,23 +1,22 @@
 /** A ledger that can be read and watched. */
 export type LedgerPort = {
-  /** Rows with a greater id, in ascending order, at most so many. */
+  /** Rows with a greater id, in ascending order, at most `limit`. */
   read(afterId: number, limit: number): readonly unknown[] | Promise<readonly unknown[]>;
-  /** Calls back after rows were appended; returns how to stop it. */
+  /** Calls the listener after rows were appended; returns an unsubscribe function. */
   subscribe(listener: () => void): () => void;
 };
 
-/** Where to begin and when to stop. */
+/** Options of {@link followLedger}. */
 export type FollowOptions = {
-  /** Rows up to this id are not given. Default 0. */
+  /** Rows up to this id are skipped. Default 0. */
   readonly afterId?: number;
   readonly signal?: AbortSignal;
   readonly pageSize?: number;
 };
 
 /**
- * Every row after a cursor, then every row that is appended. Watching begins before the first read, so
- * nothing that is appended between the two is lost; the id of the last row is the watermark, so nothing
- * is given twice.
+ * Every row after a cursor, then every appended row. It subscribes before the first read, so no row
+ * appended between the two is lost; the id of the last row is the watermark, so no row is repeated.
  */
 export async function* followLedger(
   ledger: LedgerPort,
@@ -59,7 +58,7 @@ export async function* followLedger(
   }
 }
 
-/** A function, because the compiler takes a property once read for the same ever after. */
+/** A function, because the compiler assumes that a property once read stays the same. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

@@ -3,11 +3,11 @@ import { createSseDecoder } from "@countersign/wire/sse";
 import type { SseMessage } from "@countersign/wire/sse";
 import "../base/errors.js";
 
-/** Reads rows from the event stream of a ledger, bytes cut anywhere. */
+/** Reads rows from the event stream of a ledger; chunks may end anywhere. */
 export type LedgerSseReader = {
   /**
-   * The rows that the bytes complete. Comments and events of other names are passed over; a row that
-   * cannot be read comes out as an error value, so that the rows after it are still read.
+   * The rows that the bytes complete. Comments and events of other names are skipped. An invalid
+   * row becomes an error value, so that later rows are still read.
    */
   push(chunk: Uint8Array): unknown[];
   end(): unknown[];
@@ -34,13 +34,13 @@ export async function* readLedgerSse(
   yield* reader.end();
 }
 
-/** Bytes that are no JSON become a value that `push` of a projection reports and skips. */
+/** Data that is not JSON becomes an error value, which `push` of a projection reports and skips. */
 function readRow(data: string): unknown {
   try {
     return parseJson(data);
   } catch (error) {
     if (!isCountersignError(error)) throw error;
-    return new CountersignError("ERR_PROJECTION_MALFORMED_EVENT", "the row is no JSON", {
+    return new CountersignError("ERR_PROJECTION_MALFORMED_EVENT", "the row is not JSON", {
       path: "",
     });
   }

@@ -3,20 +3,22 @@ import { encodeProjected } from "./encode.js";
 import type { StreamFormat } from "./encode.js";
 import type { Streamed } from "./run.js";
 
-/** Timers, so that tests own the time. */
+/** Timers, so that tests control the time. */
 export type Timers = {
   setTimeout(callback: () => void, milliseconds: number): unknown;
   clearTimeout(timer: never): void;
 };
 
-/** How a stream is sent. */
+/** Options of {@link createProjectionResponse}. */
 export type ResponseOptions = {
   readonly format?: StreamFormat;
-  /** Whether frames carry ledger ids, for readers that come back with `Last-Event-ID`. Default: no. */
+  /**
+   * Whether frames have ledger ids, for clients that reconnect with `Last-Event-ID`. Default: no.
+   */
   readonly hasIds?: boolean;
-  /** Milliseconds of silence before a comment keeps the connection open. Default 15,000. */
+  /** Milliseconds without a frame before a comment keeps the connection open. Default 15,000. */
   readonly heartbeat?: number;
-  /** Called once when the reader goes away before the end. */
+  /** Called once when the reader disconnects before the end. */
   readonly onCancel?: () => void;
   readonly timers?: Timers;
 };
@@ -87,7 +89,7 @@ export function encodeStream(
       },
       async cancel() {
         options.onCancel?.();
-        // A generator that waits for a row cannot be returned before the row comes: do not wait for it.
+        // A generator that waits for a row returns only after that row: do not wait for it.
         source.return().catch(() => undefined);
       },
     },

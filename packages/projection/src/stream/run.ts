@@ -1,23 +1,25 @@
 import type { Diagnostic } from "../base/diagnostic.js";
 import type { LedgerProjection, Projected } from "../project.js";
 
-/** How a projection is run over rows. */
+/** Options of {@link streamProjection}. */
 export type StreamOptions = {
-  /** What the reader has seen already: taken into account, not told again. */
+  /** Rows that the reader has already seen: processed, but not sent again. */
   readonly seen?: Iterable<unknown>;
-  /** What happened before: restated as a snapshot, not streamed. */
+  /** Earlier rows: restated as a snapshot, not streamed. */
   readonly history?: Iterable<unknown>;
-  /** `run`: the stream ends with its run, as the answer to a request does. Default: with the rows. */
+  /**
+   * `run`: the stream ends with its run, like the response to a request. Default: with the rows.
+   */
   readonly until?: "run" | "rows";
   readonly onDiagnostic?: (diagnostic: Diagnostic) => void;
 };
 
-/** What was made, and the ledger id up to which the reader has now seen everything. */
+/** A result, and the ledger id up to which the reader has now seen everything. */
 export type Streamed = { readonly projected: Projected; readonly cursor: number };
 
 /**
- * Runs a projection over rows as they come. When the source fails or ends inside a run, the run ends in
- * RUN_ERROR; the failure itself goes no further.
+ * Runs a projection over rows as they arrive. When the source fails or ends inside a run, the run
+ * ends in RUN_ERROR; the error itself is not passed on.
  */
 export async function* streamProjection(
   rows: AsyncIterable<unknown> | Iterable<unknown>,
@@ -47,7 +49,7 @@ export async function* streamProjection(
       }
     }
   } catch {
-    // The source failed. What it said may quote a row, so only the ending below is told.
+    // The source failed. Its message may contain row data, so only the ending below is sent.
   }
   yield told(projection.end());
 }

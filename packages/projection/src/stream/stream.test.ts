@@ -47,7 +47,7 @@ test("B6: an envelope has id, time, kind and scope key, and no scope, owner refe
   ]);
 });
 
-test("B7: from the event stream of a ledger, heartbeats and other names are passed over, one result for each row", () => {
+test("B7: from the event stream of a ledger, heartbeats and other names are skipped, one result for each row", () => {
   const text = `: hello\n\n${encodeSse("{}", { event: "ping" })}${ledgerSse(transcript())}`;
   const rows = createLedgerSseReader().push(new TextEncoder().encode(text));
   expect(rows).toEqual(transcript());
@@ -62,7 +62,7 @@ test("B24: the safe event and the frames come from one projection", () => {
   }
 });
 
-test("B25: an event that nobody shows has no envelope: not even its kind is told", () => {
+test("B25: an event that is not shown has no envelope: not even its kind appears", () => {
   const projected = createLedgerProjection().push(row(1, "shop.secret_launch", {}, "@shop/x"));
   expect(projected.safeEvent).toBeUndefined();
   expect(envelopeOf(projected)).toBeUndefined();
@@ -78,7 +78,7 @@ test("B26: the envelope format names its events and adds the safe event; the AG-
   expect(encodeProjected(projected, "ag-ui", 1)).toMatch(/^id: 1\ndata: /);
 });
 
-test("only the last frame of an event carries its id: whoever comes back with it has seen all of it", () => {
+test("only the last frame of an event has its id: a client that resumes with it has seen all of it", () => {
   const projection = createLedgerProjection();
   const texts = transcript().map((event) =>
     encodeProjected(projection.push(event), "ag-ui", event.id),
@@ -87,7 +87,7 @@ test("only the last frame of an event carries its id: whoever comes back with it
   expect(texts[2]?.lastIndexOf("id: 3\ndata:")).toBeGreaterThan(0);
 });
 
-test("B29: the event stream of a ledger may be cut at every byte, and a body may be missing", async () => {
+test("B29: the event stream of a ledger may be split at every byte, and a body may be missing", async () => {
   const bytes = new TextEncoder().encode(ledgerSse(transcript()).replaceAll("I will", "Ü→😀"));
   const whole = createLedgerSseReader().push(bytes);
   expect(whole).toHaveLength(5);
@@ -104,7 +104,7 @@ test("B29: the event stream of a ledger may be cut at every byte, and a body may
   expect(none).toEqual([]);
 });
 
-test("B29: data over several lines is one row, and a row that is no JSON costs only itself", () => {
+test("B29: data over several lines is one row, and a row that is not JSON loses only itself", () => {
   const pretty = encodeSse(JSON.stringify(transcript()[0], null, 2), { event: "ledger" });
   const broken = encodeSse('{"id":1,"id":2}', { event: "ledger" });
   const rows = createLedgerSseReader().push(new TextEncoder().encode(broken + pretty));
@@ -134,7 +134,7 @@ function memoryLedger(rows: LedgerEvent[] = []): LedgerPort & {
   };
 }
 
-test("following gives every row once, from a cursor, over the hand-over from stored to live", async () => {
+test("following gives every row once, from a cursor, across the switch from stored to live", async () => {
   const rows = transcript();
   const ledger = memoryLedger(rows.slice(0, 2));
   const abort = new AbortController();
@@ -147,7 +147,7 @@ test("following gives every row once, from a cursor, over the hand-over from sto
     const { id } = event as LedgerEvent;
     ids.push(id);
     const next = rows[id];
-    // Appended while the last row is being handled, in the middle of a page, and later.
+    // Appended while the last row is processed, in the middle of a page, and later.
     if (next === undefined) abort.abort();
     else if (id % 2 === 0) ledger.append(next);
     else setTimeout(() => ledger.append(next), 1);
@@ -156,7 +156,7 @@ test("following gives every row once, from a cursor, over the hand-over from sto
   expect(ledger.listeners).toBe(0);
 });
 
-test("following stops when it is told to, also while it waits", async () => {
+test("following stops on abort, also while it waits", async () => {
   const ledger = memoryLedger();
   const abort = new AbortController();
   const following = followLedger(ledger, { signal: abort.signal });
@@ -198,7 +198,7 @@ test("history is restated before the rows that follow, and a run that ended ther
   expect(await textOf(createProjectionResponse(over))).not.toContain('"ledgerRunId":9');
 });
 
-test("a source that fails ends its run in RUN_ERROR and tells nothing of the failure", async () => {
+test("a source that fails ends its run in RUN_ERROR and does not reveal the failure", async () => {
   async function* failing() {
     yield transcript()[0];
     await Promise.resolve();
@@ -214,7 +214,7 @@ test("a source that fails ends its run in RUN_ERROR and tells nothing of the fai
   expect(codes).toEqual(["ERR_PROJECTION_STREAM_ENDED"]);
 });
 
-test("silence is filled with heartbeats, and a reader that goes away is told to the caller", async () => {
+test("silence is filled with heartbeats, and a reader that disconnects is reported to the caller", async () => {
   const due: (() => void)[] = [];
   const timers: Timers = {
     setTimeout: (callback) => due.push(callback),
@@ -239,7 +239,7 @@ test("silence is filled with heartbeats, and a reader that goes away is told to 
   expect(abort.signal.aborted).toBe(true);
 });
 
-test("B34: nothing behind the owners reads a payload or decodes an event", () => {
+test("B34: no code after the owners reads a payload or decodes an event", () => {
   const source = join(import.meta.dirname, "..");
   const texts = (folder: string) =>
     readdirSync(join(source, folder))
@@ -249,7 +249,7 @@ test("B34: nothing behind the owners reads a payload or decodes an event", () =>
   const mentionsPayload = (text: string) =>
     /(?:event|row|source)\.payload\b|RecordedEvent/.test(text);
   expect(behind.filter(mentionsPayload)).toEqual([]);
-  // The rule would notice: the owners do read payloads.
+  // The check works: the owners do read payloads.
   expect(texts("owners/runtime").some(mentionsPayload)).toBe(true);
 });
 

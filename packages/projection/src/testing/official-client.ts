@@ -3,7 +3,7 @@ import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent, Interrupt, Message } from "@countersign/wire";
 import { createRunAutomaton } from "@countersign/wire/order";
 
-/** What the official client made of a stream. */
+/** The result of the official client for a stream. */
 export type OfficialReading = {
   readonly failure: string | undefined;
   readonly events: JsonObject[];
@@ -46,7 +46,10 @@ export async function readOfficially(
   };
 }
 
-/** The rules of order that frames break, the strict ones included; an unterminated stream breaks one. */
+/**
+ * The rules of order that frames violate, including the strict ones; an unterminated stream
+ * violates one.
+ */
 export function brokenRules(frames: readonly AgUiEvent[]): string[] {
   const automaton = createRunAutomaton({ strict: true });
   const violations = frames.flatMap((frame) => [...automaton.push(frame)]);

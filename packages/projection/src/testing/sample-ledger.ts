@@ -2,7 +2,7 @@ import type { LedgerEvent } from "../ledger/event.js";
 import { RUNTIME_OWNER } from "../owners/runtime/project-runtime.js";
 import { WORKSPACE_JOB_OWNER, WORKSPACE_OP_OWNER } from "../owners/workspace.js";
 
-/** A moment with a fraction, as ledgers record it. */
+/** A time with a fraction, as ledgers record it. */
 const MOMENT = 1_763_200_000_000.75;
 
 /** One row of the conversation `demo`. */
@@ -75,7 +75,9 @@ export function transcript(): LedgerEvent[] {
 const turn = { id: 1, index: 0 };
 const trace = { traceContext: { traceparent: "00-trace-span-01" } };
 
-/** At least one event of each built-in kind, inside run 1, with every field the runtime may write. */
+/**
+ * At least one event of each built-in kind, inside run 1, with every field the runtime may write.
+ */
 export function everyKind(): LedgerEvent[] {
   const events: [string, object, string?][] = [
     ["agent.run.started", { intent: "intent text", ...trace }],
@@ -298,7 +300,7 @@ export function everyKind(): LedgerEvent[] {
   return events.map(([kind, payload, owner], index) => row(index + 1, kind, payload, owner));
 }
 
-/** Every way to stop a run. */
+/** Every reason to abort a run. */
 export const ABORTS = [
   "budget_tokens",
   "budget_time",

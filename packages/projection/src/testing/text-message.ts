@@ -1,6 +1,6 @@
 import type { AgUiEvent } from "@countersign/wire";
 
-/** A text message that comes in pieces. */
+/** A text message in several pieces. */
 export function textMessage(pieces: readonly string[], messageId = "m"): AgUiEvent[] {
   return [
     { type: "TEXT_MESSAGE_START", messageId },

@@ -5,8 +5,8 @@ import type { SchemaIssueCode, ToolIssue, ToolIssueCode } from "./issues.js";
 import { readToolSchema } from "./schema.js";
 
 /**
- * A tool as the runtime defines it. Of everything it holds, a declaration takes these three members:
- * execution, admission, quota and materials are not for clients and cannot be granted from there.
+ * A tool as the runtime defines it. A declaration uses only these three members: execution,
+ * admission, quota and materials are not for clients, and clients cannot grant them.
  */
 export type ToolDefinition = {
   readonly name: string;
@@ -15,7 +15,7 @@ export type ToolDefinition = {
   readonly parameters?: unknown;
 };
 
-/** The part of an agent's schema that is made for AG-UI. */
+/** The AG-UI part of an agent's schema. */
 export type AgentSchema = {
   readonly projections: {
     readonly agUi: {
@@ -26,14 +26,14 @@ export type AgentSchema = {
   };
 };
 
-/** Declarations in the order of their names, and what was refused. */
+/** Declarations sorted by name, and the refused tools. */
 export type DeclaredTools = { readonly tools: Tool[]; readonly issues: ToolIssue[] };
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 const MAX_DESCRIPTION = 4096;
 const EMPTY: JsonObject = { type: "object", properties: {}, additionalProperties: false };
 
-/** Makes AG-UI tool declarations; a tool with an issue is not declared at all. */
+/** Creates AG-UI tool declarations; a tool with an issue is not declared. */
 export function declareTools(agent: AgentSchema): DeclaredTools {
   const { tools, expose } = agent.projections.agUi;
   const definitions = (Array.isArray(tools) ? tools : Object.values(tools)) as ToolDefinition[];
@@ -46,7 +46,7 @@ export function declareTools(agent: AgentSchema): DeclaredTools {
   }
   const declared: Tool[] = [];
   for (const definition of definitions) {
-    // A leading underscore marks a tool the runtime keeps for itself.
+    // A leading underscore marks an internal tool of the runtime.
     const isInternal = typeof definition.name === "string" && definition.name.startsWith("_");
     if (exposed === undefined ? isInternal : !exposed.has(definition.name)) continue;
     const found = declareTool(definition, counts);
@@ -85,7 +85,7 @@ function declareTool(
   };
 }
 
-/** A Standard Schema that can say itself in JSON Schema does; any other object is taken for JSON Schema. */
+/** A Standard Schema converts itself to JSON Schema; any other object is treated as JSON Schema. */
 function sourceOf(parameters: unknown): { schema: unknown } | { issue: SchemaIssueCode } {
   const isObject = typeof parameters === "object" || typeof parameters === "function";
   if (!isObject || parameters === null) return { issue: "expected-object" };

@@ -1,4 +1,7 @@
-/** Why a schema cannot be declared: it says something the closed dialect has no word for, or says it wrongly. */
+/**
+ * Why a schema cannot be declared: it uses an unsupported feature of JSON Schema, or uses one
+ * incorrectly.
+ */
 export type SchemaIssueCode =
   | "root-object-required"
   | "expected-object"
@@ -35,10 +38,10 @@ export type ToolIssueCode =
   | "description-missing"
   | "exposed-unknown";
 
-/** One refusal and its place in the schema, as a JSON Pointer. */
+/** One issue and its path in the schema, as a JSON Pointer. */
 export type SchemaIssue = { readonly path: string; readonly issue: SchemaIssueCode };
 
-/** One refusal, its tool and its place. */
+/** One issue, its tool and its path. */
 export type ToolIssue = {
   readonly tool: string;
   readonly path: string;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { isRecord, safeValueFromUnknown } from "../safe/value.js";
 import type { SchemaIssue, SchemaIssueCode } from "./issues.js";
 
-/** A schema in the closed dialect, or why it is none. */
+/** A schema in the closed dialect, or the reasons why it is not. */
 export type ReadSchema =
   | { readonly schema: JsonObject; readonly issues: readonly [] }
   | { readonly schema: undefined; readonly issues: readonly SchemaIssue[] };
@@ -15,7 +15,7 @@ const MAX_MEMBERS = 256;
 const MAX_TEXT = 4096;
 const MAX_ISSUES = 64;
 
-/** Words about a schema. `title` and `description` are kept: a model and a person choose tools by them. */
+/** Annotations. `title` and `description` are kept: models and people choose tools by them. */
 const KEPT_ANNOTATIONS = ["title", "description"];
 const DROPPED_ANNOTATIONS = new Set(
   "default examples $comment deprecated readOnly writeOnly $schema $id".split(" "),
@@ -44,9 +44,9 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads a JSON Schema of the closed dialect: objects, strings with `enum`, `pattern` and lengths, numbers
- * and integers with bounds, booleans, lists, `anyOf`, and null beside another type. Nothing is ignored
- * that would change what is valid: it is refused.
+ * Reads a JSON Schema of the closed dialect: objects, strings with `enum`, `pattern` and lengths,
+ * numbers and integers with bounds, booleans, lists, `anyOf`, and nullable types. A keyword that
+ * changes validity is never ignored: it is refused.
  */
 export function readToolSchema(
   source: unknown,

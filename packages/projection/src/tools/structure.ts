@@ -3,14 +3,17 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { isRecord } from "../safe/value.js";
 import { readToolSchema } from "./schema.js";
 
-/** What a schema of the closed dialect says without its titles and descriptions; nothing if it is none. */
+/**
+ * A schema of the closed dialect without its titles and descriptions; undefined for any other
+ * schema.
+ */
 export function structureOf(schema: unknown): JsonObject | undefined {
   return readToolSchema(schema, "strip").schema;
 }
 
 /**
- * One name for all schemas that say the same: the order of members, of `required` and of `enum`, and all
- * words, make no difference. `undefined` for a schema outside the dialect.
+ * One fingerprint for all equivalent schemas: the order of members, of `required` and of `enum`,
+ * and annotations, make no difference. `undefined` for a schema outside the dialect.
  */
 export function fingerprintSchema(schema: unknown): string | undefined {
   const structure = structureOf(schema);
@@ -18,7 +21,7 @@ export function fingerprintSchema(schema: unknown): string | undefined {
   return `agent-schema-v1:sha256:${sha256Hex(canonicalJson(sortSets(structure, false)))}`;
 }
 
-/** Names of properties are data: a property called `enum` holds a schema, not a set. */
+/** Property names are data: a property called `enum` holds a schema, not a set. */
 function sortSets(value: JsonValue, isProperties: boolean): JsonValue {
   if (Array.isArray(value)) return value.map((item) => sortSets(item, false));
   if (!isRecord(value)) return value;

@@ -39,7 +39,7 @@ test("B23: a declaration is the tool's name, description and schema, and nothing
   });
 });
 
-test("declarations are sorted by name, from a list or a record, whose keys do not matter", () => {
+test("declarations are sorted by name, from a list or a record with any keys", () => {
   const tools = { z: { ...search, name: "b" }, a: { ...search, name: "Z" }, c: search };
   const names = declareTools({ projections: { agUi: { tools } } }).tools.map(({ name }) => name);
   expect(names).toEqual(["Z", "b", "search"]);
@@ -54,7 +54,7 @@ test("an internal tool is not declared, not even when it is listed", () => {
   });
 });
 
-test("only what is exposed is declared, and an unknown name is reported", () => {
+test("only exposed tools are declared, and an unknown name is reported", () => {
   const other = { ...search, name: "other" };
   expect(declareTools(agent([search, other], ["search", "absent"]))).toMatchObject({
     tools: [{ name: "search" }],
@@ -141,7 +141,7 @@ const ACCEPTED: [string, object, object][] = [
   ],
 ];
 
-test.each(ACCEPTED)("B31: the dialect holds %s", (_name, member, expected) => {
+test.each(ACCEPTED)("B31: the dialect supports %s", (_name, member, expected) => {
   const { schema, issues } = readToolSchema(object({ p: member }, { $schema: "s", $id: "i" }));
   expect(issues).toEqual([]);
   expect(schema).toEqual({
@@ -210,7 +210,7 @@ test.each(REFUSED)("B31: refused as %s at %s", (issue, path, member) => {
   expect(issues).toContainEqual({ path, issue });
 });
 
-test("depth, members and words are bounded: at the limit, one over", () => {
+test("depth, members and texts are bounded: at the limit, one over", () => {
   const nested = (depth: number): JsonObject =>
     depth === 0 ? { type: "string" } : { type: "array", items: nested(depth - 1) };
   expect(readToolSchema(object({ p: nested(15) })).issues).toEqual([]);
@@ -236,7 +236,7 @@ test("a property named __proto__ stays a property", () => {
   expect(JSON.stringify(schema)).toContain('"properties":{"__proto__":{"type":"string"}}');
 });
 
-test("B31: schemas that say the same have one fingerprint, others another", () => {
+test("B31: equivalent schemas have one fingerprint, others another", () => {
   const first = object(
     { a: { type: "string", enum: ["x", "y"] }, b: { type: "number" } },
     { required: ["a", "b"] },

@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { compact } from "../payload-reader.js";
 import type { PayloadReader } from "../payload-reader.js";
 
-/** A run whose last turn was its tools. */
+/** A run whose last turn executed its tools. */
 export type SafeCompletedAfterTools = {
   runId: number;
   turnIndex: number;
@@ -10,7 +10,7 @@ export type SafeCompletedAfterTools = {
   tokensUsed: number;
 };
 
-/** Of the tools only their names leave. */
+/** Only the names of the tools are shown. */
 export function readCompletedAfterTools(reader: PayloadReader): SafeCompletedAfterTools {
   return {
     runId: reader.ledgerId("runId"),
@@ -20,7 +20,7 @@ export function readCompletedAfterTools(reader: PayloadReader): SafeCompletedAft
   };
 }
 
-/** What was compacted is named by reference; the history itself stays inside. */
+/** References only; the history itself stays inside. */
 export function readHistoryCompacted(reader: PayloadReader): JsonObject {
   return compact({
     sourceRef: reader.identifier("sourceRef"),
@@ -32,7 +32,7 @@ export function readHistoryCompacted(reader: PayloadReader): JsonObject {
   }) as JsonObject;
 }
 
-/** Keys are named by reference. */
+/** References to keys only. */
 export function readRekeyed(reader: PayloadReader): JsonObject {
   return compact({
     fromKeyRef: reader.identifier("fromKeyRef"),

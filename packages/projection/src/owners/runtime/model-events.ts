@@ -24,10 +24,10 @@ export function readModelRequested(reader: PayloadReader): SafeModelRequested {
   });
 }
 
-/** The three numbers of a response; nothing else of its usage record. */
+/** The token counts of a response; nothing else of its usage record. */
 export type SafeUsage = { promptTokens: number; completionTokens: number; totalTokens: number };
 
-/** One part of what a model answered. */
+/** One item of a model response. */
 export type SafeItem =
   | { type: "message"; text: string }
   | { type: "reasoning"; text: string }
@@ -35,10 +35,10 @@ export type SafeItem =
   | { type: "tool_result"; toolCallId: string; result: Shown }
   | { type: "refusal"; summary: JsonObject }
   | { type: "error"; summary: JsonObject }
-  /** Of a type not known here, or without the ids it needs. */
+  /** An unknown type, or an item without the ids it needs. */
   | { type: "skipped" };
 
-/** What a model answered in one turn. */
+/** A model response of one turn. */
 export type SafeModelResponse = {
   runId: number;
   turnIndex: number;
@@ -46,12 +46,12 @@ export type SafeModelResponse = {
   usage: SafeUsage;
 };
 
-/** What is shown for reasoning without a summary of its own. */
+/** The text shown for reasoning without a summary. */
 export const REDACTED_REASONING = "[redacted reasoning]";
 
 const MAX_ITEMS = 10_000;
 
-/** Reads the items one by one, each by its own rule; at most 10,000. */
+/** Reads the items, each by its own rule; at most 10,000. */
 export function readModelResponse(reader: PayloadReader): SafeModelResponse {
   const turn = reader.object("turn");
   const usage = reader.object("usage");
@@ -99,7 +99,7 @@ function readItem(item: PayloadReader): SafeItem {
   }
 }
 
-/** Reasoning itself never leaves; a runtime may name a summary that was made to be shown. */
+/** Reasoning itself is never shown; a runtime may name a summary that is meant for display. */
 function reasoningText(item: PayloadReader): string {
   const summaryRef = item.raw("summaryRef");
   return typeof summaryRef === "string" && item.raw("redacted") !== true

@@ -38,7 +38,7 @@ const READERS = {
   "runtime.rekeyed": readRekeyed,
 } as const;
 
-/** How a run may be stopped, and whether that is an outcome or a failure. */
+/** The reasons to abort a run, each an outcome or a failure. */
 export const ABORT_KINDS = {
   budget_tokens: "outcome",
   budget_time: "outcome",
@@ -51,7 +51,7 @@ export const ABORT_KINDS = {
   retries: "failure",
 } as const;
 
-/** One way to stop a run. */
+/** One reason to abort a run. */
 export type AbortKind = keyof typeof ABORT_KINDS;
 
 type Readers = typeof READERS;
@@ -59,10 +59,12 @@ type Readers = typeof READERS;
 export type RuntimePayloads = { [Kind in keyof Readers]: ReturnType<Readers[Kind]> } & {
   "agent.aborted": ReturnType<typeof readRunAborted>;
 };
-/** A kind of runtime event that makes frames; all aborts count as one. */
+/** A kind of runtime event that produces frames; all aborts are one kind. */
 export type RuntimeKind = keyof RuntimePayloads;
 
-/** Known facts of the runtime that concern no reader of a stream: materials, submissions, deliveries. */
+/**
+ * Known runtime facts that do not concern readers of a stream: materials, submissions, deliveries.
+ */
 const INTERNAL = new Set([
   "agent.material.resolved",
   "agent_session.turn_submitted",
@@ -76,7 +78,7 @@ const INTERNAL = new Set([
   "schedule.fire_failed",
 ]);
 
-/** The entry of the tables that a kind belongs to. */
+/** The table entry of a kind. */
 export function runtimeKind(kind: string): RuntimeKind | undefined {
   if (Object.hasOwn(READERS, kind)) return kind as RuntimeKind;
   const abort = kind.startsWith("agent.aborted.") ? kind.slice("agent.aborted.".length) : "";
@@ -95,7 +97,7 @@ export function projectRuntimeEvent(
   if (INTERNAL.has(event.kind)) return undefined;
   const kind = runtimeKind(event.kind);
   if (kind === undefined) {
-    throw new CountersignError("ERR_PROJECTION_UNKNOWN_KIND", "no such kind of runtime event", {});
+    throw new CountersignError("ERR_PROJECTION_UNKNOWN_KIND", "unknown kind of runtime event", {});
   }
   const reader = new PayloadReader(event.payload, event.kind, disclosure);
   return kind === "agent.aborted"

@@ -5,10 +5,10 @@ import { structureOf } from "../../tools/structure.js";
 import { compact } from "../payload-reader.js";
 import type { Compact, PayloadReader } from "../payload-reader.js";
 
-/** The run id of a started run is the ledger id of this very event. */
+/** The run id of a started run is the ledger id of this event. */
 export type SafeRunStarted = { runId: number; intent: SafeValue };
 
-/** What the run was asked for passes the disclosure of inputs. */
+/** The disclosure of inputs applies to the intent. */
 export function readRunStarted(reader: PayloadReader, eventId: number): SafeRunStarted {
   return { runId: eventId, intent: reader.disclosure.runInput(reader.raw("intent")) };
 }
@@ -16,7 +16,7 @@ export function readRunStarted(reader: PayloadReader, eventId: number): SafeRunS
 /** A chat that became the input of a run. */
 export type SafeChatIngested = { runId: number; intent: SafeValue };
 
-/** The context of a chat may hold private prompts: it is not read. */
+/** The context of a chat may contain private prompts: it is not read. */
 export function readChatIngested(reader: PayloadReader): SafeChatIngested {
   return {
     runId: reader.ledgerId("runId"),
@@ -24,7 +24,7 @@ export function readChatIngested(reader: PayloadReader): SafeChatIngested {
   };
 }
 
-/** A run that came to its end. */
+/** A completed run. */
 export type SafeRunCompleted = Compact<{
   runId: number;
   final: SafeValue;
@@ -34,7 +34,7 @@ export type SafeRunCompleted = Compact<{
   turnIndex: number | undefined;
 }>;
 
-/** The output passes the disclosure of outputs. */
+/** The disclosure of outputs applies to the output. */
 export function readRunCompleted(reader: PayloadReader): SafeRunCompleted {
   const outputKind = reader.text("outputKind");
   if (outputKind !== "text" && outputKind !== "json") throw reader.malformed("/outputKind");
@@ -50,7 +50,7 @@ export function readRunCompleted(reader: PayloadReader): SafeRunCompleted {
   });
 }
 
-/** A run that was broken off. */
+/** An aborted run. */
 export type SafeRunAborted = Compact<{
   runId: number;
   abortKind: string;
@@ -59,7 +59,7 @@ export type SafeRunAborted = Compact<{
   cause: string | undefined;
 }>;
 
-/** The rest of an abort is open: a cause may quote arguments, addresses and keys. */
+/** Other members are not read: a cause may contain arguments, addresses and keys. */
 export function readRunAborted(reader: PayloadReader, kind: string): SafeRunAborted {
   return compact({
     runId: reader.ledgerId("runId"),
@@ -84,7 +84,7 @@ export type SafeRunInterrupted = Compact<{
     | undefined;
 }>;
 
-/** A decision is named by reference, with the call it is about. */
+/** A decision is shown by reference, with its call. */
 export function readRunInterrupted(reader: PayloadReader): SafeRunInterrupted {
   const decision = reader.optionalObject("decision");
   return compact({
@@ -107,7 +107,7 @@ export function readRunInterrupted(reader: PayloadReader): SafeRunInterrupted {
   });
 }
 
-/** A form may hold private words, so by default a client learns only that there is one. */
+/** A form may contain private text, so by default a client learns only that one exists. */
 function responseSchema(reader: PayloadReader): JsonObject | undefined {
   const detail = reader.disclosure.resumeSchema;
   if (detail === "withhold") return undefined;
@@ -118,7 +118,7 @@ function responseSchema(reader: PayloadReader): JsonObject | undefined {
   return reader.disclosure.text(text) === text ? schema : undefined;
 }
 
-/** A run that a person let go on. */
+/** A run that a person resumed. */
 export type SafeRunResumed = {
   runId: number;
   turnIndex: number;
@@ -126,7 +126,7 @@ export type SafeRunResumed = {
   resumedAtEventId: number;
 };
 
-/** The answer stays inside: it may be a secret the person typed. */
+/** The answer stays inside: it may be a secret that the person typed. */
 export function readRunResumed(reader: PayloadReader): SafeRunResumed {
   return {
     runId: reader.ledgerId("runId"),

@@ -3,7 +3,7 @@ import type { Shown } from "../../safe/disclosure.js";
 import { compact } from "../payload-reader.js";
 import type { Compact, PayloadReader } from "../payload-reader.js";
 
-/** A call that was carried out. */
+/** An executed call. */
 export type SafeToolExecuted = {
   runId: number;
   toolCallId: string;
@@ -12,7 +12,7 @@ export type SafeToolExecuted = {
   result: Shown;
 };
 
-/** Arguments and result pass the disclosure of that tool. */
+/** The disclosure of the tool applies to arguments and result. */
 export function readToolExecuted(reader: PayloadReader): SafeToolExecuted {
   const toolName = reader.identifier("name");
   return {
@@ -24,7 +24,7 @@ export function readToolExecuted(reader: PayloadReader): SafeToolExecuted {
   };
 }
 
-/** Where a call was turned away. */
+/** The phase in which a call was rejected. */
 export type RejectionPhase = "parse" | "decode" | "policy" | "material" | "admit" | "execution";
 
 const PHASES: ReadonlySet<string> = new Set<RejectionPhase>([
@@ -36,7 +36,7 @@ const PHASES: ReadonlySet<string> = new Set<RejectionPhase>([
   "execution",
 ]);
 
-/** A call that was turned away. */
+/** A rejected call. */
 export type SafeToolRejected = Compact<{
   runId: number;
   toolCallId: string;
@@ -47,7 +47,9 @@ export type SafeToolRejected = Compact<{
   reason: JsonObject | undefined;
 }>;
 
-/** Diagnostics quote arguments and schemas; of them only the phase leaves, and that there was a reason. */
+/**
+ * Diagnostics contain arguments and schemas; only the phase is shown, and that there was a reason.
+ */
 export function readToolRejected(reader: PayloadReader): SafeToolRejected {
   const { disclosure } = reader;
   const toolName = reader.identifier("name");
