@@ -1,6 +1,7 @@
 /**
- * What a token costs the gateway, beside one bare signature check on the same machine: a known token must
- * cost next to nothing, a forged one never more than one check, and a forging session less than that.
+ * The cost of a token for the gateway, compared with one bare signature check on the same machine.
+ * A known token must cost next to nothing, a forged one never more than one check, and a forging
+ * session less than that.
  */
 import type { CapabilityVerifier } from "@countersign/capability";
 import { createCapabilityVerifier, createRevocationList } from "@countersign/capability";

@@ -1,7 +1,7 @@
 import { summarise } from "./harness.js";
 import type { Measured } from "./harness.js";
 
-/** One variant of asynchronous work; says how many operations it did. */
+/** One variant of asynchronous work; returns the number of operations. */
 export type AsyncCase<Prepared> = {
   readonly name: string;
   readonly prepare: () => Prepared;
@@ -12,9 +12,9 @@ const ROUNDS = 7;
 const WARMUP = 2;
 
 /**
- * Runs the variants in turn, every second round backwards; ratios are against the first in the same round.
- *
- * Counted is processor time: a page waits for frames and for the network, and waiting costs it nothing.
+ * Runs the variants in turn, every second round backwards; ratios are against the first in the same
+ * round. It counts processor time: a page waits for frames and for the network, and waiting costs
+ * nothing.
  */
 export async function compareAsync<Prepared>(
   cases: readonly AsyncCase<Prepared>[],

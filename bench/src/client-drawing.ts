@@ -9,8 +9,9 @@ import { drawnOn, pause } from "./client-page.js";
 import { copilotKitCases } from "./copilotkit.js";
 
 /**
- * The same chat drawn by React into a page without a screen, over our binding, the way a page uses the
- * official client (each change of the messages sets a state), and over CopilotKit's hook where it is installed.
+ * The same chat rendered by React into a page without a screen: over our binding, as a page uses
+ * the official client (each change of the messages sets a state), and over CopilotKit's hook if
+ * installed.
  */
 export async function drawingCases(
   prepare: () => AgUiEvent[],
@@ -23,7 +24,7 @@ export async function drawingCases(
     document,
     ...("navigator" in globalThis ? {} : { navigator }),
   });
-  // As a page is shipped: the development build would measure its own warnings.
+  // Production mode: the development build would measure its own warnings.
   process.env["NODE_ENV"] = "production";
   const { createElement, useEffect, useState } = await import("react");
   const { createRoot } = await import("react-dom/client");

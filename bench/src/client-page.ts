@@ -6,7 +6,7 @@ export type PageDocument = Window["document"];
 /** An element of that page. */
 export type PageElement = ReturnType<PageDocument["createElement"]>;
 
-/** Lets `work` draw into a fresh element and waits until the expected text stands there, then takes it away. */
+/** Lets `work` render into a new element, waits for the expected text, then removes the element. */
 export async function drawnOn(
   document: PageDocument,
   work: (element: PageElement) => Promise<() => void>,
@@ -14,12 +14,12 @@ export async function drawnOn(
 ): Promise<void> {
   const element = document.createElement("div");
   const leave = await work(element);
-  // React draws in its own time; the last delta on the page is the end.
+  // React renders asynchronously; the last delta on the page is the end.
   while (!element.textContent.includes(expected)) await pause(1);
   leave();
 }
 
-/** Lets the page work for that many milliseconds. */
+/** Lets the page work for this many milliseconds. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,7 +1,7 @@
 /**
- * A long answer on its way to the screen: deltas reduced, read from the wire, and drawn, by us, by the
- * official client and (drawn only) by CopilotKit's hook on the same stream. A delta must cost the same whatever
- * came before it.
+ * A long answer on its way to the screen: deltas reduced, read from the wire, and rendered, by us,
+ * by the official client and (rendered only) by CopilotKit's hook on the same stream. A delta must
+ * cost the same whatever came before it.
  */
 import { defaultApplyEvents, HttpAgent } from "@ag-ui/client";
 import { createAgentStore, postSse } from "@countersign/client";
@@ -53,7 +53,7 @@ function reduceWithView(every: number): (events: AgUiEvent[]) => Promise<number>
 
 const encoder = new TextEncoder();
 
-/** The answer as a response whose body comes in pieces of 16 KiB. */
+/** The answer as a response whose body arrives in pieces of 16 KiB. */
 function responseOf(events: AgUiEvent[]): Response {
   const bytes = encoder.encode(
     events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""),

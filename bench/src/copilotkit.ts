@@ -12,7 +12,7 @@ type Agent = { readonly messages: readonly { id: string; content?: unknown }[] }
 
 type Core = { readonly runAgent: (options: { agent: Agent }) => Promise<unknown> };
 
-/** What the case uses of `@copilotkit/react-core/v2`, which is no dependency of the workspace. */
+/** The used part of `@copilotkit/react-core/v2`, which is not a dependency of the workspace. */
 type CopilotKit = {
   readonly CopilotKitProvider: React.FunctionComponent<{
     agents__unsafe_dev_only: Record<string, Agent>;
@@ -36,8 +36,8 @@ function versionOf(name: string): string {
 }
 
 /**
- * CopilotKit's hook drawing the same chat, with the packages and the React of `examples/copilotkit`; nothing
- * when they are not installed. The page must be among the globals already.
+ * CopilotKit's hook rendering the same chat, with the packages and the React of
+ * `examples/copilotkit`; empty when they are not installed. The page must already be global.
  */
 export function copilotKitCases(
   document: PageDocument,
@@ -53,9 +53,9 @@ export function copilotKitCases(
   process.env["COPILOTKIT_TELEMETRY_DISABLED"] = "true";
   process.env["DO_NOT_TRACK"] = "1";
   const load = createRequire(fileURLToPath(new URL("package.json", EXAMPLE)));
-  // KaTeX, which it brings, asks for the mode of the page and warns where there is none.
+  // Its dependency KaTeX reads the mode of the page and warns without one.
   Object.assign(document, { compatMode: "CSS1Compat" });
-  // Its entry requires a style sheet, which a bundler would take out.
+  // Its entry requires a style sheet, which a bundler would remove.
   load.extensions[".css"] = () => {};
   const { CopilotKitProvider, HttpAgent, useAgent, useCopilotKit } = load(
     "@copilotkit/react-core/v2",

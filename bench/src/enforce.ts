@@ -84,7 +84,7 @@ function parsed(lines: readonly string[]): () => JsonValue[] {
   };
 }
 
-/** The client brings an rxjs of its own, whose types are nominally other ones. */
+/** The client has its own rxjs, whose types are nominally different. */
 function officialStage(): OperatorFunction<BaseEvent, BaseEvent> {
   return enforceEvents() as unknown as OperatorFunction<BaseEvent, BaseEvent>;
 }
@@ -123,7 +123,7 @@ function variants(lines: readonly string[]): Case<JsonValue[]>[] {
   ];
 }
 
-// The official stage prints one line per removal; printing is not what is measured.
+// The official stage prints one line per removal; printing is not measured.
 process.env["SUPPRESS_TRANSFORMATION_WARNINGS"] = "true";
 const options = { rounds: 60, warmup: 10 };
 report("enforce", "Enforcement beside the official validators", {

@@ -1,8 +1,8 @@
 /**
- * What the gateway costs under load: the same agent and the same client with nothing, a pipe, nginx or
- * Countersign between them, each in a process of its own. The method is on docs/performance.md.
+ * The cost of the gateway under load: the same agent and the same client with nothing, a pipe,
+ * nginx or Countersign between them, each in its own process. The method is on docs/performance.md.
  *
- *   npm run bench -- gateway [--quick] [--repeats N] [--only pipe,enforce-batch]
+ * npm run bench -- gateway [--quick] [--repeats N] [--only pipe,enforce-batch]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ const raw: Raw = {
 let isComplete = false;
 try {
   for (let repeat = 0; repeat < settings.repeats; repeat++) {
-    // Every second round goes backwards, so that nobody always comes after the same neighbour.
+    // Every second round goes backwards, so that no variant always follows the same neighbour.
     const order = repeat % 2 === 0 ? variants : variants.toReversed();
     const isDeep = repeat === settings.repeats - 1;
     const round: Raw["repeats"][number] = { rates: {}, holding: {} };

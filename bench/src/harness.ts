@@ -1,15 +1,17 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { median, percentile } from "./statistics.js";
 
-/** One variant: `run` does the work on what `prepare` made and says how many operations it did. */
+/** One variant: `run` works on the output of `prepare` and returns the number of operations. */
 export type Case<Prepared = undefined> = {
   readonly name: string;
-  /** Makes fresh input outside the timing, so that no variant profits from caches inside strings. */
+  /**
+   * Creates new input outside the timing, so that no variant benefits from caches inside strings.
+   */
   readonly prepare?: () => Prepared;
   readonly run: (prepared: Prepared) => number;
 };
 
-/** What was measured for one variant. */
+/** The measurement of one variant. */
 export type Measured = {
   readonly name: string;
   readonly operationsPerSecond: number;
@@ -36,8 +38,8 @@ function speed<Prepared>(variant: Case<Prepared>): number {
 }
 
 /**
- * Runs all variants in turn, round after round in one process, so that heat, neighbours and the garbage
- * collector touch each of them alike; every second round goes backwards.
+ * Runs all variants in turn, round after round in one process, so that heat, neighbours and the
+ * garbage collector affect each of them equally; every second round goes backwards.
  */
 export function compare<Prepared = undefined>(
   cases: readonly Case<Prepared>[],
@@ -54,7 +56,7 @@ export function compare<Prepared = undefined>(
   return summarise(speeds, options.baseline ?? cases[0]?.name ?? "");
 }
 
-/** What the speeds of the variants, round by round, come to beside those of the baseline. */
+/** The speeds of the variants relative to the baseline, round by round. */
 export function summarise(
   speeds: ReadonlyMap<string, readonly number[]>,
   baselineName: string,
@@ -86,7 +88,7 @@ export function markdownTable(measured: readonly Measured[]): string {
   ].join("\n");
 }
 
-/** Prints a report and keeps it under `bench/results/`, as Markdown and as JSON. */
+/** Prints a report and stores it under `bench/results/`, as Markdown and as JSON. */
 export function report(
   name: string,
   title: string,

@@ -1,6 +1,6 @@
 /**
- * The doctor on a recording of a million events: events checked per second from bytes to findings, and
- * the memory held while they pass, which must not grow with the recording.
+ * The doctor on a recording of a million events: events checked per second from bytes to findings,
+ * and the memory held meanwhile, which must not grow with the recording.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { examineRecording } from "@countersign/inspect";
@@ -40,7 +40,7 @@ function frame(format: Format, text: string, index: number): string {
 
 let peak = 0;
 
-/** The recording in reads of 64 KiB, made as it is asked for, so that it is never held whole. */
+/** The recording in reads of 64 KiB, generated on demand, so that it is never held whole. */
 async function* recording(format: Format): AsyncGenerator<Uint8Array> {
   let text = "";
   let index = 0;
@@ -61,7 +61,7 @@ async function* recording(format: Format): AsyncGenerator<Uint8Array> {
 
 const rows: string[] = [];
 for (const format of ["agui.jsonl", "jsonl", "sse"] as const) {
-  // The share of the generator itself, taken off below.
+  // The time of the generator itself, subtracted below.
   const idle = performance.now();
   for await (const chunk of recording(format)) if (chunk.length < 0) break;
   const making = performance.now() - idle;

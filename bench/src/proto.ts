@@ -75,7 +75,7 @@ function measureWriting(events: readonly AgUiEvent[]): Measured[] {
 
 function measureReading(events: readonly AgUiEvent[]): Measured[] {
   const frames = events.map((event) => encodeProto(event));
-  // The official package has no decoder of streams of its own: it gets its envelopes cut already.
+  // The official package has no stream decoder: it gets envelopes that are already split.
   const envelopes = frames.map((frame) => frame.subarray(4));
   const stream = Buffer.concat(frames);
   return compare([

@@ -9,7 +9,7 @@ import { openSqliteStore } from "@countersign/receipts/sqlite";
 const EVENTS_OF_A_RUN = 60;
 const TOGETHER = 128;
 
-/** An event of streams as agents send them: a run of 60 events, most of them deltas of one message or call. */
+/** Events as agents stream them: a run of 60 events, most of them deltas of one message or call. */
 function streamed(number: number, draft: EntryDraft): EntryDraft {
   const run = Math.floor(number / EVENTS_OF_A_RUN);
   const place = number % EVENTS_OF_A_RUN;
@@ -34,7 +34,10 @@ function streamed(number: number, draft: EntryDraft): EntryDraft {
   } as EntryDraft;
 }
 
-/** Microseconds of processor the index takes for an entry, made again over a finished log; the best of some. */
+/**
+ * Microseconds of processor time of the index per entry, rebuilt over a finished log; the best of
+ * several.
+ */
 export async function measureIndexing(
   directory: string,
   count: number,
@@ -65,7 +68,7 @@ export async function measureIndexing(
       await rm(join(place, `index.sqlite${suffix}`), { force: true });
     }
     const store = await openSqliteStore({ directory: place });
-    // The event loop waits meanwhile: what the process uses, the index uses.
+    // The event loop waits meanwhile: the process time is the time of the index.
     const before = process.cpuUsage();
     await store.count({});
     const used = process.cpuUsage(before);

@@ -28,9 +28,9 @@ export async function opensslSigns(): Promise<number | undefined> {
   }
 }
 
-/** A meter of what all cores sign with libsodium: one thread for each core, nothing else to do. */
+/** Measures the signatures of all cores with libsodium: one thread per core, without other work. */
 export async function startSodiumMeter(): Promise<{
-  /** Signatures a second, and the processor time of one in microseconds. */
+  /** Signatures per second, and the processor time of one in microseconds. */
   measure(milliseconds: number): Promise<{ rate: number; cpuMicroseconds: number }>;
   close(): Promise<void>;
 }> {

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { parentPort } from "node:worker_threads";
 
-// Signs the same 600 bytes for as long as it is told: what one core can do with libsodium at most.
+// Signs the same 600 bytes repeatedly: the maximum of one core with libsodium.
 type Sodium = {
   crypto_sign_keypair(publicKey: Buffer, secretKey: Buffer): void;
   crypto_sign_detached(signature: Buffer, message: Buffer, secretKey: Buffer): void;

@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** Microseconds of processor the event loop's own thread has used; undefined where the system does not tell. */
+/**
+ * Microseconds of processor time of the event loop's thread; undefined if the system does not
+ * provide it.
+ */
 export function mainThreadMicroseconds(): number | undefined {
   try {
     const text = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8");

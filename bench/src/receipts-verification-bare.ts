@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { loadFastVerifier } from "@countersign/receipts/verify-node";
 
-// Checks the signatures of receipts and nothing else: what one core can verify at most.
+// Checks only the signatures of receipts: the maximum of one core.
 const DIFFERENT = 4_000;
 const check = await loadFastVerifier();
 const signed = readFileSync(String(workerData), "latin1")

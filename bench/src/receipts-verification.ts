@@ -24,7 +24,7 @@ const ORIGIN = "bench.example/log";
 const ROUNDS = 3;
 const BARE_CHECKS = 10_000;
 
-/** Work done in a second, and processor time of all threads for one piece of it. */
+/** Operations per second, and processor time of all threads per operation. */
 type Work = { readonly rate: number; readonly cpuMicroseconds: number };
 
 async function measure(count: number, work: () => Promise<void>): Promise<Work> {
@@ -72,7 +72,7 @@ async function makeExport({ directory, count, sign, draftOf }: ExportPlan): Prom
   return target;
 }
 
-/** Checks nothing but signatures, those of an export, on all cores at once. */
+/** Checks only the signatures of an export, on all cores at once. */
 async function startBareChecks(
   receipts: string,
 ): Promise<{ measure(): Promise<Work>; close(): Promise<void> }> {
@@ -95,11 +95,11 @@ async function startBareChecks(
   };
 }
 
-/** What verifying an export costs, beside bare signature checks on all cores. */
+/** The cost of verifying an export, compared with bare signature checks on all cores. */
 export type VerificationFigures = Work & {
-  /** Processor time of one bare check in that of one verified entry. */
+  /** Processor time of one bare check relative to one verified entry. */
   readonly share: number;
-  /** Rate beside that of bare checks. */
+  /** Rate relative to bare checks. */
   readonly shareOfRate: number;
 };
 
@@ -110,7 +110,7 @@ async function measureExport(
 ): Promise<VerificationFigures> {
   const works: Work[] = [];
   const limits: Work[] = [];
-  // The limit is measured before and after each round, so that a busy neighbour slows both alike.
+  // The limit is measured before and after each round, so that a busy neighbour slows both equally.
   let before = await bare.measure();
   for (let round = 0; round < ROUNDS; round += 1) {
     const work = await measure(count, async () => {
@@ -135,7 +135,10 @@ async function measureExport(
   };
 }
 
-/** Verifies exports of `count` entries, signed singly and in batches, beside bare signature checks. */
+/**
+ * Verifies exports of `count` entries, signed separately and in batches, compared with bare
+ * signature checks.
+ */
 export async function measureVerification(
   directory: string,
   count: number,

@@ -22,14 +22,14 @@ import { mainThreadMicroseconds } from "./receipts-threads.js";
 import { measureVerification } from "./receipts-verification.js";
 import { median } from "./statistics.js";
 
-// What the log does per second, signed and durable, beside what this machine could do at most.
+// Signed and durable entries of the log per second, compared with the limits of this machine.
 const flag = process.argv.indexOf("--entries");
 const entries = flag === -1 ? 100_000 : Number(process.argv[flag + 1]);
 const roundsFlag = process.argv.indexOf("--rounds");
 const rounds = roundsFlag === -1 ? 5 : Number(process.argv[roundsFlag + 1]);
 const growFlag = process.argv.indexOf("--grow");
 const grown = growFlag === -1 ? 1_000_000 : Number(process.argv[growFlag + 1]);
-// So many appends are under way at once: streams that each append an event, or what arrived together.
+// Number of concurrent appends: streams that each append an event, or events that arrived together.
 const STREAMS = 2_000;
 const TOGETHER = 32;
 
@@ -119,14 +119,14 @@ try {
   say("append and fdatasync, 256 KiB pieces", `${Math.round(flushed / 1e6)} MB/s`);
   figures["flushedBytesPerSecond"] = flushed;
 
-  // libsodium is measured before and after each part, so that a busy neighbour slows both alike.
+  // libsodium is measured before and after each part, so that a busy neighbour slows both equally.
   for (const sign of ["each", "batch"] as const) {
-    // Ten times what is under way, so that filling and emptying the road is a small part of it, as it is for
-    // libsodium, which is measured beside it for a whole second.
+    // Ten times the concurrent appends, so that the start and the end are a small part of the
+    // measurement, as for libsodium, which is measured for a whole second.
     const part = Math.max(1_000, Math.floor(entries / rounds));
     const store = await openSqliteStore({ directory: join(directory, sign) });
     const log = await openOver(store, sign);
-    // The compilers of three threads are done after about this many.
+    // The compilers of three threads have finished after about this many.
     await appendMany(log, 40_000);
     const shares: number[] = [];
     const rates: number[] = [];
@@ -136,7 +136,7 @@ try {
     const mains: number[] = [];
     let before = await meter.measure(500);
     for (let round = 0; round < rounds; round += 1) {
-      // The index catches up between the parts: this line is about appending.
+      // The index catches up between the parts: this line measures appending.
       await store.count({});
       const { rate, cpuMicroseconds, mainMicroseconds } = await appendMany(log, part);
       mains.push(mainMicroseconds);

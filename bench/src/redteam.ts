@@ -6,7 +6,7 @@ import { parseDocument } from "yaml";
 import { compare, report } from "./harness.js";
 import type { Case } from "./harness.js";
 
-/** An attack as people write them: two phases, dispatch, an extractor, three indicators; about 2 KB. */
+/** A typical attack document: two phases, dispatch, an extractor, three indicators; about 2 KB. */
 function attackDocument(number: number): string {
   return `oatf: "0.1"
 attack:
@@ -100,7 +100,7 @@ const trace: TraceEntry[] = Array.from({ length: 10_000 }, (_, seq) => {
   };
 });
 
-/** No indicator matches, so that each looks at every message it may see. */
+/** No indicator matches, so each checks every message it may see. */
 const INDICATORS: Readonly<Record<string, Indicator>> = {
   "contains, one surface (500 messages)": {
     surface: "tool_call_start",
@@ -132,7 +132,7 @@ function normalized(indicator: Indicator): NormalizedIndicator {
 }
 
 let written = 0;
-/** Never the same text twice: what is compiled once and kept must not flatter us. */
+/** Never the same text twice: cached compilations must not count. */
 const prepare = (): string[] => Array.from({ length: 20 }, () => attackDocument((written += 1)));
 const reading = (name: string, read: (text: string) => boolean): Case<string[]> => ({
   name,

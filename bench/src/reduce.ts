@@ -36,7 +36,7 @@ function judge(events: AgUiEvent[]): number {
   return count;
 }
 
-/** `every`: how many events a view is taken for, as a screen does at each frame. */
+/** `every`: a view per this many events, as a screen does at each frame. */
 function reduceWith(every: number): (events: AgUiEvent[]) => number {
   return (events) => {
     const reducer = createReducer();

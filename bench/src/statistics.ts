@@ -1,4 +1,4 @@
-/** The value below which a share of the values lies, between two of them by their distance. */
+/** The percentile at a share of the values, interpolated between neighbours. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
   const position = (sorted.length - 1) * share;
@@ -7,7 +7,7 @@ export function percentile(values: readonly number[], share: number): number {
   return low + (high - low) * (position - Math.floor(position));
 }
 
-/** The value in the middle. */
+/** The median. */
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }

@@ -1,6 +1,6 @@
 import type { AgUiEvent } from "@countersign/wire";
 
-/** A run with one answer of so many deltas. */
+/** A run with one answer of this many deltas. */
 export function textRun(deltas: number): AgUiEvent[] {
   const ids = { threadId: "thread", runId: "run" };
   const content = Array.from({ length: deltas }, (_, index): AgUiEvent => ({

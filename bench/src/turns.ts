@@ -1,8 +1,9 @@
 /**
- * Whether a change made the gateway faster: the built gateways of two checkouts and a bare pipe, all running, measured by turns in one
- * sitting. A machine that others use changes its speed within minutes; pairs that stand beside each other can be compared.
+ * Whether a change made the gateway faster: the built gateways of two checkouts and a bare pipe,
+ * all running, measured alternately in one session. The speed of a shared machine changes within
+ * minutes; neighbouring pairs can be compared.
  *
- *   npm run bench -- turns [--beside CHECKOUT] [--rounds N] [--only paced,live,flood]
+ * npm run bench -- turns [--beside CHECKOUT] [--rounds N] [--only paced,live,flood]
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +28,7 @@ const rounds = Number(valueOf("--rounds") ?? 6);
 if (!Number.isInteger(rounds) || rounds < 1) refuse("--rounds takes a number from 1 on");
 const beside = valueOf("--beside");
 if (beside !== undefined && !existsSync(join(beside, "apps/cli/dist/main.js"))) {
-  refuse(`${beside} is no built checkout: npm ci && npm run build there first`);
+  refuse(`${beside} is not a built checkout: npm ci && npm run build there first`);
 }
 const settings = { ...readSettings([]), rateSeconds: 4 };
 const all: Record<string, Load> = {
@@ -83,7 +84,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Figures of one gateway under one load; the median of several with the least and the greatest. */
+/** Figures of one gateway under one load: the median with minimum and maximum. */
 function lineOf(key: string, measured: readonly Measured[]): string {
   const show = (label: string, read: (one: Measured) => number, digits: number): string => {
     const { middle, low, high } = spreadOf(measured.map(read));

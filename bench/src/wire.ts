@@ -1,7 +1,7 @@
 /**
- * The wire on a typical text stream and on a mixed one: our decode + enforce + expand + order + encode
- * beside what the official client does with the same bytes (parse, enforce, expand, verify; it encodes
- * nothing).
+ * The wire on a typical text stream and on a mixed one: our decode + enforce + expand + order +
+ * encode, compared with the official client on the same bytes. The client parses, enforces, expands
+ * and verifies; it encodes nothing.
  */
 import { enforceEvents, parseSSEStream, transformChunks, verifyEvents } from "@ag-ui/client";
 import { createJsonSequence } from "@countersign/core";
@@ -32,7 +32,7 @@ function textStream(): AgUiEvent[] {
   return events;
 }
 
-/** Runs in which no two neighbours are alike: text and calls in turn, steps, state, results. */
+/** Runs without two equal neighbours: alternating text and calls, steps, state, results. */
 function mixedStream(): AgUiEvent[] {
   const ids = { threadId: "thread_2_1775335498802", runId: "run_3_1775335498802" };
   const events: AgUiEvent[] = [{ type: "RUN_STARTED", ...ids }];
@@ -58,7 +58,7 @@ function mixedStream(): AgUiEvent[] {
   return events;
 }
 
-/** The stream as a network hands it over: pieces of one size, cut anywhere. */
+/** The stream as a network delivers it: pieces of one size, split anywhere. */
 function pieces(events: readonly AgUiEvent[], size: number): Uint8Array[] {
   const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
   const bytes = new TextEncoder().encode(text);
@@ -96,7 +96,7 @@ type OfficialSource = Parameters<typeof parseSSEStream>[0];
 
 function runOfficial(parts: readonly Uint8Array[]): number {
   let count = 0;
-  // The client's parser listens at once, so its source must speak only after it was subscribed to.
+  // The client's parser subscribes at once, so its source must emit only afterwards.
   const source = new Subject<unknown>();
   parseSSEStream(source as unknown as OfficialSource)
     .pipe(enforceEvents(), transformChunks(), verifyEvents())

@@ -1,6 +1,6 @@
 /**
- * The agent of the load bench, a process of its own: plain sockets and prepared frames, so that it costs
- * as little as a sender can. One HTTP chunk per event, as agents write them.
+ * The agent of the load bench, in its own process: plain sockets and prepared frames, so that it
+ * costs as little as possible. One HTTP chunk per event, as agents write them.
  */
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
@@ -23,7 +23,7 @@ let turn = 0;
 let credit = 0;
 let planStartedAt = 0;
 let issued = 0;
-/** How far streams may be along when a plan begins. */
+/** Number of different positions of streams when a plan starts. */
 const AGES = 64;
 const open: Stream[] = [];
 const tally = { opened: 0, finished: 0, lost: 0, contents: 0, events: 0 };
@@ -57,7 +57,7 @@ function sendToNext(count: number): void {
   if (stream !== undefined) send(stream, count);
 }
 
-/** Sends what is due by now; after a pause of the whole machine the missed events are not made up for. */
+/** Sends the due events; after a pause of the whole machine missed events are not caught up. */
 function keepPace(): void {
   if (plan.kind !== "even") return;
   const due = Math.floor(((microseconds() - planStartedAt) / 1e6) * plan.eventsPerSecond) - issued;
@@ -74,7 +74,7 @@ function fillWindow(): void {
   }
 }
 
-/** Runs of different lengths, so that they do not all end in the same moment. */
+/** Runs of different lengths, so that they do not all end at once. */
 function runLength(number: number): number {
   if (plan.kind === "brief") return plan.events;
   if (plan.kind !== "even" || plan.eventsPerRun === undefined) return Number.POSITIVE_INFINITY;
@@ -102,7 +102,7 @@ function serve(socket: Socket): void {
   });
 }
 
-/** The client says here, as 32-bit numbers, how many events arrived. */
+/** The client sends the number of received events here, as 32-bit numbers. */
 function readAcknowledgements(socket: Socket): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on("data", (piece: Buffer) => {
@@ -131,7 +131,7 @@ const calls: AgentCalls = {
   plan: async (next) => {
     plan = next;
     isFinishing = false;
-    // In the middle of their runs, each elsewhere: from the beginning as many end as later.
+    // In the middle of their runs, at different positions: from the start as many end as later.
     open.forEach((stream, index) => {
       stream.left = Math.ceil((runLength(index) * ((index % AGES) + 1)) / AGES);
     });

@@ -3,19 +3,19 @@ import type { Raw } from "./raw.js";
 import type { Spread } from "./statistics.js";
 import type { VariantId } from "./variant.js";
 
-/** What we want of enforce `batch`, what came out, and whether that is enough. */
+/** A target for enforce `batch`, the result, and whether it is met. */
 export type Aim = {
   readonly wish: string;
   readonly unit: string;
   readonly found: Spread;
-  /** The same figure of the bare pipe: what of it is the machine's and Node's. */
+  /** The same figure of the bare pipe: the share of the machine and Node. */
   readonly ofPipe: Spread;
-  /** The same of a pipe that parses, hashes and flushes: what of it is the promise, whoever keeps it. */
+  /** The same for a pipe that parses, hashes and flushes: the minimum cost of a durable log. */
   readonly ofRecorder: Spread;
   readonly isMet: boolean;
 };
 
-/** The aims beside the figures of this run; the median of the repeats decides. */
+/** The targets compared with the figures of this run; the median of the repeats decides. */
 export function judgeAims(raw: Raw): Aim[] {
   const busiest = raw.settings.rateStreams.at(-1) ?? 0;
   const at = `at ${busiest} streams of ${raw.settings.rate} events/s`;
@@ -59,7 +59,7 @@ export function judgeAims(raw: Raw): Aim[] {
       (id) => beyondBare(raw, id),
       (value) => value < 25,
     ),
-    // Flat: what more streams add stays within what repeats differ by.
+    // Flat: the cost of more streams stays within the spread of the repeats.
     aim(
       `cost of an event among ${most} streams against 1: flat`,
       "×",

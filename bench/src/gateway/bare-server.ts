@@ -6,12 +6,12 @@ import type { Place, Running } from "./variant.js";
 
 const PRELOAD = fileURLToPath(new URL("collect-garbage.js", import.meta.url));
 
-/** Flags for a Node program that is to collect garbage when told. */
+/** Flags for a Node program that collects garbage on request. */
 export function memoryFlags(forMemory: boolean): string[] {
   return forMemory ? ["--expose-gc", "--import", PRELOAD] : [];
 }
 
-/** The programs in this folder that stand in between, or hold streams, with nothing of ours in them. */
+/** The programs in this folder that forward or hold streams, without any of our packages. */
 export type BareServer = "pipe" | "flushing-pipe" | "recording-pipe" | "holder";
 
 /** Starts one of them. */

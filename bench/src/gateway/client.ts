@@ -1,5 +1,5 @@
 /**
- * The load client, a process of its own: opens streams over plain sockets, counts what arrives and
+ * The load client, in its own process: opens streams over plain sockets, counts arriving events and
  * subtracts the agent's time stamps from its own clock. It parses no JSON.
  */
 import { connect } from "node:net";
@@ -31,7 +31,7 @@ function noOutcome(): { asked: number; complete: number; contents: number; failu
   return { asked: 0, complete: 0, contents: 0, failures: [] };
 }
 
-/** Once per turn of the loop, however many events it brought. */
+/** Once per turn of the loop, however many events arrived. */
 function flushAcknowledgements(): void {
   const told = Buffer.allocUnsafe(4);
   told.writeUInt32LE(unacknowledged);
@@ -126,7 +126,7 @@ const calls: ClientCalls = {
     const allOpen = new Promise<void>((resolve) => {
       onAllOpen = resolve;
     });
-    // A few at a time: a thousand requests in one moment measure the accept queue.
+    // A few at a time: a thousand requests at once measure the accept queue.
     for (let index = 0; index < streams; index++) {
       if (index % 20 === 19) await new Promise((resolve) => setTimeout(resolve, 4));
       slots.push(addSlot(target));

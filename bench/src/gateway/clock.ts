@@ -1,7 +1,7 @@
 /** Digits of a time stamp in an event: microseconds of the machine's monotonic clock. */
 export const STAMP_DIGITS = 16;
 
-/** Every stamp begins with this; nothing else in a stream contains it. */
+/** The first byte of every stamp; nothing else in a stream contains it. */
 export const STAMP_MARK = 0x40;
 
 /**

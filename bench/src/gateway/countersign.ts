@@ -10,14 +10,14 @@ import type { Checked, CountersignMode, Place, Running } from "./variant.js";
 /** The checkout that this file was built in. */
 const OWN_CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** As deploy/ starts it; what a Node up to 22 does anyway. */
+/** As deploy/ starts it; the default of Node up to 22. */
 const YOUNG_SPACE = "--max-semi-space-size=16";
 
 function commandOf(checkout: string): string {
   return join(checkout, "apps/cli/bin/countersign.js");
 }
 
-/** The policy that `countersign init` writes, with a rate and a length that a load test does not reach. */
+/** The policy of `countersign init`, with a rate and a length that a load test does not reach. */
 function policyFor(mode: CountersignMode): string {
   const { resolve } = createRequire(import.meta.url);
   const changes: [RegExp, string][] = [
@@ -106,7 +106,7 @@ function runCommand(command: string, directory: string, args: readonly string[])
   return JSON.parse(ran.stdout);
 }
 
-/** Every event the agent sent has its receipt, all of them allowed, and the whole log verifies. */
+/** Every event of the agent has its receipt, all are allowed, and the whole log verifies. */
 function checkLog(
   command: string,
   directory: string,

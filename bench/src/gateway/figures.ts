@@ -7,26 +7,26 @@ import type { VariantId } from "./variant.js";
 
 type Pick<Of> = (sitting: Of) => number | undefined;
 
-/** Something of the first sitting, over the repeats. */
+/** A figure of the first session, over the repeats. */
 export function overRates(raw: Raw, id: VariantId, pick: Pick<RateSitting>): Spread {
   return spreadOf(raw.repeats.map(({ rates }) => valueOf(rates[id], pick)));
 }
 
-/** The same, less what the direct way took in the same round. */
+/** The same, minus the direct connection in the same round. */
 export function addedToDirect(raw: Raw, id: VariantId, pick: Pick<RateSitting>): Spread {
   return spreadOf(
     raw.repeats.map(({ rates }) => valueOf(rates[id], pick) - valueOf(rates.direct, pick)),
   );
 }
 
-/** The same, as a share of what another variant did in the same round. */
+/** The same, relative to another variant in the same round. */
 export function ratioTo(raw: Raw, id: VariantId, to: VariantId, pick: Pick<RateSitting>): Spread {
   return spreadOf(
     raw.repeats.map(({ rates }) => valueOf(rates[id], pick) / valueOf(rates[to], pick)),
   );
 }
 
-/** Something of the second sitting, over the repeats. */
+/** A figure of the second session, over the repeats. */
 export function overHolding(raw: Raw, id: VariantId, pick: Pick<HoldSitting>): Spread {
   return spreadOf(raw.repeats.map(({ holding }) => valueOf(holding[id], pick)));
 }
@@ -35,12 +35,12 @@ function valueOf<Of>(sitting: Of | undefined, pick: Pick<Of>): number {
   return (sitting === undefined ? undefined : pick(sitting)) ?? Number.NaN;
 }
 
-/** What was measured with this many streams. */
+/** The measurement with this many streams. */
 export function among(measured: readonly Measured[], streams: number): Measured | undefined {
   return measured.find((each) => each.streams === streams);
 }
 
-/** Kilobytes a stream, idle or active, added to a process that had none. */
+/** Kilobytes per stream, idle or active, added to a process without streams. */
 export function streamKilobytes(
   sitting: HoldSitting,
   state: "idle" | "active",
@@ -78,7 +78,7 @@ export function steepness(raw: Raw, id: VariantId): Spread {
   });
 }
 
-/** The greatest share of the machine that other work took during a measurement. */
+/** The largest share of the machine that other work used during a measurement. */
 export function foreignShare(raw: Raw): number {
   const all = raw.repeats.flatMap(({ rates, holding }) => [
     ...Object.values(rates).flatMap((each) => [...each.rates, each.live, each.flood]),

@@ -3,12 +3,12 @@ import { constants, openSync, write, writeSync } from "node:fs";
 const BYTES = 64 * 1024 * 1024;
 const STEP = 1024 * 1024;
 
-/** Writes a group and calls back once it is on the disk. */
+/** Writes a group and calls back once it is on disk. */
 export type Flush = (group: Buffer, onFlushed: () => void) => void;
 
 /**
- * The cheapest durable log there is: a file of zeros laid out beforehand, written round and round, one call of a thread for a
- * write and its flush. It cannot be read back.
+ * The cheapest durable log: a preallocated file of zeros, written cyclically, one thread call per
+ * write and flush. It cannot be read back.
  */
 export function openFlushedFile(path: string): Flush {
   const zeros = Buffer.alloc(STEP);

@@ -1,4 +1,6 @@
-/** A pipe that has every piece on the disk before it passes it on: what that promise costs by itself. */
+/**
+ * A pipe that flushes every piece to disk before it forwards it: the cost of that guarantee alone.
+ */
 import { answerAsKeepingPipe } from "./keeping-pipe.js";
 
 answerAsKeepingPipe((piece) => piece);

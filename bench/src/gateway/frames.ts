@@ -1,12 +1,14 @@
 import { STAMP_DIGITS } from "./clock.js";
 
-/** Wraps an event as SSE, and that as one chunk of an HTTP/1.1 answer: what an agent writes per event. */
+/**
+ * Encodes an event as SSE, as one chunk of an HTTP/1.1 response: what an agent writes per event.
+ */
 export function chunkOf(event: object): string {
   const frame = `data: ${JSON.stringify(event)}\n\n`;
   return `${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`;
 }
 
-/** Ends a chunked answer. */
+/** Ends a chunked response. */
 export const LAST_CHUNK = "0\r\n\r\n";
 
 const HEAD =
@@ -15,7 +17,7 @@ const HEAD =
 
 const MESSAGE = "msg-1";
 
-/** A word or two, as a model writes them; the stamp is put in later. */
+/** A word or two, as a model writes them; the stamp is inserted later. */
 const CONTENT = chunkOf({
   type: "TEXT_MESSAGE_CONTENT",
   messageId: MESSAGE,
@@ -24,19 +26,19 @@ const CONTENT = chunkOf({
 const CONTENT_BYTES = Buffer.from(CONTENT);
 const STAMP_AT = CONTENT.indexOf("@") + 1;
 
-/** The head of an answer with the first two events. */
+/** The head of a response with the first two events. */
 export function beginning(threadId: string, runId: string): string {
   const started = chunkOf({ type: "RUN_STARTED", threadId, runId });
   return `${HEAD}${started}${chunkOf({ type: "TEXT_MESSAGE_START", messageId: MESSAGE, role: "assistant" })}`;
 }
 
-/** The last two events and the end of the answer. */
+/** The last two events and the end of the response. */
 export function ending(threadId: string, runId: string): string {
   const end = chunkOf({ type: "TEXT_MESSAGE_END", messageId: MESSAGE });
   return `${end}${chunkOf({ type: "RUN_FINISHED", threadId, runId })}${LAST_CHUNK}`;
 }
 
-/** Events that `beginning` and `ending` bring along. */
+/** Number of events in `beginning` and `ending`. */
 export const FRAMING_EVENTS = 4;
 
 /** `count` text events in one piece, all with the same stamp. */

@@ -1,4 +1,6 @@
-/** A bare Node server that opens event streams and holds them: what a stream costs before any proxy. */
+/**
+ * A bare Node server that opens event streams and holds them: the cost of a stream without a proxy.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerCalls } from "./peer.js";

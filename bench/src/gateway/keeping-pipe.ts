@@ -5,10 +5,13 @@ import { answerCalls } from "./peer.js";
 import { startProxy } from "./proxy.js";
 import type { ServerCalls } from "./proxy.js";
 
-/** A piece that waits for its flush; without one, the end of an answer. */
+/** A piece that waits for its flush; without one, the end of a response. */
 type Waiting = { readonly response: ServerResponse; readonly piece?: Buffer };
 
-/** Has this process be a pipe that keeps, on the disk, what `record` makes of every piece before it passes the piece on. */
+/**
+ * Runs this process as a pipe that flushes the output of `record` for every piece before it
+ * forwards the piece.
+ */
 export function answerAsKeepingPipe(record: (piece: Buffer) => Buffer): void {
   const calls: ServerCalls = {
     start: (agentPort, directory) => {
@@ -22,7 +25,7 @@ export function answerAsKeepingPipe(record: (piece: Buffer) => Buffer): void {
   answerCalls(calls);
 }
 
-/** One flush at a time, for everything that came during the one before. */
+/** One flush at a time, for everything that arrived during the previous one. */
 function createKeeper(
   directory: string,
   record: (piece: Buffer) => Buffer,

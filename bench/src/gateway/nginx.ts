@@ -8,7 +8,7 @@ import { endWithUs, stopChild } from "./peer.js";
 import { withChildren } from "./usage.js";
 import type { Place, Running } from "./variant.js";
 
-/** Whether nginx is there; tries apt once where we may. */
+/** Whether nginx is installed; tries apt once if permitted. */
 export function hasNginx(): boolean {
   if (nginxVersion() !== undefined) return true;
   if (process.getuid?.() !== 0) return false;
@@ -19,18 +19,21 @@ export function hasNginx(): boolean {
   };
   run("apt-get", "update", "-q");
   run("apt-get", "install", "-y", "-q", "nginx-light");
-  // The package brings a service; RUNLEVEL keeps old scripts from starting it, this is for systemd.
+  // The package installs a service; RUNLEVEL keeps old scripts from starting it, this is for
+  // systemd.
   run("systemctl", "disable", "--now", "nginx");
   return nginxVersion() !== undefined;
 }
 
-/** The version as nginx says it. */
+/** The version that nginx reports. */
 export function nginxVersion(): string | undefined {
   const said = spawnSync("nginx", ["-v"], { encoding: "utf8" });
   return /nginx\/(\S+)/u.exec(said.stderr ?? "")?.[1];
 }
 
-/** One worker, as the others have one event loop; nothing buffered, connections to the agent kept. */
+/**
+ * One worker, as the others have one event loop; no buffering, connections to the agent kept open.
+ */
 function configuration(directory: string, port: number, agentPort: number): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `  ${name}_temp_path ${join(directory, name)};`)
@@ -78,7 +81,7 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-/** Starts nginx with a configuration of our own, away from the system's. */
+/** Starts nginx with our own configuration, separate from the system's. */
 export async function startNginx({ directory, agentPort }: Place): Promise<Running> {
   mkdirSync(directory, { recursive: true });
   const port = await freePort();

@@ -11,7 +11,7 @@ type Calls<Interface> = {
     : never;
 };
 
-/** A process of ours that answers calls. */
+/** One of our processes, with remote calls. */
 export type Peer<Interface> = {
   readonly calls: Calls<Interface>;
   readonly pid: number;
@@ -20,7 +20,7 @@ export type Peer<Interface> = {
 
 const ANSWER_WITHIN_MS = 120_000;
 
-/** In the child: answers every call of the parent with the function of that name. */
+/** In the child: handles every call of the parent with the function of that name. */
 export function answerCalls<Interface extends object>(functions: Interface): void {
   const table = new Map(Object.entries(functions) as [string, (...given: unknown[]) => unknown][]);
   process.on("message", (question: Question) => {
@@ -75,7 +75,7 @@ export function startPeer<Interface extends object>(
   return { calls, pid: child.pid ?? 0, stop: () => stopChild(child) };
 }
 
-/** Has a process end with this one, also when this one is interrupted. */
+/** Ends a process together with this one, also when this one is interrupted. */
 export function endWithUs(child: ChildProcess): void {
   const end = (): void => void child.kill();
   process.on("exit", end);

@@ -1,4 +1,4 @@
-/** The least a Node proxy can do: parse HTTP, look at nothing, pass every piece on. */
+/** The minimum of a Node proxy: parse HTTP, inspect nothing, forward every piece. */
 import { answerCalls } from "./peer.js";
 import { startProxy } from "./proxy.js";
 import type { ServerCalls } from "./proxy.js";

@@ -10,7 +10,7 @@ import {
 } from "./plot-frame.js";
 import type { Spread } from "./statistics.js";
 
-/** A chart of horizontal bars: the median of the repeats, with whiskers from least to greatest. */
+/** A chart of horizontal bars: the median of the repeats, with whiskers from minimum to maximum. */
 export type Bars = {
   readonly title: string;
   readonly axis: string;

@@ -1,4 +1,4 @@
-/** Colours that keep their distance from each other, on white and on near-black. */
+/** Distinguishable colours on white and on near-black. */
 const LIGHT = [
   "#6e7781",
   "#0969da",
@@ -38,7 +38,7 @@ text { fill: #f0f6fc; }
 ${DARK.map((colour, index) => `.f${index} { fill: ${colour}; } .s${index} { stroke: ${colour}; }`).join("\n")}
 }`;
 
-/** Bars leave out grey, which stands for the direct way. */
+/** Bars skip grey, which is the direct connection. */
 export const FIRST_COLOUR = 1;
 
 /** Makes text safe inside an element. */
@@ -95,12 +95,12 @@ ${parts.join("\n")}
 `;
 }
 
-/** Coordinates with one decimal are exact enough, and keep the files small. */
+/** One decimal is precise enough, and keeps the files small. */
 export function fixed(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A number as a reader wants it: three digits that matter. */
+/** A number with three significant digits. */
 export function readable(value: number): string {
   const size = Math.abs(value);
   if (size >= 1000) return Math.round(value).toLocaleString("en");

@@ -1,6 +1,6 @@
 import { drawing, fixed, label, line, ticksTo } from "./plot-frame.js";
 
-/** A point, with the least and greatest of the repeats where there were several. */
+/** A point, with the minimum and maximum of the repeats if there were several. */
 export type Point = {
   readonly x: number;
   readonly y: number;
@@ -8,7 +8,7 @@ export type Point = {
   readonly high?: number;
 };
 
-/** A chart of lines; an axis is even, or by powers of ten. */
+/** A chart of lines; an axis is linear or logarithmic. */
 export type Lines = {
   readonly title: string;
   readonly x: { readonly name: string; readonly ticks: readonly number[]; readonly isLog: boolean };

@@ -29,7 +29,7 @@ function busiestOf({ settings }: Raw): number {
   return settings.rateStreams.at(-1) ?? 1;
 }
 
-/** By its place among all variants, the same in every chart. */
+/** By its index among all variants, the same in every chart. */
 function colourOf(raw: Raw, id: VariantId): number {
   return raw.variants.findIndex((variant) => variant.id === id);
 }

@@ -2,16 +2,19 @@ import { Agent, createServer, request } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the bare servers answer to. */
+/** The remote calls of the bare servers. */
 export type ServerCalls = {
-  /** `directory` is where it may keep files. */
+  /** `directory` is for its files. */
   start(agentPort: number, directory: string): Promise<number>;
 };
 
-// Below the 5 s after which a Node server hangs up, or a request is lost now and then.
+// Below the 5 s after which a Node server closes a connection, or a request is lost occasionally.
 const pool = new Agent({ keepAlive: true, maxFreeSockets: 1024, timeout: 4_000 });
 
-/** The least a Node proxy can do before an answer comes; `carry` passes the answer on. Resolves to its port. */
+/**
+ * The minimum of a Node proxy before a response arrives; `carry` forwards the response. Resolves to
+ * its port.
+ */
 export function startProxy(
   agentPort: number,
   carry: (answered: IncomingMessage, response: ServerResponse) => void,

@@ -3,7 +3,10 @@ import { drawPlots } from "./plots.js";
 import type { Raw } from "./raw.js";
 import { writeReport } from "./report.js";
 
-/** Prints the report and keeps it with raw data and plots: a full run among the results, a quick one in the build. */
+/**
+ * Prints the report and stores it with raw data and plots: a full run in the results, a quick one
+ * in the build.
+ */
 export function publish(raw: Raw, mayKeep: boolean): void {
   const home = raw.settings.name === "full" && mayKeep ? "../../results/" : "../quick/";
   const results = new URL(home, import.meta.url);

@@ -7,14 +7,14 @@ import type { HoldSitting, RateSitting } from "./sitting.js";
 import type { Memory } from "./usage.js";
 import type { VariantId } from "./variant.js";
 
-/** Everything one round measured, by variant. */
+/** All measurements of one round, by variant. */
 export type Round = {
   rates: { [Id in VariantId]?: RateSitting };
   holding: { [Id in VariantId]?: HoldSitting };
   bareServer?: { empty: Memory; idle: Memory };
 };
 
-/** What a run of the bench leaves behind, and all that tables and plots are made from. */
+/** The stored result of a bench run: the source of all tables and plots. */
 export type Raw = {
   readonly system: System;
   readonly settings: Settings;
@@ -22,7 +22,7 @@ export type Raw = {
   readonly repeats: Round[];
 };
 
-/** The machine, as far as it matters for figures. */
+/** The machine, as far as it affects figures. */
 export type System = {
   readonly node: string;
   readonly kernel: string;
@@ -36,7 +36,7 @@ export type System = {
   readonly at: string;
 };
 
-/** Looks at the machine. */
+/** Reads the properties of the machine. */
 export function describeSystem(): System {
   const limits = readFileSync("/proc/self/limits", "utf8");
   return {

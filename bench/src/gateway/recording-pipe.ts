@@ -1,6 +1,7 @@
 /**
- * A pipe that parses every event, hashes it, hashes a record of it and has that on the disk before it passes the event on: the least
- * there is to do for a log of what was said. It judges nothing, signs nothing, and nothing it keeps can be found again.
+ * A pipe that parses every event, hashes it, hashes a record of it and flushes that to disk before
+ * it forwards the event: the minimum for an event log. It has no policy and no signatures, and its
+ * records cannot be found again.
  */
 import { createHash } from "node:crypto";
 import { answerAsKeepingPipe } from "./keeping-pipe.js";

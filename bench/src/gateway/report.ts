@@ -16,7 +16,7 @@ import type { Raw } from "./raw.js";
 import { spreadOf } from "./statistics.js";
 import type { Spread } from "./statistics.js";
 
-/** A figure with how far the repeats lie apart. */
+/** A figure with the spread of the repeats. */
 export function told({ middle, low, high }: Spread, unit = ""): string {
   if (Number.isNaN(middle)) return "–";
   const apart = low === high ? "" : ` (${readable(low)}–${readable(high)})`;
@@ -40,7 +40,9 @@ function aims(raw: Raw): string {
   return table(head.split("|"), rows);
 }
 
-/** Delay from the agent's write to the client's read, and what is added to the direct way. */
+/**
+ * Delay from the agent's write to the client's read, and the delay added to the direct connection.
+ */
 function delays(raw: Raw, streams: number): string {
   const rows = raw.variants.map(({ id, label }) => [
     label,
@@ -133,7 +135,7 @@ function costs(raw: Raw): string {
   return table(["variant", ...names, "most to fewest"], rows);
 }
 
-/** All but the direct way, where there is no process in between to look at. */
+/** All variants except the direct connection, which has no process in between. */
 export function held(raw: Raw): Raw["variants"] {
   return raw.variants.filter(({ id }) => id !== "direct");
 }

@@ -1,4 +1,4 @@
-/** Reads POST requests with a content-length from a socket, and hands over their bodies. */
+/** Reads POST requests with a content-length from a socket, and passes on their bodies. */
 export function createRequestReader(onBody: (body: string) => void): (piece: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);
   return (piece) => {

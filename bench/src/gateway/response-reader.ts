@@ -1,4 +1,4 @@
-/** What happens in a chunked answer. */
+/** Callbacks for a chunked response. */
 export type ResponseWatcher = {
   onHead(status: number): void;
   onBody(piece: Buffer): void;
@@ -9,7 +9,7 @@ type Place = "head" | "size" | "data" | "trailer";
 
 const LINE_FEED = 0x0a;
 
-/** Reads HTTP/1.1 answers in chunks (or with a length) one after another from a connection. */
+/** Reads HTTP/1.1 responses in chunks (or with a length) one after another from a connection. */
 export function createResponseReader(watcher: ResponseWatcher): (piece: Buffer) => void {
   let at: Place = "head";
   let line = "";

@@ -6,7 +6,7 @@ import { machineTime, processorTime, settle } from "./usage.js";
 import type { Running } from "./variant.js";
 import type { AgentCalls, ClientCalls, Outcome, Plan, Seen } from "./work.js";
 
-/** The two ends of the bench; they stay while what is between them changes. */
+/** The two ends of the bench; they stay while the variant between them changes. */
 export type Ends = {
   readonly agent: Peer<AgentCalls>;
   readonly client: Peer<ClientCalls>;
@@ -28,7 +28,7 @@ function portsOf(given: { port: number; acknowledgePort: number }): {
   return { agentPort: given.port, acknowledgePort: given.acknowledgePort };
 }
 
-/** One piece of load. */
+/** One load. */
 export type Load = {
   readonly plan: Plan;
   readonly streams: number;
@@ -37,17 +37,17 @@ export type Load = {
   readonly seconds: number;
 };
 
-/** What one piece of load showed. */
+/** The measurement of one load. */
 export type Measured = Seen & {
   readonly streams: number;
   readonly eventsPerSecond: number;
-  /** Microseconds of processor an event cost in between; NaN when nothing is in between. */
+  /** Microseconds of processor time per event in between; NaN without a process in between. */
   readonly processorMicroseconds: number;
-  /** The part of the machine that other work took meanwhile, 0 to 1. */
+  /** The share of the machine that other work used meanwhile, 0 to 1. */
   readonly foreignShare: number;
 };
 
-/** Opens the streams, lets them run warm, measures, and sees all of them to their end. */
+/** Opens the streams, warms them up, measures, and waits for the end of all of them. */
 export async function carry(ends: Ends, running: Running, load: Load): Promise<Measured> {
   await settle(running.pids());
   await openStreams(ends, running, load);
@@ -56,7 +56,7 @@ export async function carry(ends: Ends, running: Running, load: Load): Promise<M
   return measured;
 }
 
-/** Opens streams that are silent until all are there, then tells the agent what to do with them. */
+/** Opens streams that are silent until all are open, then gives the agent its plan. */
 export async function openStreams(
   { agent, client, acknowledgePort }: Ends,
   running: Running,
@@ -72,7 +72,7 @@ export async function openStreams(
   await agent.calls.plan(load.plan);
 }
 
-/** Measures streams that are open already. */
+/** Measures streams that are already open. */
 export async function watch(
   { agent, client }: Ends,
   running: Running,
@@ -96,7 +96,7 @@ export async function watch(
   };
 }
 
-/** Lets every open stream come to its end and insists that each did. */
+/** Ends every open stream and asserts that each ended properly. */
 export async function finishAll({ agent, client }: Ends): Promise<Outcome> {
   await client.calls.stopRenewing();
   await agent.calls.finish();
@@ -105,7 +105,7 @@ export async function finishAll({ agent, client }: Ends): Promise<Outcome> {
   return outcome;
 }
 
-/** Throws unless every run that was asked for came to its proper end. */
+/** Throws unless every requested run ended properly. */
 export function assertWhole(outcome: Outcome): void {
   if (outcome.complete === outcome.asked && outcome.failures.length === 0) return;
   throw new Error(

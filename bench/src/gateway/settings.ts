@@ -1,4 +1,4 @@
-/** How much is measured, and for how long; seconds per piece of load. */
+/** The amount and duration of measurements; seconds per load. */
 export type Settings = {
   readonly name: "full" | "quick";
   readonly repeats: number;
@@ -10,22 +10,23 @@ export type Settings = {
   readonly runSeconds: number;
   readonly sequenceRuns: number;
   readonly warmSeconds: number;
-  /** Events of a flood that a process carries before anything counts. */
+  /** Events of a flood that a process forwards before measuring. */
   readonly warmEvents: number;
   /**
-   * Seconds of live events behind those. A flood warms the road of large groups only: on the road of single events the optimising compiler
-   * was seen to take a tenth of all processor time for some ten seconds more.
+   * Seconds of live events after those. A flood warms only the code path of large groups: on the
+   * path of single events the optimizing compiler used a tenth of all processor time for about ten
+   * seconds more.
    */
   readonly warmLiveSeconds: number;
   readonly saturationSeconds: number;
-  /** Streams that carry one event each at any time. */
+  /** Streams with one event each in flight at any time. */
   readonly liveStreams: number;
   readonly floodStreams: number;
-  /** Events on their way in a flood, per stream, and how many of them the agent writes at once. */
+  /** Events in flight in a flood, per stream, and how many of them the agent writes at once. */
   readonly floodDepth: number;
   readonly floodBlock: number;
   readonly heldStreams: number;
-  /** The same events per second dealt to fewer and more streams. */
+  /** The same events per second distributed to fewer and more streams. */
   readonly costRate: number;
   readonly costStreams: readonly number[];
   readonly costSeconds: number;
@@ -67,14 +68,17 @@ const QUICK: Settings = {
   costSeconds: 1,
 };
 
-/** The variants that are left by `--only pipe,observe`, for whoever works on one, or by `--quick`; direct always stays. */
+/**
+ * The variants selected by `--only pipe,observe`, to work on one of them, or by `--quick`; direct
+ * always stays.
+ */
 export function readOnly(args: readonly string[]): readonly string[] | undefined {
   const flag = args.indexOf("--only");
   if (flag !== -1) return ["direct", ...(args[flag + 1] ?? "").split(",")];
   return args.includes("--quick") ? ["direct", "pipe", "enforce-batch"] : undefined;
 }
 
-/** Reads `--quick`, and `--repeats N` for whoever wants more. */
+/** Reads `--quick` and `--repeats N`. */
 export function readSettings(args: readonly string[]): Settings {
   const settings = args.includes("--quick") ? QUICK : FULL;
   const flag = args.indexOf("--repeats");

@@ -9,7 +9,7 @@ import type { Memory } from "./usage.js";
 import { startServer } from "./bare-server.js";
 import type { Checked, Running, Variant } from "./variant.js";
 
-/** Delay at a fixed rate, and the rates at which a variant is full. */
+/** Delay at a fixed rate, and the saturation rates of a variant. */
 export type RateSitting = {
   readonly sequence: Quantiles;
   readonly rates: readonly Measured[];
@@ -29,7 +29,7 @@ export type HoldSitting = {
   readonly log?: Checked;
 };
 
-/** Where a sitting keeps its files, and whether the log is verified to the last signature. */
+/** The directory of a session's files, and whether the whole log is verified. */
 export type Circumstances = {
   readonly ends: Ends;
   readonly settings: Settings;
@@ -37,7 +37,7 @@ export type Circumstances = {
   readonly isDeep: boolean;
 };
 
-/** Starts a variant, uses it, stops it, and holds what it kept against what the agent sent. */
+/** Starts a variant, uses it, stops it, and compares its log with the events of the agent. */
 async function sit<Result extends object>(
   { ends, directory, isDeep }: Circumstances,
   variant: Pick<Variant, "start">,
@@ -59,7 +59,10 @@ async function sit<Result extends object>(
   return { ...result, ...(log === undefined ? {} : { log }) };
 }
 
-/** Fills caches and has the compiler done before anything counts, for many events at once and for one by one. */
+/**
+ * Fills caches and lets the compiler finish before measuring, for many events at once and for
+ * single ones.
+ */
 export async function warmUp(ends: Ends, running: Running, settings: Settings): Promise<void> {
   await openStreams(ends, running, flood(settings));
   const { contents } = await ends.agent.calls.tally();
@@ -84,7 +87,7 @@ export function paced({ rate, runSeconds, warmSeconds, rateSeconds }: Settings, 
   } as const;
 }
 
-/** Every event a packet of its own, one of each stream on its way. */
+/** Every event in its own packet, one of each stream in flight. */
 export function live({ liveStreams, saturationSeconds }: Settings) {
   return {
     plan: { kind: "window", inFlight: liveStreams, block: 1 },
@@ -94,7 +97,7 @@ export function live({ liveStreams, saturationSeconds }: Settings) {
   } as const;
 }
 
-/** Many events of each stream on their way, written many at a time. */
+/** Many events of each stream in flight, written many at a time. */
 export function flood(settings: Settings) {
   const { floodStreams, floodDepth, floodBlock, saturationSeconds } = settings;
   return {
@@ -105,7 +108,9 @@ export function flood(settings: Settings) {
   } as const;
 }
 
-/** Short runs, one after another on one connection: the time to the first event with nobody else there. */
+/**
+ * Short runs, one after another on one connection: the time to the first event without other load.
+ */
 async function greet(ends: Ends, running: Running, settings: Settings): Promise<Quantiles> {
   await ends.agent.calls.plan({ kind: "brief", events: 1 });
   const { target } = running;
@@ -114,7 +119,7 @@ async function greet(ends: Ends, running: Running, settings: Settings): Promise<
   return first;
 }
 
-/** Delay at 1, 32 and 128 streams, then as fast as it goes. */
+/** Delay at 1, 32 and 128 streams, then at saturation. */
 export function measureRates(at: Circumstances, variant: Variant): Promise<RateSitting> {
   const { ends, settings } = at;
   return sit(at, variant, false, async (running) => {
@@ -129,14 +134,15 @@ export function measureRates(at: Circumstances, variant: Variant): Promise<RateS
   });
 }
 
-/** A thousand streams held idle, then a slow rate dealt to all of them, then to fewer. */
+/** A thousand idle streams, then a slow rate distributed to all of them, then to fewer. */
 export function measureHolding(at: Circumstances, variant: Variant): Promise<HoldSitting> {
   const { ends, settings } = at;
   return sit(at, variant, true, async (running) => {
     const remember = () => settledMemory(running.pids(), running.memoryFile);
     const { heldStreams, costRate, costSeconds } = settings;
     const even = { kind: "even", eventsPerSecond: costRate } as const;
-    // Little before the first look: pages that a flood left free would be filled again unnoticed.
+    // Little load before the first reading: pages that a flood left free would be filled again
+    // unnoticed.
     await greet(ends, running, settings);
     await settle(running.pids());
     const empty = await remember();
@@ -157,7 +163,7 @@ export function measureHolding(at: Circumstances, variant: Variant): Promise<Hol
   });
 }
 
-/** What the same number of idle streams costs a Node server with nothing behind it. */
+/** The cost of the same number of idle streams for a bare Node server. */
 export async function measureBareServer(
   at: Circumstances,
 ): Promise<{ empty: Memory; idle: Memory }> {

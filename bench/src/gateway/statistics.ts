@@ -9,10 +9,10 @@ export type Quantiles = {
   readonly curve?: readonly number[];
 };
 
-/** Several measurements of one thing: the middle one, and how far they lie apart. */
+/** Several measurements of one figure: the median, and their spread. */
 export type Spread = { readonly middle: number; readonly low: number; readonly high: number };
 
-/** Sorts and sums up; nearest rank, so that every figure was really measured. */
+/** Sorts and summarizes; nearest rank, so that every figure was actually measured. */
 export function quantilesOf(values: Float64Array, hasCurve = false): Quantiles {
   const sorted = values.slice().sort();
   const at = (share: number): number =>
@@ -30,7 +30,7 @@ export function quantilesOf(values: Float64Array, hasCurve = false): Quantiles {
   };
 }
 
-/** The median of the repeats with their least and their greatest. */
+/** The median of the repeats with their minimum and maximum. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   const half = sorted.length / 2;

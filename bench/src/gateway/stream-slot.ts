@@ -3,16 +3,16 @@ import { STAMP_DIGITS, STAMP_MARK, microseconds } from "./clock.js";
 import { createResponseReader } from "./response-reader.js";
 import type { Target } from "./work.js";
 
-/** What a connection tells about its runs; times in microseconds. */
+/** Callbacks of a connection for its runs; times in microseconds. */
 export type SlotWatcher = {
   onFirst(waited: number): void;
-  /** `since` is the time since the event before; 0 for the first of a run. */
+  /** `since` is the time since the previous event; 0 for the first of a run. */
   onEvent(delay: number, since: number): void;
   onComplete(): void;
   onFailure(why: string): void;
 };
 
-/** One connection that carries one run after another. */
+/** One connection for one run after another. */
 export type Slot = { ask(): void; hangUp(): void };
 
 let runs = 0;

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, rmSync, existsSync } from "node:fs";
 import { sleep } from "./clock.js";
 
-/** Memory of a program: its share of resident pages, and what lives on its JavaScript heap. */
+/** Memory of a program: its share of resident pages, and its live JavaScript heap. */
 export type Memory = { readonly pssBytes: number; readonly heapBytes?: number };
 
 /** Processor time of processes with all their threads, in nanoseconds. */
@@ -11,21 +11,21 @@ export function processorTime(pids: readonly number[]): number {
 
 function timeOf(pid: number): number {
   let nanoseconds = 0;
-  // The stat file counts in hundredths of a second, which is coarse beside a cheap proxy.
+  // The stat file counts in hundredths of a second, which is too coarse for a cheap proxy.
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     try {
       const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8");
       nanoseconds += Number(text.split(" ")[0]);
     } catch {
-      // A thread that ended meanwhile.
+      // The thread has ended meanwhile.
     }
   }
   return nanoseconds;
 }
 
 /**
- * Waits until processes have nothing left to do: an index that catches up after a flood would otherwise
- * be counted among the events of the next measurement.
+ * Waits until processes are idle: an index that catches up after a flood would otherwise count in
+ * the next measurement.
  */
 export async function settle(pids: readonly number[]): Promise<void> {
   for (let tries = 0; tries < 15 && pids.length > 0; tries++) {
@@ -54,7 +54,7 @@ export function residentBytes(pids: readonly number[]): number {
   }, 0);
 }
 
-/** Has the program collect its garbage where it can, then reads its memory. */
+/** Lets the program collect its garbage if it can, then reads its memory. */
 export async function settledMemory(
   pids: readonly number[],
   memoryFile: string | undefined,
@@ -69,7 +69,7 @@ export async function settledMemory(
   return { pssBytes: residentBytes(pids), heapBytes };
 }
 
-/** A process and what it started. */
+/** A process and its children. */
 export function withChildren(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
   return [pid, ...text.split(" ").filter(Boolean).map(Number)];

@@ -1,29 +1,29 @@
 import type { Target } from "./work.js";
 
-/** What stands between agent and client, running. */
+/** A running variant between agent and client. */
 export type Running = {
   readonly target: Target;
-  /** The processes that stand in between; none when nothing does. */
+  /** The processes in between; empty for the direct connection. */
   pids(): readonly number[];
-  /** Where a Node program writes its heap size when it is asked to collect garbage. */
+  /** The file to which a Node program writes its heap size after a requested garbage collection. */
   readonly memoryFile?: string;
   stop(): Promise<void>;
-  /** After the stop: whether what was kept agrees with what the agent sent. Throws when not. */
+  /** After the stop: compares the log with the events of the agent. Throws on a difference. */
   check?(sentEvents: number, isDeep: boolean): Checked;
 };
 
-/** What a log held and whether it was verified. */
+/** The content of a log and whether it was verified. */
 export type Checked = { readonly receipts: number; readonly verified: number };
 
-/** Where a variant works. */
+/** The environment of a variant. */
 export type Place = {
   readonly agentPort: number;
   readonly directory: string;
-  /** Node programs are started so that they can be told to collect garbage. */
+  /** Starts Node programs so that they can collect garbage on request. */
   readonly forMemory: boolean;
 };
 
-/** Something to stand between agent and client. */
+/** A variant between agent and client. */
 export type Variant = {
   readonly id: VariantId;
   readonly label: string;
@@ -39,5 +39,5 @@ export type VariantId =
   | "nginx"
   | CountersignMode;
 
-/** How Countersign is set up. */
+/** The configuration of Countersign. */
 export type CountersignMode = "observe" | "enforce-each" | "enforce-batch";

@@ -25,7 +25,7 @@ const countersign = (id: CountersignMode, label: string): Variant => ({
   start: (place) => startCountersign(id, place),
 });
 
-/** Everything that is compared; nginx only where it is, or can be, installed. */
+/** All compared variants; nginx only if it is, or can be, installed. */
 export function listVariants(): Variant[] {
   return [
     DIRECT,

@@ -1,17 +1,20 @@
 import type { Quantiles } from "./statistics.js";
 
-/** What the agent does with the streams that are open, and with those that open next. */
+/** The agent's plan for open streams, and for those that open next. */
 export type Plan =
-  /** Says hello and then nothing, until told otherwise. */
+  /** Sends the first events and then nothing, until the next plan. */
   | { readonly kind: "idle" }
-  /** A fixed number of events per second, dealt to the open streams in turn, each in a write of its own. */
+  /**
+   * A fixed number of events per second, distributed to the open streams in turn, each in its own
+   * write.
+   */
   | { readonly kind: "even"; readonly eventsPerSecond: number; readonly eventsPerRun?: number }
-  /** As fast as they are taken: never more than `inFlight` events are on the way, in writes of `block`. */
+  /** As fast as they are received: at most `inFlight` events in flight, in writes of `block`. */
   | { readonly kind: "window"; readonly inFlight: number; readonly block: number }
   /** A whole run at once. */
   | { readonly kind: "brief"; readonly events: number };
 
-/** What the agent has sent since it started. */
+/** Counts of the events that the agent has sent. */
 export type AgentTally = {
   readonly opened: number;
   readonly finished: number;
@@ -22,7 +25,7 @@ export type AgentTally = {
   readonly events: number;
 };
 
-/** Where the client sends its requests. */
+/** The target of the client's requests. */
 export type Target = { readonly port: number; readonly path: string };
 
 /** How the client opens streams. */
@@ -31,11 +34,11 @@ export type Opening = {
   readonly streams: number;
   /** A finished run is followed by the next one on the same connection. */
   readonly isRenewing: boolean;
-  /** Tells the agent what arrived, for plans with a window. */
+  /** Reports arrivals to the agent, for plans with a window. */
   readonly acknowledgePort?: number;
 };
 
-/** What the client saw between `measure` and `collect`; times in milliseconds. */
+/** The client's measurements between `measure` and `collect`; times in milliseconds. */
 export type Seen = {
   readonly seconds: number;
   readonly events: number;
@@ -47,7 +50,7 @@ export type Seen = {
   readonly first: Quantiles;
 };
 
-/** What became of the streams of one opening. */
+/** The results of the streams of one opening. */
 export type Outcome = {
   readonly asked: number;
   readonly complete: number;
@@ -55,7 +58,7 @@ export type Outcome = {
   readonly failures: readonly string[];
 };
 
-/** What the agent process answers to. */
+/** The remote calls of the agent process. */
 export type AgentCalls = {
   start(): Promise<{ port: number; acknowledgePort: number }>;
   plan(plan: Plan): Promise<void>;
@@ -64,7 +67,7 @@ export type AgentCalls = {
   tally(): Promise<AgentTally>;
 };
 
-/** What the client process answers to. */
+/** The remote calls of the client process. */
 export type ClientCalls = {
   /** Resolves when every stream has had its first event. */
   open(opening: Opening): Promise<void>;
@@ -73,7 +76,7 @@ export type ClientCalls = {
   stopRenewing(): Promise<void>;
   /** Resolves when every stream has ended. */
   drain(): Promise<Outcome>;
-  /** Hangs up without waiting for an end. */
+  /** Closes without waiting for an end. */
   drop(): Promise<void>;
   /** One run after another on one connection. */
   sequence(target: Target, runs: number): Promise<{ first: Quantiles; outcome: Outcome }>;
