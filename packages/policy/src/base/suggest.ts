@@ -1,4 +1,4 @@
-/** The name nearest to a misspelt one, if it is near enough to be meant. */
+/** The candidate nearest to a misspelt name, if it is near enough. */
 export function suggestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > 64) return undefined;
   const allowed = Math.max(1, Math.floor(name.length / 3));

@@ -8,7 +8,7 @@ import type { Transport } from "../compile/facts.js";
 import type { JsonSchema } from "../schema/json-schema.js";
 import { choice, closed, list, text } from "../schema/json-schema.js";
 
-/** What a case expects. */
+/** The expected result of a case. */
 export type Expectation = {
   /** `deny` is `block` where the policy enforces and `observe` where it observes. */
   decision: "allow" | "block" | "observe" | "deny";
@@ -17,7 +17,7 @@ export type Expectation = {
   reason_code?: string;
 };
 
-/** One case: an event, what surrounds it, and what the policy has to say. */
+/** One case: an event, its context, and the expected decision. */
 export type PolicyCase = {
   name: string;
   event: JsonObject;
@@ -36,7 +36,7 @@ export type PolicyCase = {
   expect: Expectation;
 };
 
-/** A file of cases; `policy` names the policy it is for, relative to it. */
+/** A file of cases; `policy` names the policy file, relative to this one. */
 export type CaseFile = { policy?: string; cases: PolicyCase[] };
 
 const open: JsonSchema = { type: "object", additionalProperties: true };
@@ -49,7 +49,7 @@ const policyCase = closed(
     event: { ...open, description: "An AG-UI event, an envelope or a RunAgentInput." },
     capability: closed("The token presented; absent means none.", {
       id: text("Its id."),
-      status: choice("What verification says of it.", CAPABILITY_STATUSES),
+      status: choice("The result of its verification.", CAPABILITY_STATUSES),
       scopes: list("Its scopes.", text("A scope.", 600), 1000),
     }),
     transport: choice("The transport.", ["sse", "websocket"]),
@@ -70,7 +70,7 @@ const policyCase = closed(
     session: open,
     message: open,
     violations: list(
-      "What the run automaton found.",
+      "The violation that the run automaton found.",
       closed(
         "One violation.",
         { rule: text("Its rule."), severity: choice("How bad.", ["error", "warning"]) },
@@ -85,7 +85,7 @@ const policyCase = closed(
     repeat: { ...count, description: "Send the event so often; the last one is expected." },
     interval_ms: { ...count, maximum: 86_400_000, description: "Time between repetitions." },
     expect: closed(
-      "What the policy has to say.",
+      "The expected decision of the policy.",
       {
         decision: choice(
           "The decision. deny: block where the policy enforces, observe where it only observes.",
@@ -101,7 +101,7 @@ const policyCase = closed(
   ["name", "event", "expect"],
 );
 
-/** The grammar of files with cases. */
+/** The grammar of case files. */
 export const CASE_FILE_SCHEMA: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Countersign policy cases",
@@ -115,7 +115,7 @@ export const CASE_FILE_SCHEMA: JsonSchema = {
   ),
 };
 
-/** Reads a file of cases and reports problems with their places. */
+/** Reads a case file and reports problems with their positions. */
 export function readCaseFile(
   source: string,
   file: string,

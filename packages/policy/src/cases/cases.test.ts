@@ -107,7 +107,7 @@ test("log entries are judged again from what a receipt says", () => {
   expect(report.samples[0]).toMatchObject({ position: 9 });
 });
 
-test("what an operator did is not judged again; what a peer names like it is", () => {
+test("an operator's action is not evaluated again; an event that imitates one is", () => {
   const { refinements } = policyOf(sampleText("policy-submit-scope.yaml"));
   const actOf = (agent: string) => ({
     seq: 10,
@@ -130,7 +130,7 @@ test("what an operator did is not judged again; what a peer names like it is", (
   });
 });
 
-test("a run that an operator ended is no decision of a policy, and only the rule says that one did", () => {
+test("a run that an operator ended is not a policy decision, and only the rule shows it", () => {
   const { refinements } = policyOf(sampleText("policy-submit-scope.yaml"));
   const stop = (rule: string) => ({
     seq: 11,

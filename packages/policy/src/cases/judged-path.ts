@@ -1,14 +1,13 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { stoppedPath, toPointer } from "../classify/stopped-path.js";
 
-/** Operations of a patch that are asked about one by one. */
+/** Maximum number of patch operations that are evaluated one by one. */
 const MAX_OPERATIONS = 64;
 
 /**
- * The path of the state that a rule stopped, found by asking about each part alone; nothing for events that
- * carry no state. Only a capture has it: receipts hold no payloads.
- *
- * @param ask the rule that stops such an event, or nothing
+ * The state path that a rule blocked, found by evaluating each part alone; undefined for events
+ * without state. Only a capture has it: receipts contain no payloads.
+ * @param ask returns the rule that blocks such an event, or undefined
  */
 export function judgedPath(
   event: JsonObject,

@@ -10,7 +10,7 @@ const PAGE = readFileSync(new URL("../../../../docs/policy/opening.md", import.m
 const [mine = "", cases = ""] = [...PAGE.matchAll(/```yaml\n([^`]+)```/g)].map(([, text]) => text);
 
 test.for(["observe", "enforce"])(
-  "the page about enforcing opens what it says over the starter policy, and nothing else: %s",
+  "the page about enforcing allows what it states over the starter policy, and nothing else: %s",
   (mode) => {
     const starter = sampleText("starter.yaml").replace(/^mode: observe$/m, `mode: ${mode}`);
     const reader = (file: string) => ({ file, text: starter });

@@ -11,28 +11,28 @@ import type { Transport } from "../compile/facts.js";
 import type { Subject } from "./subject.js";
 import { readSubject } from "./subject.js";
 
-/** One thing of a recording to be judged again. */
+/** One recorded event or request to evaluate again. */
 export type RecordedSubject = Subject & {
-  /** Where it stands: the line of a capture, the sequence number of a log entry. */
+  /** Its position: the line of a capture, the sequence number of a log entry. */
   readonly position: number;
   readonly transport: Transport;
-  /** The decision at the time, where the recording has one; captures hold only what was delivered. */
+  /** The recorded decision, if any; captures contain only delivered events. */
   readonly allowed?: boolean;
-  /** The token at the time; its scopes are not recorded. */
+  /** The recorded token; its scopes are not recorded. */
   readonly capabilityId?: string;
-  /** The payload is missing, so that only class, type and target can be judged again. */
+  /** The payload is missing: only class, type and target can be evaluated again. */
   readonly isPartial: boolean;
 };
 
-/** A recording read: its subjects, and the lines that could not be used. */
+/** A parsed recording: its subjects, and the lines that could not be used. */
 export type Recording = {
   readonly subjects: readonly RecordedSubject[];
   readonly skipped: readonly { readonly position: number; readonly problem: string }[];
 };
 
 /**
- * Makes a recording judgeable. A line is a native event, an envelope, a request, one of these under
- * `event`, `data` or `input`, or a log entry with its `receipt`.
+ * Prepares a recording for evaluation. A line is a native event, an envelope, a request, one of
+ * these under `event`, `data` or `input`, or a log entry with its `receipt`.
  */
 export function readRecording(lines: readonly JsonValue[], refinements: Refinements): Recording {
   const calls = collectCalls(lines);
@@ -44,7 +44,7 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
     const object = asObject(line);
     const entry = object === undefined ? undefined : readEntry(object, position);
     if (entry !== undefined) {
-      // What an operator did stands in the same log, and no policy decides about it.
+      // Operator actions are in the same log, and no policy decides about them.
       if (isOperatorAct(object)) skipped.push({ position, problem: "an act of an operator" });
       else subjects.push(entry);
       return;
@@ -55,27 +55,27 @@ export function readRecording(lines: readonly JsonValue[], refinements: Refineme
     const facts = asOfNow(subject.facts);
     const transport = transportOf(object);
     subjects.push({ ...subject, facts, position, transport, isPartial: false });
-    // A capture holds what was delivered.
+    // A capture contains delivered events.
     if (facts.source === "RUN_AGENT_INPUT") client = clientOf(subject.value);
     else if (facts.source !== "ENVELOPE") client.see(subject.value as unknown as AgUiEvent);
   });
   return { subjects, skipped };
 }
 
-/** What a client has that sends this request. */
+/** The state and messages of a client that sends this request. */
 function clientOf({ state, messages }: JsonObject): ClientState {
   const sent = (messages ?? []) as unknown as Message[];
   return new ClientState(state ?? {}, sent, { sent });
 }
 
-/** What changes is found out before the next event changes more. */
+/** Evaluates the changes now, before the next event changes more. */
 function asOfNow(facts: EventFacts): EventFacts {
   if (facts.changes === undefined) return facts;
   let found: JsonValue | undefined;
   try {
     found = facts.changes();
   } catch {
-    // It stays without an answer.
+    // It stays unevaluated.
   }
   const changes = (): JsonValue => {
     if (found === undefined) throw new TypeError("what changes is unknown");
@@ -90,7 +90,7 @@ type Calls = {
   readonly toolArguments: ReadonlyMap<string, string>;
 };
 
-// A recording is whole: the arguments that follow a start are known when the start is judged.
+// A recording is complete: the arguments that follow a start are known when the start is evaluated.
 function collectCalls(lines: readonly JsonValue[]): Calls {
   const toolNames = new Map<string, string>();
   const toolArguments = new Map<string, string>();
@@ -124,7 +124,7 @@ function collectCalls(lines: readonly JsonValue[]): Calls {
 function unwrap(line: JsonValue): JsonValue {
   const object = asObject(line);
   if (object === undefined || typeof object["type"] === "string" || "event_type" in object) {
-    // RAW carries its foreign event under `event` too, but has a type of its own.
+    // RAW also has its foreign event under `event`, but has its own type.
     return line;
   }
   for (const key of ["event", "data", "input"]) {
@@ -134,7 +134,8 @@ function unwrap(line: JsonValue): JsonValue {
   return line;
 }
 
-// By what the gateway alone writes: a browser that names its message and target like an act must not hide it.
+// By members that only the gateway writes: a browser that imitates an operator action must not hide
+// its message.
 function isOperatorAct(entry: JsonObject | undefined): boolean {
   const agent = asObject(entry?.["receipt"])?.["agent_id"];
   return agent === OPERATOR_AGENT || entry?.["rule"] === OPERATOR_STOP_RULE;

@@ -7,7 +7,7 @@ import { judgedPath } from "./judged-path.js";
 import type { RecordedSubject } from "./recording.js";
 import { readSubject } from "./subject.js";
 
-/** What a candidate policy would change about one recorded event. */
+/** The change of a candidate policy for one recorded event. */
 export type ReplayChange = {
   readonly position: number;
   readonly change: "newly blocked" | "newly allowed" | "other reason";
@@ -16,7 +16,7 @@ export type ReplayChange = {
   readonly after: string;
   /** The rule that blocks, after or else before. */
   readonly rule?: string;
-  /** The path of the state that it blocks for, where a capture shows one. */
+  /** The state path that it blocks, if a capture shows one. */
   readonly path?: string;
 };
 
@@ -34,20 +34,23 @@ export type ReplayReport = {
   readonly byRule: ReadonlyMap<string, number>;
 };
 
-/** How a replay is run. */
+/** Options of {@link replayRecording}. */
 export type ReplayOptions = {
-  /** The policy to compare with; without one, the recorded decisions, and for captures "it was delivered". */
+  /** The policy to compare with; default: the recorded decisions, and "delivered" for captures. */
   readonly baseline?: CompiledPolicy;
-  /** The same recording as the baseline classifies it; without, as the candidate does. */
+  /** The same recording as the baseline classifies it; default: as the candidate does. */
   readonly baselineSubjects?: readonly RecordedSubject[];
-  /** Scopes of the session, for captures; a log entry with a token is taken to have had the right one. */
+  /**
+   * Scopes of the session, for captures; a log entry with a token is assumed to have had the right
+   * one.
+   */
   readonly scopes?: readonly string[];
   readonly maxSamples?: number;
 };
 
 /**
- * Judges recorded events again. Rates and caps are left out on both sides: a recording says nothing of
- * the load at the time, so a difference would be an accident.
+ * Evaluates recorded events again. Rates and caps are left out on both sides: a recording does not
+ * contain the load at the time, so a difference would be accidental.
  */
 export function replayRecording(
   candidate: CompiledPolicy,
@@ -112,7 +115,7 @@ function decide(
   });
 }
 
-/** The rule behind a block, and the path of the state that it is about. */
+/** The rule of a block, and its state path. */
 function blockOf(
   outcome: Outcome,
   policy: CompiledPolicy,
@@ -159,7 +162,7 @@ function compareDecisions(
   sameJudge: boolean,
 ): ReplayChange["change"] | "unchanged" {
   if (before.allow !== after.allow) return after.allow ? "newly allowed" : "newly blocked";
-  // Recorded reasons may come from another version's words; only two policies of today are compared.
+  // Recorded reasons may come from another version; only two current policies are compared.
   if (sameJudge && !after.allow && before.reason !== after.reason) return "other reason";
   return "unchanged";
 }

@@ -8,7 +8,7 @@ import type { Expectation, PolicyCase } from "./case-file.js";
 import type { Subject } from "./subject.js";
 import { readSubject } from "./subject.js";
 
-/** What came of one case. */
+/** The result of one case. */
 export type CaseResult = {
   readonly name: string;
   readonly passed: boolean;
@@ -18,10 +18,10 @@ export type CaseResult = {
   readonly hit: readonly string[];
 };
 
-/** All cases, and which rules they exercise. */
+/** The results of all cases, and the rules that they exercise. */
 export type CaseReport = {
   readonly results: readonly CaseResult[];
-  /** Rules of the policy that no case ever made block. */
+  /** Rules of the policy that blocked in no case. */
   readonly neverHit: readonly string[];
   readonly rules: readonly string[];
 };
@@ -29,7 +29,7 @@ export type CaseReport = {
 const CALL_ID_FIELD = "toolCallId";
 const KEYS = { session: "case", agent: "case", connection: "case", capability: "case" };
 
-/** Runs cases against a policy, each with counters of its own. */
+/** Runs cases against a policy, each with its own counters. */
 export function runCases(policy: CompiledPolicy, cases: readonly PolicyCase[]): CaseReport {
   const results = cases.map((entry) => runCase(policy, entry));
   const hit = new Set(results.flatMap((result) => result.hit));

@@ -10,28 +10,28 @@ import { classifyInput } from "../classify/input.js";
 import type { Refinements } from "../classify/refinement.js";
 import { asObject } from "../base/json-object.js";
 
-/** Something to be judged: an event or a request, read from a file. */
+/** An event or a request to evaluate, read from a file. */
 export type Subject = { readonly facts: EventFacts; readonly value: JsonObject };
 
-/** What is known around it. */
+/** The known context. */
 export type SubjectContext = {
   readonly refinements: Refinements;
   readonly direction?: Direction;
   readonly clientTools?: ReadonlySet<string>;
   readonly toolNames?: ReadonlyMap<string, string>;
   readonly toolArguments?: ReadonlyMap<string, string>;
-  /** What the client has; on a new thread, nothing. */
+  /** The state of the client; on a new thread, empty. */
   readonly client?: ClientView;
 };
 
-/** A subject, or the sentence that says why there is none. */
+/** A subject, or the reason why there is none. */
 export type SubjectResult =
   | { readonly subject: Subject; readonly problem?: undefined }
   | { readonly subject?: undefined; readonly problem: string };
 
 /**
- * Reads a native event, an envelope or a `RunAgentInput`, told apart by their members, and classifies it
- * as the gateway would.
+ * Reads a native event, an envelope or a `RunAgentInput`, distinguished by their members, and
+ * classifies it like the gateway.
  */
 export function readSubject(value: JsonValue, context: SubjectContext): SubjectResult {
   const object = asObject(value);

@@ -7,8 +7,8 @@ import { changedPaths, MAX_CHANGES } from "./difference.js";
 import { asReadByClients } from "./state.js";
 
 /**
- * What conditions see of a whole value that takes the place of another: every path that it adds, removes or replaces.
- *
+ * The changes that conditions see when a value replaces another: every added, removed or replaced
+ * path.
  * @throws Error when the value before is unknown, or there are too many
  */
 export function snapshotChanges(before: JsonValue | undefined, after: JsonValue): JsonValue {
@@ -17,11 +17,9 @@ export function snapshotChanges(before: JsonValue | undefined, after: JsonValue)
 }
 
 /**
- * What conditions see of a patch: its operations as they were sent, then every path that they add, remove or replace.
- * Whatever a snapshot of the result would show is among them.
- *
- * A patch that does not apply changes nothing; it is shown with the paths below its values.
- *
+ * The changes that conditions see of a patch: its operations as sent, then every path that they
+ * add, remove or replace. They include all changes of a snapshot of the result. A patch that does
+ * not apply changes nothing; it is shown with the paths below its values.
  * @throws Error when the value before is unknown, or clients may read the patch in another way
  */
 export function patchChanges(before: JsonValue | undefined, patch: JsonPatch): JsonValue {
@@ -45,8 +43,8 @@ export function patchChanges(before: JsonValue | undefined, patch: JsonPatch): J
   );
 }
 
-// Where our patches are stricter than those of the official client: places of a list that RFC 6901 does not know, and
-// transfers (docs/wire/differences.md, P1 to P3).
+// Whether the official client reads the patch as we do. Ours are stricter for list positions
+// outside RFC 6901 and for transfers (docs/wire/differences.md, P1 to P3).
 function isReadAlike(patch: JsonPatch): boolean {
   return patch.every(
     (operation) =>

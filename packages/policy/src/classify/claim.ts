@@ -3,9 +3,8 @@ import type { Aspect, EventFacts } from "./facts.js";
 import type { Claim } from "./context.js";
 
 /**
- * Lets a claim raise the class and name the instance of a component, never more.
- *
- * A lower class or another component is a mismatch: the agent tries to choose the rule it is judged by.
+ * Lets a claim raise the class and name the instance of a component, nothing else. A lower class or
+ * another component is a mismatch: the agent tries to choose its own rule.
  */
 export function applyClaim(facts: EventFacts, claim: Claim | undefined): EventFacts {
   if (claim === undefined) return facts;

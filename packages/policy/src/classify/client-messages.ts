@@ -4,41 +4,41 @@ import type { AgUiEvent, AssistantMessage, EventOf, Message, ToolCall } from "@c
 import { createReducer } from "@countersign/wire/reduce";
 import type { Reducer } from "@countersign/wire/reduce";
 
-/** A message of the thread that the client may have and did not send: its text is not at hand. */
+/** A message of the thread that the client may have and did not send: its text is not available. */
 export type UnsentMessage = {
   readonly id: string;
   readonly role: Message["role"];
-  /** Whether a list says what was said then. */
+  /** Whether a listed message has the same content. */
   isSaidBy(message: Message): boolean;
   readonly calls: readonly { readonly id: string; isSaidBy(call: ToolCall): boolean }[];
 };
 
-/** What is known of a client's messages when a run begins. */
+/** The known messages of a client when a run starts. */
 export type HeldMessages = {
-  /** As the request repeats them. */
+  /** The messages that the request repeats. */
   readonly sent: readonly Message[];
-  /** The others of the thread, in their order. */
+  /** The others of the thread, in order. */
   readonly unsent?: readonly UnsentMessage[];
-  /** Whether a message of a list is left out of it anyway. */
+  /** Whether a message is removed from a list anyway. */
   readonly isWithheld?: (message: Message) => boolean;
 };
 
-/** More than a request and a run may bring by default; beyond, nothing is known. */
+/** More than a request and a run may contain by default; beyond this the messages are unknown. */
 const LIMITS = { maxMessages: 20_000, maxCharacters: 16 * 1024 * 1024 };
 
-/** Events that change what the client has of the conversation. */
+/** Events that change the client's conversation. */
 const FOLLOWED =
   /^(?:TEXT_MESSAGE|TOOL_CALL|REASONING_MESSAGE|ACTIVITY)_|^(?:MESSAGES_SNAPSHOT|RUN_STARTED)$/;
 
 /**
- * The messages that a client has, to tell whether a message list leaves them as they are.
- *
- * A list does no more than a stream could where it repeats what the client has, in its order, and adds behind it.
+ * The messages of a client, to find out whether a message list leaves them unchanged. A list does
+ * no more than a stream could if it repeats the client's messages in order and adds others after
+ * them.
  */
 export class ClientMessages {
   readonly #held: HeldMessages;
   readonly #past: ReadonlySet<string>;
-  /** Undefined from where the messages cannot be followed: then every list may change them. */
+  /** Undefined once the messages cannot be followed: then every list may change them. */
   #reducer: Reducer | undefined;
 
   constructor(held: HeldMessages) {
@@ -50,14 +50,16 @@ export class ClientMessages {
     });
   }
 
-  /** Takes note of an event that is delivered. */
+  /** Records a delivered event. */
   see(event: AgUiEvent): boolean {
     if (!FOLLOWED.test(event.type)) return false;
     this.#attempt(() => this.#reducer?.push(event));
     return true;
   }
 
-  /** Whether a list takes nothing away, changes nothing, moves nothing and puts nothing in between. */
+  /**
+   * Whether a list removes nothing, changes nothing, moves nothing and inserts nothing in between.
+   */
   isKeptBy(event: EventOf<"MESSAGES_SNAPSHOT">): boolean {
     const { messages } = event;
     if (this.#reducer === undefined) return false;
@@ -75,7 +77,7 @@ export class ClientMessages {
       const listed = messages[found];
       if (listed !== undefined) isOfHeld.add(listed);
       if (this.#past.has(message.id)) pastEnd = Math.max(pastEnd, found);
-      // A result stands behind its call, wherever that is.
+      // A result follows its call, wherever that is.
       if (message.role === "tool") return true;
       if (found < place) return false;
       place = found;
@@ -117,8 +119,8 @@ export class ClientMessages {
 }
 
 /**
- * Whether messages that a list gives another id stand behind as many questions of the person in the client as in the
- * list: the client puts ids that are new to it at the end, wherever they stand in the list.
+ * Whether messages with another id in the list follow as many user messages in the client as in the
+ * list. The client puts new ids at the end, whatever their position in the list.
  */
 function keepsTurns(
   held: readonly Message[],
@@ -132,7 +134,7 @@ function keepsTurns(
   return renamed.every((id) => after.get(id) === listed.get(id));
 }
 
-/** For each message, how many questions of the person stand before it. */
+/** For each message, the number of user messages before it. */
 function questionsBefore(messages: readonly Message[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   let questions = 0;
@@ -143,19 +145,19 @@ function questionsBefore(messages: readonly Message[]): ReadonlyMap<string, numb
   return counts;
 }
 
-/** What nobody has yet and only the end of a conversation has room for; results stand behind their calls. */
+/** A new message that fits only at the end of a conversation; results follow their calls. */
 function isInsertion({ role }: Message): boolean {
   return role === "assistant" || role === "reasoning" || role === "activity";
 }
 
-/** A message list, ready to be asked. */
+/** An indexed message list. */
 class Listed {
   readonly #messages: readonly Message[];
   readonly #places = new Map<string, number>();
   readonly calls = new Map<string, { readonly call: ToolCall; readonly place: number }>();
   readonly #results = new Map<string, { readonly content: string; readonly place: number }>();
   readonly #hasReasoning: boolean;
-  /** Places that no message has been found at yet, in their order. */
+  /** Positions without a matching message so far, in order. */
   #newTexts: Map<string, number[]> | undefined;
 
   private constructor(messages: readonly Message[]) {
@@ -163,7 +165,7 @@ class Listed {
     this.#hasReasoning = messages.some(({ role }) => role === "reasoning");
   }
 
-  /** Nothing for a list in which an id stands twice: which one a client shows is its own affair. */
+  /** Undefined for a list with a duplicate id: clients differ in which one they show. */
   static of(messages: readonly Message[]): Listed | undefined {
     const list = new Listed(messages);
     for (const [place, message] of messages.entries()) {
@@ -184,7 +186,7 @@ class Listed {
     return this.#places.get(id);
   }
 
-  /** Where a message that the client has stands in the list; nothing where that does not matter. */
+  /** The position of a client's message in the list; undefined where it does not matter. */
   find(message: Message, known: ReadonlySet<string>, isPast: boolean): number | "lost" | undefined {
     switch (message.role) {
       case "assistant":
@@ -192,7 +194,7 @@ class Listed {
       case "tool": {
         const result = this.#results.get(message.toolCallId);
         if (result?.content === textOf(message.content)) return result.place;
-        // What the request answers is put back and restored one by one.
+        // Messages that the request answers are put back and restored one by one.
         return isPast ? undefined : "lost";
       }
       case "reasoning": {
@@ -203,7 +205,7 @@ class Listed {
       case "activity":
         return undefined;
       default:
-        // The person's words are put back and restored one by one.
+        // User messages are put back and restored one by one.
         return this.#places.get(message.id);
     }
   }
@@ -226,13 +228,15 @@ class Listed {
     return place ?? this.#places.get(message.id);
   }
 
-  /** Frameworks give a streamed message another id in their list: it is the one that says the same. */
+  /**
+   * Frameworks give a streamed message another id in their list: it is the one with the same text.
+   */
   #sameText({ content }: Message, known: ReadonlySet<string>): number | undefined {
     this.#newTexts ??= this.#placesByText(known);
     return this.#newTexts.get(textOf(content))?.shift();
   }
 
-  /** The places of answers whose id the client does not have, by what they say. */
+  /** The positions of answers whose id the client does not have, by text. */
   #placesByText(known: ReadonlySet<string>): Map<string, number[]> {
     const places = new Map<string, number[]>();
     for (const [place, { id, role, content }] of this.#messages.entries()) {
@@ -251,7 +255,10 @@ class Listed {
   }
 }
 
-/** Whether a listed message says what the client has, and perhaps more behind it; what is on it may be lost, not changed. */
+/**
+ * Whether a listed message has the client's text, possibly with more after it; its extra members
+ * may be lost, not changed.
+ */
 function goesOn(message: Message, listed: Message): boolean {
   if (listed.role !== message.role) return false;
   if (!textOf(listed.content).startsWith(textOf(message.content))) return false;
@@ -265,7 +272,7 @@ function memberOf(message: Message, field: string): unknown {
   return (message as unknown as Readonly<Record<string, unknown>>)[field] ?? undefined;
 }
 
-/** Frameworks write arguments anew; while they still arrive, a list may be ahead. */
+/** Frameworks rewrite arguments; while they still arrive, a list may be ahead. */
 function isSameCall(call: ToolCall, listed: ToolCall): boolean {
   if (call.function.name !== listed.function.name) return false;
   const [before, after] = [call.function.arguments, listed.function.arguments];
@@ -289,7 +296,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A content as one text; empty, null and absent are one. */
+/** A content as one text; empty, null and absent are the same. */
 function textOf(content: Message["content"] | null): string {
   if (content === undefined || content === null) return "";
   return typeof content === "string" ? content : canonicalJson(content as unknown as JsonValue);

@@ -8,18 +8,18 @@ import type { HeldMessages } from "./client-messages.js";
 import type { ClientView, HeldActivity } from "./context.js";
 
 /**
- * Bounds of a state that is followed: sixteen times what a client may send back by default. Beyond, it is unknown.
- *
- * The work of one patch is about that of the largest event, so that fifty bytes cost no more than an event may.
+ * Limits of a followed state: sixteen times what a client may send back by default. Beyond them it
+ * is unknown. The work of one patch is about that of the largest event, so that fifty bytes cost no
+ * more than an event may.
  */
 export const CLIENT_PATCH_LIMITS = {
   ...DEFAULT_PATCH_LIMITS,
-  // More than an event may bring by default.
+  // More than an event may contain by default.
   maxOperations: 50_000,
   maxSize: 4 * 1024 * 1024,
   maxWork: 64 * 1024,
 } satisfies PatchLimits;
-/** Activities whose content is followed; of more only the types are known. */
+/** Maximum number of activities whose content is followed; of others only the types are known. */
 const MAX_CONTENTS = 256;
 
 const NONE: ReadonlySet<never> = new Set();
@@ -27,26 +27,26 @@ const NONE: ReadonlySet<never> = new Set();
 type Activity = { type: string | undefined; content: PatchedDocument | undefined };
 
 /**
- * The shared state and the activities that a client has: what it sent with its request, and what was delivered since.
- *
- * A value is unknown from where it cannot be followed: beyond a bound, or after a patch that does not apply here and
- * may apply there. The next snapshot makes it known again.
+ * The shared state and the activities of a client: the values of its request, and the deliveries
+ * since. A value is unknown once it cannot be followed: beyond a limit, or after a patch that does
+ * not apply here and may apply there. The next snapshot makes it known again.
  */
 export class ClientState implements ClientView {
-  /** Counts what was seen: a classification of another version may be out of date. */
+  /** Counts the recorded events: a classification of another version may be outdated. */
   version = 0;
   #state: PatchedDocument | undefined;
   #isStateAssumed: boolean;
   readonly #activities = new Map<string, Activity>();
   #contents = 0;
-  /** Only where a policy asks what a message list changes. */
+  /** Only if a policy evaluates the changes of message lists. */
   readonly #messages: ClientMessages | undefined;
 
   /**
-   * @param state what the client has of the shared state; undefined where that is unknown
-   * @param held its messages, where it is asked what a list changes of them
+   * @param state the client's shared state; undefined when unknown
+   * @param held its messages, if the changes of a list are evaluated
    * @param earlier activities of earlier runs, by id and type: no client sends them back
-   * @param isAssumed the client could not send its state: `state` is what a page has that was just opened
+   * @param isAssumed the client could not send its state: `state` is that of a page that was just
+   * opened
    */
   constructor(
     state: JsonValue | undefined,
@@ -84,7 +84,10 @@ export class ClientState implements ClientView {
     return this.#messages?.isKeptBy(event) === true;
   }
 
-  /** The rule that a patch breaks which does not apply to what the client has; none where that is unknown. */
+  /**
+   * The rule that a patch violates when it does not apply to the client's state; none if that is
+   * unknown.
+   */
   brokenBy(event: AgUiEvent): StreamRuleId | undefined {
     if (event.type === "STATE_DELTA") {
       const known = this.#isStateAssumed ? undefined : this.#state;
@@ -98,7 +101,7 @@ export class ClientState implements ClientView {
     return refuses(content, event.patch) ? "activity/patch-failed" : undefined;
   }
 
-  /** Takes note of an event that is delivered. */
+  /** Records a delivered event. */
   see(event: AgUiEvent): void {
     if (this.#messages?.see(event) === true) this.version += 1;
     switch (event.type) {
@@ -141,7 +144,7 @@ export class ClientState implements ClientView {
   }
 
   #missingFrom(event: EventOf<"MESSAGES_SNAPSHOT">): [string, Activity][] {
-    // An id may stand in a list twice; any other role under it takes the place of the activity.
+    // An id may be in a list twice; any other role under it replaces the activity.
     const isActivity = new Map<string, boolean>();
     for (const { id, role } of event.messages) {
       isActivity.set(id, role === "activity" && isActivity.get(id) !== false);
@@ -179,15 +182,15 @@ function followed(value: JsonValue): PatchedDocument | undefined {
   }
 }
 
-/** Names under which every object or list of JavaScript has something that is no JSON. */
+/** Names that every JavaScript object or list has, with values that are not JSON. */
 const INHERITED: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
   ...Object.getOwnPropertyNames(Array.prototype),
 ]);
 
 /**
- * Whether an operation takes what an object or a list inherits, for all that is known of the document: the official
- * client would put a function into the state, and takes the first item of a list for its `length`.
+ * Whether an operation reads an inherited member of an object or a list. The official client would
+ * put a function into the state, and reads the first item of a list as its `length`.
  */
 function readsInherited(operation: JsonPatch[number]): boolean {
   const isTaken = (pointer: string): boolean =>
@@ -196,7 +199,7 @@ function readsInherited(operation: JsonPatch[number]): boolean {
   return operation.op === "remove" && operation.path.endsWith("/length");
 }
 
-/** Whether a patch surely does not apply; beyond a bound that is unknown. */
+/** Whether a patch certainly does not apply; beyond a limit that is unknown. */
 function refuses(document: PatchedDocument | undefined, patch: JsonPatch): boolean {
   try {
     return document?.refusalOf(patch) !== undefined;

@@ -4,41 +4,46 @@ import type { Classification } from "../vocabulary/classification.js";
 import type { Target } from "../vocabulary/target.js";
 import type { Refinements } from "./refinement.js";
 
-/** What the gateway knows beside the event itself; every part is optional and its absence is the stricter case. */
+/** The context of the event; every part is optional, and absence is the stricter case. */
 export type ClassifyContext = {
   /** The policy's additions to the table. */
   readonly refinements?: Refinements;
-  /** Says by their names which tools are the client's. */
+  /** The client's tools, by name. */
   readonly clientTools?: { has(name: string): boolean };
-  /** The name under which a tool call was opened, by call id. */
+  /** The tool name of each call, by call id. */
   readonly toolNames?: ReadonlyMap<string, string>;
-  /** The whole text of a call's arguments, once it is complete. */
+  /** The complete argument text of a call. */
   readonly toolArguments?: ReadonlyMap<string, string>;
-  /** The state and the activities the client has; absent, nothing is known of its state. */
+  /** The state and the activities of the client; absent, its state is unknown. */
   readonly client?: ClientView;
-  /** A class and a target that arrived with the event. */
+  /** The class and target that the event claims. */
   readonly claim?: Claim;
 };
 
-/** What a client has, as far as an event can take it away. */
+/** The client's state, as far as an event can remove it. */
 export type ClientView = {
-  /** The shared state; undefined where it is unknown. */
+  /** The shared state; undefined when unknown. */
   readonly state: JsonValue | undefined;
-  /** The client could not send its state, and has the one above only if its page was just opened. */
+  /**
+   * The client could not send its state, and has the one above only if its page was just opened.
+   */
   readonly isStateAssumed?: boolean;
   /** An activity on the screen. */
   activity(messageId: string): HeldActivity | undefined;
-  /** Types of the activities that a message list takes away; undefined is one of unknown type. */
+  /** Types of the activities that a message list removes; undefined is one of unknown type. */
   droppedBy(event: MessagesSnapshotEvent): ReadonlySet<string | undefined>;
-  /** Whether a message list repeats what the client has and only adds behind it; false where that is unknown. */
+  /**
+   * Whether a message list repeats the client's messages and only adds after them; false when
+   * unknown.
+   */
   keepsMessages(event: MessagesSnapshotEvent): boolean;
 };
 
-/** An activity on the screen; its type and its content are undefined where they are unknown. */
+/** An activity on the screen; its type and its content are undefined when unknown. */
 export type HeldActivity = {
   readonly type: string | undefined;
   readonly content: JsonValue | undefined;
 };
 
-/** What an event says about itself. */
+/** The class and target that an event claims. */
 export type Claim = { readonly classification?: Classification; readonly target?: Target };

@@ -14,7 +14,10 @@ const context = {
   toolNames: new Map([["c1", "look_up"]]),
 };
 
-/** What is decided about each event, without repetitions: dialects cut the same thing into more or fewer events. */
+/**
+ * The decisions for the events, without repetitions: dialects split the same content into more or
+ * fewer events.
+ */
 function decisions(events: readonly JsonObject[]): string[] {
   const all = events.map((event) => {
     const facts = classifyEvent(event as unknown as AgUiEvent, context);

@@ -33,7 +33,10 @@ const glob = fc
     parts.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
   );
 const globs = fc.array(glob, { minLength: 1, maxLength: 4 });
-/** Names of paths that exist, with and without what lies below: rules that patches of a document meet. */
+/**
+ * Globs of existing paths, with and without their descendants: rules that match patches of a
+ * document.
+ */
 const globsFor = (...documents: JsonValue[]): fc.Arbitrary<string[]> => {
   const paths = documents.flatMap((document) => pathsOf(document)).slice(1);
   if (paths.length === 0) return globs;
@@ -82,7 +85,7 @@ const patchFor = (before: JsonValue): fc.Arbitrary<JsonPatch> => {
   return fc.array(operation, { minLength: 1, maxLength: 4 }) as fc.Arbitrary<JsonPatch>;
 };
 
-/** A state, a patch that applies to it, and what it makes of it. */
+/** A state, a patch that applies to it, and the result. */
 const change = object.chain((before) =>
   patchFor(before)
     .map((patch) => ({ before, patch, result: applyJsonPatch(before, patch) }))
@@ -99,20 +102,20 @@ const changeAndRules = change.chain((one) =>
   fc.oneof(globs, globsFor(one.before, one.after)).map((matches) => ({ ...one, matches })),
 );
 
-/** Rules get classes of their own, so that an aspect names its rule. */
+/** Each rule has its own class, so that an aspect identifies its rule. */
 function rulesOf(matches: readonly string[]) {
   return compileRefinements({
     state: matches.map((match, at) => ({ match, target: { component_type: `rule-${at}` } })),
   });
 }
 
-/** What is touched; a state that changes nothing touches nothing. */
+/** The touched paths; a state that changes nothing touches nothing. */
 function touched(facts: EventFacts): Set<string> {
   if (facts.classification === "display") return new Set();
   return new Set([facts, ...(facts.also ?? [])].map((one) => one.target?.component_type ?? "base"));
 }
 
-/** The rules whose paths have another value afterwards, found by looking at each path alone. */
+/** The rules whose paths have another value afterwards, found by checking each path alone. */
 function expected(before: JsonValue, after: JsonValue, matches: readonly string[]): Set<string> {
   const old = new Map(pathsOf(before).map((path) => [JSON.stringify(path), path]));
   const fresh = new Map(pathsOf(after).map((path) => [JSON.stringify(path), path]));
@@ -129,13 +132,16 @@ function expected(before: JsonValue, after: JsonValue, matches: readonly string[
   return found;
 }
 
-/** Scalars by value; containers by their kind, and whether they have anything in them where they are replaced. */
+/** Scalars by value; containers by their kind, and whether they are empty when replaced. */
 function kindOf(value: JsonValue): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   return Array.isArray(value) ? "list" : "object";
 }
 
-/** Whether a list above the path became an object or the other way round: that takes all members away and adds new ones. */
+/**
+ * Whether a list above the path became an object or the other way round: that removes all members
+ * and adds new ones.
+ */
 function isBelowReplaced(before: JsonValue, after: JsonValue, path: readonly string[]): boolean {
   return path.some((_, depth) => {
     const above = path.slice(0, depth);
@@ -263,7 +269,7 @@ test("what no rule can add to is not counted, and no patch compares more than it
   expect([...touched(factsOfSnapshot({}, { rows }, matches))]).toEqual(["rule-0"]);
   const shift: JsonPatch = [{ op: "remove", path: "/rows/0" }];
   expect([...touched(factsOfDelta({ rows }, shift, matches))]).toEqual(["rule-0"]);
-  // Equal neighbours, so that no place changes however many are compared.
+  // Equal neighbours: no position changes, however many are compared.
   const equal = Array.from({ length: 70_000 }, () => ({ a: { b: 1 } }));
   const exact = ["/rows/*", "/rows/*/a", "/rows/*/a/b", "/other/secret"];
   const few = touched(factsOfDelta({ rows: equal.slice(0, 1000) }, shift, exact));
@@ -284,7 +290,8 @@ test("a state that is sent again as it is touches nothing, and an unknown one ev
       const root = [{ op: "replace" as const, path: "", value: copy }];
       const delta = classifyEvent({ type: "STATE_DELTA", delta: root }, { refinements });
       expect(touched(unknown)).toEqual(touched(delta));
-      // An empty state takes nothing away from a client that sent an empty one; another may have had more.
+      // An empty state removes nothing from a client that sent an empty one; another client may
+      // have had more.
       const client = new ClientState({}, [], undefined, [], true);
       const wiped = classifyEvent(
         { type: "STATE_SNAPSHOT", snapshot: {} },

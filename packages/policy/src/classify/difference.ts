@@ -2,29 +2,30 @@ import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { toPointer } from "./stopped-path.js";
 
-/** What happens to one path. */
+/** The change of one path. */
 export type ChangeOp = "add" | "remove" | "replace";
 
-/** Is told of each path that differs, with the path taken step by step. */
+/** Called for each path that differs; the path is passed step by step. */
 export type DifferenceVisitor = {
   enter(segment: string | number): void;
   leave(): void;
-  /** Whether to look at the members of the current value; told how many there are. */
+  /** Whether to visit the members of the current value, given their number. */
   looksInside?(members: number): boolean;
   /**
-   * The value at the current path is added, removed or replaced; containers come before their members.
+   * The value at the current path is added, removed or replaced; containers come before their
+   * members.
    *
-   * @param value the new value, or of a removal the old one
-   * @param isLeaf whether one of the two has no members, so that no path below speaks for it
-   * @returns false to hear no more
+   * @param value the new value, for a removal the old one
+   * @param isLeaf whether one of the two has no members, so that no path below represents it
+   * @returns false to stop
    */
   changed(op: ChangeOp, value: JsonValue, isLeaf: () => boolean): boolean;
 };
 
 /**
- * Visits every path at which two values differ, also those below a value that comes or goes.
- *
- * Lists are compared place by place. The cost is linear in both values; parts that are the same object cost nothing.
+ * Visits every path at which two values differ, including those below an added or removed value.
+ * Lists are compared by position. The cost is linear in both values; identical objects cost
+ * nothing.
  */
 export function visitDifferences(
   before: JsonValue,
@@ -119,15 +120,14 @@ export function isChildless(value: JsonValue): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
 
-/** How many changed paths are looked at one by one. */
+/** Maximum number of changed paths that are evaluated one by one. */
 export const MAX_CHANGES = 10_000;
-/** Characters of all their pointers: a long name has a place in each pointer below it. */
+/** Maximum characters of all their pointers: a long name is part of each pointer below it. */
 const MAX_POINTER_CHARACTERS = 1024 * 1024;
 
 /**
- * Every path at which two values differ, as operations of a patch; an old value is not told.
- *
- * @throws RangeError when there are too many to be looked at
+ * Every path at which two values differ, as patch operations without old values.
+ * @throws RangeError when there are too many
  */
 export function changedPaths(before: JsonValue, after: JsonValue): JsonObject[] {
   const changes: JsonObject[] = [];

@@ -121,7 +121,7 @@ test("the role of a text is the assistant's", () => {
   expect(derived("text_stream", { text: "x", role: "assistant" })).toBe("display");
 });
 
-// The same verb, however an agent writes it.
+// The same verb, in any notation of an agent.
 const VERBS = ["create", "Mounted", "open", "update", "changed", "close", "DESTROYED", "unmount"];
 const verb = fc.constantFrom(...VERBS);
 const name = fc.oneof(
@@ -191,7 +191,7 @@ test("the step of a run holds no verb, in any letter case, alone, within a name 
   );
 });
 
-test("ordinary names and ids in which the letters of a verb stand by chance are no verbs", () => {
+test("ordinary names and ids that contain the letters of a verb by chance are not verbs", () => {
   const ordinary =
     "address,shippingAddress,ADDRESS_LINE,amount,amountDue,padding,dropdown,DropdownMenu,dropzone,backdrop,preset,skills,nextItem," +
     "next_item,text_items,complexity,indeterminate,dismissible,cancellation_policy,openingHours,branchIdentifier,branch_identifier," +
@@ -247,7 +247,7 @@ test("no class that an agent claims allows what the policy blocks under another 
         expect(claimed.mismatch === undefined).toBe(
           isAtLeastAsStrict(classification, facts.derived),
         );
-        // A claim may only take away.
+        // A claim may only restrict.
         expect(allows({ ...base, classification }) && !allows(base)).toBe(false);
       }
     }),

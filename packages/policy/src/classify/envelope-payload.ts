@@ -37,10 +37,12 @@ const IDS = members(isText, ...MESSAGE_IDS, ...RUN_IDS);
 /** Members of a `text_stream` payload that a client appends to a message. */
 export const APPENDED_MEMBERS: readonly string[] = ["text", "delta", "content", "chunk"];
 
-/** What a payload may hold so that its type alone says what it does: closed, and without nested objects. */
+/** A closed payload form without nested objects, whose type alone determines the class. */
 export type PayloadForm = {
   readonly members: Readonly<Record<string, MemberCheck>>;
-  /** Members of which a payload has at most one: clients differ in which of two they read. */
+  /**
+   * Groups of members of which a payload has at most one: clients differ in which of two they read.
+   */
   readonly alternatives?: readonly (readonly string[])[];
   /** The class of a payload of this form. */
   readonly classification: Classification;
@@ -49,8 +51,8 @@ export type PayloadForm = {
 };
 
 /**
- * The payloads whose class is that of their type. A payload with any other member could hold a form or a
- * button, and a client decides what becomes of it: the strictest class.
+ * The payloads whose class is that of their type. A payload with any other member could contain a
+ * form or a button, and the client decides how to use it: the strictest class.
  */
 export const PAYLOAD_FORMS: Readonly<Partial<Record<UiEventType, PayloadForm>>> = {
   text_stream: {
@@ -122,7 +124,9 @@ const isRunVerb = isOneOf(
 const RUN_VERBS = members(isRunVerb, "action", "lifecycle", "event", "type");
 const isInert: MemberCheck = (value) => typeof value === "string" && !hasVerb(value);
 
-/** The progress of a run: a `lifecycle` payload that names no component and shows at most a spinner. */
+/**
+ * The progress of a run: a `lifecycle` payload that names no component and shows at most a spinner.
+ */
 const RUN_MEMBERS: Readonly<Record<string, MemberCheck>> = {
   ...Object.fromEntries(Object.keys(IDS).map((name) => [name, isInert])),
   ...RUN_VERBS,
@@ -137,10 +141,9 @@ function isRunProgress(payload: JsonValue | undefined): boolean {
 }
 
 /**
- * The class that follows from what an envelope does: its type, whether it names a target, and its payload.
- *
- * A class below the strictest one of the type needs a payload from a closed list of forms. An agent writes the
- * labels, so a payload that is in no list may do whatever the client makes of it.
+ * The class of an envelope: from its type, whether it names a target, and its payload. A class
+ * below the strictest one of the type needs a payload from a closed list of forms. An agent writes
+ * the labels, so a client may use any other payload in any way.
  */
 export function payloadClass(
   type: UiEventType,
@@ -152,7 +155,7 @@ export function payloadClass(
       return !hasTarget && isRunProgress(payload) ? "display" : componentClass(payload);
     case "form_action":
       return "submit";
-    // What a state or an application's own event does is the business of `ag_ui_classify`.
+    // `ag_ui_classify` classifies states and custom events.
     case "state_update":
     case "custom":
       return "mutate";

@@ -3,7 +3,7 @@ import { isJsonObject } from "@countersign/core";
 import type { Classification } from "../vocabulary/classification.js";
 import { isAtLeastAsStrict } from "../vocabulary/classification.js";
 
-/** What a `lifecycle` envelope can do to a component. */
+/** The effects of a `lifecycle` envelope on a component. */
 type Verb = Extract<Classification, "mutate" | "create" | "destroy">;
 
 const verbs = (verb: Verb, ...words: readonly string[]): [string, Verb][] =>
@@ -24,7 +24,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
 /** Words that switch a component on or off when a member has that name: `open: false` closes it. */
 const SWITCHES: ReadonlySet<string> = new Set(["visible", "visibility"]);
 
-/** Members whose value says what to do; one with another value than a known verb counts as the strictest. */
+/** Members whose value is a verb; an unknown value counts as the strictest. */
 const VERB_MEMBERS: ReadonlySet<string> = new Set([
   "action",
   "lifecycle",
@@ -72,20 +72,23 @@ const DESCRIPTION: ReadonlySet<string> = new Set([
   "sections",
 ]);
 
-/** The strictest class of a `lifecycle` envelope: that of everything not known. */
+/** The strictest class of a `lifecycle` envelope: that of everything unknown. */
 const STRICTEST: Verb = "destroy";
 
-/** Values that are looked at one by one; a larger payload counts as the strictest. */
+/**
+ * Maximum number of values that are checked one by one; a larger payload counts as the strictest.
+ */
 const MAX_VALUES = 10_000;
 
-/** No member of a component has a longer name; one that has counts as the strictest. */
+/** Maximum length of a member name; a longer one counts as the strictest. */
 const LONGEST_NAME = 64;
 
 type Place = { readonly value: JsonValue; readonly isVerb: boolean };
 
 /**
- * What a `lifecycle` payload does to a component: the strictest verb anywhere in it, at any depth, in lists, in
- * any letter case, as a value or as the name of a member. Clients differ in which one they read.
+ * The effect of a `lifecycle` payload on a component: the strictest verb anywhere in it, at any
+ * depth, in lists, in any letter case, as a value or as a member name. Clients differ in which one
+ * they read.
  */
 export function componentClass(payload: JsonValue | undefined): Verb {
   const found = new Set<Verb>();
@@ -107,7 +110,7 @@ export function componentClass(payload: JsonValue | undefined): Verb {
         open.push({ value: inner, isVerb: isVerb || isVerbMember });
       }
     } else if (isVerb) {
-      // Where a verb belongs, only a verb that stands alone is known.
+      // In a verb member only a verb that stands alone is known.
       const verb = typeof value === "string" ? VERBS.get(toPlain(value)) : undefined;
       if (verb === undefined) return STRICTEST;
       found.add(verb);
@@ -116,14 +119,17 @@ export function componentClass(payload: JsonValue | undefined): Verb {
     }
   }
   if (!hasVerbMember && !isDescription(payload)) return STRICTEST;
-  // A description creates; with a verb the verb says it.
+  // A description creates; with a verb member the verb decides.
   let strictest: Verb = hasVerbMember ? "mutate" : "create";
   for (const verb of found) if (isAtLeastAsStrict(verb, strictest)) strictest = verb;
-  // A verb member with nothing in it (`action: []`) says nothing.
+  // An empty verb member (`action: []`) is not a known verb.
   return hasVerbMember && found.size === 0 ? STRICTEST : strictest;
 }
 
-/** What the verbs within a value do. A text with spaces is prose: no client reads a verb from it. */
+/**
+ * The effects of the verbs within a value. A text with spaces is prose: no client reads a verb from
+ * it.
+ */
 function verbsOf(value: string): Verb[] {
   if (isOpaque(value)) return [];
   if (/\s/u.test(toVisible(value))) return [];
@@ -139,7 +145,7 @@ function isDescription(payload: JsonValue | undefined): boolean {
   );
 }
 
-/** Words for what a person does, which a text about the progress of a run has no use for. */
+/** Words for user actions, which a text about the progress of a run does not need. */
 const ACTS: readonly string[] = (
   "submit pay send confirm approve accept buy purchase transfer navigate redirect goto download upload login logout " +
   "execute authorize authorise grant allow permit consent agree withdraw deposit donate subscribe install revoke reject " +
@@ -149,8 +155,9 @@ const COMPONENT_WORDS: readonly string[] = [...VERBS.keys(), ...SWITCHES];
 const DANGEROUS: readonly string[] = [...COMPONENT_WORDS, ...ACTS];
 
 /**
- * Words in which the letters of a verb stand by chance, or that end with the beginning of one (`nextItem`). Everything
- * else that holds a verb counts as one: nobody can say whether a client that reads `closemodal` closes something.
+ * Words that contain the letters of a verb by chance, or end with the start of one (`nextItem`).
+ * Any other text that contains a verb counts as one: a client that reads `closemodal` may close
+ * something.
  */
 const HARMLESS = new RegExp(
   `^(?:${[
@@ -163,7 +170,10 @@ const HARMLESS = new RegExp(
   "u",
 );
 
-/** Whether a text about the progress of a run could be read as a verb: a word of it, or a name, holds one. */
+/**
+ * Whether a text about the progress of a run could be read as a verb: one of its words or names
+ * contains one.
+ */
 export function hasVerb(text: string): boolean {
   if (isOpaque(text)) return false;
   return toVisible(text)
@@ -171,7 +181,7 @@ export function hasVerb(text: string): boolean {
     .some((word) => !isProgressive(word.toLowerCase()) && holdsAny(word, DANGEROUS, SEPARATORS));
 }
 
-/** `sending`, `downloading…`: what a run is doing. */
+/** `sending`, `downloading…`: the progress of a run. */
 function isProgressive(word: string): boolean {
   const stem = /^(\p{L}+)ing[.,:;\u2026]*$/u.exec(word)?.[1];
   if (stem === undefined) return false;
@@ -194,7 +204,7 @@ function toPlain(text: string): string {
   return toVisible(text).toLowerCase();
 }
 
-/** The letters of a name in which a verb may stand, in lower case: whole words that are harmless are left out. */
+/** The letters of a name that may contain a verb, in lower case, without harmless whole words. */
 function lettersOf(name: string, joined: RegExp): string {
   return toVisible(name)
     .replace(CAMEL_CASE, "\u200B")
@@ -215,7 +225,7 @@ function holdsAny(name: string, words: readonly string[], joined: RegExp): boole
 const HEX = /^(?:[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 const EMBEDDED = /^data:[a-z]+\/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]*={0,2}$/;
 
-/** Ids and files, in which letters stand by chance: UUIDs, digests and embedded data. */
+/** Ids and files, which contain letters by chance: UUIDs, digests and embedded data. */
 function isOpaque(text: string): boolean {
   return HEX.test(text) || EMBEDDED.test(text);
 }

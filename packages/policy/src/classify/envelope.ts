@@ -11,10 +11,10 @@ import { NO_REFINEMENTS, refine, refineNamed } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
 
 /**
- * What an event in Chio's envelope does. Its own `classification` is a claim: it may be stricter than
- * what `event_type`, `target` and `payload` say, never weaker.
+ * The effect of an event in Chio's envelope. Its own `classification` is a claim: it may be
+ * stricter than the class of `event_type`, `target` and `payload`, never weaker.
  *
- * @throws ERR_POLICY_ENVELOPE when a field the decision rests on is missing or malformed
+ * @throws ERR_POLICY_ENVELOPE when a field that the decision needs is missing or malformed
  */
 export function classifyEnvelope(
   envelope: JsonObject,
@@ -47,7 +47,10 @@ export function classifyEnvelope(
   return claimed === undefined ? facts : applyClaim(facts, { classification: claimed });
 }
 
-/** The envelope has no form for the paths of a change, so it counts as one of every path that a rule names. */
+/**
+ * The envelope does not contain the paths of a change, so it counts as one of every path that a
+ * rule names.
+ */
 function stateAspects(base: Aspect, direction: Direction, refinements: Refinements): Aspect[] {
   const rules = direction === "outbound" ? refinements.state : refinements.inboundState;
   return rules.map(({ refinement }) => refine(base, refinement));
@@ -69,7 +72,7 @@ function readName(field: string, value: JsonValue | undefined): string | undefin
   if (typeof value !== "string" || value.trim() === "") {
     throw invalid(field, "must be a non-empty string");
   }
-  // They let one name look like another in a receipt or a console.
+  // These can make one name look like another in a receipt or a console.
   if (value !== value.trim() || hasControlCharacter(value)) {
     throw invalid(field, "must be unpadded and contain no control characters");
   }

@@ -2,7 +2,7 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** An event envelope without the fields a decision rests on. */
+    /** An event envelope lacks a field that the decision needs. */
     ERR_POLICY_ENVELOPE: { field: string };
   }
 }

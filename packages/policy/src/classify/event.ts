@@ -19,10 +19,11 @@ import { toolAspect, toolCallFacts, toolCallsOfMessages } from "./tool-call.js";
 
 const ROWS: Readonly<Record<EventType, ClassificationRow>> = CLASSIFICATION_TABLE;
 
-// Most of a stream is text and lifecycle whose facts never vary; one frozen object per surface and type.
+// Most of a stream is text and lifecycle with constant facts; one frozen object per surface and
+// type.
 const shared = new WeakMap<Refinements, Map<EventType, EventFacts>>();
 
-/** What an event of the agent does to the person's screen. */
+/** The effect of an agent's event on the user interface. */
 export function classifyEvent(event: AgUiEvent, context: ClassifyContext = {}): EventFacts {
   const refinements = context.refinements ?? NO_REFINEMENTS;
   const facts = deriveFacts(event, context, refinements);
@@ -68,7 +69,8 @@ function deriveFacts(
     case "STATE_SNAPSHOT": {
       const before = context.client?.state;
       const base = rowAspect(row, refinements);
-      // An empty state is unchanged where the client sent an empty one, and takes all away where it could not send any.
+      // An empty state is unchanged if the client sent an empty one, and removes everything if it
+      // could not send any.
       const isWiped = context.client?.isStateAssumed === true && isChildless(event.snapshot);
       const known = isWiped ? undefined : before;
       const aspects = snapshotAspects(base, known, event.snapshot, refinements.state);
@@ -137,7 +139,10 @@ function withCalls(facts: EventFacts, toolCalls: readonly ToolCallFacts[]): Even
   return toolCalls.length === 0 ? facts : { ...facts, toolCalls };
 }
 
-/** A message list takes activities off the screen by leaving them out. Of the rest the policy says what is judged. */
+/**
+ * A message list removes activities from the screen by omitting them. The policy defines how the
+ * rest is evaluated.
+ */
 function messagesFacts(
   event: EventOf<"MESSAGES_SNAPSHOT">,
   row: ClassificationRow,
@@ -157,7 +162,7 @@ function messagesFacts(
   return toFacts(event.type, strictestFirst([own, ...gone]));
 }
 
-/** What is put in the place of an activity of another type takes that one away. */
+/** An activity that replaces one of another type removes that one. */
 function activityFacts(
   event: EventOf<"ACTIVITY_SNAPSHOT"> | EventOf<"ACTIVITY_DELTA">,
   row: ClassificationRow,
@@ -185,7 +190,7 @@ function activityFacts(
   };
 }
 
-/** An activity with `replace: false` is shown where there is none yet, and has no effect elsewhere. */
+/** An activity with `replace: false` is shown if none exists yet, and otherwise has no effect. */
 function isOnlyNew(event: EventOf<"ACTIVITY_SNAPSHOT"> | EventOf<"ACTIVITY_DELTA">): boolean {
   return event.type === "ACTIVITY_SNAPSHOT" && event.replace === false;
 }
@@ -228,7 +233,7 @@ function interruptAspects(
     : strictestFirst([first, ...rest]);
 }
 
-/** The surface an unanswered question of the agent appears on. */
+/** The surface of an unanswered interrupt of the agent. */
 export const INTERRUPT_COMPONENT = "interrupt";
 
 function interruptAspect(interrupt: Interrupt | undefined, refinements: Refinements): Aspect {
@@ -264,8 +269,8 @@ function customFacts(event: EventOf<"CUSTOM">, refinements: Refinements): EventF
   return toFacts(event.type, [refineNamed(base, refinements.custom, name)]);
 }
 
-// A translator puts envelopes without a native form into this event. An agent can write one itself, and
-// gains nothing: it must be allowed as the envelope it imitates and as any other CUSTOM event.
+// A translator puts envelopes without a native form into this event. An agent can also write one,
+// and gains nothing: it must be allowed as the envelope it imitates and as any other CUSTOM event.
 function carriedEnvelope(value: JsonValue, refinements: Refinements): EventFacts | undefined {
   const envelope = asObject(value);
   if (envelope === undefined) return undefined;

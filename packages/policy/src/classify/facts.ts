@@ -4,50 +4,52 @@ import type { Classification } from "../vocabulary/classification.js";
 import type { UiEventType } from "../vocabulary/event-type.js";
 import type { Target } from "../vocabulary/target.js";
 
-/** One thing an event does: its type, where, and how strict that is. */
+/** One effect of an event: its type, target and class. */
 export type Aspect = {
   readonly eventType: UiEventType;
-  /** The name beside `custom`. */
+  /** The name of a `custom` type. */
   readonly customName?: string;
   readonly target?: Target;
-  /** The effective class: ours, or a stricter one that came with the event. */
+  /** The effective class: ours, or a stricter claimed one. */
   readonly classification: Classification;
-  /** The class we derived ourselves. */
+  /** The class that we derived. */
   readonly derived: Classification;
 };
 
-/** A tool call an event carries or belongs to. */
+/** A tool call that an event contains or belongs to. */
 export type ToolCallFacts = {
   readonly name: string;
-  /** Whether the client advertised this tool, so that the call acts on the person's side. */
+  /** Whether the client advertised this tool, so that the call acts in the client. */
   readonly byClient: boolean;
-  /** `whole`: `arguments` is the parsed value; `unparsable`: complete but no JSON; `partial`: not there yet. */
+  /**
+   * `whole`: `arguments` is the parsed value; `unparsable`: complete but not JSON; `partial`:
+   * incomplete.
+   */
   readonly state: "partial" | "whole" | "unparsable";
   readonly arguments?: JsonValue;
 };
 
-/** Where an event comes from: the agent (`outbound`) or the browser (`inbound`). */
+/** The source of an event: the agent (`outbound`) or the browser (`inbound`). */
 export type Direction = "outbound" | "inbound";
 
-/** What kind of thing was classified. */
+/** The kind of input that was classified. */
 export type FactsSource = EventType | "RUN_AGENT_INPUT" | "ENVELOPE";
 
-/** Everything the decision needs to know of one event; built by `classifyEvent` and its siblings. */
+/** All facts about one event that a decision needs; built by `classifyEvent` and its siblings. */
 export type EventFacts = Aspect & {
   readonly source: FactsSource;
   readonly direction: Direction;
-  /** The class that arrived with the event, where one did. */
+  /** The class that the event claims, if any. */
   readonly claimed?: Classification;
-  /** A claim the event may not make: the sentence that blocks it. */
+  /** A claim that the event may not make: the reason to block it. */
   readonly mismatch?: string;
-  /** Further things the same event does; all of them must be allowed. */
+  /** Further effects of the same event; all of them must be allowed. */
   readonly also?: readonly Aspect[];
   readonly toolCalls?: readonly ToolCallFacts[];
   /**
-   * Of a state or an activity: the operations as they were sent, and every path that they add, remove or replace.
-   * Made when a condition reads it, before the event takes effect.
-   *
-   * @throws Error when it cannot be told
+   * Of a state or an activity: the operations as sent, and every path that they add, remove or
+   * replace. Computed when a condition reads it, before the event takes effect.
+   * @throws Error when the changes are unknown
    */
   readonly changes?: () => JsonValue;
   /** Tools a client offers with its request. */

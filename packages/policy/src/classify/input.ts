@@ -11,18 +11,18 @@ import type { InputPart } from "../vocabulary/input-part.js";
 
 const ROWS: Readonly<Record<InputPart, ClassificationRow>> = INPUT_TABLE;
 
-/** What the gateway knows of the thread a request continues. */
+/** The known facts of the thread that a request continues. */
 export type InputContext = {
   readonly refinements?: Refinements;
-  /** The state in the request is the one the agent sent last, so it changes nothing. */
+  /** The state in the request is the last one of the agent, so it changes nothing. */
   readonly stateEchoed?: boolean;
-  /** Keys at the top of the state under which it changes something; absent, it may under every one. */
+  /** Top-level keys of the state that it changes; absent, it may change any. */
   readonly writtenKeys?: readonly string[] | undefined;
-  /** How many leading messages the gateway has already judged in this thread. */
+  /** Number of leading messages that the gateway has already evaluated in this thread. */
   readonly knownMessages?: number;
 };
 
-/** What a client's request does: one aspect per part it carries, the strictest first. */
+/** The effects of a client's request: one aspect per part, the strictest first. */
 export function classifyInput(input: RunAgentInput, context: InputContext = {}): EventFacts {
   const refinements = context.refinements ?? NO_REFINEMENTS;
   const aspects: Aspect[] = [partAspect("request", refinements)];
@@ -52,7 +52,10 @@ export function classifyInput(input: RunAgentInput, context: InputContext = {}):
   };
 }
 
-/** Who lists a property has opened it: asking for its class too would be asking twice. A policy may still name one. */
+/**
+ * A listed property is allowed: requiring its class too would be a second condition for the same
+ * thing. A policy may still name one.
+ */
 function propsAspect(props: JsonValue | undefined, refinements: Refinements): Aspect {
   const aspect = partAspect("forwarded_props", refinements);
   const isNamed = refinements.input.get("forwarded_props")?.classification !== undefined;
@@ -61,7 +64,7 @@ function propsAspect(props: JsonValue | undefined, refinements: Refinements): As
   return isListed ? { ...aspect, classification: "display", derived: "display" } : aspect;
 }
 
-/** What of a state is the client's doing. */
+/** The part of a state that the client changed. */
 function writtenState(
   state: JsonValue | undefined,
   { writtenKeys }: InputContext,
@@ -84,7 +87,7 @@ function partAspect(part: InputPart, refinements: Refinements): Aspect {
   return refine(base, refinements.input.get(part));
 }
 
-// Clients send `{}` and `null` where they have nothing to say.
+// Clients send `{}` and `null` for empty values.
 function isEmpty(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null) return true;
   return typeof value === "object" && Object.keys(value).length === 0;

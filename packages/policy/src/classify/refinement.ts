@@ -18,17 +18,17 @@ import type {
 import type { Aspect } from "./facts.js";
 import type { InputPart } from "../vocabulary/input-part.js";
 
-/** What a policy says about a name: the parts it leaves out stay as the table has them. */
+/** A policy entry for a name; omitted parts stay as in the table. */
 export type Refinement = {
   readonly type?: NamedEventType;
   readonly classification?: Classification;
   readonly target?: Target;
 };
 
-/** What a policy says about a path of the state. */
+/** A policy entry for a state path. */
 export type StateRefinement = { readonly glob: PointerGlob; readonly refinement: Refinement };
 
-/** The policy's additions to the classification table, ready to be asked. */
+/** The compiled additions of a policy to the classification table. */
 export type Refinements = {
   readonly chat: Target;
   readonly tools: NameTable<Refinement>;
@@ -36,24 +36,26 @@ export type Refinements = {
   readonly raw: NameTable<Refinement>;
   readonly activities: NameTable<Refinement>;
   readonly interrupts: NameTable<Refinement>;
-  /** Paths of the state, for what an agent changes. */
+  /** State paths, for changes of an agent. */
   readonly state: readonly StateRefinement[];
-  /** The same for what a browser changes. */
+  /** State paths, for changes of a browser. */
   readonly inboundState: readonly StateRefinement[];
   readonly input: ReadonlyMap<InputPart, Refinement>;
-  /** How a message list is judged beside its messages. */
+  /** How a message list is evaluated in addition to its messages. */
   readonly lists: ListJudgement;
-  /** Whether the policy lists a forwarded property by name: then it does no more than it is listed for. */
+  /**
+   * Whether the policy lists a forwarded property by name: then it does only what it is listed for.
+   */
   listsProperty(key: string): boolean;
 };
 
-/** The chat surface where a policy names no other; seed policies call it `chat-window:main`. */
+/** The chat surface if a policy names no other; seed policies call it `chat-window:main`. */
 export const DEFAULT_CHAT: Target = Object.freeze({
   component_type: "chat-window",
   component_id: "main",
 });
 
-/** Compiles an `ag_ui_classify` block; without one the table stands alone. */
+/** Compiles an `ag_ui_classify` block; without one only the table applies. */
 export function compileRefinements(
   block: ClassifyBlock | undefined,
   listsProperty: (key: string) => boolean = () => false,
@@ -79,7 +81,7 @@ export function compileRefinements(
   };
 }
 
-/** The table alone. */
+/** The table without additions. */
 export const NO_REFINEMENTS: Refinements = compileRefinements(undefined);
 
 function compileNames(entries: readonly ClassifyEntry[] | undefined): NameTable<Refinement> {
@@ -104,7 +106,7 @@ function readRefinement(entry: InputClassify): Refinement {
   };
 }
 
-/** Lays a refinement over an aspect of the table. */
+/** Applies a refinement to an aspect of the table. */
 export function refine(base: Aspect, refinement: Refinement | undefined): Aspect {
   if (refinement === undefined) return base;
   const classification = refinement.classification ?? base.classification;
@@ -124,10 +126,9 @@ export function refine(base: Aspect, refinement: Refinement | undefined): Aspect
 }
 
 /**
- * Lays what a policy says about a name over an aspect of the table.
- *
- * A name that no entry spells out is never gentler than the entry it looks like. One with characters beyond plain
- * ASCII may look like any of them.
+ * Applies a policy entry for a name to an aspect of the table. A name without an exact entry is
+ * never weaker than the entry it looks like. One with characters beyond plain ASCII may look like
+ * any of them.
  */
 export function refineNamed(base: Aspect, table: NameTable<Refinement>, name: string): Aspect {
   const refined = refine(base, table.find(name));
@@ -139,7 +140,7 @@ export function refineNamed(base: Aspect, table: NameTable<Refinement>, name: st
   }, refined);
 }
 
-/** The strictest aspect first, the others behind it: what a receipt shows is the worst an event does. */
+/** Sorts the strictest aspect first: a receipt shows the strictest effect of an event. */
 export function strictestFirst(aspects: readonly [Aspect, ...Aspect[]]): [Aspect, ...Aspect[]] {
   let best = 0;
   aspects.forEach((aspect, index) => {

@@ -2,7 +2,9 @@ import { matchesGlob } from "../patterns/glob.js";
 import type { PointerGlob } from "../patterns/pointer-glob.js";
 import type { StateRefinement } from "./refinement.js";
 
-/** A rule that can still match at or below the current path: how far into its glob the path has come. */
+/**
+ * A rule that can still match at or below the current path, with the matched positions of its glob.
+ */
 type Reached = {
   readonly rule: number;
   readonly glob: PointerGlob;
@@ -10,19 +12,18 @@ type Reached = {
 };
 
 /**
- * Walks the paths of a state and collects which rules of a policy they touch.
- *
- * Each segment is held against the rules once, when a path below it is asked about: the cost of a walk is linear in
+ * Walks the paths of a state and collects the rules of a policy that they touch. Each segment is
+ * matched against the rules once, when a path below it is queried: the cost of a walk is linear in
  * the names it passes.
  */
 export class RuleWalk {
-  /** Places of the rules that were touched. */
+  /** Indexes of the touched rules. */
   readonly hit = new Set<number>();
   /** Whether a path was touched that no rule names. */
   unnamed = false;
   readonly #rules: number;
   readonly #segments: (string | number)[] = [];
-  /** What is reached after each segment, as far as it was asked about. */
+  /** The matches after each segment, as far as they were queried. */
   readonly #levels: (readonly Reached[])[];
 
   constructor(rules: readonly StateRefinement[]) {
@@ -32,12 +33,12 @@ export class RuleWalk {
     ];
   }
 
-  /** Everything there is to find was found. */
+  /** Whether every possible result was found. */
   get isDone(): boolean {
     return this.unnamed && this.hit.size === this.#rules;
   }
 
-  /** Nothing that may lie below the current path is still to be found. */
+  /** Whether nothing below the current path can add a result. */
   get isDoneBelow(): boolean {
     const isFound = ({ rule }: Reached): boolean => this.hit.has(rule);
     return this.#level().every(isFound) && (this.unnamed || this.coversBelow());
@@ -52,30 +53,32 @@ export class RuleWalk {
     if (this.#levels.length > this.#segments.length + 1) this.#levels.pop();
   }
 
-  /** Walks back to the root. */
+  /** Returns to the root. */
   restart(): void {
     this.#segments.length = 0;
     this.#levels.length = 1;
   }
 
-  /** Touches the current path; the first rule that names it decides, and is told by the answer. */
+  /** Touches the current path; the first rule that names it decides. Returns whether one does. */
   touch(): boolean {
     const named = this.#level().find(isMatch);
     if (named !== undefined) this.hit.add(named.rule);
     return named !== undefined;
   }
 
-  /** Touches what may lie below the current path. */
+  /** Touches everything that may be below the current path. */
   touchBelow(): void {
     for (const { rule } of this.#level()) this.hit.add(rule);
   }
 
-  /** Whether one rule names every path that may lie below the current one. */
+  /** Whether one rule names every path that may be below the current one. */
   coversBelow(): boolean {
     return this.#level().some(coversAllBelow);
   }
 
-  /** Touches what may lie below the current path, but for rules that name the path itself. */
+  /**
+   * Touches everything that may be below the current path, except rules that name the path itself.
+   */
   touchMembers(): void {
     for (const reached of this.#level()) if (!isMatch(reached)) this.hit.add(reached.rule);
   }
@@ -110,7 +113,7 @@ function step(level: readonly Reached[], segment: string): readonly Reached[] {
   return next;
 }
 
-// `**` also stands for no segment at all, so a place before it reaches the one behind it.
+// `**` also matches no segment, so a position before it reaches the one after it.
 function withClosure(glob: PointerGlob, places: readonly number[]): readonly number[] {
   const all = new Set(places);
   for (const at of all) if (glob[at] === "**") all.add(at + 1);
@@ -121,7 +124,7 @@ function isMatch({ glob, places }: Reached): boolean {
   return places.includes(glob.length);
 }
 
-// `**` names what lies below at any depth. One `*` beside it only asks that something lies there.
+// `**` matches descendants at any depth. One `*` beside it only requires that one exists.
 function coversAllBelow({ glob, places }: Reached): boolean {
   return places.some((at) => {
     const rest = glob.slice(at);

@@ -10,10 +10,10 @@ import type { Refinements } from "./refinement.js";
 import { RuleWalk } from "./rule-walk.js";
 
 /**
- * What a patch does: the table's row for paths no rule names, and each rule one of its paths touches. Whatever a
- * snapshot of its result would touch is among them.
+ * The aspects of a patch: the table's row for paths that no rule names, and each rule that one of
+ * its paths touches. They include everything that a snapshot of its result would touch.
  *
- * @param before the state it changes; where that is unknown, everything may lie below the paths it names
+ * @param before the state it changes; if unknown, anything may be below its paths
  */
 export function patchAspects(
   base: Aspect,
@@ -27,21 +27,21 @@ export function patchAspects(
     if (walk.isDone) break;
     isCovered = touchPointer(walk, operation.path, operation.op) && isCovered;
     if ("from" in operation) {
-      // What is copied stays as it is.
+      // A copied value stays unchanged.
       const op = operation.op === "copy" ? "test" : operation.op;
       isCovered = touchPointer(walk, operation.from, op) && isCovered;
     }
   }
-  // The rules were found by the paths above; only a path that none of them names may be missing.
+  // The rules were found by the paths above; only a path without a rule may be missing.
   if (!isCovered && !walk.unnamed) touchResult(walk, before, patch);
   return toAspects(base, state, walk);
 }
 
 /**
- * What a whole state does: every rule that names a path which it adds, removes or replaces. Above `MAX_CHANGES` of
- * them it counts as touching all.
+ * The aspects of a whole state: every rule that names an added, removed or replaced path. Above
+ * `MAX_CHANGES` of them it counts as touching all.
  *
- * @param before the state it takes the place of; where that is unknown, it is judged like a patch of the root
+ * @param before the state it replaces; if unknown, it is evaluated like a patch of the root
  */
 export function snapshotAspects(
   base: Aspect,
@@ -57,7 +57,10 @@ export function snapshotAspects(
 
 const REPLACE_ROOT: JsonPatch[number] = { op: "replace", path: "", value: null };
 
-/** @param maxMembers that are compared: those of an event are bounded, those of a patched state are not */
+/**
+ * @param maxMembers maximum number of compared members: those of an event are bounded, those of a
+ * patched state are not
+ */
 function touchDifferences(
   walk: RuleWalk,
   before: JsonValue,
@@ -85,7 +88,10 @@ function touchDifferences(
   });
 }
 
-/** Touches what a snapshot of the result would. A patch that does not apply here may apply to what the client has. */
+/**
+ * Touches what a snapshot of the result would touch. A patch that does not apply here may apply in
+ * the client.
+ */
 function touchResult(walk: RuleWalk, before: JsonValue | undefined, patch: JsonPatch): void {
   const after = before === undefined ? undefined : patchedState(before, patch);
   if (before === undefined || after === undefined) walk.unnamed = true;
@@ -102,14 +108,15 @@ function patchedState(before: JsonValue, patch: JsonPatch): JsonValue | undefine
 }
 
 /**
- * The first rule that names a path decides it; rules that name something below it count as well.
+ * The first rule that names a path decides it; rules for paths below it count as well.
  *
- * @returns whether no path below can change that no rule names: one rule names them all, or nothing changes
+ * @returns whether no path below without a rule can change: one rule names them all, or nothing
+ * changes
  */
 function touchPointer(walk: RuleWalk, pointer: string, op: JsonPatch[number]["op"]): boolean {
   const path = splitPointer(pointer);
-  // What enters or leaves a list moves its neighbours: a rule for `/links/0` is touched by what is put
-  // before it, and by what is appended to an empty list.
+  // Adding to or removing from a list moves its neighbours: a rule for `/links/0` is touched by an
+  // item inserted before it, and by one appended to an empty list.
   const isShift = op !== "replace" && op !== "test" && POSITION.test(path.at(-1) ?? "none");
   let isCovered = true;
   walk.restart();
@@ -138,8 +145,9 @@ const POSITION = /^(?:-|[0-9]*)$/;
 const DIGITS = /^[0-9]*$/;
 
 /**
- * A path as the official client's patch library reads it, where that differs: it takes `00`, `4294967296` and an empty
- * name for the place 0 of a list. RFC 6901 §4 forbids them, but what it reads is what the person gets.
+ * A path as the official client's patch library reads it, if that differs: it reads `00`,
+ * `4294967296` and an empty name as position 0 of a list. RFC 6901 §4 forbids them, but the
+ * client's result counts.
  */
 export function asReadByClients(path: readonly string[]): readonly string[] | undefined {
   let differs = false;
@@ -152,7 +160,7 @@ export function asReadByClients(path: readonly string[]): readonly string[] | un
   return differs ? read : undefined;
 }
 
-/** What changes nothing is `display`: a state that is sent again as it is, an empty patch. */
+/** A change without effect is `display`: an unchanged state that is sent again, an empty patch. */
 function toAspects(
   base: Aspect,
   state: Refinements["state"],

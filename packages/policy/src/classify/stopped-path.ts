@@ -1,13 +1,13 @@
 import type { JsonValue } from "@countersign/core";
 
-/** Questions that one search may ask: to name a place must not cost what judging did not. */
+/** Maximum evaluations of one search: naming a path must not cost more than the decision. */
 const MAX_QUESTIONS = 64;
 
 /**
- * The way to the innermost part of a value that is stopped alone while something beside it is not; where all of it is
- * stopped, the value itself is meant.
+ * The path of the innermost part that is blocked alone while a sibling is not; if everything is
+ * blocked, the value itself.
  *
- * @param isStopped is asked about values of which only one part is left
+ * @param isStopped evaluates values of which only one part is left
  */
 export function stoppedPath(
   value: JsonValue,
@@ -17,7 +17,7 @@ export function stoppedPath(
   const path: string[] = [];
   let inner = value;
   for (;;) {
-    // A list is one thing: of its places none is anything by itself.
+    // A list is one unit: its positions have no meaning alone.
     if (inner === null || typeof inner !== "object" || Array.isArray(inner)) return path;
     const entries = Object.entries(inner);
     let stopped: [string, JsonValue] | undefined;
@@ -36,7 +36,7 @@ export function stoppedPath(
 }
 
 function alone(path: readonly string[], part: JsonValue): JsonValue {
-  // A key may be `__proto__`, which only fromEntries takes for one.
+  // A key may be `__proto__`, which only fromEntries treats as a key.
   return path.reduceRight<JsonValue>((value, key) => Object.fromEntries([[key, value]]), part);
 }
 

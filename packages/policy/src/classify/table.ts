@@ -3,7 +3,7 @@ import type { Classification } from "../vocabulary/classification.js";
 import type { UiEventType } from "../vocabulary/event-type.js";
 import type { InputPart } from "../vocabulary/input-part.js";
 
-/** Which surface a native event is about, before a policy says otherwise. */
+/** The target surface of a native event, before refinements. */
 export type TargetSource = "none" | "chat" | "activity" | "interrupt" | "component";
 
 /** One native event type in the classification table. */
@@ -11,7 +11,7 @@ export type ClassificationRow = {
   readonly eventType: UiEventType;
   readonly classification: Classification;
   readonly target: TargetSource;
-  /** Which refinement of the policy or of the event itself can change the row. */
+  /** The refinement of the policy or of the event that can change the row. */
   readonly refinedBy:
     | "nothing"
     | "what it changes"
@@ -48,10 +48,9 @@ const tool = (reason: string): ClassificationRow => ({
 });
 
 /**
- * Every native AG-UI event with its meaning for the person's screen.
- *
- * `docs/classification.md` prints this table and a test compares the two; a new event type breaks the
- * build here until somebody has decided what it does.
+ * Every native AG-UI event with its effect on the user interface. `docs/classification.md` prints
+ * this table and a test compares the two; a new event type breaks the build here until its row
+ * exists.
  */
 export const CLASSIFICATION_TABLE = {
   RUN_STARTED: lifecycle("Opens a run; shows at most a spinner."),
@@ -156,7 +155,9 @@ export const CLASSIFICATION_TABLE = {
   },
 } as const satisfies Record<EventType, ClassificationRow>;
 
-/** The parts of a `RunAgentInput`, classified like events so that one policy covers both directions. */
+/**
+ * The parts of a `RunAgentInput`, classified like events so that one policy covers both directions.
+ */
 export const INPUT_TABLE = {
   request: lifecycle("Asks for a run; every request does at least this."),
   user_message: text("The person speaks."),
@@ -189,7 +190,7 @@ export const INPUT_TABLE = {
   },
 } as const satisfies Record<InputPart, ClassificationRow>;
 
-/** Whether a name is that of a part of a request. */
+/** Whether a name is a part of a request. */
 export function isInputPart(name: string): name is InputPart {
   return Object.hasOwn(INPUT_TABLE, name);
 }

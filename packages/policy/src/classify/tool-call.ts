@@ -6,10 +6,10 @@ import type { ClassifyContext } from "./context.js";
 import { refineNamed } from "./refinement.js";
 import type { Refinements } from "./refinement.js";
 
-/** The name of an event that belongs to a call whose start nobody saw. */
+/** The name of an event whose call has no known start. */
 const UNKNOWN_TOOL = "unknown tool call";
 
-/** The agent's own tools show up as progress in the chat; the client's act on the person's side. */
+/** The agent's own tools appear as progress in the chat; the client's act in the client. */
 export function toolAspect(
   name: string | undefined,
   context: ClassifyContext,
@@ -32,13 +32,14 @@ export function toolAspect(
   return name === undefined ? base : refineNamed(base, refinements.tools, name);
 }
 
-/** What the tool rules need to know of the call an event belongs to. */
+/** The facts that the tool rules need about the call of an event. */
 export function toolCallFacts(
   known: string | undefined,
   argumentText: string | undefined,
   context: ClassifyContext,
 ): ToolCallFacts {
-  // A call nobody saw start is held against the lists under a name no list has, and counts as the client's.
+  // A call without a known start is matched under a name that no list has, and counts as the
+  // client's.
   const name = known ?? UNKNOWN_TOOL;
   const byClient = known === undefined || context.clientTools?.has(known) !== false;
   if (argumentText === undefined) return { name, byClient, state: "partial" };
@@ -48,7 +49,10 @@ export function toolCallFacts(
     : { name, byClient, state: "whole", arguments: parsed };
 }
 
-/** Tool calls inside a list of messages: the way around a filter that only reads TOOL_CALL_* events. */
+/**
+ * Tool calls inside a list of messages: they would bypass a filter that only reads TOOL_CALL_*
+ * events.
+ */
 export function toolCallsOfMessages(
   messages: readonly Message[],
   context: ClassifyContext,

@@ -9,7 +9,7 @@ import { coversPlace, coversSame } from "./covers.js";
 import { pairByName } from "./pairs.js";
 import { compareOnBlock, compareStrength } from "./strength.js";
 
-/** Compares `ag_ui`, which holds with its defaults where a document only has other blocks about AG-UI. */
+/** Compares `ag_ui`, whose defaults apply when a document only has other AG-UI blocks. */
 export function compareAgUi(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const [left, right]: AgUiBlock[] = [before.rules.ag_ui ?? {}, after.rules.ag_ui ?? {}];
   if (left === undefined || right === undefined) return [];
@@ -33,7 +33,7 @@ function compareTransport(before: string, after: string): PolicyChange[] {
   return compareText("transport", before, after, effect);
 }
 
-/** An entry takes away: what it covers needs its very scope. */
+/** An entry restricts: events it covers need exactly its scope. */
 function compareScopes(
   before: readonly CapabilityScope[],
   after: readonly CapabilityScope[],

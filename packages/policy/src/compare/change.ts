@@ -2,24 +2,24 @@ import type { Effect } from "./effect.js";
 
 /** One difference in meaning. */
 export type PolicyChange = {
-  /** What differs, in the words of the document: `call.allow`, `outbound submit`. */
+  /** The setting that differs, in the terms of the document: `call.allow`, `outbound submit`. */
   readonly setting: string;
   readonly kind: "added" | "removed" | "widened" | "narrowed" | "changed";
   readonly effect: Effect;
-  /** What it was and what it is, without the setting: `200 → 1000`. */
+  /** The old and the new value, without the setting: `200 → 1000`. */
   readonly says: string;
 };
 
-/** What changed in one block of the document. */
+/** The changes in one block of the document. */
 export type BlockDiff = {
   readonly block: string;
   readonly verdict: Effect;
   readonly changes: readonly PolicyChange[];
 };
 
-/** What lies between two policies; `verdict` is about everything together. */
+/** The differences between two policies; `verdict` covers all of them. */
 export type PolicyDiff = {
   readonly verdict: Effect;
-  /** Blocks with a change, in the order they are asked. */
+  /** Blocks with a change, in evaluation order. */
   readonly blocks: readonly BlockDiff[];
 };

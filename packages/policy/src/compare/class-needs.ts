@@ -8,13 +8,13 @@ import type { PolicyChange } from "./change.js";
 import { compareChoice } from "./compare-values.js";
 import type { Effect } from "./effect.js";
 
-/** What an event of a class needs to pass, the least first. */
+/** The requirements of a class, the least first. */
 export const NEEDS = ["nothing", "any token", "a token with its scope"] as const;
 
-/** One of them. */
+/** One of these requirements. */
 export type Need = (typeof NEEDS)[number];
 
-/** What `ag_ui` and `ag_ui_inbound` together ask of a class, however they say it. */
+/** The requirement of a class that `ag_ui` and `ag_ui_inbound` define together. */
 export function needOf(
   document: PolicyDocument,
   direction: Direction,
@@ -30,7 +30,7 @@ export function needOf(
   return inbound.default === "allow" ? plain : "a token with its scope";
 }
 
-/** Compares what each class needs in one direction. */
+/** Compares the requirements of each class in one direction. */
 export function compareNeeds(
   before: PolicyDocument,
   after: PolicyDocument,
@@ -46,13 +46,13 @@ export function compareNeeds(
   );
 }
 
-/** What it does that needs of one kind take the place of another. */
+/** The effect of replacing one requirement with another. */
 export function compareNeedRanks(before: number | undefined, after: number | undefined): Effect {
-  // What needs nothing is the loosest there can be, whatever the other side is.
+  // No requirement is the loosest, whatever the other side is.
   if (after === 0) return before === 0 ? "same" : "looser";
   if (before === 0) return "stricter";
   if (before === 1 && after === 1) return "same";
-  // Of two classes that need their scope each is opened by another token.
+  // Two classes that need their own scope are allowed by different tokens.
   if (before === undefined || after === undefined || before === after) return "both";
   return after < before ? "looser" : "stricter";
 }

@@ -20,7 +20,7 @@ import { pairByName } from "./pairs.js";
 const LISTS = ["tools", "custom", "raw", "activities", "interrupts", "state"] as const;
 const BOTH: readonly Direction[] = ["outbound", "inbound"];
 
-/** An entry, the events it is about, and, where it is known, what they are without it. */
+/** An entry, its events, and, if known, their class without it. */
 type Entry = {
   readonly name: string;
   readonly directions: readonly Direction[];
@@ -28,7 +28,7 @@ type Entry = {
   readonly otherwise?: Classification;
 };
 
-/** Compares `ag_ui_classify` by what the classes need under the later policy. */
+/** Compares `ag_ui_classify` by the requirements of the classes in the later policy. */
 export function compareClassify(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const [old, now] = [blockOf(before), blockOf(after)];
   const [left, right] = [entriesOf(old), entriesOf(now)];
@@ -95,7 +95,7 @@ function effectOf(
   const place = ({ event_type, target }: InputClassify): string =>
     canonicalJson({ event_type: event_type ?? null, target: (target ?? null) as JsonValue });
   const isSamePlace = place(before?.says ?? {}) === place(after?.says ?? {});
-  // Where a rule looks at more than the class, another type or target may lead past it, or into it.
+  // If a rule uses more than the class, another type or target may avoid it, or match it.
   if (looksBeyondClass(policy, isSamePlace)) return "both";
   if (isAboutListed(policy, before, after)) return "both";
   const claims = compareClaims(before, after);
@@ -111,7 +111,7 @@ function effectOf(
   return effects.size === 1 ? only : "both";
 }
 
-/** How much the class of an entry needs; unknown where only the table, or an earlier entry, would say. */
+/** The requirement of an entry's class; unknown if it depends on the table or an earlier entry. */
 function needUnder(
   policy: PolicyDocument,
   direction: Direction,
@@ -125,7 +125,7 @@ function needUnder(
   return name === undefined ? undefined : NEEDS.indexOf(needOf(policy, direction, name));
 }
 
-/** Properties that the policy lists are display, whatever the table says, until an entry gives them a class. */
+/** Listed properties are display, whatever the table, until an entry gives them a class. */
 function isAboutListed(
   policy: PolicyDocument,
   before: Entry | undefined,
@@ -137,8 +137,8 @@ function isAboutListed(
 }
 
 /**
- * What an agent says of its event is refused where it is less than the class, or another target: with a lower class
- * some of it passes that did not. Nobody says anything of the parts of a request.
+ * A claim below the class, or with another target, is refused: with a lower class some claims pass
+ * that did not. The parts of a request have no claims.
  */
 function compareClaims(before: Entry | undefined, after: Entry | undefined): Effect {
   if ((after ?? before)?.otherwise !== undefined) return "same";
@@ -152,7 +152,7 @@ function compareClaims(before: Entry | undefined, after: Entry | undefined): Eff
   return isAtLeastAsStrict(higher, lower) ? "stricter" : "looser";
 }
 
-/** The first entry that matches decides, so that another order may mean something else. */
+/** The first matching entry decides, so another order may have another meaning. */
 function compareOrderOf(before: readonly Entry[], after: readonly Entry[]): PolicyChange[] {
   const shared = (entries: readonly Entry[], others: readonly Entry[]): string[] => {
     const names = new Set(others.map(({ name }) => name));

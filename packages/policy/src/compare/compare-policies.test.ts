@@ -9,7 +9,7 @@ const changes = (before: string, after: string): PolicyChange[] =>
   diff(before, after).blocks.flatMap((block) => block.changes);
 const BASE = "ag_ui: { allow_display_without_capability: true }\n";
 
-test("the same in other words is the same", () => {
+test("equivalent policies have no changes", () => {
   expect(
     diff(
       "hushspec: '0.1.0'\nrules:\n  ag_ui: { restricted_classifications: [alert, mutate, create, destroy, navigate, submit] }\n",
@@ -188,7 +188,7 @@ test.each([
   expect(diff(padded(after), padded(before)).verdict).toBe(back[verdict] ?? verdict);
 });
 
-test("a policy that is switched off denies everything, and what else it says does not count", () => {
+test("a disabled policy denies everything, and its other settings are ignored", () => {
   const closed = "ag_ui: { enabled: false }\nag_ui_content: {}\n";
   expect(diff(BASE, closed)).toMatchObject({ verdict: "stricter", blocks: [{ block: "ag_ui" }] });
   expect(diff(closed, BASE).verdict).toBe("looser");

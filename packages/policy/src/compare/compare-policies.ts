@@ -17,7 +17,7 @@ import { compareVelocity } from "./velocity-block.js";
 
 type Compare = (before: PolicyDocument, after: PolicyDocument) => PolicyChange[];
 
-/** Blocks whose rules are asked about every event, in the order of the questions. */
+/** Blocks whose rules are evaluated for every event, in evaluation order. */
 const EVENT_BLOCKS: readonly (readonly [block: string, compare: Compare])[] = [
   ["ag_ui", compareAgUi],
   ["ag_ui_inbound", compareInbound],
@@ -32,8 +32,8 @@ const EVENT_BLOCKS: readonly (readonly [block: string, compare: Compare])[] = [
 ];
 
 /**
- * Says what changes in meaning between two resolved documents, with every default filled in: a policy that says the
- * same in other words has no changes. What cannot be decided counts as both.
+ * The differences in meaning between two resolved documents, with every default filled in: an
+ * equivalent policy has no changes. An undecidable difference counts as both.
  */
 export function comparePolicies(before: PolicyDocument, after: PolicyDocument): PolicyDiff {
   const isOpen = [before, after].map(isAsked);
@@ -52,12 +52,12 @@ export function comparePolicies(before: PolicyDocument, after: PolicyDocument): 
   return { verdict: joinEffects(blocks.map(({ verdict }) => verdict)), blocks };
 }
 
-/** Whether the rules are asked at all; otherwise everything is denied. */
+/** Whether the rules are evaluated at all; otherwise everything is denied. */
 function isAsked({ rules }: PolicyDocument): boolean {
   return rules.ag_ui === undefined ? speaksAboutAgUi(rules) : rules.ag_ui.enabled !== false;
 }
 
-/** Where a policy has no rules to ask, everything is denied, and nothing else in it counts. */
+/** Without rules everything is denied, and the other settings do not matter. */
 function compareClosed(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const [wasOpen, isOpen] = [isAsked(before), isAsked(after)];
   const [old, now] = [before.mode ?? "enforce", after.mode ?? "enforce"];
@@ -84,7 +84,7 @@ function compareInbound(before: PolicyDocument, after: PolicyDocument): PolicyCh
   ];
 }
 
-/** Texts for people, and blocks that are about something else than AG-UI. */
+/** Texts for people, and blocks that are not about AG-UI. */
 function compareHeads(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const guards = (document: PolicyDocument): string =>
     Object.keys(document.rules)

@@ -16,19 +16,19 @@ export function compareChoice<Value extends string>(
   return [{ setting, kind: "changed", effect, says: `${before} → ${after}` }];
 }
 
-/** A flag that takes something away from what passes when it is set. */
+/** A flag that restricts when set. */
 export function compareFlag(setting: string, before: boolean, after: boolean): PolicyChange[] {
   return compareChoice(setting, String(before), String(after), ["false", "true"]);
 }
 
-/** An upper bound; infinity means none. */
+/** An upper limit; infinity means none. */
 export function compareLimit(setting: string, before: number, after: number): PolicyChange[] {
   if (before === after) return [];
   const effect = after > before ? "looser" : "stricter";
   return [{ setting, kind: "changed", effect, says: `${bound(before)} → ${bound(after)}` }];
 }
 
-/** A value of which neither is the stricter one: how it weighs has to be said. */
+/** A value without a stricter side: the caller states its effect. */
 export function compareText(
   setting: string,
   before: string,
@@ -39,10 +39,13 @@ export function compareText(
   return [{ setting, kind: "changed", effect, says: `${before} → ${after}` }];
 }
 
-/** Names, or every name there can be. */
+/** Names, or all names. */
 export type Names = readonly string[] | "any";
 
-/** Two lists of names, of which a longer one is looser or stricter; what another entry covers adds nothing. */
+/**
+ * Two lists of names, of which a longer one is looser or stricter; names that another entry covers
+ * add nothing.
+ */
 export function compareNames(
   setting: string,
   before: Names,

@@ -8,7 +8,7 @@ import { compareOnBlock, compareStrength } from "./strength.js";
 
 type Condition = ConditionRule & Required<Pick<ConditionRule, "mode" | "on_block">>;
 
-/** Compares `ag_ui_conditions`, one condition at a time: each of them can only take away. */
+/** Compares `ag_ui_conditions`, one condition at a time: each can only restrict. */
 export function compareConditions(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   return pairByName(conditionsOf(before), conditionsOf(after), ({ id }) => id).flatMap(
     ({ name, before: old, after: now }) => compareCondition(name, old, now),
@@ -37,7 +37,7 @@ function compareCondition(
       describeMatch(after.match),
       compareMatches(before.match, after.match),
     ),
-    // Of two expressions nobody can say in general which blocks more.
+    // In general it is undecidable which of two expressions blocks more.
     ...compareText(`${id} when`, before.when, after.when, "both"),
     ...compareText(`${id} effect`, before.effect ?? "block", after.effect ?? "block", "both"),
     ...compareText(`${id} reason`, before.reason ?? "none", after.reason ?? "none", "same"),

@@ -32,7 +32,7 @@ function compareSettings(before: ContentSettings, after: ContentSettings): Polic
       ACTIONS,
     ),
     ...compareChoice("sources", sourcesOf(before), sourcesOf(after), SOURCES),
-    // Hosts open what is blocked only.
+    // Hosts matter only while images are blocked.
     ...(before.images && after.images
       ? compareNames("image_hosts", before.imageHosts, after.imageHosts, "looser", coversSame)
       : []),

@@ -1,4 +1,4 @@
-/** What a change does to what passes: more of it, less of it, either, or nothing. */
+/** The effect of a change on the allowed events: more, fewer, either, or no change. */
 export type Effect = "looser" | "stricter" | "both" | "same";
 
 /** The effect of several changes together. */
@@ -9,7 +9,7 @@ export function joinEffects(effects: Iterable<Effect>): Effect {
   return seen.has("stricter") ? "stricter" : "same";
 }
 
-/** The effect of the change the other way round. */
+/** The effect of the reverse change. */
 export function reverseOf(effect: Effect): Effect {
   if (effect === "looser") return "stricter";
   return effect === "stricter" ? "looser" : effect;

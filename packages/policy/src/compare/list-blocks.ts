@@ -94,7 +94,7 @@ function compareQuarantine(
   }
   return [
     ...compareLimit(`${setting}.denials`, before.denials, after.denials),
-    // The longer the window, the more denials lie within it.
+    // A longer window contains more denials.
     ...compareLimit(`${setting}.window_seconds`, before.window_seconds, after.window_seconds).map(
       (change): PolicyChange => ({ ...change, effect: reverseOf(change.effect) }),
     ),
@@ -131,7 +131,10 @@ function guardedBy(block: ToolsBlock): string[] {
 
 type SpelledLists = readonly [lists: NameLists | undefined, guarded: readonly string[]];
 
-/** Names that pass only because `allow` spells them out: to a wildcard or a default they may be another's look-alike. */
+/**
+ * Names that pass only because `allow` lists them exactly: a wildcard or a default may see them as
+ * a look-alike of another name.
+ */
 function compareSpelled(
   setting: string,
   before: SpelledLists,
@@ -151,7 +154,7 @@ function allowedBy(lists: NameLists | undefined): Names {
   return lists.allow ?? [];
 }
 
-/** Of two schemas nobody can say in general which takes more. */
+/** In general it is undecidable which of two schemas accepts more. */
 function compareArguments(
   before: NonNullable<ToolsBlock["arguments"]>,
   after: NonNullable<ToolsBlock["arguments"]>,

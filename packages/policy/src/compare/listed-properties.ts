@@ -8,13 +8,13 @@ import { reverseOf } from "./effect.js";
 import type { Effect } from "./effect.js";
 import { looksBeyondClass } from "./looks-beyond.js";
 
-/** Patterns of forwarded properties that do no more than they are listed for. */
+/** Patterns of forwarded properties that do only what they are listed for. */
 export function listedProperties(document: PolicyDocument): readonly string[] {
   if (compileRequestSettings(document).mode("forwarded_props") === "off") return [];
   return document.rules.ag_ui_request?.forwarded_props?.allow ?? [];
 }
 
-/** Compares what listing a property does to its class, where that is not what the list says anyway. */
+/** Compares how listing a property affects its class, apart from the list itself. */
 export function compareListed(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const named = before.rules.ag_ui_classify;
   const isNamed = named?.input?.forwarded_props?.classification !== undefined;
@@ -34,7 +34,7 @@ export function compareListed(before: PolicyDocument, after: PolicyDocument): Po
     .filter((change) => change.effect !== "same");
 }
 
-/** A listed property is display where it would have been mutate. */
+/** A listed property is display instead of mutate. */
 function effectOfListing(policy: PolicyDocument): Effect {
   if (looksBeyondClass(policy, true)) return "both";
   const [unlisted, listed] = (["mutate", "display"] as const).map((name) =>

@@ -1,7 +1,7 @@
 import { isActive } from "../compile/rule.js";
 import type { PolicyDocument } from "../document/model.js";
 
-/** Whether some rule looks at what an entry changes: the class, and type and target where those differ. */
+/** Whether a rule uses what an entry changes: the class, and type and target if those differ. */
 export function looksBeyondClass({ rules }: PolicyDocument, isSamePlace: boolean): boolean {
   const conditions = isActive(rules.ag_ui_conditions) ? (rules.ag_ui_conditions.rules ?? []) : [];
   const caps = [rules.velocity ?? []].flat().filter(isActive);
@@ -17,7 +17,7 @@ export function looksBeyondClass({ rules }: PolicyDocument, isSamePlace: boolean
 
 const CLASS_KEYS = ["classification"] as const;
 const PLACE_KEYS = [...CLASS_KEYS, "event_type", "component_type", "component_id"] as const;
-/** An expression that has the event otherwise than for a field it names may read any of them. */
+/** An expression that uses the event other than by named fields may read any of them. */
 const READS = {
   class: /classification|\bevent\b(?!\s*\.\s*[a-z_]\w*\b(?!\s*\())/iu,
   place: /classification|event_type|target|\bevent\b(?!\s*\.\s*[a-z_]\w*\b(?!\s*\())/iu,

@@ -2,7 +2,7 @@ import type { EventMatch } from "../document/model.js";
 import { coversGlob } from "./covers.js";
 import type { Effect } from "./effect.js";
 
-/** What it does to a rule that takes away when it looks at other events than before. */
+/** The effect of another `match` on a rule that restricts. */
 export function compareMatches(
   before: EventMatch | undefined,
   after: EventMatch | undefined,
@@ -22,7 +22,7 @@ function coversMatch(wide: EventMatch, narrow: EventMatch): boolean {
   });
 }
 
-/** A match in words. */
+/** A match as text. */
 export function describeMatch(match: EventMatch | undefined): string {
   const parts = Object.entries(match ?? {}).map(([key, value]) => `${key} ${value}`);
   return parts.length === 0 ? "every event" : parts.join(", ");

@@ -9,7 +9,7 @@ const ACTIONS = ["allow", "observe", "block"] as const;
 const LISTS = ["open", "parts", "whole"] as const;
 const SETTINGS = ["unknown_user", "unknown_system"] as const;
 
-/** Compares `ag_ui_messages`, which holds with its defaults without the block. */
+/** Compares `ag_ui_messages`, whose defaults apply without the block. */
 export function compareMessages(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const says = ({ rules, ...document }: PolicyDocument, setting: (typeof SETTINGS)[number]) => {
     const action = unknownAction(rules.ag_ui_messages, setting);

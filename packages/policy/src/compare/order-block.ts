@@ -9,7 +9,7 @@ const SEVERITIES: ReadonlyMap<string, string> = new Map(
   Object.entries(ORDER_RULES).map(([id, { severity }]) => [id, severity]),
 );
 
-/** Compares `ag_ui_order`, which holds with its defaults without the block. */
+/** Compares `ag_ui_order`, whose defaults apply without the block. */
 export function compareOrder(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   return compareBlocks(
     [before, after],

@@ -5,7 +5,7 @@ export type Pair<Entry> = {
   readonly after: Entry | undefined;
 };
 
-/** Pairs the entries of two lists by name; of several with one name the first with the first. */
+/** Pairs the entries of two lists by name; entries of the same name in order. */
 export function pairByName<Entry>(
   before: readonly Entry[],
   after: readonly Entry[],

@@ -96,7 +96,10 @@ const question = fc
     },
   }));
 
-/** A policy, and the same with a key or two of another: two policies of chance would differ in everything. */
+/**
+ * A policy, and the same with a key or two of another: two random policies would differ in
+ * everything.
+ */
 const pair = fc
   .tuple(document, document, fc.array(fc.nat(11), { maxLength: 2 }))
   .map(([one, other, taken]): [PolicyDocument, PolicyDocument] => {
@@ -139,7 +142,7 @@ test("what is called stricter lets nothing new pass, what is called looser stops
   }
 });
 
-test("the way back has the opposite verdict", () => {
+test("the reverse change has the opposite verdict", () => {
   const back = { looser: "stricter", stricter: "looser", both: "both", same: "same" } as const;
   fc.assert(
     fc.property(pair, ([before, after]) => {

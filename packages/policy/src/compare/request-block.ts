@@ -15,7 +15,7 @@ import { compareStrength } from "./strength.js";
 const ACCEPTANCE = ["accept", "refuse"] as const;
 const UNKNOWN_KEYS = ["strip", "refuse"] as const;
 
-/** Compares `ag_ui_request`, whose checks hold without the block too. */
+/** Compares `ag_ui_request`, whose checks also apply without the block. */
 export function compareRequest(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const [old, now] = [compileRequestSettings(before), compileRequestSettings(after)];
   const [left, right]: RequestBlock[] = [
@@ -95,7 +95,7 @@ function compareAccepted(before: string, after: string): PolicyChange[] {
 
 type Pinned = { [tool: string]: string } | undefined;
 
-/** With the list, only what it names may be declared, and only as it was. */
+/** With the list, a client may declare only listed tools, unchanged. */
 function comparePinned(before: Pinned, after: Pinned): PolicyChange[] {
   const names = (pinned: Pinned): readonly string[] | "any" =>
     pinned === undefined ? "any" : Object.keys(pinned);

@@ -3,17 +3,17 @@ import type { BlockHeader, OnBlock, PolicyDocument, PolicyMode } from "../docume
 import type { PolicyChange } from "./change.js";
 import { compareText } from "./compare-values.js";
 
-/** How much a rule can do: nothing, note what it would have blocked, or block. */
+/** The mode of a rule: off, observe or block. */
 export type Strength = "off" | PolicyMode;
 
 const STRENGTHS: readonly Strength[] = ["off", "observe", "enforce"];
 
-/** The strength of an optional block: one that is not there, or switched off, has none. */
+/** The strength of an optional block: a missing or disabled one has none. */
 export function strengthOf(document: PolicyDocument, block: BlockHeader | undefined): Strength {
   return isActive(block) ? blockSettings(document, block).mode : "off";
 }
 
-/** Compares how much a rule can do. */
+/** Compares the modes of a rule. */
 export function compareStrength(
   setting: string,
   before: Strength,
@@ -27,8 +27,9 @@ export function compareStrength(
 }
 
 /**
- * Compares two optional blocks: their strength, what clients see of a block, and, where both are on, what they say.
- * A block that only observes is compared as if it blocked: what it would let through one day is what its readers ask.
+ * Compares two optional blocks: their strength, the client's view of a block, and, if both are on,
+ * their settings. A block in observe mode is compared as if it blocked: its readers want to know
+ * what it will allow in enforce mode.
  */
 export function compareBlocks<Block extends BlockHeader>(
   documents: readonly [before: PolicyDocument, after: PolicyDocument],
@@ -49,7 +50,7 @@ export function compareBlocks<Block extends BlockHeader>(
   return [...mode, ...compare(before, after), ...seen];
 }
 
-/** What clients see of a block changes nothing about what passes. */
+/** The client's view of a block does not affect what passes. */
 export function compareOnBlock(before: OnBlock, after: OnBlock): PolicyChange[] {
   return compareText("on_block", before, after, "same");
 }

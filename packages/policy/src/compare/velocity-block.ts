@@ -16,7 +16,7 @@ type Cap = {
   readonly limit: VelocityLimit;
 };
 
-/** Compares `velocity`, one cap at a time: each of them can only take away. */
+/** Compares `velocity`, one cap at a time: each can only restrict. */
 export function compareVelocity(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const [left, right] = [namedCaps(before), namedCaps(after)];
   const changes = pairByName(left, right, ({ name }) => name).flatMap(
@@ -30,13 +30,16 @@ export function compareVelocity(before: PolicyDocument, after: PolicyDocument): 
   ];
 }
 
-/** Whether a condition reads what the caps count, by their places in the list: it may then mean something else. */
+/** Whether a condition reads the counts of the caps by index: it may then have another meaning. */
 function readsCounters({ rules }: PolicyDocument): boolean {
   const block = rules.ag_ui_conditions;
   return isActive(block) && (block.rules ?? []).some(({ when }) => /\bcounters\b/u.test(when));
 }
 
-/** Caps without an id of their own are known by what they count, so that one more before them changes nothing. */
+/**
+ * Caps without an id are identified by what they count, so that a new cap before them changes
+ * nothing.
+ */
 function namedCaps(document: PolicyDocument): Cap[] {
   const value = document.rules.velocity;
   const sources = value === undefined ? [] : Array.isArray(value) ? value : [value];
@@ -88,7 +91,7 @@ function compareAmounts(
   return joinEffects(
     [
       ...compareLimit("at once", before.capacity, after.capacity),
-      // A longer window holds more of what was delivered; a bucket only knows how fast it fills again.
+      // A longer window contains more delivered events; a bucket only has a refill rate.
       ...(isBucket
         ? compareLimit("rate", before.max / before.windowMs, after.max / after.windowMs)
         : compareLimit("window", after.windowMs, before.windowMs)),

@@ -25,7 +25,7 @@ const around = {
   variables: { event: {}, session: {} },
 } as const;
 
-/** A request with a property of its own, from a browser without a token. */
+/** A request with its own property, from a browser without a token. */
 const request: Facts = ({ refinements }) => {
   const input: RunAgentInput = {
     threadId: "t",

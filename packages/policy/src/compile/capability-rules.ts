@@ -18,12 +18,12 @@ import type { DenialMaker, Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 import { scopeSetOf } from "./scope-set.js";
 
-/** Restricted unless a policy says otherwise: everything but display, alert included. */
+/** The default restricted classes: everything except display, alert included. */
 export const DEFAULT_RESTRICTED: readonly Classification[] = CLASSIFICATIONS.filter(
   (name) => name !== "display",
 );
 
-/** Which classes need a token, in either direction. */
+/** The classes that need a token, in either direction. */
 export function compileCapabilityRules(document: PolicyDocument, block: AgUiBlock): Rule[] {
   const restricted = classificationBits(block.restricted_classifications ?? DEFAULT_RESTRICTED);
   const open = block.allow_display_without_capability === true;
@@ -86,8 +86,8 @@ function inboundRule(
 
 const BITS: ReadonlyMap<string, number> = new Map(Object.entries(CLASSIFICATION_BIT));
 
-// A claim may raise the class, but must not carry an event out of a restricted one: both count. A class
-// nobody knows has no bit that a policy could have left open.
+// A claim may raise the class, but must not move an event out of a restricted one: both count. An
+// unknown class has no bit that a policy could have left open.
 function bitsOf(aspect: Aspect): number {
   const effective = BITS.get(aspect.classification);
   const derived = BITS.get(aspect.derived);
@@ -96,7 +96,7 @@ function bitsOf(aspect: Aspect): number {
 }
 
 type Gate = {
-  /** A valid token whose scopes cover the event, in each of the closed classes (as bits) it has. */
+  /** A valid token whose scopes cover the event, in each of its closed classes (as bits). */
   scoped(facts: DecisionFacts, aspect: Aspect, closed: number): Denial | undefined;
   /** Any valid token. */
   present(facts: DecisionFacts): Denial | undefined;
@@ -127,7 +127,7 @@ function createGate(rule: PolicyRuleId, onBlock: OnBlock): Gate {
       }
       const refusal = constraint(capability, facts.event, aspect, make);
       if (refusal !== undefined || aspect.derived === aspect.classification) return refusal;
-      // A token for submitting must not navigate because the agent calls its navigation a submission.
+      // A token for submit must not allow navigate because the agent calls its navigation a submit.
       const derived = CLASSIFICATION_BIT[aspect.derived];
       if ((closed & derived) === 0) return undefined;
       if (!scopes.covers(derived, aspect.target)) return unauthorized;

@@ -18,7 +18,7 @@ const CODES = {
   rejected: "capability_rejected",
 } as const satisfies Record<Refused, ReasonCode>;
 
-/** Code and sentence of the denial for a token that is not valid. */
+/** Code and reason of the denial for an invalid token. */
 export function reasonOfStatus(status: Refused): readonly [ReasonCode, string] {
   return [CODES[status], CAPABILITY_STATUS_REASONS[status]];
 }

@@ -234,7 +234,7 @@ test("Chio's velocity is a token bucket per scope", () => {
   ]);
 });
 
-test("events of a call nobody saw start do not pass a list of tools", () => {
+test("events of a call without a known start do not pass a list of tools", () => {
   const policy = policyOf(`${OPEN}ag_ui_tools: { call: { allow: [show] } }\n`);
   const facts = classifyEvent({ type: "TOOL_CALL_ARGS", toolCallId: "c", delta: "{}" });
   expect(verdict(policy, facts, { capability: token("*") })).toBe("tool may not be called");
@@ -248,7 +248,7 @@ test("a condition that reads arguments makes calls wait for them", () => {
 });
 
 test.each(["t.arguments.force == true", "has(t.arguments.force)", "t.arguments != null"])(
-  "a condition that asks for arguments nobody here can read blocks the call: %s",
+  "a condition that reads unreadable arguments blocks the call: %s",
   (asked) => {
     const policy = policyOf(
       `${OPEN}ag_ui_conditions: { rules: [{ id: a, when: 'event.tools.exists(t, t.name == "pay" && ${asked})' }] }\n`,

@@ -28,13 +28,16 @@ import { compileToolRules } from "./tool-rules.js";
 import { compileVelocity } from "./velocity-rules.js";
 import type { VelocityLimit } from "./velocity-rules.js";
 
-/** What a counter has to count for a policy. */
+/** The limits that a counter tracks for a policy. */
 export type PolicyCounterLimits = {
   readonly maxEventsPerSecond: number;
   readonly velocity: readonly VelocityLimit[];
 };
 
-/** A policy as a function. Pure and synchronous; never throws on data; one shared object for every allow. */
+/**
+ * A compiled policy. Pure and synchronous; never throws on data; returns one shared object for
+ * every allow.
+ */
 export type CompiledPolicy = {
   /** SHA-256 (hex) of the resolved document, for log entries. */
   readonly hash: string;
@@ -45,27 +48,30 @@ export type CompiledPolicy = {
   /** The policy's additions to the classification table, for `classifyEvent`. */
   readonly refinements: Refinements;
   readonly limits: PolicyCounterLimits;
-  /** What a browser may say in a request, with every default filled in. */
+  /** The request settings, with every default filled in. */
   readonly request: RequestSettings;
-  /** What a message list may bring that is not the agent's, with every default filled in. */
+  /** The message list settings, with every default filled in. */
   readonly messages: MessageSettings;
-  /** What text is read for; `undefined` where the policy does not ask. */
+  /** The content settings; `undefined` if the policy has none. */
   readonly content: ContentSettings | undefined;
-  /** Ids of all rules, in the order they are asked. */
+  /** Ids of all rules, in evaluation order. */
   readonly rules: readonly string[];
   evaluate(facts: DecisionFacts): Decision;
-  /** The same decision with every rule, what it saw and what it said. */
+  /** The same decision with every rule, its input and its result. */
   explain(facts: DecisionFacts): Trace;
-  /** Whether a call of this tool has to be held until its arguments are whole. */
+  /** Whether a call of this tool must be held until its arguments are complete. */
   needsArguments(toolName: string): boolean;
-  /** Milliseconds within which denied calls of a thread count against its tools; undefined where they do not. */
+  /**
+   * Milliseconds within which denied calls of a thread count against its tools; undefined if they
+   * do not.
+   */
   readonly quarantineMs: number | undefined;
 };
 
 /**
  * Compiles a policy.
  *
- * @throws TypeError or RangeError when a document was not loaded with `loadPolicy` and holds an
+ * @throws TypeError or RangeError when a document was not loaded with `loadPolicy` and contains an
  * expression that does not compile
  */
 export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPolicy {
@@ -109,7 +115,7 @@ export function compilePolicy(source: LoadedPolicy | PolicyDocument): CompiledPo
   };
 }
 
-/** What a browser may say, and which properties of its own a policy opens by listing them. */
+/** The request settings, and the properties that a policy allows by listing them. */
 function openRequest(document: PolicyDocument): {
   settings: RequestSettings;
   listsProperty: (key: string) => boolean;
@@ -119,7 +125,7 @@ function openRequest(document: PolicyDocument): {
   return { settings, listsProperty: isOn ? settings.forwardedProps.allowsKey : () => false };
 }
 
-/** Patterns of tools whose arguments some condition reads. */
+/** Patterns of tools whose arguments a condition reads. */
 function toolsOfConditions(document: PolicyDocument): string[] {
   return (document.rules.ag_ui_conditions?.rules ?? []).flatMap(({ match, when }) => {
     if (match?.tool !== undefined) return [match.tool];
@@ -127,7 +133,7 @@ function toolsOfConditions(document: PolicyDocument): string[] {
   });
 }
 
-// The order only decides which of several reasons a blocked event gets.
+// The order only determines which of several reasons a blocked event gets.
 function compileRules(
   document: PolicyDocument,
   tools: readonly Rule[],
@@ -148,8 +154,9 @@ function compileRules(
 }
 
 /**
- * A fragment about components or tools alone still speaks about AG-UI: the defaults of `ag_ui` hold, and
- * they ask for a capability. A document without any such block says nothing, so nothing is allowed.
+ * A fragment about components or tools alone is still about AG-UI: the defaults of `ag_ui` apply,
+ * and they require a capability. A document without any such block has no rules, so nothing is
+ * allowed.
  */
 function agUiBlock(document: PolicyDocument): AgUiBlock | undefined {
   const { rules } = document;
@@ -185,7 +192,7 @@ function createEvaluator(
       try {
         denial = checkRule(rule, facts);
       } catch {
-        // Undecided is denied, and says nothing about the rules behind it: they are asked all the same.
+        // Undecided means denied; the rules after it are still evaluated.
         denial = failed;
         enforced ||= mode === "enforce";
       }

@@ -8,7 +8,10 @@ import { blockSettings, denials, isActive } from "./rule.js";
 
 type IdTable = { has(target: Target): boolean };
 
-/** Compiles `ag_ui_components`: cost depends on the length of the names, not on how many rules there are. */
+/**
+ * Compiles `ag_ui_components`: the cost depends on the length of the names, not on the number of
+ * rules.
+ */
 export function compileComponentRule(document: PolicyDocument): Rule[] {
   const block: ComponentsBlock | undefined = document.rules.ag_ui_components;
   if (!isActive(block)) return [];
@@ -33,7 +36,7 @@ export function compileComponentRule(document: PolicyDocument): Rule[] {
       check(_facts, aspect) {
         const { target } = aspect;
         if (target === undefined) {
-          // A form or a toast without a name would slip past every list of names.
+          // A form or a toast without a name would bypass every list of names.
           const { eventType } = aspect;
           return eventType === "form_action" || eventType === "notification" ? required : undefined;
         }
@@ -66,7 +69,7 @@ function idTableOf(entries: readonly string[] | undefined): IdTable | undefined 
   const tries = new Map<string, NameTrie>();
   for (const [type, ids] of byType) tries.set(type, createNameTrie(ids));
   return {
-    // An absent id is the empty name: only `type:*` lets it through.
+    // An absent id is the empty name: only `type:*` allows it.
     has: (target) => tries.get(target.component_type)?.has(target.component_id ?? "") ?? false,
   };
 }

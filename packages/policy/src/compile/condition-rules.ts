@@ -52,12 +52,12 @@ function conditionRule(
   };
 }
 
-/** The values behind a condition's names. */
+/** The values of a condition's names. */
 export function bindingsOf(facts: DecisionFacts): ConditionBindings {
   return (name) => SOURCES[name](facts);
 }
 
-// What we derived lies over what the event says of itself.
+// Derived values override the event's own members.
 const DERIVED: Overlay<EventFacts> = new Map<string, (event: EventFacts) => JsonValue>([
   ["event_type", eventTypeToJson],
   ["classification", (event) => event.classification],
@@ -69,7 +69,8 @@ const DERIVED: Overlay<EventFacts> = new Map<string, (event: EventFacts) => Json
       (event.toolCalls ?? []).map((call) => ({
         name: call.name,
         by_client: call.byClient,
-        // The client may read what the gateway cannot: a condition that asks for them has no answer.
+        // The client may read arguments that the gateway cannot: a condition that reads them has no
+        // result.
         get arguments() {
           if (call.state === "unparsable") throw new TypeError("the arguments cannot be read");
           return call.arguments ?? null;
@@ -78,7 +79,7 @@ const DERIVED: Overlay<EventFacts> = new Map<string, (event: EventFacts) => Json
   ],
 ]);
 
-// A state and an activity are changed by patches and by whole values; a condition sees both the same way.
+// Patches and whole values change a state and an activity; a condition sees both the same way.
 const DERIVED_WITH_CHANGES: Overlay<EventFacts> = new Map([
   ...DERIVED,
   ["delta", ({ changes }: EventFacts) => changes?.() ?? []],

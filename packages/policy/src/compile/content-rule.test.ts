@@ -9,7 +9,7 @@ const OPEN = `ag_ui: { allow_display_without_capability: true }
 ag_ui_inbound: { default: block, allow_classifications: [display, mutate] }
 `;
 
-/** The rule that speaks against an event, `allow` for none. */
+/** The rule that blocks an event, `allow` for none. */
 function ruleFor(
   event: JsonObject,
   block = "ag_ui_content: {}\n",
@@ -177,7 +177,7 @@ test("what people paste passes: controls, reversed text, flags, and markup to as
   expect(ruleFor(asked("why does <img src=x> not load? ![a](https://x.example)"))).toBe("allow");
 });
 
-/** The sentence of a block. */
+/** The reason of a block. */
 function reasonFor(event: JsonObject, block: string): string | undefined {
   const policy = policyOf(OPEN + block);
   const { subject } = readSubject(event, { refinements: policy.refinements });

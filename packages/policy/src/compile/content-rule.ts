@@ -22,7 +22,7 @@ const REASONS: Readonly<
   sources: "a content part points to an address without a public name",
 };
 
-/** The setting that lets pass what was found. */
+/** The setting that allows the finding. */
 const SETTINGS: Readonly<Record<ContentKind, string>> = {
   images: "its host in image_hosts, or images: allow,",
   links: "links: allow",
@@ -35,7 +35,7 @@ const SETTINGS: Readonly<Record<ContentKind, string>> = {
   max_event_characters: "a higher max_event_characters",
 };
 
-/** Compiles `ag_ui_content`: what text may not carry, in either direction. */
+/** Compiles `ag_ui_content`: the content that text may not contain, in either direction. */
 export function compileContentRule(document: PolicyDocument): Rule[] {
   const settings = compileContentSettings(document);
   if (settings === undefined) return [];
@@ -65,7 +65,7 @@ export function compileContentRule(document: PolicyDocument): Rule[] {
   ];
 }
 
-/** What was found in the message so far; who judges one event alone has it read here. */
+/** The finding in the message so far; an event that is evaluated alone is scanned here. */
 function contentOf(facts: DecisionFacts, settings: ContentSettings): ContentFinding | null {
   if (facts.content !== undefined) return facts.content;
   const event: JsonObject | undefined = facts.variables?.event;
@@ -75,7 +75,10 @@ function contentOf(facts: DecisionFacts, settings: ContentSettings): ContentFind
     : createContentReader(settings).read(event);
 }
 
-/** Where it was found, never what: the offset counts from the beginning of the message, however it was cut. */
+/**
+ * The position, never the content: the offset counts from the start of the message, however it was
+ * split.
+ */
 function placeOf({ offset, part }: ContentFinding): string {
   const within = part === undefined ? "" : ` in ${part}`;
   return offset === undefined ? within : `${within} at character ${offset + 1}`;

@@ -1,6 +1,6 @@
 import type { OnBlock } from "../document/model.js";
 
-/** Why an event is blocked, for queries; `reason` is the sentence for people. */
+/** Why an event is blocked, for queries; `reason` is the text for people. */
 export type ReasonCode =
   | "no_rules"
   | "transport_not_allowed"
@@ -40,7 +40,7 @@ export type ReasonCode =
   | "condition_failed"
   | "evaluation_failed";
 
-/** A block: which rule, why, and what the client sees of it. */
+/** A block: the rule, the reason, and what the client sees. */
 export type Denial = {
   readonly allow: false;
   readonly rule: string;
@@ -49,26 +49,29 @@ export type Denial = {
   readonly onBlock: OnBlock;
 };
 
-/** A pass; `observed` is the block that a rule in observe mode would have made. */
+/** An allow; `observed` is the block that a rule in observe mode would have made. */
 export type Permit = {
   readonly allow: true;
   readonly observed?: Denial;
-  /** Other rules that would have blocked as well, each once. */
+  /** Other rules that would have blocked as well, without duplicates. */
   readonly further?: readonly string[];
 };
 
-/** What is to happen to an event. */
+/** The decision about an event. */
 export type Decision = Permit | Denial;
 
-/** The one object every plain allow returns. */
+/** The object that every plain allow returns. */
 export const ALLOW: Permit = Object.freeze({ allow: true });
 
 const permits = new WeakMap<Denial, Permit>();
 
-/** Rules that a pass names beside the first. */
+/** Maximum number of further rules in an allow. */
 export const MAX_FURTHER_RULES = 16;
 
-/** A pass that remembers the block; the same object every time, unless other rules would have blocked as well. */
+/**
+ * An allow with its observed block; the same object every time, unless other rules would have
+ * blocked as well.
+ */
 export function observed(denial: Denial, further?: readonly string[]): Permit {
   if (further !== undefined) return Object.freeze({ allow: true, observed: denial, further });
   let permit = permits.get(denial);

@@ -3,10 +3,10 @@ import type { EventMatch } from "../document/model.js";
 import { matchesGlob } from "../patterns/glob.js";
 import { readEventType } from "../vocabulary/event-type.js";
 
-/** Whether a rule looks at one thing an event does. */
+/** Whether a rule applies to one aspect of an event. */
 export type CompiledMatch = (event: EventFacts, aspect: Aspect) => boolean;
 
-/** Compiles a `match`; without one, or with an empty one, a rule looks at everything. */
+/** Compiles a `match`; without one, or with an empty one, a rule applies to everything. */
 export function compileMatch(match: EventMatch | undefined): CompiledMatch {
   if (match === undefined) return () => true;
   const type = readEventType(match.event_type);
@@ -16,7 +16,7 @@ export function compileMatch(match: EventMatch | undefined): CompiledMatch {
     (type === undefined ||
       (aspect.eventType === type.eventType &&
         (type.customName === undefined || aspect.customName === type.customName))) &&
-    // A raised claim must not carry an event out of sight of the rules for what it really does.
+    // A raised claim must not hide an event from the rules for its real class.
     (classification === undefined ||
       aspect.classification === classification ||
       aspect.derived === classification) &&
@@ -26,7 +26,7 @@ export function compileMatch(match: EventMatch | undefined): CompiledMatch {
       (event.toolCalls?.some((call) => matchesGlob(tool, call.name)) ?? false));
 }
 
-/** Whether any of the things an event does is looked at. */
+/** Whether any aspect of an event matches. */
 export function matchesAny(match: CompiledMatch, event: EventFacts): boolean {
   if (match(event, event)) return true;
   return event.also?.some((aspect) => match(event, aspect)) ?? false;

@@ -18,13 +18,16 @@ type Entry = {
   readonly denial: Denial;
 };
 
-/** Entries by the place they are about; an event asks at most four buckets, however many entries exist. */
+/** Entries by their target; an event uses at most four buckets, however many entries exist. */
 type Index = {
   readonly everywhere: Entry[];
   readonly byType: Map<string, { anyId: Entry[]; byId: Map<string, Entry[]> }>;
 };
 
-/** Compiles `capability_scopes`: where an entry covers an event, only a token with that very scope opens it. */
+/**
+ * Compiles `capability_scopes`: where an entry covers an event, only a token with exactly that
+ * scope allows it.
+ */
 export function compileExactScopeRule(document: PolicyDocument, block: AgUiBlock): Rule[] {
   const entries = block.capability_scopes ?? [];
   if (entries.length === 0) return [];
@@ -44,9 +47,9 @@ export function compileExactScopeRule(document: PolicyDocument, block: AgUiBlock
         const needed = firstMissing(index, aspect, scopes);
         if (needed !== undefined) return capability?.status === "expired" ? expired : needed;
         if (capability?.authorize === undefined) return undefined;
-        // The scope's text is the issuer's; what a holder or a constraint took away of it counts as well,
-        // also where the class is open and no other rule asks the token. What was taken away of the token's
-        // other scopes does not: a narrowing without those would open more than this one.
+        // The scope's text is the issuer's; restrictions of a holder or a constraint count as well,
+        // also if the class is open and no other rule checks the token. Restrictions of the token's
+        // other scopes do not count: a narrowing without those would allow more than this one.
         for (const scope of coveringScopes(index, aspect)) {
           const refusal = capability.authorize(event, aspect, scope);
           if (refusal !== undefined) return make("scope_not_authorized", refusal);
@@ -86,7 +89,7 @@ function insert(index: Index, source: CapabilityScope, make: ReturnType<typeof d
   }
 }
 
-// All entries that cover an event must be satisfied: one more entry can only close doors.
+// All entries that cover an event must be satisfied: one more entry can only restrict.
 function firstMissing(
   index: Index,
   aspect: Aspect,

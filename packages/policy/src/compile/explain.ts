@@ -4,20 +4,20 @@ import type { Decision } from "./decision.js";
 import type { DecisionFacts } from "./facts.js";
 import type { Rule } from "./rule.js";
 
-/** What one rule made of one thing an event does. */
+/** The result of one rule for one aspect of an event. */
 export type TraceStep = {
   readonly rule: string;
   readonly block: string;
   readonly outcome: "passed" | "blocked" | "observed" | "failed";
   readonly reason?: string;
-  /** What the rule looked at: names and numbers, never payloads. */
+  /** The input of the rule: names and numbers, never payloads. */
   readonly saw: JsonObject;
 };
 
-/** A decision with every rule behind it, also those after the one that blocked. */
+/** A decision with every rule, including those after the one that blocked. */
 export type Trace = { readonly decision: Decision; readonly steps: readonly TraceStep[] };
 
-/** Asks every rule, through the very functions that decide. */
+/** Evaluates every rule, through the same functions that decide. */
 export function explainRules(
   rules: readonly Rule[],
   facts: DecisionFacts,

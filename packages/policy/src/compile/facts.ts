@@ -3,49 +3,59 @@ import type { CapabilityFacts as Facts, JsonObject } from "@countersign/core";
 import type { Aspect, EventFacts } from "../classify/facts.js";
 import type { PolicyMode } from "../document/model.js";
 
-/** A capability as the decision sees it: already verified, valid or not. */
+/** A capability as input of the decision: already verified, valid or not. */
 export type CapabilityFacts = Facts<EventFacts, Aspect>;
 
-/** Numbers a counter book hands to the decision, each with the event in question counted in. */
+/** Numbers of a counter book for the decision, each including the current event. */
 export type CounterFacts = {
   readonly eventsInSecond: number;
-  /** One number per velocity rule of the policy, in its order; 0 where the rule does not look at the event. */
+  /**
+   * One number per velocity rule of the policy, in order; 0 if the rule does not match the event.
+   */
   readonly velocity: ArrayLike<number>;
 };
 
-/** A violation the run automaton found at this event. */
+/** A violation that the run automaton found at this event. */
 export type ViolationFacts = { readonly rule: string; readonly severity: "error" | "warning" };
 
-/** The transport an event travels on. */
+/** The transport of an event. */
 export type Transport = "sse" | "websocket";
 
-/** Everything one decision rests on. */
+/** All inputs of one decision. */
 export type DecisionFacts = {
   readonly event: EventFacts;
   readonly transport: Transport;
   readonly counters: CounterFacts;
   readonly capability?: CapabilityFacts | undefined;
   readonly violations?: readonly ViolationFacts[] | undefined;
-  /** Calls denied on this thread within the window of `ag_ui_tools.quarantine`; none when left out. */
+  /** Calls denied on this thread within the window of `ag_ui_tools.quarantine`; default none. */
   readonly deniedCalls?: number | undefined;
-  /** `observe` turns every block of this decision into a remark; `enforce` changes nothing. */
+  /**
+   * `observe` turns every block of this decision into an observation; `enforce` changes nothing.
+   */
   readonly mode?: PolicyMode | undefined;
-  /** What was found in the text so far (`ag_ui_content`), `null` for nothing; left out, the event is read by itself. */
+  /**
+   * The finding in the text so far (`ag_ui_content`), `null` for none; if omitted, the event is
+   * scanned alone.
+   */
   readonly content?: ContentFinding | null | undefined;
-  /** Hosts of a request's content parts that were resolved and lead outside (`ag_ui_content.sources: resolve`). */
+  /**
+   * Hosts of a request's content parts that resolve to public addresses (`ag_ui_content.sources:
+   * resolve`).
+   */
   readonly publicHosts?: ReadonlySet<string> | undefined;
   /** Values for conditions. */
   readonly variables?: ConditionValues | undefined;
 };
 
-/** What conditions may read beside the facts. */
+/** Further values that conditions may read. */
 export type ConditionValues = {
   readonly event?: JsonObject;
   readonly message?: JsonObject;
   readonly session?: JsonObject;
 };
 
-/** For tools that judge one event out of its stream: it is the first and only one. */
+/** For tools that evaluate one event without its stream: it is the first and only one. */
 export const NO_COUNTERS: CounterFacts = Object.freeze({
   eventsInSecond: 1,
   velocity: Object.freeze(Array.from({ length: 32 }, () => 0)),

@@ -8,16 +8,19 @@ import type { Decision } from "./decision.js";
 import { observed } from "./decision.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 
-/** Roles that no agent speaks in. */
+/** Roles that no agent uses. */
 export type ForeignRole = "user" | "system" | "developer";
 
-/** `ag_ui_messages` with its defaults. A gateway asks it about the messages of a list. */
+/** `ag_ui_messages` with its defaults, for the messages of a list. */
 export type MessageSettings = {
-  /** What becomes of a listed message that neither the request nor the thread knows; nothing where it may pass. */
+  /**
+   * The decision about a listed message that neither the request nor the thread contains; undefined
+   * if it may pass.
+   */
   unknown(role: ForeignRole): Decision | undefined;
 };
 
-/** Fills in the defaults of `ag_ui_messages`, which hold without the block too. */
+/** Fills in the defaults of `ag_ui_messages`, which also apply without the block. */
 export function compileMessageSettings(document: PolicyDocument): MessageSettings {
   const block: MessagesBlock = document.rules.ag_ui_messages ?? {};
   const { onBlock, mode } = blockSettings(document, block);
@@ -35,13 +38,13 @@ export function compileMessageSettings(document: PolicyDocument): MessageSetting
   return { unknown: (role) => (role === "user" ? user : system) };
 }
 
-/** How a policy judges message lists. */
+/** How a policy evaluates message lists. */
 export function listJudgement({ rules }: PolicyDocument): ListJudgement {
   const block = rules.ag_ui_messages;
   return (isActive(block) ? block.lists : undefined) ?? "whole";
 }
 
-/** What a block says about messages that nobody knows; one that is switched off says what the defaults say. */
+/** The action for unknown messages; a disabled block uses the defaults. */
 export function unknownAction(
   block: MessagesBlock | undefined,
   setting: "unknown_user" | "unknown_system",

@@ -21,7 +21,7 @@ const RUNS = { numRuns: 300 };
 const documentOf = (rules: PolicyRules): PolicyDocument => ({ hushspec: "0.1.0", rules });
 const compiled = (rules: PolicyRules): CompiledPolicy => compilePolicy(documentOf(rules));
 
-/** Restrictions, each of which may close a door and must never open one. */
+/** Restrictions, each of which may restrict and must never allow more. */
 const restriction = fc.oneof(
   fc.constant((rules: PolicyRules): PolicyRules => ({
     ...rules,
@@ -59,7 +59,7 @@ const restriction = fc.oneof(
   component.map((name) => (rules: PolicyRules): PolicyRules => {
     const before = rules.ag_ui_components;
     if (before?.allow_components === undefined) {
-      // A list where there was none opens what an empty block denied; only a missing or open block closes.
+      // A new list opens what an empty block denied; only a missing or open block restricts.
       return before === undefined || before.default === "allow"
         ? { ...rules, ag_ui_components: { ...before, default: "block", allow_components: [name] } }
         : rules;

@@ -7,7 +7,7 @@ const token = (means: string): CodeMeaning => ({ means, rule: "ag_ui.capability"
 const component = (means: string): CodeMeaning => ({ means, rule: "ag_ui_components" });
 const call = (means: string): CodeMeaning => ({ means, rule: "ag_ui_tools.call" });
 
-/** What each `reason_code` of a decision means, and the rule that gives it. */
+/** The meaning of each `reason_code` of a decision, and its rule. */
 export const REASON_CODES: Readonly<Record<ReasonCode, CodeMeaning>> = {
   no_rules: { means: "the policy has no enabled ag_ui block", rule: "policy" },
   transport_not_allowed: { means: "the policy is for another transport", rule: "ag_ui.transport" },

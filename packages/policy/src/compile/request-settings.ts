@@ -2,7 +2,7 @@ import type { PolicyDocument, PolicyMode, RequestBlock } from "../document/model
 import { createNameTable } from "../patterns/name-table.js";
 import { blockSettings } from "./rule.js";
 
-/** The checks of `ag_ui_request`, each of which can be told to observe only. */
+/** The checks of `ag_ui_request`; each can be set to observe. */
 export const REQUEST_CHECKS = [
   "unknown_keys",
   "threads",
@@ -20,11 +20,11 @@ export const REQUEST_CHECKS = [
 /** The name of one check. */
 export type RequestCheckName = (typeof REQUEST_CHECKS)[number];
 
-/** `ag_ui_request` with its defaults. A gateway asks it; nothing here looks at a request. */
+/** `ag_ui_request` with its defaults. The gateway applies them; nothing here reads a request. */
 export type RequestSettings = {
-  /** `off` only where the block says `enabled: false`. */
+  /** `off` only if the block has `enabled: false`. */
   mode(check: RequestCheckName): PolicyMode | "off";
-  /** What the gateway does with keys and content parts that AG-UI does not define. */
+  /** The handling of keys and content parts that AG-UI does not define. */
   readonly unknownKeys: "strip" | "refuse";
   readonly history: {
     readonly accept: "any" | "full" | "tail";
@@ -34,7 +34,7 @@ export type RequestSettings = {
     readonly interleaved: "accept" | "refuse";
   };
   readonly tools: {
-    /** SHA-256 (hex) of each tool that may be declared; `undefined` pins none. */
+    /** SHA-256 (hex) of each tool that a client may declare; `undefined` pins none. */
     readonly pinned: ReadonlyMap<string, string> | undefined;
     isServerTool(name: string): boolean;
   };
@@ -47,7 +47,7 @@ export type RequestSettings = {
   readonly forwardedProps: { readonly maxBytes: number; allowsKey(key: string): boolean };
 };
 
-/** Fills in the defaults of `ag_ui_request`, which hold without the block too. */
+/** Fills in the defaults of `ag_ui_request`, which also apply without the block. */
 export function compileRequestSettings(document: PolicyDocument): RequestSettings {
   const block: RequestBlock = document.rules.ag_ui_request ?? {};
   const { mode } = blockSettings(document, block);
@@ -78,7 +78,8 @@ export function compileRequestSettings(document: PolicyDocument): RequestSetting
     },
     forwardedProps: {
       maxBytes: props?.max_bytes ?? 65_536,
-      // Integrations take the user, the model and stored conversations from here: nothing unless listed.
+      // Integrations read the user, the model and stored conversations from here: nothing unless
+      // listed.
       allowsKey: matcher(props?.allow ?? []),
     },
   };
