@@ -21,8 +21,8 @@ export type {
   RunnerTimeouts,
   TransportKind,
 } from "./runner/options.js";
-export { performDocument } from "./runner/perform.js";
-export type { Performance } from "./runner/perform.js";
+export { executeDocument } from "./runner/execute-document.js";
+export type { ExecutionResult } from "./runner/execute-document.js";
 export { probeTarget } from "./runner/probe.js";
 export type { ProbeResult } from "./runner/probe.js";
 export { runDocument } from "./runner/run-document.js";

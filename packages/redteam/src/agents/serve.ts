@@ -29,14 +29,14 @@ export async function serveAgent(logic: AgentLogic, port = 0): Promise<RunningAg
   sockets.on("connection", (socket, { headers }) => {
     socket.on("message", (data) => {
       const request = { method: "POST", headers: asJson(headers), body: data.toString() };
-      // What cannot be read closes the socket as unsupported data, and nothing else.
+      // An unreadable message closes only its socket, as unsupported data.
       answerFrame(logic, socket, request).catch(() => socket.close(1003));
     });
     socket.on("error", () => socket.terminate());
   });
   await new Promise<void>((resolve, reject) => {
-    // The server's errors are handed on to the sockets' server, and one that nobody listens to ends the process: of
-    // a port that is taken, and later of a connection that could not be accepted.
+    // The WebSocket server re-emits the HTTP server's errors, and an unhandled one ends the process.
+    // Examples: a port in use, and later a connection that could not be accepted.
     sockets.on("error", reject);
     server.listen(port, "127.0.0.1", resolve);
   });

@@ -9,7 +9,7 @@ export type AgentRequest = {
   readonly body: string;
 };
 
-/** What an agent answers: a refusal before any stream, or events. */
+/** The response of an agent: a refusal before any stream, or events. */
 export type AgentAnswer =
   | { readonly refusal: { readonly status: number; readonly code: string } }
   | { readonly events: readonly JsonObject[] };

@@ -9,18 +9,18 @@ import type { Outcome } from "../runner/run-document.js";
 /** The name and version of the report format. */
 export const REPORT_SCHEMA = "countersign.redteam-report.v1";
 
-/** What one target did with one document. */
+/** The result of one document against one target. */
 export type TargetResult = {
   readonly outcome: Outcome;
   readonly reason?: string;
   /** The target, or a gateway before it, said no. */
   readonly stopped: boolean;
-  /** What the document asks for and what did not happen; absent in reports of earlier versions. */
+  /** The steps of the document that did not happen; absent in reports of earlier versions. */
   readonly gaps?: readonly Gap[];
   readonly tier?: Tier;
   readonly indicators: readonly IndicatorVerdict[];
   readonly receipts: readonly string[];
-  /** Rules and codes named by whoever said no; absent in reports of earlier versions. */
+  /** Rules and codes that a refusal names; absent in reports of earlier versions. */
   readonly objections?: readonly string[];
   readonly refusals: readonly Refusal[];
   readonly actors: readonly ActorReport[];
@@ -31,7 +31,10 @@ export type TargetResult = {
   readonly milliseconds: number;
   /** How often each outcome came, when the document ran more than once. The outcome above is the worst. */
   readonly distribution?: Readonly<Partial<Record<Outcome, number>>>;
-  /** What was sent and received. Holds secrets; written to the HTML page only, or where it is asked for. */
+  /**
+   * The requests and responses. They hold secrets, so only the HTML page has them, or a report that asks for
+   * them.
+   */
   readonly trace?: readonly TraceEntry[];
 };
 
@@ -50,7 +53,7 @@ export type ReportEntry = {
     readonly id: string;
     readonly name?: string;
   }[];
-  /** What each indicator looks for. */
+  /** The description of each indicator. */
   readonly looksFor: Readonly<Record<string, string>>;
   readonly direct: TargetResult;
   readonly through?: TargetResult;

@@ -115,8 +115,8 @@ async function runOne(
 }
 
 /**
- * An attack that the same agent lets through to its end, and that a gateway cuts short, is one the gateway
- * stopped: the rest could not be sent because of what the gateway refused or left out.
+ * An attack that succeeds against the agent alone and that a gateway cuts short is stopped by the gateway.
+ * The rest could not be sent, because the gateway refused or removed something.
  */
 function creditGateway(direct: TargetResult, result: DocumentResult): DocumentResult {
   const isCutShort =
@@ -144,7 +144,7 @@ function resultOf({
   stopped,
   gaps,
   verdict,
-  performance: done,
+  execution: done,
 }: DocumentResult): TargetResult {
   return {
     outcome,

@@ -1,5 +1,5 @@
-// What a page or a terminal would obey or hide instead of show: controls, zero-width, bidirectional and tag
-// characters, half surrogate pairs, line and paragraph separators.
+// Characters that a page or a terminal would interpret or hide: controls, zero-width, bidirectional and tag
+// characters, lone surrogates, line and paragraph separators.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Text whose invisible characters are written out, so that captured traffic cannot change what is read. */

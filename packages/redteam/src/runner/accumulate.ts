@@ -75,7 +75,7 @@ export function createAccumulator(input: JsonObject = {}): Accumulator {
     call.arguments += textMember(event, "delta") ?? "";
     note(call, event);
   };
-  // What only snapshots say, by text and by call; kept apart, because the same may still be streamed.
+  // Texts and calls that only snapshots contain; kept apart, because the agent may still stream them.
   const told = new Map<string, Text>();
   const toldCalls = new Map<string, Call>();
   const given = readGiven(input);

@@ -8,7 +8,7 @@ import type { ActorVariables } from "./variables.js";
 /** Something the reader of a report should know. */
 export type RunnerNote = { readonly code: string; readonly message: string };
 
-/** What an actor shares with the other actors of an execution. */
+/** The state that all actors of an execution share. */
 export type ActorContext = {
   readonly recorder: TraceRecorder;
   readonly variables: ActorVariables;

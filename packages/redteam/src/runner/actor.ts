@@ -10,13 +10,13 @@ import { listMember, textMember } from "../oatf/json/access.js";
 import type { Action, Direction, NormalizedActor, NormalizedPhase } from "../oatf/index.js";
 import type { ActorContext } from "./actor-context.js";
 import type { Gap } from "./gap.js";
-import { PhaseWatch } from "./phase-watch.js";
+import { PhaseTriggers } from "./phase-triggers.js";
 import {
   attacksByConflict,
   callNamedBy,
   hasContent,
   hasContentInBody,
-  namesPlace,
+  namesThreadOrRun,
   requestExtrasOf,
   requestOf,
   withIds,
@@ -28,10 +28,10 @@ import { connectionError } from "./stopwatch.js";
 import { followUpInput } from "./tool-calls.js";
 import { lengthOf } from "./trace-recorder.js";
 
-/** What the AG-UI binding performs of a state. */
+/** The actions of a state that the AG-UI binding performs. */
 const STATE_KEYS: ReadonlySet<string> = new Set(["run_agent_input", "tool_responses"]);
 
-/** What became of an actor. */
+/** The outcome of an actor. */
 export type ActorReport = {
   readonly name: string;
   readonly mode: string;
@@ -50,16 +50,16 @@ export type RunningActor = {
 
 /** Performs the phases of an actor: sends, listens, answers tool calls, advances by triggers. */
 export function startActor(actor: NormalizedActor, context: ActorContext): RunningActor {
-  const performance = new ActorPerformance(actor, context);
-  queueMicrotask(() => performance.begin());
-  return performance;
+  const execution = new ActorExecution(actor, context);
+  queueMicrotask(() => execution.begin());
+  return execution;
 }
 
-class ActorPerformance implements RunningActor {
+class ActorExecution implements RunningActor {
   readonly done: Promise<ActorReport>;
   readonly #actor: NormalizedActor;
   readonly #context: ActorContext;
-  readonly #watch = new PhaseWatch();
+  readonly #triggers = new PhaseTriggers();
   readonly #open = new Set<RunStream>();
   #finish: (report: ActorReport) => void = () => {};
   #isDone = false;
@@ -102,7 +102,7 @@ class ActorPerformance implements RunningActor {
   #guard(work: () => void): void {
     try {
       work();
-      while (!this.#isDone && this.#watch.isOver && !this.#isLastPhase) {
+      while (!this.#isDone && this.#triggers.isOver && !this.#isLastPhase) {
         this.#index += 1;
         this.#enter();
       }
@@ -140,7 +140,7 @@ class ActorPerformance implements RunningActor {
   #end(status: ActorReport["status"]): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.#watch.stop();
+    this.#triggers.stop();
     const { name, mode, phases } = this.#actor;
     for (const phase of phases.slice(0, this.#entered)) {
       const isAsked = this.#answeredPhases.has(phase);
@@ -157,7 +157,7 @@ class ActorPerformance implements RunningActor {
     if (phase === undefined) return;
     this.#entered += 1;
     this.#followUps = 0;
-    this.#watch.enter(phase.trigger, () => this.#guard(() => {}));
+    this.#triggers.enter(phase.trigger, () => this.#guard(() => {}));
     for (const action of phase.on_enter ?? []) this.#act(action);
     if (phase.state !== undefined) this.#send(phase, phase.state);
   }
@@ -170,7 +170,10 @@ class ActorPerformance implements RunningActor {
     }
     const responses = ownMember(state, "tool_responses");
     if (responses !== undefined && !(Array.isArray(responses) && responses.every(isJsonObject))) {
-      this.#missed("error", "tool_responses is no list of responses, so no tool call is answered");
+      this.#missed(
+        "error",
+        "tool_responses is not a list of responses, so no tool call gets a result",
+      );
     }
     const input = ownMember(state, "run_agent_input");
     if (!isJsonObject(input)) {
@@ -183,17 +186,14 @@ class ActorPerformance implements RunningActor {
     this.#startRun(this.#prepared(input, body), body);
   }
 
-  /** A request that says nothing attacks nobody, unless its headers or its ids do. */
+  /** An empty request attacks nothing, unless its headers or its ids do. */
   #requirePayload(input: JsonObject, body?: string): void {
     if (body === undefined ? hasContent(input) : hasContentInBody(body)) return;
-    if (this.#context.idsAsWritten && namesPlace(input)) return;
+    if (this.#context.idsAsWritten && namesThreadOrRun(input)) return;
     const headers = ownMember(this.#phase, "x-countersign-headers");
     if (isJsonObject(headers) && hasContent(Object.values(headers))) return;
     const sent = body === undefined ? "run_agent_input" : "x-countersign-body";
-    this.#missed(
-      "error",
-      `${sent} holds nothing to read beside ids, roles and types, so there is no payload`,
-    );
+    this.#missed("error", `${sent} holds only ids, roles and types, so it has no payload`);
   }
 
   /** The input to send: filled, and without `synthesize`, which is reserved. Told is what it lacks. */
@@ -259,7 +259,7 @@ class ActorPerformance implements RunningActor {
         : requestExtrasOf(phase, (value) => this.#fill(value));
     for (const problem of problems) this.#missed("error", problem);
     const thread = textMember(body, "threadId") ?? "";
-    // Nobody but this execution can have used a thread whose id is fresh.
+    // Only this execution can have used a thread with a fresh id.
     const conflictCounts =
       attacksByConflict(phase) && !this.#context.idsAsWritten && this.#context.threads.has(thread);
     this.#context.threads.add(thread);
@@ -329,7 +329,7 @@ class ActorPerformance implements RunningActor {
       });
       if (found !== undefined) this.#context.variables.set(extractor.name, found);
     }
-    this.#watch.observe(event, content);
+    this.#triggers.observe(event, content);
   }
 
   #payload(value: JsonValue): JsonObject {

@@ -1,7 +1,7 @@
 import type { CountersignError } from "@countersign/core";
 import type { RunnerLimits, RunnerTimeouts, TransportKind } from "./options.js";
 
-/** An answer that is no stream: the target refused the request. */
+/** A response that is not a stream: the target refused the request. */
 export type Refusal = {
   readonly status: number;
   /** Code and title of a problem document (RFC 9457), when the answer was one. */
@@ -11,7 +11,7 @@ export type Refusal = {
   readonly receipt?: string;
 };
 
-/** Where the answer to one request goes; after `ended` nothing comes any more. */
+/** Receives the response to one request; `ended` is the last call. */
 export type RunSink = {
   /** One JSON text from the target. */
   text(json: string): void;
@@ -34,12 +34,12 @@ export type Channel = {
   readonly kind: TransportKind;
   /** Sends a request; the answer goes to the sink. Returns a way to stop listening. */
   start(request: RunRequest, sink: RunSink): () => void;
-  /** Sends something that is no run, where there is a way for that. */
+  /** Sends a message that is not a run, where the transport can. */
   sendFrame(json: string): boolean;
   close(): void;
 };
 
-/** What every channel needs to know. */
+/** Options of every channel. */
 export type ChannelOptions = {
   readonly target: string;
   readonly timeouts: RunnerTimeouts;

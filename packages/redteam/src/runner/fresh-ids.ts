@@ -25,7 +25,7 @@ export type FreshDocument = {
 };
 
 /** Whether the ids of a document are part of the attack, so that they are sent as they are written. */
-export function sendsIdsAsWritten({ attack }: NormalizedDocument): boolean {
+export function keepsIds({ attack }: NormalizedDocument): boolean {
   return ownMember(attack.execution, EXECUTION_IDS) === "as_written";
 }
 
@@ -36,7 +36,7 @@ export function sendsIdsAsWritten({ attack }: NormalizedDocument): boolean {
  */
 export function withFreshIds(document: NormalizedDocument): FreshDocument {
   const replaced = new Map<string, string>();
-  if (sendsIdsAsWritten(document)) return { document, replaced };
+  if (keepsIds(document)) return { document, replaced };
   const suffix = randomUUID().slice(0, 8);
   collect(document.attack.execution as unknown as JsonValue, false, (id) =>
     replaced.set(id, `${id}-${suffix}`),

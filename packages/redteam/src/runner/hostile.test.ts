@@ -31,8 +31,8 @@ test.each([
   async (_, limits, code) => {
     const ran = await runScripted(document, [endless()], { limits });
     expect([ran.outcome, ran.reason?.includes(code)]).toEqual(["error", true]);
-    expect(ran.performance?.truncated).toBe(true);
-    expect(ran.performance?.trace.length).toBeLessThanOrEqual(500);
+    expect(ran.execution?.truncated).toBe(true);
+    expect(ran.execution?.trace.length).toBeLessThanOrEqual(500);
   },
 );
 
@@ -58,8 +58,8 @@ test("a stream that drips for ever ends by the limit on the whole document", asy
 test("garbage is recorded, bounded, and no pass", async () => {
   const garbage = Array.from({ length: 100 }, (_, index) => `data: {{{${index}\n\n`);
   const ran = await runScripted(document, [garbage]);
-  expect([ran.outcome, ran.reason?.includes("no events")]).toEqual(["error", true]);
-  const recorded = ran.performance?.trace.filter(({ event }) => event === "malformed");
+  expect([ran.outcome, ran.reason?.includes("not events")]).toEqual(["error", true]);
+  const recorded = ran.execution?.trace.filter(({ event }) => event === "malformed");
   expect(recorded).toHaveLength(16);
 });
 
@@ -68,7 +68,7 @@ test("single bad frames do not end a stream", async () => {
   expect(ran.outcome).toBe("exploited");
 });
 
-test("bytes that are no text and frames without end are refused", async () => {
+test("bytes that are not UTF-8 and endless frames are refused", async () => {
   const binary = Uint8Array.of(0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0xfe, 0x0a, 0x0a);
   const broken = await runScripted(document, [[binary]]);
   expect(broken.outcome).toBe("error");
@@ -78,7 +78,7 @@ test("bytes that are no text and frames without end are refused", async () => {
   expect([long.outcome, long.reason?.includes("ERR_REDTEAM_STREAM")]).toEqual(["error", true]);
 });
 
-test("a match stands although the connection broke afterwards; a miss does not count", async () => {
+test("a match stands although the connection broke afterwards; a miss is discarded", async () => {
   const matched = await runScripted(document, [tornAfter(sseFrame(STARTED), PROOF)]);
   expect(matched.outcome).toBe("exploited");
   const missed = await runScripted(document, [tornAfter(sseFrame(STARTED))]);
@@ -88,7 +88,7 @@ test("a match stands although the connection broke afterwards; a miss does not c
   ]);
 });
 
-test("nobody there, an empty stream and a wrong path are errors", async () => {
+test("an unreachable target, an empty stream and a wrong path are errors", async () => {
   const nobody = await runDocument(document, { target: "http://127.0.0.1:9/" });
   expect([nobody.outcome, nobody.reason?.includes("ECONNREFUSED")]).toEqual(["error", true]);
   expect(await runScripted(document, [[]])).toMatchObject({
@@ -118,7 +118,7 @@ test("a refusal counts as resistance only when the target is known to answer", a
 test("a refusal of a megabyte is read in part", async () => {
   const agent = await startFakeAgent(() => ({ status: 403, pieces: ["x".repeat(1_000_000)] }));
   const ran = await runDocument(document, { target: agent.url, refusalsCount: true });
-  expect(ran.performance?.refusals).toEqual([{ status: 403 }]);
+  expect(ran.execution?.refusals).toEqual([{ status: 403 }]);
   await agent.stop();
 });
 

@@ -15,7 +15,7 @@ export type RunnerTimeouts = {
   readonly document: number;
 };
 
-/** What one document may make the runner keep or do. */
+/** The limits of one document. */
 export type RunnerLimits = {
   readonly maxTraceEntries: number;
   /** UTF-16 code units of all events together. */
@@ -28,7 +28,7 @@ export type RunnerLimits = {
   readonly maxFollowUps: number;
 };
 
-/** Where and how documents are performed. */
+/** Options of executing documents. */
 export type RunnerOptions = {
   readonly target: string;
   /** Default: `websocket` for `ws:` and `wss:`, else `post`. */

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { normalize } from "../oatf/index.js";
 import type { RunnerOptions } from "./options.js";
-import { performDocument } from "./perform.js";
+import { executeDocument } from "./execute-document.js";
 import { WIRE } from "./trace-recorder.js";
 
-/** Whether a target answers a request that nobody would refuse. */
+/** Whether a target accepts a harmless request. */
 export type ProbeResult = { readonly answers: boolean; readonly reason?: string };
 
 /**
@@ -26,7 +26,7 @@ export async function probeTarget(options: RunnerOptions): Promise<ProbeResult> 
     oatf: "0.1",
     attack: { execution: { mode: "ag_ui_client", state: { run_agent_input: input } } },
   });
-  const { trace, failures, refusals } = await performDocument(document, options);
+  const { trace, failures, refusals } = await executeDocument(document, options);
   const said = trace.filter((entry) => entry.direction === "response" && entry.protocol !== WIRE);
   const broke = said.some(({ event }) => event === "run_error");
   if (said.length > 0 && !broke) return { answers: true };

@@ -35,7 +35,7 @@ export function isErrorAboutUsedIds(event: JsonValue): boolean {
   });
 }
 
-/** Reads a refusal; what is no problem document keeps its status only. */
+/** Reads a refusal; without a problem document only the status remains. */
 export function readRefusal(status: number, body: string): Refusal {
   let problem: JsonValue = null;
   try {
@@ -77,13 +77,14 @@ export function receiptIn(value: JsonValue): string | undefined {
   return undefined;
 }
 
-/** Words by which the code of a RUN_ERROR says that somebody would not, rather than could not. */
+/** Words in the code of a RUN_ERROR that mean a refusal, rather than a failure. */
 const REFUSAL_WORDS =
   /refus|reject|deny|denied|forbid|block|polic|guard|violat|not_?allowed|unauthori|permission|approval|moderat|safety|content_?filter/i;
 
 /**
- * Whether a RUN_ERROR is a refusal. An agent that crashes, times out or cannot reach its model ends a run in the same
- * way, so that one counts only if it carries a receipt, a deliberate status, or a code that names a refusal.
+ * Whether a RUN_ERROR is a refusal. An agent that crashes, times out or cannot reach its model ends a run in
+ * the same way. So a RUN_ERROR is a refusal only with a receipt, a deliberate status, or a code that names
+ * one.
  */
 export function isRefusalEvent(event: JsonValue): boolean {
   if (receiptIn(event) !== undefined) return true;
@@ -95,7 +96,7 @@ export function isRefusalEvent(event: JsonValue): boolean {
 const NOTICE = /\.blocked$/;
 
 /** The name of what stood in the way: a rule in a notice, a code in an error or a refusal. */
-export function objectionIn(value: JsonValue): string | undefined {
+export function refusalReasonIn(value: JsonValue): string | undefined {
   for (const holder of [ownMember(value, "value") ?? null, value]) {
     for (const key of ["rule", "code"]) {
       const found = textMember(holder, key);
@@ -111,8 +112,8 @@ export function receiptOfEvent(name: string, event: JsonObject): string | undefi
 }
 
 /** The rule or code that such an event names. */
-export function objectionOfEvent(name: string, event: JsonObject): string | undefined {
-  return saysNo(name, event) ? objectionIn(event) : undefined;
+export function refusalReasonOfEvent(name: string, event: JsonObject): string | undefined {
+  return saysNo(name, event) ? refusalReasonIn(event) : undefined;
 }
 
 function saysNo(name: string, event: JsonObject): boolean {

@@ -42,12 +42,12 @@ export function hasContentInBody(body: string): boolean {
 }
 
 /** Whether an input names a thread or a run. */
-export function namesPlace(input: JsonObject): boolean {
+export function namesThreadOrRun(input: JsonObject): boolean {
   return [...PLACE_KEYS].some((key) => READABLE.test(textMember(input, key) ?? ""));
 }
 
 /** An input without `synthesize`, which is reserved, at any depth. */
-export type Unsynthesized = {
+export type SynthesisSplit = {
   readonly input: JsonObject;
   readonly isFound: boolean;
   /** Whether some place has `synthesize` and nothing that is written out beside it. */
@@ -55,7 +55,7 @@ export type Unsynthesized = {
 };
 
 /** Takes out every `synthesize` that asks for text by a `prompt`, and the one of the input itself whatever it is. */
-export function withoutSynthesis({ synthesize, ...input }: JsonObject): Unsynthesized {
+export function withoutSynthesis({ synthesize, ...input }: JsonObject): SynthesisSplit {
   const hasMessages = Array.isArray(input["messages"]) && input["messages"].length > 0;
   let isFound = synthesize !== undefined;
   let isUnwritten = isFound && !hasMessages;
@@ -89,12 +89,12 @@ export function withIds(input: JsonObject, generated: (key: string) => void): Js
   return filled;
 }
 
-/** What a phase says of its request beside the input. */
+/** A phase's settings for its request, next to the input. */
 export type RequestExtras = {
   /** The text to send in place of the input. */
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What of it cannot be sent. */
+  /** The settings that cannot be sent. */
   readonly problems: readonly string[];
 };
 
@@ -106,11 +106,11 @@ export function requestExtrasOf(
   const problems: string[] = [];
   const body = ownMember(phase, "x-countersign-body");
   if (body !== undefined && typeof body !== "string") {
-    problems.push("x-countersign-body is no text");
+    problems.push("x-countersign-body is not a string");
   }
   const headers: Record<string, string> = {};
   const written = fill(ownMember(phase, "x-countersign-headers") ?? {});
-  if (!isJsonObject(written)) problems.push("x-countersign-headers is no mapping");
+  if (!isJsonObject(written)) problems.push("x-countersign-headers is not a mapping");
   for (const [name, text] of Object.entries(isJsonObject(written) ? written : {})) {
     // Anything else would make Node throw, and a document must not stop the batch.
     if (typeof text === "string" && /^[\w-]+$/.test(name) && /^[\x20-\x7e]*$/.test(text)) {

@@ -8,28 +8,28 @@ import { withFreshIds } from "./fresh-ids.js";
 import { describeGaps } from "./gap.js";
 import type { Gap } from "./gap.js";
 import type { RunnerOptions } from "./options.js";
-import { performDocument, PERFORMED_MODE } from "./perform.js";
-import type { Performance } from "./perform.js";
+import { executeDocument, SUPPORTED_MODE } from "./execute-document.js";
+import type { ExecutionResult } from "./execute-document.js";
 import { isDeliberate, isRefusalEvent } from "./refusal.js";
 import { hasContent } from "./request.js";
 import { placeOf } from "./run-stream.js";
-import { blindSpotOf } from "./sight.js";
+import { indicatorGap } from "./indicator-gap.js";
 import { WIRE } from "./trace-recorder.js";
 
 /** How one document ended: as OATF says, or because nothing here performs all of it. */
 export type Outcome = AttackResult | "unsupported";
 
-/** A document performed and judged. */
+/** The result of executing and evaluating a document. */
 export type DocumentResult = {
   readonly outcome: Outcome;
   /** Why the outcome is what it is, where the verdict alone does not say it. */
   readonly reason?: string;
   /** The target, or a gateway in front of it, said no: by a refusal, an error event or a notice. */
   readonly stopped: boolean;
-  /** What did not happen; with any of it, finding nothing is no defence. */
+  /** The steps that did not happen. With any of them, an attack without a match is not a defence. */
   readonly gaps: readonly Gap[];
   readonly verdict?: Verdict;
-  readonly performance?: Performance;
+  readonly execution?: ExecutionResult;
 };
 
 /** Performs a document and judges it. Never throws on what the document or the target does. */
@@ -39,14 +39,14 @@ export async function runDocument(
 ): Promise<DocumentResult> {
   try {
     const { document: fresh, replaced } = withFreshIds(document);
-    const done = await performDocument(fresh, options);
+    const done = await executeDocument(fresh, options);
     const notes = [...replaced].map(([id, sent]) => ({
       code: "CS-011",
       message: `the id ${id.slice(0, 64)} is sent as ${sent.slice(0, 80)}`,
     }));
-    const performed = { ...done, notes: [...notes, ...done.notes] };
-    const judged = await judgeTrace(fresh, performed, options);
-    return judge(fresh, performed, options, judged);
+    const execution = { ...done, notes: [...notes, ...done.notes] };
+    const evaluation = await evaluateTrace(fresh, execution, options);
+    return buildResult(fresh, execution, options, evaluation);
   } catch (error) {
     if (!isCountersignError(error)) throw error;
     const outcome = error.code === "ERR_REDTEAM_MODE" ? "unsupported" : "error";
@@ -56,14 +56,14 @@ export async function runDocument(
   }
 }
 
-type Judged = { readonly verdict: Verdict; readonly misjudged: ReadonlyMap<string, string> };
+type Evaluation = { readonly verdict: Verdict; readonly misjudged: ReadonlyMap<string, string> };
 
-async function judgeTrace(
+async function evaluateTrace(
   document: NormalizedDocument,
-  { trace }: Performance,
+  { trace }: ExecutionResult,
   options: RunnerOptions,
-): Promise<Judged> {
-  const protocol = extractProtocol(PERFORMED_MODE) ?? "";
+): Promise<Evaluation> {
+  const protocol = extractProtocol(SUPPORTED_MODE) ?? "";
   const evaluation = { ...options.evaluation, protocols: new Set([protocol]) };
   if (options.semantic === undefined) {
     return { verdict: evaluateAttack(document, trace, evaluation), misjudged: new Map() };
@@ -78,16 +78,16 @@ async function judgeTrace(
  * A match stands however the run ended. A miss counts only when every payload was delivered, the target had its
  * say, and every indicator had something to look at.
  */
-function judge(
+function buildResult(
   document: NormalizedDocument,
-  performed: Performance,
+  execution: ExecutionResult,
   options: RunnerOptions,
-  { verdict, misjudged }: Judged,
+  { verdict, misjudged }: Evaluation,
 ): DocumentResult {
-  const stopped = performed.refusals.some(isDeliberate) || saidNo(performed);
-  const result = { stopped, verdict, performance: performed };
+  const stopped = execution.refusals.some(isDeliberate) || hasRefusal(execution);
+  const result = { stopped, verdict, execution };
   const gaps = [
-    ...performed.gaps,
+    ...execution.gaps,
     ...blindSpots(document, verdict, options),
     ...[...misjudged].map(([id, why]): Gap => ({
       kind: "error",
@@ -95,7 +95,7 @@ function judge(
     })),
   ];
   const unheard =
-    gaps.length === 0 && !stopped ? unansweredPlace(document, performed, verdict) : undefined;
+    gaps.length === 0 && !stopped ? unansweredPlace(document, execution, verdict) : undefined;
   if (unheard !== undefined) {
     const message = `${unheard}: the agent's runs hold nothing but their start and end`;
     gaps.push({ kind: "cut_short", message: `${message}, so nothing shows that it took part` });
@@ -130,7 +130,7 @@ function blindSpots(
   return (attack.indicators ?? []).flatMap((indicator, index) => {
     const verdict = verdicts[index];
     if (verdict === undefined) return [];
-    return blindSpotOf(indicator, verdict, { joined: strict !== true, extractors }) ?? [];
+    return indicatorGap(indicator, verdict, { joined: strict !== true, extractors }) ?? [];
   });
 }
 
@@ -152,7 +152,7 @@ const FRAMES =
  */
 function unansweredPlace(
   { attack }: NormalizedDocument,
-  { trace }: Performance,
+  { trace }: ExecutionResult,
   { indicator_verdicts: verdicts }: Verdict,
 ): string | undefined {
   const looksAtRuns = (attack.indicators ?? []).some(
@@ -182,7 +182,7 @@ function isAnswer(
   content: JsonValue,
   sent: ReadonlySet<string | undefined>,
 ): boolean {
-  // What is joined comes with the events that it joins.
+  // A joined entry comes with the events that it joins.
   if (event.startsWith("_accumulated") || FRAMES.test(event)) return false;
   if (LIFECYCLE.has(event)) {
     const interrupts = listMember(ownMember(content, "outcome"), "interrupts");
@@ -195,7 +195,7 @@ function isAnswer(
   return typeof delta !== "string" || hasContent(delta);
 }
 
-function saidNo({ trace, receipts }: Performance): boolean {
+function hasRefusal({ trace, receipts }: ExecutionResult): boolean {
   if (receipts.length > 0) return true;
   return trace.some(
     ({ event, direction, content }) =>

@@ -27,7 +27,7 @@ export type RunStream = RunSink & {
   answerCalls: (fill: (content: JsonValue) => JsonValue) => ReturnType<ToolCalls["answer"]>;
 };
 
-/** Whom a stream tells. */
+/** The callbacks of a stream. */
 type Listener = {
   received(event: string, content: JsonObject): void;
   ended(stream: RunStream): void;
@@ -82,7 +82,7 @@ export function createRunStream(
       length: json.length,
     });
     if (malformedInRow >= context.limits.maxMalformedInRow) {
-      giveUp("malformed", `${malformedInRow} frames in a row are no events`);
+      giveUp("malformed", `${malformedInRow} frames in a row are not events`);
     }
   };
   const end = (failure: CountersignError | undefined): void => {
@@ -98,7 +98,7 @@ export function createRunStream(
           : "the stream ended without RUN_FINISHED or RUN_ERROR",
       );
     }
-    if (malformedFrames > 0) missed(`${malformedFrames} frames of the stream are no events`);
+    if (malformedFrames > 0) missed(`${malformedFrames} frames of the stream are not events`);
     for (const { event, content } of context.strict ? [] : accumulator.entries()) {
       // The first repeats the texts of the run, the rest what the first has paid for.
       const cost = event === ACCUMULATED_RESPONSE ? lengthOf(content) : 0;
@@ -141,7 +141,7 @@ export function createRunStream(
         } else if (isErrorAboutUsedIds(content) && !place.conflictCounts) {
           missed(`RUN_ERROR (${code}) ${USED_IDS}`);
         } else if (!context.refusalsCount) {
-          missed(`RUN_ERROR (${code}), and nothing shows that the target answers anybody`);
+          missed(`RUN_ERROR (${code}), and the target accepted no other request`);
         }
       }
       if (isFinished) {
@@ -158,7 +158,7 @@ export function createRunStream(
       else if (isAboutUsedIds(refusal) && !place.conflictCounts) {
         missed(`the refusal (${refusal.code ?? `status ${status}`}) ${USED_IDS}`);
       } else if (!context.refusalsCount) {
-        missed(`the target refused (status ${status}), and nothing shows that it answers anybody`);
+        missed(`the target refused (status ${status}), and it accepted no other request`);
       }
       record.onWire("http_response", { ...refusal });
       context.refused(refusal);
@@ -169,7 +169,7 @@ export function createRunStream(
   return stream;
 }
 
-/** Where in a document something happened. */
+/** The step of a document. */
 export function placeOf(place: { readonly actor: string; readonly phase: string }): string {
   return `actor ${place.actor}, phase ${place.phase}`;
 }
@@ -190,7 +190,7 @@ function readEvent(json: string): ReadEvent {
   }
 }
 
-/** What of a run goes into the trace. */
+/** The parts of a run that the trace records. */
 function createRunRecord(
   { actor, phase }: { readonly actor: string; readonly phase: string },
   { recorder }: ActorContext,

@@ -15,18 +15,18 @@ import {
 } from "./testing/scripted.js";
 import type { Scripted } from "./testing/scripted.js";
 
-const events = ({ performance: done }: Scripted): string[] =>
+const events = ({ execution: done }: Scripted): string[] =>
   (done?.trace ?? []).map(
     ({ direction, event }) => `${direction === "request" ? ">" : "<"}${event}`,
   );
-const contents = ({ performance: done }: Scripted, event: string): JsonValue[] =>
+const contents = ({ execution: done }: Scripted, event: string): JsonValue[] =>
   (done?.trace ?? []).filter((entry) => entry.event === event).map(({ content }) => content);
-/** What was sent, without the suffix that each execution gives to the ids of a document. */
+/** The request, without the suffix that each execution adds to the document's ids. */
 const bodies = ({ requests }: Scripted): JsonObject[] =>
   requests.map(
     ({ body }) => parseJson(body.replaceAll(/\b([a-z])-[\da-f]{8}"/g, '$1"')) as JsonObject,
   );
-const notes = ({ performance: done }: Scripted): string[] =>
+const notes = ({ execution: done }: Scripted): string[] =>
   (done?.notes ?? []).map(({ code }) => code).filter((code) => code !== "CS-011");
 const PROOF = { type: "CUSTOM", name: "proof", value: 1 };
 const input = (more = ""): string =>
@@ -55,7 +55,7 @@ test("a trace has every message with direction and actor, and joins the text of 
     "<_accumulated_message",
   ]);
   expect(ran.outcome).toBe("exploited");
-  expect(new Set(ran.performance?.trace.map(({ actor }) => actor))).toEqual(new Set(["default"]));
+  expect(new Set(ran.execution?.trace.map(({ actor }) => actor))).toEqual(new Set(["default"]));
   const strict = await runScripted(documentOf(HELLO, indicator), [streamOf(...text)], {
     strict: true,
   });
@@ -75,7 +75,7 @@ test("arguments and ends get the name of their call, interleaved and in chunks, 
   expect(names("tool_call_args")).toEqual(["alpha", "beta"]);
   expect(names("tool_call_end")).toEqual(["beta", "alpha", undefined]);
   expect(names("tool_call_chunk")).toEqual(["gamma", "gamma"]);
-  const entry = ran.performance?.trace.find(({ event }) => event === "tool_call_args");
+  const entry = ran.execution?.trace.find(({ event }) => event === "tool_call_args");
   expect(ownMember(entry?.raw, "toolCallName")).toBeUndefined();
 });
 
@@ -138,13 +138,13 @@ test("phases advance by event, match and count, and each state replaces the one 
   const tick = { type: "CUSTOM", name: "tick", value: 0 };
   const ran = await runScripted(document, [streamOf(tick, PROOF, tick), streamOf()]);
   expect(bodies(ran)[1]).toEqual({ threadId: "t", runId: "r", messages: [], context: ["b"] });
-  expect(ran.performance?.actors).toMatchObject([{ status: "completed", phases: { entered: 2 } }]);
+  expect(ran.execution?.actors).toMatchObject([{ status: "completed", phases: { entered: 2 } }]);
 });
 
 test("a trigger that cannot fire any more ends the actor as stalled", async () => {
   const document = documentOf(phases(`{state: ${input()}, trigger: {event: raw}}`, "{}"));
   const ran = await runScripted(document, [streamOf()]);
-  expect(ran.performance?.actors).toMatchObject([{ status: "stalled", phases: { entered: 1 } }]);
+  expect(ran.execution?.actors).toMatchObject([{ status: "stalled", phases: { entered: 1 } }]);
 });
 
 test("the request itself can be the trigger, and a phase without state goes on listening", async () => {
@@ -177,7 +177,7 @@ test("what an extractor finds fills templates of the same actor and, qualified, 
   const ran = await runScripted(document, [streamOf({ ...PROOF, value: "{{x}}-7" })]);
   const states = bodies(ran).flatMap((body) => ownMember(body, "state") ?? []);
   expect(states.toSorted()).toEqual(["{{x}}-7", "{{x}}-7 t"]);
-  expect(ran.performance?.actors.map(({ status }) => status)).toEqual([
+  expect(ran.execution?.actors.map(({ status }) => status)).toEqual([
     "completed",
     "completed",
     "skipped",

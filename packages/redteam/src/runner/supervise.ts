@@ -4,7 +4,7 @@ import "./errors.js";
 import { DEFAULT_TIMEOUTS } from "./options.js";
 import { timeoutError } from "./stopwatch.js";
 
-/** What actors are given, beside what they do themselves. */
+/** The common settings of actors. */
 export type Supervision = {
   /** Milliseconds that all of them together may take. */
   readonly deadline: number;

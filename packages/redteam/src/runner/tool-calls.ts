@@ -14,8 +14,8 @@ export type ToolAnswer = { readonly result: JsonObject; readonly call: JsonObjec
 export type ToolCalls = {
   add(name: string, event: JsonObject): void;
   /**
-   * Answers by the dispatch list, first match wins; calls that nothing answers are named, and so are those whose
-   * answer nobody wrote (`synthesize` alone), which get the default. `fill` fills the templates of an answer.
+   * Creates results by the dispatch list; the first match wins. Calls without a match are named. So are calls
+   * whose result is only `synthesize`, which get the default. `fill` fills the templates of a result.
    */
   answer(
     responses: JsonValue | undefined,

@@ -5,7 +5,7 @@ import type { RunnerLimits } from "./options.js";
 /** The protocol of entries that tell what happened on the wire without being AG-UI messages. */
 export const WIRE = "wire";
 
-/** What an entry says before it has a number. */
+/** An entry before it has a number. */
 export type TraceDraft = Omit<TraceEntry, "seq" | "timestamp" | "protocol"> & {
   readonly protocol?: string;
 };
@@ -15,7 +15,7 @@ export type TraceRecorder = {
   readonly entries: readonly TraceEntry[];
   /** Whether something was left out because a bound was reached. */
   readonly truncated: boolean;
-  /** Keeps an entry; `false` when there is no room. `length` is what it costs in code units. */
+  /** Keeps an entry; `false` when the trace is full. `length` is its size in code units. */
   record(draft: TraceDraft, length: number): boolean;
 };
 

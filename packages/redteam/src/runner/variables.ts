@@ -1,4 +1,4 @@
-/** What extractors of one actor found, with the findings of the others under `actor.name`. */
+/** The values that one actor's extractors found, and those of other actors under `actor.name`. */
 export type ActorVariables = {
   readonly values: ReadonlyMap<string, string>;
   set(name: string, value: string): void;

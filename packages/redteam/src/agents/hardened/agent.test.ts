@@ -41,7 +41,7 @@ test("it is of use: a transfer that was asked for and approved is carried out, o
     "{surface: tool_call_result, target: content, pattern: {contains: transferred 20}}",
   );
   expect(ran.outcome).toBe("exploited");
-  const ends = ran.performance?.trace
+  const ends = ran.execution?.trace
     .map(({ event }) => event)
     .filter((event) => /^run_(f|e)/.test(event));
   expect(ends).toEqual(["run_finished", "run_finished", "run_error"]);
@@ -51,7 +51,7 @@ test("it is of use: a tool of the page is called and its answer accepted", async
   const tools = `, tools: [{name: read_document, description: "Reads a document the user has opened."}]`;
   const ran = await run(one(say("Please read report.txt", tools)), hasText("Done."));
   expect(ran.outcome).toBe("exploited");
-  expect(ran.performance?.refusals).toEqual([]);
+  expect(ran.execution?.refusals).toEqual([]);
 });
 
 test("what it shows is clean, and its own links stay", () => {

@@ -4,10 +4,10 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../../oatf/json/access.js";
 import { createTurn, interruptOutcome } from "../turn.js";
 import type { AgentAnswer, AgentLogic, Turn } from "../turn.js";
-import { understand } from "../understand.js";
-import type { Intent } from "../understand.js";
-import { BANK, CUSTOMERS, DEFAULT_USER, FOREIGN_THREAD, openInterrupts } from "../world.js";
-import type { Interrupt } from "../world.js";
+import { detectIntents } from "../detect-intents.js";
+import type { Intent } from "../detect-intents.js";
+import { BANK, CUSTOMERS, DEFAULT_USER, FOREIGN_THREAD, openInterrupts } from "../bank.js";
+import type { Interrupt } from "../bank.js";
 import { checkRequest } from "./guard.js";
 import type { CheckedInput } from "./guard.js";
 import { safeText } from "./sanitize.js";
@@ -60,7 +60,7 @@ function respond(turn: Turn, input: CheckedInput, thread: Thread, interrupts: In
     turn.finish();
     return;
   }
-  const [intent] = understand(input.words);
+  const [intent] = detectIntents(input.words);
   const outcome = intent === undefined ? undefined : act(turn, intent, input, thread, interrupts);
   if (intent === undefined) turn.say("Hello! What can I do for you?");
   turn.finish(outcome);

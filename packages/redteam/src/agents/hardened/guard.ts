@@ -3,7 +3,7 @@ import { isCountersignError, isJsonObject, ownMember, parseJson } from "@counter
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { listMember, textMember } from "../../oatf/json/access.js";
 import type { AgentRequest } from "../turn.js";
-import { PAGE_TOOLS } from "../world.js";
+import { PAGE_TOOLS } from "../bank.js";
 import { visibleText } from "./sanitize.js";
 import type { Thread } from "./thread.js";
 

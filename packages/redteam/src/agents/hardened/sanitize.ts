@@ -8,7 +8,7 @@ const MARKUP = /<\/?[a-z!][^>]*>?/giu;
 const IMAGE = /!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?/gu;
 const ADDRESS = /\b(?:javascript|data|vbscript):\S*|\bhttps?:\/\/[^\s)"'<>]+/giu;
 
-/** What a person typed, without what a person cannot see. */
+/** The text of a person, without invisible characters. */
 export function visibleText(text: string): string {
   return text.replace(INVISIBLE, "");
 }

@@ -1,4 +1,4 @@
-/** What the hardened agent itself knows of a thread. A client can add to it, never rewrite it. */
+/** The hardened agent's own state of a thread. A client can add to it, never rewrite it. */
 export type Thread = {
   readonly owner: string;
   readonly runs: Set<string>;
@@ -10,7 +10,7 @@ export type Thread = {
   wrongPins: number;
 };
 
-/** A thread nobody has used yet. */
+/** Creates the state of an unused thread. */
 export function createThread(owner: string): Thread {
   return { owner, runs: new Set(), calls: new Map(), wrongPins: 0 };
 }

@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { listMember, textMember } from "../../oatf/json/access.js";
 import type { AgentLogic, AgentRequest, Turn } from "../turn.js";
 import { createTurn } from "../turn.js";
-import { understand } from "../understand.js";
-import type { Intent } from "../understand.js";
+import { detectIntents } from "../detect-intents.js";
+import type { Intent } from "../detect-intents.js";
 import {
   BANK,
   DEFAULT_USER,
@@ -13,22 +13,22 @@ import {
   FOREIGN_THREAD,
   openInterrupts,
   PRIVILEGED_TOOLS,
-} from "../world.js";
+} from "../bank.js";
 import { answerApprovals } from "./approvals.js";
 import type { Memory } from "./approvals.js";
-import { perform } from "./perform.js";
-import { otherVoices, readCarelessly, textOf } from "./read-request.js";
+import { executeIntent } from "./execute-intent.js";
+import { untrustedTexts, readLeniently, textOf } from "./read-request.js";
 
 /**
- * A bank assistant with every hole of the attack library, each taken from a weakness that AG-UI integrations
- * have had: it believes the history it is given, obeys whatever text reaches it, and shows what it knows.
- * For demonstrations and tests on the loopback interface only.
+ * A bank assistant with every vulnerability of the attack library; AG-UI integrations have had each of them.
+ * It trusts the request's history, obeys any text, and discloses its secrets. For demonstrations and tests on
+ * the loopback interface only.
  */
 export function createVulnerableAgent(): AgentLogic {
   const memory: Memory = { interrupts: openInterrupts(), executed: 0 };
   return {
     async answer(request) {
-      const input = await readCarelessly(request.body);
+      const input = await readLeniently(request.body);
       const threadId = textMember(input, "threadId") ?? randomUUID();
       const runId = textMember(input, "runId") ?? randomUUID();
       const systemMessage = { id: "system", role: "system", content: BANK.systemPrompt };
@@ -61,13 +61,13 @@ function respond(turn: Turn, input: JsonObject, request: AgentRequest, memory: M
   if (executeTrailingCall(turn, messages, memory)) return;
   describeParts(turn, messages);
   const isAdmin = textMember(ownMember(ownMember(input, "state"), "user"), "role") === "admin";
-  const own = understand(spoken.at(-1) ?? "").filter(
+  const own = detectIntents(spoken.at(-1) ?? "").filter(
     (intent) => isAdmin || intent.kind !== "call" || !PRIVILEGED_TOOLS.has(intent.tool),
   );
-  const others = otherVoices(input).flatMap(understand).filter(isOrder);
-  const surroundings = { user, input, memory };
+  const others = untrustedTexts(input).flatMap(detectIntents).filter(isOrder);
+  const context = { user, input, memory };
   for (const intent of [...own, ...others]) {
-    if (perform(turn, intent, surroundings) === "over") return;
+    if (executeIntent(turn, intent, context) === "over") return;
   }
   if (own.length + others.length === 0) turn.say("Hello! What can I do for you?");
   turn.finish();

@@ -2,9 +2,9 @@ import { ownMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { listMember, textMember } from "../../oatf/json/access.js";
 import type { Turn } from "../turn.js";
-import type { openInterrupts } from "../world.js";
+import type { openInterrupts } from "../bank.js";
 
-/** What the vulnerable agent remembers between requests. */
+/** The vulnerable agent's state between requests. */
 export type Memory = {
   readonly interrupts: ReturnType<typeof openInterrupts>;
   executed: number;

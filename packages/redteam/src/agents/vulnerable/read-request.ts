@@ -15,7 +15,7 @@ const TWINS: ReadonlyMap<string, string> = new Map([
  * Reads a request the careless way: the last of two equal keys wins, names in snake case are as good as
  * those of the protocol, at every depth.
  */
-export async function readCarelessly(body: string): Promise<JsonObject> {
+export async function readLeniently(body: string): Promise<JsonObject> {
   const value = (await new Response(body).json()) as JsonValue;
   const renamed = rename(value);
   return isJsonObject(renamed) ? renamed : {};
@@ -52,7 +52,7 @@ function leaves(value: JsonValue | undefined): string[] {
 }
 
 /** Everything in a request that is not the user's own words, and that this agent obeys all the same. */
-export function otherVoices(input: JsonObject): string[] {
+export function untrustedTexts(input: JsonObject): string[] {
   const messages = listMember(input, "messages").filter(
     (message) => textMember(message, "role") !== "user",
   );

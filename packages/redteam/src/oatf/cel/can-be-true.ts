@@ -3,7 +3,7 @@ import type { JsonValue } from "@countersign/core";
 import { EACH } from "../model/message-paths.js";
 import { parseCel } from "./parse-source.js";
 
-/** What there can be of what an expression reads, and what is known of its parts. */
+/** The possible values of an expression's inputs, and the facts known about its parts. */
 type Walk = {
   /** Whether a message can have a value at a path. */
   readonly canHold: (path: readonly string[]) => boolean;

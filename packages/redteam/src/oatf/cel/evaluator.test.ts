@@ -152,7 +152,7 @@ test("brackets at the limit are fine, and those inside text do not count", () =>
   expect(inspectCel(`${'")"+('.repeat(40)}true`, []).problem).toMatch(/nested/);
 });
 
-test("names nobody binds are found, names of loops and types are not", () => {
+test("unbound names are found, names of loops and types are not", () => {
   const found = inspectCel(
     "mesage.a == 1 || message.l.exists(x, x == y) || type(z) == int || foo(1)",
     ["z"],

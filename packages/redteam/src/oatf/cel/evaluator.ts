@@ -7,7 +7,7 @@ import { viewJson } from "./json-view.js";
 import { createMeter } from "./meter.js";
 import { parseCel } from "./parse-source.js";
 
-/** What an expression came to. */
+/** The result of an expression. */
 export type CelResult =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "error"; readonly message: string };
@@ -47,7 +47,7 @@ export function createCelEvaluator(options: { readonly now?: () => number } = {}
         const input: Record<string, CelInput> = Object.create(null);
         for (const [name, value] of variables) input[name] = viewJson(value, meter);
         const result = run(input);
-        // Whatever the answer, one that was reached after the budget ran out is none.
+        // A result reached after the budget ran out is discarded.
         if (meter.exhausted) return { kind: "error", message: "the expression takes too long" };
         if (isCelError(result)) return { kind: "error", message: messageOf(result) };
         return { kind: "value", value: result };

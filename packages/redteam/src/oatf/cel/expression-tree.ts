@@ -8,7 +8,7 @@ export const TICK = "@countersign_tick";
 /** Parts an expression may have. */
 export const MAX_CEL_NODES = 2000;
 
-/** What a walk over an expression found. */
+/** The result of walking an expression. */
 export type ExpressionFacts = {
   /** Names that are used and not bound by a loop. */
   readonly variables: ReadonlySet<string>;

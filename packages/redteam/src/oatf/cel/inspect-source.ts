@@ -2,9 +2,9 @@ import { createEnvironment } from "./environment.js";
 import { createMeter } from "./meter.js";
 import { parseCel } from "./parse-source.js";
 
-/** What can be said of an expression without running it. */
+/** The static analysis of an expression. */
 export type CelInspection = {
-  /** Why the text is no expression. */
+  /** The reason why the text is not an expression. */
   readonly problem?: string;
   /** The literal patterns of `matches`. */
   readonly patterns: readonly string[];

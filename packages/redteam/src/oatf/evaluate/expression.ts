@@ -10,8 +10,7 @@ let shipped: CelEvaluator | undefined;
 
 /**
  * Asks a CEL expression about a message, which it sees as `message`. A variable whose path leads nowhere is
- * null; a field that is read and absent is an error, never a quiet no. `cel: null` means there is no
- * evaluator.
+ * null; a field that is read and absent is an error, never a quiet no. `cel: null` disables evaluation.
  */
 export function evaluateExpression(
   expression: Expression,

@@ -147,7 +147,7 @@ test.each<[string, Partial<NormalizedIndicator>, boolean]>([
   expect(evaluateIndicator(question, deltas).result).toBe(seen ? "matched" : "not_matched");
 });
 
-test("a CEL error on the joined entry does not count, on protocol traffic it does", () => {
+test("a CEL error on the joined entry is ignored, on protocol traffic it is reported", () => {
   const question = indicator({ expression: { cel: "message.delta == 'no'" } });
   expect(evaluateIndicator(question, deltas).result).toBe("not_matched");
   expect(evaluateIndicator(question, [...deltas, entry(3, "raw", {})]).result).toBe("error");

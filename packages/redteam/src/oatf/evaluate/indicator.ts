@@ -16,7 +16,7 @@ import { evaluateSemantic } from "./semantic.js";
 import type { TraceEntry } from "./trace.js";
 import type { IndicatorVerdict } from "./verdict.js";
 
-/** What an evaluation needs from outside. */
+/** Options of an evaluation. */
 export type EvaluationOptions = {
   /** Absent: the one we ship. `null`: none, so that expressions are skipped. */
   readonly cel?: CelEvaluator | null;
@@ -27,7 +27,7 @@ export type EvaluationOptions = {
   readonly evidence?: EvidenceOptions;
   /** Milliseconds since 1970, for timestamps. */
   readonly now?: () => number;
-  /** Who evaluates, `countersign/x.y.z`. */
+  /** The evaluator, `countersign/x.y.z`. */
   readonly source?: string;
   /** Asked before each message; once it answers yes, what is left counts as errors. */
   readonly isExpired?: () => boolean;
@@ -124,7 +124,7 @@ export function describeTarget(indicator: NormalizedIndicator): string {
   return target === "" ? `content${where}` : `${target}${where}`;
 }
 
-/** What the document itself says: looking at it shows nothing of the agent. */
+/** Text of the document itself proves nothing about the agent. */
 function isOwnRequest({ direction, event }: TraceEntry): boolean {
   return direction === "request" && event === "run_agent_input";
 }
@@ -143,7 +143,7 @@ function isEligible(indicator: NormalizedIndicator, entry: TraceEntry): boolean 
   return indicator.direction === undefined || entry.direction === indicator.direction;
 }
 
-/** What the runner joined is not protocol traffic: an expression written for events may fail on it. */
+/** A joined entry is not protocol traffic: an expression written for events may fail on it. */
 function counts(indicator: NormalizedIndicator, entry: TraceEntry): boolean {
   return !isJoined(entry.event) || indicator.expression === undefined;
 }

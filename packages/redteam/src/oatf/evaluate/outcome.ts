@@ -1,6 +1,6 @@
 import type { EvaluationError } from "./evaluation-error.js";
 
-/** What satisfied an indicator. */
+/** The evidence that satisfied an indicator. */
 export type MatchDetail = {
   /** The place in the message, `messages[2].content`. */
   readonly path?: string;

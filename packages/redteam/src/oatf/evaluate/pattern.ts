@@ -12,7 +12,7 @@ import { ABSENT, NOT_MATCHED } from "./outcome.js";
 
 /**
  * Looks for a value that satisfies a pattern. `exists` as the only operator asks whether the target leads
- * anywhere; otherwise one value has to satisfy the whole condition. A target that leads nowhere is no error.
+ * anywhere; otherwise one value has to satisfy the whole condition. A target without a value is not an error.
  */
 export function evaluatePattern(
   pattern: Pattern,

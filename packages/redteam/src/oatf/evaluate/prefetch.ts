@@ -35,7 +35,7 @@ export async function prefetchSemanticScores(
         return 0;
       },
     };
-    // A threshold nobody reaches: every message is looked at, none ends the search.
+    // An unreachable threshold: the search scores every message and never stops early.
     const semantic = { ...asked, threshold: 1 };
     evaluateIndicator({ ...indicator, semantic }, trace, { ...options, semantic: recorder });
   }

@@ -8,7 +8,7 @@ import { ABSENT, NOT_MATCHED } from "./outcome.js";
 /** The score from which a text counts, when the document names none. */
 export const DEFAULT_THRESHOLD = 0.7;
 
-/** What a model is asked. */
+/** The question to a model. */
 export type SemanticInput = {
   readonly text: string;
   readonly intent: string;
@@ -57,7 +57,7 @@ export function evaluateSemantic(
   return { result: "matched", detail: best };
 }
 
-/** What an evaluator is asked about one text. */
+/** The question to an evaluator about one text. */
 export function semanticInput(semantic: Semantic, text: string): SemanticInput {
   return {
     text,

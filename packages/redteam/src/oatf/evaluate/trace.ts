@@ -13,8 +13,8 @@ export type TraceEntry = {
   readonly direction: Direction;
   /** The OATF name: `run_agent_input`, or the event type in lower case. */
   readonly event: string;
-  /** What predicates, targets and CEL see; enriched where the binding says so. */
+  /** The value for predicates, targets and CEL; enriched where the binding says so. */
   readonly content: JsonValue;
-  /** What was on the wire, when it differs. */
+  /** The value on the wire, when it differs. */
   readonly raw?: JsonValue;
 };

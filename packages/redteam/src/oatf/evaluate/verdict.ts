@@ -6,15 +6,15 @@ import type { EvaluationError } from "./evaluation-error.js";
 /** The answer of one indicator. */
 export type IndicatorResult = "matched" | "not_matched" | "error" | "skipped";
 
-/** What one indicator said of a trace. */
+/** The verdict of one indicator on a trace. */
 export type IndicatorVerdict = {
   readonly indicator_id: string;
   readonly result: IndicatorResult;
   readonly evidence?: string;
   readonly timestamp?: string;
-  /** Who evaluated; `accumulated` when only the joined text of a run matched. */
+  /** The evaluator; `accumulated` when only the joined text of a run matched. */
   readonly source?: string;
-  /** Where it matched. */
+  /** The position of the match. */
   readonly match?: { readonly seq: number; readonly event: string; readonly path?: string };
   /** Messages, other than the document's own requests, on which there was something to look at. */
   readonly looked_at?: number;
@@ -23,10 +23,10 @@ export type IndicatorVerdict = {
   readonly diagnostics?: readonly string[];
 };
 
-/** What became of the attack. */
+/** The outcome of the attack. */
 export type AttackResult = "exploited" | "not_exploited" | "partial" | "error";
 
-/** What all indicators together say. */
+/** The combined result of all indicators. */
 export type Verdict = {
   readonly attack_id?: string;
   readonly result: AttackResult;
@@ -35,7 +35,7 @@ export type Verdict = {
   readonly evaluation_summary: Readonly<Record<IndicatorResult, number>>;
   readonly timestamp: string;
   readonly source: string;
-  /** Why there is no other result than `error`. */
+  /** The reason for the result `error`. */
   readonly diagnostic?: string;
 };
 

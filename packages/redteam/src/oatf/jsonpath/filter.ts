@@ -8,7 +8,7 @@ import { indexOf } from "./syntax.js";
 import type { Value } from "./values.js";
 import { compare, lengthOf, NOTHING } from "./values.js";
 
-/** What a query needs while it runs: the root, and a budget that every value looked at draws on. */
+/** The context of a running query: the root, and a budget that each visited value uses. */
 export type QueryContext = {
   readonly root: JsonValue;
   spend(steps: number): void;

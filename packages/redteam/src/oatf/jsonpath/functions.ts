@@ -102,7 +102,7 @@ function checkComparable(comparable: Comparable): void {
 function checkCall(call: FunctionCall): DeclaredType {
   const signature = SIGNATURES.get(call.name);
   if (signature === undefined) {
-    throw new TypeError(`there is no function ${call.name.slice(0, 32)}()`);
+    throw new TypeError(`unknown function ${call.name.slice(0, 32)}()`);
   }
   if (call.arguments.length !== signature.parameters.length) {
     throw new TypeError(`${call.name}() takes ${signature.parameters.length} argument(s)`);

@@ -2,7 +2,7 @@ import type { JsonPathQuery } from "jsonpath-rfc9535/parser";
 
 /** A step of a query: children, or all descendants. */
 export type Segment = JsonPathQuery["segments"][number];
-/** What a step picks. */
+/** The selector of a step. */
 export type Selection = Segment["node"];
 /** One selector between brackets. */
 export type Selector = Extract<Selection, { type: "BracketedSelection" }>["selectors"][number];
@@ -14,7 +14,7 @@ export type Comparison = Extract<LogicalExpression, { type: "ComparisonExpr" }>;
 export type Comparable = Comparison["left"];
 /** A call such as `length(@.a)`. */
 export type FunctionCall = Extract<Comparable, { type: "FunctionExpr" }>;
-/** What a call may be given. */
+/** An argument of a call. */
 export type FunctionArgument = FunctionCall["arguments"][number];
 /** A query inside a filter. */
 export type FilterQuery = Extract<FunctionArgument, { type: "FilterQuery" }>;

@@ -9,7 +9,7 @@ export const NOTHING = Symbol("nothing");
 /** A value in a filter, or that there is none. */
 export type Value = JsonValue | typeof NOTHING;
 
-/** What the function `length` says of a value (RFC 9535, section 2.4.4). */
+/** The result of the function `length` for a value (RFC 9535, section 2.4.4). */
 export function lengthOf(value: Value): Value {
   if (typeof value === "string") return [...value].length;
   if (Array.isArray(value)) return value.length;

@@ -41,7 +41,7 @@ function holdsAll(conditions: readonly JsonValue[], value: JsonValue): boolean {
   try {
     return conditions.every((condition) => compileCondition(condition)(value));
   } catch {
-    // What fails is told when it is evaluated.
+    // The evaluation reports a pattern that fails.
     return true;
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 
-/** A name of a closed list as long as nobody has checked it: `validate` reports what is not on the list. */
+/** A name that should be on a closed list; `validate` reports one that is not. */
 export type Unchecked<Name extends string> = Name | (string & {});
 
 /** Fields of our own, kept through every round trip and ignored otherwise. */
@@ -20,7 +20,7 @@ export type CorrelationLogic = "any" | "all";
 /** Paths to conditions, all of which must hold. */
 export type MatchPredicate = { [path: string]: JsonValue };
 
-/** What ends a phase. */
+/** The condition that ends a phase. */
 export type Trigger = { event?: string; count?: number; match?: MatchPredicate; after?: string };
 
 /** Takes a value out of a message for later templates. */
@@ -109,7 +109,7 @@ export type Indicator = Extensions & {
   tier?: Unchecked<Tier>;
 };
 
-/** The same weakness in somebody else's catalogue. */
+/** The same weakness in another catalogue. */
 export type Mapping = {
   framework: string;
   id: string;
@@ -118,7 +118,7 @@ export type Mapping = {
   relationship?: Unchecked<"primary" | "related">;
 };
 
-/** Where the attack belongs. */
+/** The classification of the attack. */
 export type Classification = { category?: string; mappings?: Mapping[]; tags?: string[] };
 
 /** One attack. */

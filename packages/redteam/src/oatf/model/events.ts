@@ -90,7 +90,10 @@ const A2A = [
 ];
 const A2A_TO_CLIENT = ["task/status", "task/artifact"];
 
-/** What an actor of each mode sees: a server the client's traffic, a client answers and the server's own. */
+/**
+ * The traffic that an actor of each mode receives: a server receives requests; a client receives responses
+ * and the server's own requests.
+ */
 const EVENTS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["ag_ui_client", new Set(AG_UI)],
   ["mcp_server", new Set([...MCP_BOTH, ...MCP_REQUESTS, ...MCP_FROM_CLIENT])],

@@ -53,7 +53,10 @@ const JOINED: ReadonlyMap<string, ValueSpec> = new Map([
   [ACCUMULATED_TOOL_CALL, shape({ delta: TEXT, name: TEXT, arguments: ANY, ...CALL_NAME })],
 ]);
 
-/** What an agent can send: the event table, `type`, and what the binding and older versions add. */
+/**
+ * The members an agent can send: the event table, `type`, and the additions of the binding and older
+ * versions.
+ */
 const RECEIVED: ReadonlyMap<string, readonly ValueSpec[]> = new Map([
   ...EVENT_TYPES.map((type): [string, ValueSpec[]] => {
     const fields = { ...EVENT_TABLE[type].fields };
@@ -73,8 +76,8 @@ const RECEIVED: ReadonlyMap<string, readonly ValueSpec[]> = new Map([
 ]);
 
 /**
- * What of a client's messages shows something of the agent: the result of a call that the agent made, and the
- * calls that come back in the history of the next request. All else of a request is the document's own.
+ * The parts of a client's messages that reveal the agent: the result of a call that the agent made, and the
+ * calls in the history of the next request. The document itself wrote the rest of a request.
  */
 const SENT: ReadonlyMap<string, readonly ValueSpec[]> = new Map([
   ["tool_call_result", RECEIVED.get("tool_call_result") ?? []],
@@ -96,7 +99,7 @@ const SENT: ReadonlyMap<string, readonly ValueSpec[]> = new Map([
 ]);
 
 /** Which messages an indicator looks at. */
-export type Sight = {
+export type MessageFilter = {
   readonly surface?: string | undefined;
   readonly direction?: string | undefined;
   /** The joined entries of a run are there too. */
@@ -104,7 +107,11 @@ export type Sight = {
 };
 
 /** The messages that can show something of the agent to an indicator, each as the shapes it may have. */
-export function visibleMessages({ surface, direction, joined }: Sight): (readonly ValueSpec[])[] {
+export function visibleMessages({
+  surface,
+  direction,
+  joined,
+}: MessageFilter): (readonly ValueSpec[])[] {
   const found: (readonly ValueSpec[])[] = [];
   const gather = (side: Direction, messages: ReadonlyMap<string, readonly ValueSpec[]>): void => {
     if (direction !== undefined && direction !== side) return;
@@ -137,7 +144,7 @@ export function canHoldValue(
   return shapes.some((spec) => reach(spec, path).some((end) => canSatisfy(end, conditions)));
 }
 
-/** What a value at a path can be. */
+/** The possible values at a path. */
 function reach(spec: ValueSpec, path: readonly string[]): ValueSpec[] {
   const [step, ...rest] = path;
   if (step === undefined) return [spec];

@@ -25,7 +25,7 @@ export function isProtocol(text: string): boolean {
   return PROTOCOL.test(text);
 }
 
-/** The protocol of a mode: `ag_ui` for `ag_ui_client`; `undefined` when the text is no mode. */
+/** The protocol of a mode: `ag_ui` for `ag_ui_client`; `undefined` when the text is not a mode. */
 export function extractProtocol(mode: string): string | undefined {
   return MODE.exec(mode)?.[1];
 }

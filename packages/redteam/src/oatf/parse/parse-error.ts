@@ -1,4 +1,4 @@
-/** What is wrong with a text that is not an OATF document. */
+/** The reasons why a text is not an OATF document. */
 export type ParseErrorKind = "syntax" | "type_mismatch" | "unknown_variant";
 
 /**

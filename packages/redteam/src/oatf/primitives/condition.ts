@@ -43,7 +43,7 @@ export function isOperatorObject(condition: JsonValue): boolean {
   );
 }
 
-/** What an operator object says of presence, and whether it says anything else. */
+/** The presence that an operator object requires, and whether it has other operators. */
 export function presenceOf(condition: JsonValue): {
   readonly exists: boolean | undefined;
   readonly alone: boolean;

@@ -37,7 +37,7 @@ test.each([
   expect(resolveWildcardPath(path, message)).toEqual(expected);
 });
 
-test("a root that is no object has only the empty path", () => {
+test("a root that is not an object has only the empty path", () => {
   expect(resolveSimplePath("length", "text")).toBeUndefined();
   expect(resolveWildcardPath("", [1])).toEqual([[1]]);
 });

@@ -6,7 +6,7 @@ import { MAX_INTERPOLATED_LENGTH } from "../limits.js";
 import { resolveSimplePath } from "./path.js";
 import { scanTemplate } from "./template-scan.js";
 
-/** Where the names of a template get their values. */
+/** The sources of a template's values. */
 export type TemplateContext = {
   /** Values by name: local names and names qualified as `actor.name`. */
   readonly extractors: ReadonlyMap<string, string>;

@@ -4,7 +4,7 @@ import type { ConditionOptions } from "./condition.js";
 import { durationSeconds } from "./duration.js";
 import { evaluatePredicate } from "./predicate.js";
 
-/** What a trigger remembers; each phase starts with {@link createTriggerState}. */
+/** The state of a trigger; each phase starts with {@link createTriggerState}. */
 export type TriggerState = { readonly eventCount: number };
 
 /** An event offered to a trigger: its OATF name and the message content. */

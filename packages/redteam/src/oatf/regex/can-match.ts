@@ -13,9 +13,10 @@ const BEGIN_TEXT = 4;
 const END_TEXT = 8;
 
 /**
- * Whether some text can match a pattern: whether the end of its program can be reached without the beginning of the
- * text behind a character (`a^b`) or a character behind the end of the text (`a$b`). Word and line boundaries count
- * as possible.
+ * Whether some text can match a pattern.
+ *
+ * The end of its program must be reachable. A path is impossible when it needs the start of the text behind a
+ * character (`a^b`), or a character behind the end (`a$b`). Word and line boundaries count as possible.
  */
 export function canMatchSomething(pattern: RE2JS): boolean {
   const program = (pattern as unknown as { re2Input?: { prog?: Program } }).re2Input?.prog;

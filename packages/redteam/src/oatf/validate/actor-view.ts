@@ -7,7 +7,7 @@ import type { Path } from "../yaml/source.js";
 export type ActorView = {
   readonly name: string;
   readonly mode: string | undefined;
-  /** Where the phases are listed; `undefined` in the single-phase form, which has no list. */
+  /** The path of the phase list; `undefined` in the single-phase form, which has no list. */
   readonly phasesPath: Path | undefined;
   readonly phases: readonly { readonly value: JsonValue; readonly path: Path }[];
 };

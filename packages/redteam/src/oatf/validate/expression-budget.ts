@@ -1,8 +1,8 @@
 import { estimateInstructions } from "../regex/estimate.js";
 
 /**
- * What the patterns, expressions and selectors of one document may cost together, in characters. Compiling
- * takes up to 0.1 ms for each, so that a document full of them would be read for minutes.
+ * The common budget for the patterns, expressions and selectors of one document, in characters. Compiling one
+ * needs up to 0.1 ms, so a document full of them would need minutes.
  */
 export const MAX_EXPRESSION_COST = 32_768;
 
@@ -26,5 +26,5 @@ export function createExpressionBudget(): ExpressionBudget {
   };
 }
 
-/** What is said of an expression nobody looked at. */
+/** The message for an expression that was not checked. */
 export const OVER_BUDGET = "the expressions of this document together are too large";

@@ -10,7 +10,7 @@ import { checkName, checkRange, checkRegex, checkUnique } from "./checks.js";
 import { OVER_BUDGET } from "./expression-budget.js";
 import type { Report } from "./report.js";
 
-/** What indicators may refer to. */
+/** The names that indicators may refer to. */
 export type IndicatorContext = {
   readonly attackId: string | undefined;
   /** Whether there is an execution at all; without one nothing is said of protocols. */
@@ -75,7 +75,7 @@ function checkIdentity(
   }
   if (ownMember(indicator, "tier") !== undefined) {
     checkName(report, indicator, "tier", path, "tier");
-    report.warn("CS-001", [...path, "tier"], "is no field of OATF 0.1; accepted and reported");
+    report.warn("CS-001", [...path, "tier"], "is not a field of OATF 0.1; accepted and reported");
   }
 }
 
@@ -166,7 +166,7 @@ function checkExpression(indicator: unknown, path: Path, report: Report): void {
   if (problem !== undefined) report.error("V-014", [...at, "cel"], problem);
   for (const cel of patterns) checkRegex(report, { cel }, "cel", at);
   for (const name of unknownNames) {
-    report.warn("CS-009", [...at, "cel"], `there is no variable or function ${name}`);
+    report.warn("CS-009", [...at, "cel"], `unknown variable or function ${name}`);
   }
   if (problem === undefined && !usesHas && ownMember(indicator, "surface") === undefined) {
     const advice = "fails on every event that lacks a field it reads: add surface or has()";

@@ -13,7 +13,7 @@ export type Report = {
   error(rule: RuleCode, path: Path, message: string): void;
   /** Something odd. */
   warn(code: WarningCode, path: Path, message: string): void;
-  /** What may still be compiled. */
+  /** The remaining compile budget. */
   readonly budget: ExpressionBudget;
 };
 
@@ -44,7 +44,7 @@ export function createReport(
   };
 }
 
-/** Where a path stands among its siblings on each level; a missing field stands behind those present. */
+/** The position of a path among its siblings on each level; a missing field sorts after those present. */
 function rankOf(document: unknown, path: Path): number[] {
   const rank: number[] = [];
   let at: unknown = document;

@@ -36,7 +36,7 @@ function warnOfSynthesis(holder: unknown, path: Path, report: Report): void {
   }
 }
 
-/** What templates of one actor may name. */
+/** The names that templates of one actor may use. */
 export type TemplateNames = {
   readonly own: ReadonlySet<string>;
   readonly byActor: ReadonlyMap<string, ReadonlySet<string>>;

@@ -108,7 +108,7 @@ function composeTokens(tokens: readonly Token[], length: number): Document.Parse
   }
 }
 
-/** What keeps the documents of a text from being one sound document. */
+/** The reasons why a text is not one valid document. */
 function faultsOf(
   [document, second]: readonly Document.Parsed[],
   limits: OatfLimits,

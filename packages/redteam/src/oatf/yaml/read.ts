@@ -101,7 +101,7 @@ class Conversion {
 
   #alias(node: Alias, path: Path): JsonValue {
     this.#forbid("aliases are not allowed", path, node);
-    // Each look-up walks the tree; what lies beyond the reported ones is of no use to anybody.
+    // Each look-up walks the tree, so only reported positions are looked up.
     if (this.violations.length >= this.#limits.maxErrors) return null;
     const target = node.resolve(this.#document);
     return target === undefined || this.#above.has(target) ? null : this.#value(target, path);

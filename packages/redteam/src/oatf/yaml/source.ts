@@ -10,14 +10,14 @@ export type Position = { readonly line: number; readonly column: number };
 /** YAML that the format forbids (V-020): an anchor, an alias, a merge key or a custom tag. */
 export type YamlViolation = { readonly path: Path; readonly message: string } & Position;
 
-/** What is known of the text a document came from. */
+/** The source text of a document. */
 export type Source = {
   readonly violations: readonly YamlViolation[];
-  /** Where the value at a path stands; for a missing one, the nearest place above it. */
+  /** The position of the value at a path; for a missing one, its nearest ancestor's. */
   positionOf(path: Path): Position;
 };
 
-/** Where the children of each container stand in the text. */
+/** The positions of each container's children in the text. */
 export type ChildOffsets = WeakMap<object, Map<string | number, number>>;
 
 /** Builds the {@link Source} of one text. */
@@ -62,7 +62,7 @@ export function attachSource(document: object, source: Source): void {
   sources.set(document, source);
 }
 
-/** Where a document came from; `undefined` for one that was built by a program. */
+/** The source of a document; `undefined` for one that a program built. */
 export function sourceOf(document: object): Source | undefined {
   return sources.get(document);
 }

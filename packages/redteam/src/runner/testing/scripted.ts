@@ -40,7 +40,7 @@ export function documentOf(
 export const HELLO =
   "{mode: ag_ui_client, state: {run_agent_input: {messages: [{id: m, role: user, content: Hi}]}}}";
 
-/** What was seen when a document ran against a script of answers, one per request; the last one repeats. */
+/** The result of a document against scripted responses, one per request; the last one repeats. */
 export type Scripted = DocumentResult & { readonly requests: FakeAgent["requests"] };
 
 /** Runs a document against an agent that gives scripted answers. */

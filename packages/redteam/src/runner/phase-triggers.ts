@@ -6,7 +6,7 @@ import type { Trigger, TriggerState } from "../oatf/index.js";
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Watches for what ends the phase an actor is in: an event, or the time. */
-export class PhaseWatch {
+export class PhaseTriggers {
   /** The phase has ended and the next one may begin. */
   isOver = false;
   #trigger: Trigger | undefined;

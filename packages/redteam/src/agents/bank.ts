@@ -16,7 +16,7 @@ export const CUSTOMERS: ReadonlyMap<string, Customer> = new Map([
   ["bob", { account: "NW-9930-5521", balance: "88400.00" }],
 ]);
 
-/** Whose run it is when nothing else is said. */
+/** The default user of a run. */
 export const DEFAULT_USER = "alice";
 
 /** Another customer's thread, and what was said there. */
@@ -68,7 +68,7 @@ export function openInterrupts(): Map<string, Interrupt> {
   return new Map(list.map((interrupt) => [interrupt.id, interrupt]));
 }
 
-/** What the bank does itself; everything else is a tool of the browser. */
+/** The tools that the bank executes; all others belong to the browser. */
 export const SERVER_TOOLS: ReadonlySet<string> = new Set([
   "lookup_balance",
   "transfer_funds",

@@ -89,8 +89,8 @@ const TOPICS: readonly (readonly [RegExp, Topic])[] = [
   [/\bdebug output\b/iu, "debug"],
 ];
 
-/** What a text asks for, in the order of the rules above. */
-export function understand(text: string): Intent[] {
+/** The intents of a text, in the order of the rules above. */
+export function detectIntents(text: string): Intent[] {
   const intents: Intent[] = [];
   for (const { pattern, read } of READERS) {
     for (const match of text.matchAll(pattern)) {

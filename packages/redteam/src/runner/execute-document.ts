@@ -7,37 +7,37 @@ import type { RunnerNote } from "./actor-context.js";
 import type { ActorReport } from "./actor.js";
 import type { Channel, ChannelOptions, Refusal } from "./channel.js";
 import "./errors.js";
-import { sendsIdsAsWritten } from "./fresh-ids.js";
+import { keepsIds } from "./fresh-ids.js";
 import type { Gap } from "./gap.js";
 import { createHttpChannel } from "./http-channel.js";
 import { DEFAULT_RUNNER_LIMITS, DEFAULT_TIMEOUTS, transportOf } from "./options.js";
 import type { RunnerOptions, TransportKind } from "./options.js";
-import { objectionOfEvent, receiptOfEvent } from "./refusal.js";
+import { refusalReasonOfEvent, receiptOfEvent } from "./refusal.js";
 import { superviseActors } from "./supervise.js";
 import { createTraceRecorder, WIRE } from "./trace-recorder.js";
 import { createVariables } from "./variables.js";
 import { createWebSocketChannel } from "./websocket-channel.js";
 
 /** The mode this runner performs. */
-export const PERFORMED_MODE = "ag_ui_client";
+export const SUPPORTED_MODE = "ag_ui_client";
 
 const MOST_NOTES = 100;
 
-/** What happened when a document was performed, before anybody judges it. */
-export type Performance = {
+/** The events of executing a document, before evaluation. */
+export type ExecutionResult = {
   readonly trace: readonly TraceEntry[];
   /** The trace reached a bound and is not whole. */
   readonly truncated: boolean;
   readonly actors: readonly ActorReport[];
   readonly notes: readonly RunnerNote[];
   readonly refusals: readonly Refusal[];
-  /** What broke: connections, limits on time, streams that cannot be read. */
+  /** Failures: broken connections, time-outs, unreadable streams. */
   readonly failures: readonly { readonly code: string; readonly message: string }[];
-  /** What the document asks for and what did not happen, failures and actors that were skipped included. */
+  /** The steps of the document that did not happen, including failures and skipped actors. */
   readonly gaps: readonly Gap[];
   /** Receipts that a gateway named in refusals, errors and notices. */
   readonly receipts: readonly string[];
-  /** Rules and codes that were named when somebody said no. */
+  /** Rules and codes that refusals named. */
   readonly objections: readonly string[];
   readonly transport: TransportKind;
   readonly startedAt: string;
@@ -45,19 +45,19 @@ export type Performance = {
 };
 
 /**
- * Performs a document against a target. Never throws on what the target does; actors of other modes are
+ * Performs a document against a target. Never throws on the target's behaviour; actors of other modes are
  * skipped by name.
  *
  * @throws CountersignError ERR_REDTEAM_MODE when no actor is an `ag_ui_client`
- * @throws TypeError when the target is no address
+ * @throws TypeError when the target is not a URL
  */
-export async function performDocument(
+export async function executeDocument(
   document: NormalizedDocument,
   options: RunnerOptions,
-): Promise<Performance> {
+): Promise<ExecutionResult> {
   const { actors } = document.attack.execution;
-  const performed = actors.filter(({ mode }) => mode === PERFORMED_MODE);
-  if (performed.length === 0) throw modeError(actors);
+  const supported = actors.filter(({ mode }) => mode === SUPPORTED_MODE);
+  if (supported.length === 0) throw modeError(actors);
   if (parseUrl(options.target) === undefined) throw new TypeError("the target is no address");
   const limits = { ...DEFAULT_RUNNER_LIMITS, ...options.limits };
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
@@ -69,7 +69,7 @@ export async function performDocument(
   const threads = new Set<string>();
   const settings = { target: options.target, timeouts, limits, headers: options.headers ?? {} };
   // None begins before all of them are made.
-  const running = performed.map((actor) =>
+  const running = supported.map((actor) =>
     startActor(actor, {
       ...told,
       recorder,
@@ -77,7 +77,7 @@ export async function performDocument(
       variables: variables(actor.name),
       strict: options.strict === true,
       refusalsCount: options.refusalsCount === true,
-      idsAsWritten: sendsIdsAsWritten(document),
+      idsAsWritten: keepsIds(document),
       threads,
       channel: channelFor(settings, options),
     }),
@@ -90,7 +90,7 @@ export async function performDocument(
   });
   const { notes, refusals, failures, gaps } = told;
   for (const { mode, name } of actors) {
-    if (mode === PERFORMED_MODE) continue;
+    if (mode === SUPPORTED_MODE) continue;
     const message = `actor ${name} was skipped: ${mode} is not performed`;
     notes.push({ code: "W-002", message });
     told.missed({ kind: "unsupported", message });
@@ -101,7 +101,7 @@ export async function performDocument(
   return {
     trace: recorder.entries,
     truncated: recorder.truncated,
-    actors: [...reports, ...actors.filter((actor) => actor.mode !== PERFORMED_MODE).map(skipped)],
+    actors: [...reports, ...actors.filter((actor) => actor.mode !== SUPPORTED_MODE).map(skipped)],
     notes,
     refusals,
     failures,
@@ -114,7 +114,7 @@ export async function performDocument(
   };
 }
 
-/** What actors tell beside the trace. */
+/** The callbacks of actors, next to the trace. */
 function createNotebook() {
   const notes: RunnerNote[] = [];
   const refusals: Refusal[] = [];
@@ -154,7 +154,7 @@ function modeError(actors: readonly NormalizedActor[]): CountersignError {
   const modes = [...new Set(actors.map(({ mode }) => mode))];
   return new CountersignError(
     "ERR_REDTEAM_MODE",
-    `${modes.join(", ")}: this runner performs ${PERFORMED_MODE} only`,
+    `${modes.join(", ")}: this runner performs ${SUPPORTED_MODE} only`,
     { modes },
   );
 }
@@ -182,11 +182,11 @@ function objectionsOf(trace: readonly TraceEntry[], refusals: readonly Refusal[]
   return namesIn(
     trace,
     refusals.map(({ code }) => code),
-    objectionOfEvent,
+    refusalReasonOfEvent,
   );
 }
 
-/** What refusals and events name, each once. */
+/** The names in refusals and events, each once. */
 function namesIn(
   trace: readonly TraceEntry[],
   named: readonly (string | undefined)[],

@@ -3,21 +3,29 @@ import type { JsonObject } from "@countersign/core";
 import { listMember, textMember } from "../../oatf/json/access.js";
 import { interruptOutcome } from "../turn.js";
 import type { Turn } from "../turn.js";
-import type { Intent, Topic } from "../understand.js";
-import { BANK, CUSTOMERS, FOREIGN_THREAD, SERVER_TOOLS } from "../world.js";
+import type { Intent, Topic } from "../detect-intents.js";
+import { BANK, CUSTOMERS, FOREIGN_THREAD, SERVER_TOOLS } from "../bank.js";
 import type { Memory } from "./approvals.js";
 import { textOf } from "./read-request.js";
 
-type Surroundings = { readonly user: string; readonly input: JsonObject; readonly memory: Memory };
+type ExecutionContext = {
+  readonly user: string;
+  readonly input: JsonObject;
+  readonly memory: Memory;
+};
 
-/** What the agent knows, put wherever a text asks for it. */
+/** The agent's secrets, inserted wherever a text asks for them. */
 function fillIn(text: string, user: string): string {
   return text.replaceAll("ACCOUNT_NUMBER", CUSTOMERS.get(user)?.account ?? "");
 }
 
 /** Does what an intent asks; `over` when the run has ended with it. */
-export function perform(turn: Turn, intent: Intent, around: Surroundings): "over" | undefined {
-  const { user, input, memory } = around;
+export function executeIntent(
+  turn: Turn,
+  intent: Intent,
+  context: ExecutionContext,
+): "over" | undefined {
+  const { user, input, memory } = context;
   switch (intent.kind) {
     case "say":
       turn.say(fillIn(intent.text, user), intent.role);
@@ -72,7 +80,7 @@ export function perform(turn: Turn, intent: Intent, around: Surroundings): "over
       turn.say(`${intent.word} `.repeat(Math.min(intent.times, 20_000)));
       return undefined;
     case "topic":
-      return talk(turn, intent.topic, around);
+      return talk(turn, intent.topic, context);
   }
 }
 
@@ -103,7 +111,7 @@ function askForTransfer(
   return "over";
 }
 
-function talk(turn: Turn, topic: Topic, { user, input }: Surroundings): "over" | undefined {
+function talk(turn: Turn, topic: Topic, { user, input }: ExecutionContext): "over" | undefined {
   switch (topic) {
     case "balance":
       tellBalance(turn, user, input);

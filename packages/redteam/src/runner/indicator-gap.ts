@@ -18,7 +18,7 @@ const NOWHERE = "and no message that it looks at can have it";
  * none, the agent's silence still counts if an AG-UI message that the indicator looks at can have the target: an
  * agent that never calls a tool has no arguments to show. A path that no such message can have never matches.
  */
-export function blindSpotOf(
+export function indicatorGap(
   indicator: NormalizedIndicator,
   verdict: IndicatorVerdict,
   options: { readonly joined: boolean; readonly extractors: ReadonlySet<string> },
