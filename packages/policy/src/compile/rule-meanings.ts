@@ -1,6 +1,7 @@
 /**
- * What lets something through that is blocked: YAML lines for `rules` of the policy or for `countersign.yaml`, or the
- * reason why no added line does, or why none is needed. Names in capitals stand for the reader's own.
+ * The way to allow a blocked action: YAML lines for `rules` of the policy or for
+ * `countersign.yaml`, or the reason why no added line does, or why none is needed. Names in
+ * capitals are placeholders.
  */
 export type Opening =
   | { readonly policy: string }
@@ -8,7 +9,7 @@ export type Opening =
   | { readonly closed: string }
   | { readonly passes: string };
 
-/** What a rule watches over, what helps somebody whom it stopped, and the lines that open it. */
+/** The purpose of a rule, the remedy for a blocked action, and the lines that allow it. */
 export type RuleMeaning = {
   readonly means: string;
   readonly remedy: string;
@@ -16,8 +17,8 @@ export type RuleMeaning = {
 };
 
 /**
- * Every rule that a policy can block by. Denials take their rule's name from here, so that none exists without
- * a meaning; a name that ends in `*` stands for those that a policy names itself.
+ * Every rule that a policy can block by. Denials take their rule's name from here, so that each has
+ * a meaning; a name that ends in `*` covers the names that a policy defines.
  */
 export const POLICY_RULES = {
   policy: {
@@ -191,7 +192,7 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
 
 type Entry = keyof typeof POLICY_RULES;
 
-/** The name under which a policy blocks. */
+/** The name of a blocking rule. */
 export type PolicyRuleId =
   | Exclude<Entry, `${string}*`>
   | `velocity.${string}`
@@ -199,7 +200,7 @@ export type PolicyRuleId =
 
 const TABLE: ReadonlyMap<string, RuleMeaning> = new Map(Object.entries(POLICY_RULES));
 
-/** What a rule of a policy means, by the name on a receipt; nothing for a name that is none. */
+/** The meaning of a policy rule, by its name on a receipt; undefined for an unknown name. */
 export function meaningOfPolicyRule(rule: string): RuleMeaning | undefined {
   return TABLE.get(rule) ?? TABLE.get(rule.replace(/^(velocity|ag_ui_conditions)\..+$/s, "$1.*"));
 }

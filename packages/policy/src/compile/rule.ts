@@ -5,22 +5,25 @@ import type { Denial, ReasonCode } from "./decision.js";
 import type { DecisionFacts } from "./facts.js";
 import type { PolicyRuleId } from "./rule-meanings.js";
 
-/** One compiled rule. `check` runs for every event; `saw` only for people who ask why. */
+/** One compiled rule. `check` runs for every event; `saw` only for explanations. */
 export type Rule = {
   readonly id: string;
   /** The block of the document it comes from. */
   readonly block: string;
   readonly mode: PolicyMode;
-  /** Whether it looks at each thing an event does, or once at the event. */
+  /** Whether it evaluates each aspect of an event, or the event once. */
   readonly perAspect: boolean;
   check(facts: DecisionFacts, aspect: Aspect): Denial | undefined;
   saw(facts: DecisionFacts, aspect: Aspect): JsonObject;
 };
 
-/** Makes the denials of one rule; made when the policy is compiled, so that blocking allocates nothing either. */
+/**
+ * Creates the denials of one rule; called when the policy is compiled, so that blocking allocates
+ * nothing.
+ */
 export type DenialMaker = (reasonCode: ReasonCode, reason: string) => Denial;
 
-/** Mode, client notice and denials of a block, with the document's settings behind it. */
+/** Mode, client notice and denials of a block, with the document's settings as defaults. */
 export function blockSettings(
   document: PolicyDocument,
   header: BlockHeader | undefined,
@@ -31,7 +34,7 @@ export function blockSettings(
   };
 }
 
-/** Whether a block is there and switched on. */
+/** Whether a block exists and is enabled. */
 export function isActive<Block extends BlockHeader>(block: Block | undefined): block is Block {
   return block !== undefined && block.enabled !== false;
 }

@@ -81,7 +81,7 @@ test("websocket sample: a request that approves something needs the client's own
     resume: [{ interruptId: "i", status: "resolved" }],
   });
   const rest = { transport: "websocket" as const };
-  // `interrupt` is not among the sample's components, so even a token does not help.
+  // `interrupt` is not among the sample's components, so even a token is not enough.
   expect(verdict(websocket, request, rest)).toBe("unknown component type");
 });
 

@@ -1,18 +1,18 @@
 import { CLASSIFICATION_BIT, isClassification } from "../vocabulary/classification.js";
 import type { Target } from "../vocabulary/target.js";
 
-/** Scopes one token may carry here; what lies beyond grants nothing. */
+/** Maximum number of scopes of one token; further ones grant nothing. */
 export const MAX_SCOPES = 1000;
 
 const EVERY_CLASS = 127;
 
 type TypeEntry = { anyId: number; ids: Map<string, number> };
 
-/** The scopes of a token, ready to be asked without allocating. */
+/** The compiled scopes of a token, for queries without allocation. */
 export type ScopeSet = {
   /** Whether some scope covers a class (as bit) on a target. */
   covers(bit: number, target: Target | undefined): boolean;
-  /** Whether the token carries this very scope; a wildcard does not count. */
+  /** Whether the token has exactly this scope; a wildcard is not enough. */
   hasExactly(scope: string): boolean;
 };
 

@@ -2,10 +2,10 @@ import type { AgUiBlock, OrderBlock, PolicyDocument } from "../document/model.js
 import type { DenialMaker, Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 
-/** Events per second and connection where a policy gives no number. */
+/** The default events per second and connection. */
 export const DEFAULT_EVENTS_PER_SECOND = 1000;
 
-/** Rules about the stream as such: its transport, its rate, its order, its honesty. */
+/** Rules about the stream: its transport, its rate, its order, its claims. */
 export function compileStreamRules(document: PolicyDocument, block: AgUiBlock): Rule[] {
   return [
     ...transportRule(document, block),

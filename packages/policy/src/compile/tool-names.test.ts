@@ -16,7 +16,7 @@ rules:
 ${rules}`),
   );
 
-/** Whether a policy lets an agent call a tool of its own. */
+/** Whether a policy allows an agent to call one of its own tools. */
 function mayCall(policy: ReturnType<typeof policyOf>, toolCallName: string): boolean {
   const event = classifyEvent(
     { type: "TOOL_CALL_START", toolCallId: "c", toolCallName },
@@ -25,7 +25,7 @@ function mayCall(policy: ReturnType<typeof policyOf>, toolCallName: string): boo
   return policy.evaluate({ event, transport: "sse", counters: NO_COUNTERS }).allow;
 }
 
-/** Letters of other scripts and widths that are drawn like plain ones, some of them. */
+/** Some letters of other scripts and widths that look like plain ones. */
 const TWINS: Readonly<Record<string, readonly string[]>> = {
   a: ["а", "ɑ", "ａ", "𝐚", "á"],
   c: ["с", "ϲ", "ｃ"],
@@ -52,7 +52,7 @@ const UNSEEN = [
   "\u{e0061}",
 ];
 
-/** A name that looks like another: some letters changed for look-alikes, in another case, with unseen ones between. */
+/** A look-alike of a name: some letters replaced, in another case, with invisible ones between. */
 const twinOf = (name: string): fc.Arbitrary<string> =>
   fc
     .tuple(
@@ -94,7 +94,7 @@ test("nothing that looks like a blocked name passes where everything else does",
   }
 });
 
-test("how the words of a blocked name are set apart does not count", () => {
+test("the word boundaries of a blocked name are ignored", () => {
   const policy = policyOf(
     `  ag_ui_tools: { call: { block: [${NAME}, "drop_*"], default: allow } }\n`,
   );

@@ -10,7 +10,7 @@ import type { Denial } from "./decision.js";
 import type { Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 
-/** The rules about tools, and which tools have a schema. */
+/** The tool rules, and the tools with a schema. */
 export type CompiledTools = {
   readonly rules: Rule[];
   readonly schemas: ReadonlySet<string>;
@@ -71,7 +71,7 @@ export function compileToolRules(document: PolicyDocument): CompiledTools {
   return { rules, schemas: new Set(schemas.keys()), quarantineMs };
 }
 
-/** Events that open a call, or bring the verdict of one that was held. */
+/** Events that open a call, or contain the decision about a held one. */
 const OPENING: ReadonlySet<string> = new Set([
   "TOOL_CALL_START",
   "TOOL_CALL_CHUNK",
@@ -133,7 +133,7 @@ function createCallJudge(
     if (check === undefined) return undefined;
     if (call.state === "whole") return check(call.arguments ?? null) ? undefined : invalid;
     if (call.state === "unparsable") return unparsable;
-    // The start carries the verdict for the whole call; a call whose arguments are unknown has none.
+    // The start has the decision for the whole call; a call with unknown arguments has none.
     return event.source === "TOOL_CALL_START" || event.source === "TOOL_CALL_CHUNK"
       ? incomplete
       : undefined;
@@ -141,10 +141,11 @@ function createCallJudge(
 }
 
 /**
- * Which names may pass. `guarded` are those that pass only under a condition of their own.
+ * The names that may pass. `guarded` are those that pass only under their own condition.
  *
- * What looks like a blocked or guarded name, or has characters beyond plain ASCII so that it may look like any,
- * passes only where `allow` spells it out: a wildcard or `default: allow` was written without that name in mind.
+ * A name that looks like a blocked or guarded one, or has characters beyond plain ASCII, passes
+ * only if `allow` lists it exactly. A wildcard or `default: allow` was written without that name in
+ * mind.
  */
 export function compileLists(
   lists: NameLists | undefined,

@@ -4,10 +4,10 @@ import { compileMatch, matchesAny } from "./event-match.js";
 import type { Rule } from "./rule.js";
 import { blockSettings, denials, isActive } from "./rule.js";
 
-/** What a cap counts over. */
+/** The scope of a cap. */
 export type VelocityScope = "session" | "agent" | "capability" | "connection";
 
-/** One cap, as a counter needs to know it. */
+/** One cap, as a counter needs it. */
 export type VelocityLimit = {
   readonly id: string;
   readonly scope: VelocityScope;
@@ -35,7 +35,7 @@ export function compileVelocity(document: PolicyDocument): {
   };
 }
 
-/** The caps of one entry, in either spelling. */
+/** The caps of one entry, in either notation. */
 export function capsOf(source: VelocityRule, index: number): Cap[] {
   const id = source.id ?? `rule-${index + 1}`;
   const match = compileMatch(source.match);

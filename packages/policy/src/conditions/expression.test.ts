@@ -36,7 +36,7 @@ test.each(["event.value.missing == 1", "event.value.n", '"x"', "event.value.n ==
   },
 );
 
-test("a loop that takes too many steps is no answer, even behind an or", () => {
+test("a loop that takes too many steps has no result, even after an or", () => {
   const items = Array.from({ length: 400 }, (_, index) => index);
   const source =
     "event.items.all(a, event.items.all(b, event.items.all(c, a + b + c >= 0))) || true";

@@ -18,17 +18,20 @@ export const CONDITION_VARIABLES = [
 /** A name a condition may use. */
 export type ConditionVariable = (typeof CONDITION_VARIABLES)[number];
 
-/** Gives the value of a name; asked only for names the condition reads. `undefined` reads as an empty map. */
+/**
+ * Returns the value of a name; called only for names that the condition reads. `undefined` reads as
+ * an empty map.
+ */
 export type ConditionBindings = (name: ConditionVariable) => CelInput | undefined;
 
-/** A condition ready to be asked; `undefined` means it could not be evaluated. */
+/** A compiled condition; `undefined` means it could not be evaluated. */
 export type CompiledCondition = { evaluate(bindings: ConditionBindings): boolean | undefined };
 
 const { BOOL, STRING } = CelScalar;
 const CHARACTERS_PER_STEP = 64;
 const MAX_NESTED_BRACKETS = 32;
 
-// Operators the planner handles itself, so that no function of that name exists.
+// Operators that the planner handles itself, so that no function of that name exists.
 const OPERATORS: ReadonlySet<string> = new Set([
   "_&&_",
   "_||_",
@@ -46,7 +49,7 @@ const EMPTY = toCelInput({});
 /**
  * Compiles a CEL expression.
  *
- * @throws Error with a sentence for the author, when the expression is not one or asks too much
+ * @throws Error with a message for the author, when the expression is invalid or exceeds a limit
  */
 export function compileCondition(source: string): CompiledCondition {
   assertShallow(source);
@@ -96,7 +99,7 @@ export function compileCondition(source: string): CompiledCondition {
         if (meter.exhausted || isCelError(result) || typeof result !== "boolean") return undefined;
         return result;
       } catch {
-        // The library turns failures into values; whatever still escapes is an answer we do not have.
+        // The library turns failures into values; any other error means no result.
         return undefined;
       }
     },
@@ -113,7 +116,7 @@ function parseExpression(source: string): ReturnType<typeof parse> {
   }
 }
 
-// The parser is recursive and tries alternatives again at every bracket.
+// The parser is recursive and retries alternatives at every bracket.
 function assertShallow(source: string): void {
   let depth = 0;
   for (const character of source) {

@@ -3,24 +3,27 @@ import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { ExprSchema } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { suggestName } from "../base/suggest.js";
 
-/** The function every loop of an expression calls once a round; no author can write its name. */
+/**
+ * The function that every loop of an expression calls once per iteration; no author can write its
+ * name.
+ */
 export const TICK = "@countersign_tick";
 
-/** How far loops may be nested; each level multiplies the work. */
+/** Maximum nesting of loops; each level multiplies the work. */
 export const MAX_LOOP_NESTING = 3;
-/** Parts an expression may have. */
+/** Maximum number of nodes of an expression. */
 export const MAX_EXPRESSION_NODES = 2000;
 
-/** What a walk over an expression found. */
+/** The result of inspecting an expression. */
 export type Inspection = {
   readonly patterns: readonly string[];
-  /** The variables that are read: only these need a value. */
+  /** The variables that it reads: only these need a value. */
   readonly used: ReadonlySet<string>;
 };
 
 /**
- * Checks an expression before it ever runs and makes its loops count: names of variables and functions
- * must exist, patterns must be literals (an agent must not choose the pattern), nesting is bounded.
+ * Checks an expression before it runs and makes its loops count: variables and functions must
+ * exist, patterns must be literals (an agent must not choose the pattern), nesting is bounded.
  */
 export function inspectExpression(
   root: Expr,

@@ -3,8 +3,8 @@ import { celList, celMap } from "@bufbuild/cel";
 import type { CelInput } from "@bufbuild/cel";
 
 /**
- * Shows JSON to CEL without copying it: a condition that reads `event.name` converts one string, not a
- * megabyte of state. Whole numbers become CEL ints, so that `size(x) + event.n` has an overload.
+ * Exposes JSON to CEL without copying it: a condition that reads `event.name` converts one string,
+ * not a megabyte of state. Integers become CEL ints, so that `size(x) + event.n` has an overload.
  */
 export function toCelInput(value: JsonValue): CelInput {
   switch (typeof value) {
@@ -21,10 +21,13 @@ export function toCelInput(value: JsonValue): CelInput {
   }
 }
 
-/** Members computed when they are read; they hide members of the same name in the object below. */
+/** Members computed on read; they override members of the same name in the object. */
 export type Overlay<Source> = ReadonlyMap<string, (source: Source) => JsonValue>;
 
-/** An object with computed members over it. Nothing is copied: a spread cost more than the condition. */
+/**
+ * An object with computed members over it. Nothing is copied: a spread cost more than the
+ * condition.
+ */
 export function layered<Source>(
   object: JsonObject,
   overlay: Overlay<Source>,
@@ -45,7 +48,8 @@ class JsonMap implements ReadonlyMap<string, CelInput> {
   }
 
   get(key: string): CelInput | undefined {
-    // CEL may ask with a number or a boolean; only own string keys exist here, and never a prototype's.
+    // CEL may query with a number or a boolean; only own string keys exist here, never a
+    // prototype's.
     if (typeof key !== "string" || !Object.hasOwn(this.#object, key)) return undefined;
     const value = this.#object[key];
     return value === undefined ? undefined : toCelInput(value);

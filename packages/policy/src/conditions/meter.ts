@@ -1,14 +1,13 @@
-/** Steps one evaluation may take before it counts as failed: a loop round, or 64 characters searched. */
+/** Maximum steps of one evaluation: a loop iteration, or 64 searched characters. */
 export const MAX_CONDITION_STEPS = 20_000;
 
 /** Thrown inside the evaluator, never outside it. */
 class OutOfSteps extends Error {}
 
 /**
- * Counts the work of one evaluation.
- *
- * CEL always ends, but nested loops over a large event end late (three nested `all` over 100 items took
- * 2.5 s when measured). CEL also lets `||` swallow an error, so running out is remembered here.
+ * Counts the work of one evaluation. CEL always terminates, but nested loops over a large event
+ * terminate late (three nested `all` over 100 items took 2.5 s when measured). CEL also lets `||`
+ * swallow an error, so running out of steps is recorded here.
  */
 export type Meter = {
   reset(): void;
@@ -16,7 +15,7 @@ export type Meter = {
   readonly exhausted: boolean;
 };
 
-/** A fresh meter; one serves any number of evaluations, one after the other. */
+/** A new meter; it serves any number of evaluations, one after the other. */
 export function createMeter(limit: number = MAX_CONDITION_STEPS): Meter {
   let remaining = limit;
   return {

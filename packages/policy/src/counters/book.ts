@@ -7,10 +7,13 @@ import { createVelocityCounter } from "./counter.js";
 import type { VelocityCounter, VelocitySnapshot } from "./counter.js";
 import type { SharedCounts } from "./shared-counts.js";
 
-/** Whose events are counted together. A missing key counts under one shared key: stricter, never laxer. */
+/**
+ * The keys whose events are counted together. A missing key counts under one shared key: stricter,
+ * never laxer.
+ */
 export type CounterKeys = { readonly [Scope in VelocityScope]?: string | undefined };
 
-/** Everything a book remembers, as plain JSON. */
+/** The state of a book, as plain JSON. */
 export type CounterBookSnapshot = {
   readonly [ruleId: string]: { readonly [key: string]: VelocitySnapshot };
 };
@@ -18,35 +21,36 @@ export type CounterBookSnapshot = {
 /** Counts for one policy, for many sessions and agents. */
 export type CounterBook = {
   /**
-   * The numbers for an event about to be judged; valid until the next call. Nothing is counted yet, but
-   * the second: `isEvent: false` leaves that out too, for the parts of an event already looked at.
+   * The numbers for the event to evaluate; valid until the next call. Nothing is counted yet except
+   * the second: `isEvent: false` skips that too, for further parts of the same event.
    */
   peek(event: EventFacts, keys: CounterKeys, now: number, isEvent?: boolean): CounterFacts;
-  /** Counts an event that was delivered. Blocked events use up nothing. */
+  /** Counts a delivered event. Blocked events use up nothing. */
   commit(event: EventFacts, keys: CounterKeys, now: number): void;
   /**
-   * Sees to it that so many events like this one can be counted, as far as the caps allow: a promise where somebody
-   * else has to be asked, which resolves in any case. Without an event, of whatever kind they are.
+   * Reserves the counts of this many events like this one, as far as the caps allow. Returns a
+   * promise, which always resolves, if another process must be asked. Without an event, for events
+   * of any kind.
    */
   reserve(
     event: EventFacts | undefined,
     keys: CounterKeys,
     events: number,
   ): Promise<void> | undefined;
-  /** Nobody needs for now what is reserved for these keys. */
+  /** Releases the reservations of these keys. */
   release(keys: CounterKeys): void;
-  /** Whether some caps are counted elsewhere: without, there is never anything to reserve. */
+  /** Whether some caps are counted elsewhere; otherwise there is never anything to reserve. */
   readonly isShared: boolean;
-  /** What is counted here; what is counted elsewhere is not in it. */
+  /** The counts of this book; shared counts are not included. */
   toJSON(): CounterBookSnapshot;
 };
 
-/** Options of a book. */
+/** Options of {@link createCounterBook}. */
 export type CounterBookOptions = {
-  /** Keys one rule may have at a time; beyond it new keys are refused until old ones fall idle. */
+  /** Maximum number of keys per rule; then new keys are refused until old ones are idle. */
   readonly maxKeys?: number;
   readonly snapshot?: CounterBookSnapshot;
-  /** Where a cap is counted together with others' events; `undefined` counts it here alone. */
+  /** The shared counts of a cap; `undefined` counts it in this book alone. */
   readonly shared?: (limit: VelocityLimit) => SharedCounts | undefined;
 };
 
@@ -59,8 +63,8 @@ type Entry = {
 const SHARED_KEY = "";
 
 /**
- * A book of counters with the clock handed in. `eventsInSecond` is per connection, every event counts
- * towards it when it is looked at, so that a flood of blocked events is a flood too.
+ * A book of counters; the caller passes the time. `eventsInSecond` is per connection, and every
+ * evaluated event counts towards it, so that a flood of blocked events is a flood too.
  */
 export function createCounterBook(
   limits: PolicyCounterLimits,
@@ -154,7 +158,7 @@ function restore(
   return counters;
 }
 
-// An attacker who opens session after session must not be able to push a busy counter out.
+// An attacker who opens session after session must not evict a busy counter.
 function hasRoom(counters: Map<string, VelocityCounter>, now: number, maxKeys: number): boolean {
   if (counters.size < maxKeys) return true;
   for (const [key, counter] of counters) {
@@ -163,7 +167,7 @@ function hasRoom(counters: Map<string, VelocityCounter>, now: number, maxKeys: n
   return counters.size < maxKeys;
 }
 
-/** Looks at two keys for each new one, so that connections long gone do not add up. */
+/** Checks two keys for each new one, so that closed connections do not accumulate. */
 function forgetStale(seconds: Map<string, { second: number; count: number }>, now: number): void {
   for (let look = 0; look < 2; look += 1) {
     const [first] = seconds;

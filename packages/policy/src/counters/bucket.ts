@@ -1,8 +1,11 @@
 /** A token bucket: `max` events per window on average, `capacity` at once. */
 export type BucketCounter = {
-  /** How full the bucket's debt is, from 0 (all tokens there) to `capacity` (none). */
+  /** The debt of the bucket, from 0 (all tokens left) to `capacity` (none). */
   used(now: number): number;
-  /** Counts so many, one when left out; when they were makes no difference: a debt is paid from now on. */
+  /**
+   * Counts this many events, default one; their time makes no difference: a debt is paid from now
+   * on.
+   */
   add(now: number, count?: number, at?: number): void;
   isIdle(now: number): boolean;
   toJSON(): BucketSnapshot;
@@ -11,7 +14,7 @@ export type BucketCounter = {
 /** The state of a bucket. */
 export type BucketSnapshot = { readonly debt: number; readonly at: number };
 
-/** Starts full of tokens, or where a snapshot stopped. */
+/** Starts full of tokens, or from a snapshot. */
 export function createBucketCounter(
   max: number,
   windowMs: number,

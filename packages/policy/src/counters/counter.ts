@@ -7,10 +7,10 @@ import { createWindowCounter } from "./window.js";
 /** Counts the events of one key under one cap. */
 export type VelocityCounter = WindowCounter | BucketCounter;
 
-/** What a counter remembers, as plain JSON. */
+/** The state of a counter, as plain JSON. */
 export type VelocitySnapshot = WindowSnapshot | BucketSnapshot;
 
-/** A counter for a cap: it starts empty, or where a snapshot of the same kind stopped. */
+/** A counter for a cap: it starts empty, or from a snapshot of the same kind. */
 export function createVelocityCounter(
   { kind, max, windowMs }: Pick<VelocityLimit, "kind" | "max" | "windowMs">,
   snapshot?: VelocitySnapshot,

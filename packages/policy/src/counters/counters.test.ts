@@ -89,7 +89,7 @@ test("a full book refuses new keys until old ones fall idle", () => {
   expect(used("z", 20_000)).toBe(1);
 });
 
-test("a part of an event already looked at does not count towards the second again", () => {
+test("a further part of the same event is not counted towards the second again", () => {
   const book = createCounterBook(policyOf("ag_ui: {}\n").limits);
   const event = eventOf("error display");
   expect(book.peek(event, {}, 1000).eventsInSecond).toBe(1);

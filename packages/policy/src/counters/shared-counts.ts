@@ -1,11 +1,13 @@
-/** The counts of one cap where others count too, by key. Nothing of it waits but `reserve`. */
+/** The counts of one cap that other processes count too, by key. Only `reserve` waits. */
 export type SharedCounts = {
-  /** Events used up so far over all who count; at least the cap when there is none left, infinite when that is not known. */
+  /**
+   * Events used so far by all processes; at least the cap when none is left, infinite when unknown.
+   */
   used(key: string): number;
-  /** Counts one that `used` left room for. */
+  /** Counts one event that `used` left room for. */
   count(key: string): void;
-  /** Sees to it that so many can be counted, as far as there are; a promise where that has to be asked for. */
+  /** Reserves this many events, as far as there are; a promise if another process must be asked. */
   reserve(key: string, events: number): Promise<void> | undefined;
-  /** Nobody needs for now what is reserved of this key. */
+  /** Releases the reservation of this key. */
   release(key: string): void;
 };

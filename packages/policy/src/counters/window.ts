@@ -1,21 +1,23 @@
-/** Slices of a window. A slice counts until all of it has left, so a window never holds more than its cap. */
+/**
+ * Slices of a window. A slice counts until all of it has left, so a window never exceeds its cap.
+ */
 export const WINDOW_SLICES = 64;
 
 /** Counts events over a sliding window. */
 export type WindowCounter = {
   /** Events in the window that ends now. */
   used(now: number): number;
-  /** Counts so many, one when left out; `at` is when the last of them was, now or earlier. */
+  /** Counts this many events, default one; `at` is the time of the last of them, now or earlier. */
   add(now: number, count?: number, at?: number): void;
-  /** Whether nothing is left in it. */
+  /** Whether the window is empty. */
   isIdle(now: number): boolean;
   toJSON(): WindowSnapshot;
 };
 
-/** The state of a counter, to be kept or handed over. */
+/** The state of a counter. */
 export type WindowSnapshot = { readonly slice: number; readonly counts: readonly number[] };
 
-/** Starts empty, or where a snapshot stopped. Time that runs backwards is read as standing still. */
+/** Starts empty, or from a snapshot. Time that runs backwards is treated as standing still. */
 export function createWindowCounter(windowMs: number, snapshot?: WindowSnapshot): WindowCounter {
   const sliceMs = windowMs / WINDOW_SLICES;
   // One slice more than the window: the oldest is only partly inside and counts whole.

@@ -1,6 +1,7 @@
 /**
- * Policies that `extends` can name without a file. The names are HushSpec's; those that are not about
- * a person's screen (`ai-agent`, `cicd`, `remote-desktop`) are not shipped and are refused by name.
+ * Policies that `extends` can name without a file. The names are HushSpec's; those that are not
+ * about user interfaces (`ai-agent`, `cicd`, `remote-desktop`) are not shipped and are refused by
+ * name.
  */
 export const BUILTIN_POLICIES: ReadonlyMap<string, string> = new Map([
   [
@@ -58,7 +59,7 @@ rules:
   ["panic", `hushspec: "0.1.0"\nname: __hushspec_panic__\n`],
 ]);
 
-/** Names of HushSpec's other built-in policies, which govern other things than a person's screen. */
+/** Names of HushSpec's other built-in policies, which are not about user interfaces. */
 export const FOREIGN_BUILTINS: ReadonlySet<string> = new Set([
   "ai-agent",
   "cicd",
@@ -66,8 +67,8 @@ export const FOREIGN_BUILTINS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The name of a built-in policy in a reference. HushSpec writes it bare or behind `builtin:` or `hushspec:`; behind
- * a prefix it can be nothing else, so that no file is looked for.
+ * The name of a built-in policy in a reference. HushSpec writes it bare or after `builtin:` or
+ * `hushspec:`; after a prefix it can be nothing else, so no file is searched.
  */
 export function builtinNameOf(reference: string): { name: string; isNamed: boolean } {
   const name = /^(?:builtin|hushspec):(.*)$/s.exec(reference)?.[1];

@@ -3,7 +3,7 @@ import type { PolicyIssue } from "./issue.js";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** A policy document that cannot be used, with every problem and its place. */
+    /** An invalid policy document, with every problem and its position. */
     ERR_POLICY_INVALID: { file: string; issues: readonly PolicyIssue[] };
   }
 }

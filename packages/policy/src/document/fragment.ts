@@ -6,18 +6,21 @@ import type { PolicyNote } from "./note.js";
 import type { PositionTable } from "./source.js";
 import { issueAt } from "./source.js";
 
-/** The version of the document format this reader understands. */
+/** The supported version of the document format. */
 export const HUSHSPEC_VERSION = "0.1.0";
 
-/** One file with its blocks under `rules`, however it was written. */
+/** One file with its blocks under `rules`, in either layout. */
 export type FileDocument = {
   readonly header: JsonObject;
   readonly rules: JsonObject;
-  /** Pointer of the mapping that holds the blocks in the file. */
+  /** Pointer of the mapping that contains the blocks. */
   readonly rulesPointer: "" | "/rules";
 };
 
-/** Brings fragments (blocks at the top level, as guides print them) and whole documents to one shape. */
+/**
+ * Normalizes fragments (blocks at the top level, as guides print them) and whole documents to one
+ * form.
+ */
 export function normaliseFile(
   value: JsonObject,
   positions: PositionTable,

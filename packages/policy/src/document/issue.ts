@@ -1,4 +1,4 @@
-/** What kind of problem a policy document has. */
+/** The kind of a problem in a policy document. */
 export type PolicyIssueCode =
   | "syntax"
   | "limit"
@@ -10,7 +10,7 @@ export type PolicyIssueCode =
   | "expression"
   | "extends";
 
-/** One problem in a policy document, with its place. */
+/** One problem in a policy document, with its position. */
 export type PolicyIssue = {
   readonly code: PolicyIssueCode;
   readonly message: string;
@@ -23,11 +23,11 @@ export type PolicyIssue = {
   readonly path: string;
   /** The offending key, for unknown keys. */
   readonly key?: string;
-  /** The nearest name that would have been right. */
+  /** The nearest valid name. */
   readonly suggestion?: string;
 };
 
-/** `file:line:column: message (did you mean "x"?)`, the form terminals make clickable. */
+/** `file:line:column: message (did you mean "x"?)`, the form that terminals make clickable. */
 export function formatIssue(issue: PolicyIssue): string {
   const hint = issue.suggestion === undefined ? "" : ` (did you mean "${issue.suggestion}"?)`;
   return `${issue.file}:${issue.line}:${issue.column}: ${issue.message}${hint}`;

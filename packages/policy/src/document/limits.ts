@@ -1,20 +1,20 @@
-/** Bounds on a policy document. Each is far above what people write and far below what hurts. */
+/** Limits of a policy document. Each is far above real documents and far below harmful ones. */
 export type PolicyLimits = {
   /** UTF-16 code units of one file. */
   readonly maxTextLength: number;
   /** Nesting of mappings and lists. */
   readonly maxDepth: number;
-  /** Values in one file, aliases counted every time they are used. */
+  /** Values in one file; each use of an alias counts. */
   readonly maxNodes: number;
   /** Uses of aliases in one file. */
   readonly maxAliases: number;
-  /** Files a chain of `extends` may have. */
+  /** Maximum number of files in a chain of `extends`. */
   readonly maxExtends: number;
-  /** Problems reported before the reader stops looking. */
+  /** Problems reported before the reader stops. */
   readonly maxIssues: number;
 };
 
-/** The bounds that hold unless a caller gives others. */
+/** The default limits. */
 export const DEFAULT_POLICY_LIMITS: PolicyLimits = Object.freeze({
   maxTextLength: 524_288,
   maxDepth: 32,

@@ -6,7 +6,7 @@ import type { PolicyNote, PolicyNoteCode } from "./note.js";
 import type { PositionTable } from "./source.js";
 import { childPointer, issueAt } from "./source.js";
 
-/** Remarks on a file that loads: blocks without effect, entries that can never match, weak settings. */
+/** Notes about a valid file: blocks without effect, entries that can never match, weak settings. */
 export function lintFile(document: FileDocument, positions: PositionTable): PolicyNote[] {
   const notes: PolicyNote[] = [];
   const add = (path: readonly (string | number)[], code: PolicyNoteCode, message: string): void => {

@@ -20,13 +20,15 @@ import type { PositionTable } from "./source.js";
 import { issueAt } from "./source.js";
 import { validateAgainstSchema } from "./validate.js";
 
-/** Finds the file an `extends` names, seen from the file it stands in. `file` is its one true name. */
+/**
+ * Finds the file that an `extends` names, relative to its own file. `file` is its canonical name.
+ */
 export type PolicyReader = (
   reference: string,
   from: string,
 ) => { readonly file: string; readonly text: string } | undefined;
 
-/** How a policy is loaded. */
+/** Options of {@link loadPolicy}. */
 export type LoadOptions = {
   /** The name for messages. */
   readonly file?: string;
@@ -40,7 +42,7 @@ export type LoadedPolicy = {
   readonly document: PolicyDocument;
   /** SHA-256 (hex) of the canonical JSON of the resolved document. */
   readonly hash: string;
-  /** Every file that went into it, the given one first. */
+  /** All source files, the given one first. */
   readonly files: readonly string[];
   readonly notes: readonly PolicyNote[];
 };
@@ -53,7 +55,7 @@ export type LoadResult =
 /**
  * Loads a policy.
  *
- * @throws ERR_POLICY_INVALID with every problem and its place
+ * @throws ERR_POLICY_INVALID with every problem and its position
  */
 export function loadPolicy(text: string, options: LoadOptions = {}): LoadedPolicy {
   const { policy, issues } = readPolicy(text, options);
@@ -99,7 +101,7 @@ export function readPolicy(text: string, options: LoadOptions = {}): LoadResult 
   };
 }
 
-/** SHA-256 (hex) of a document's canonical JSON: the same for every order of keys and every layout. */
+/** SHA-256 (hex) of a document's canonical JSON: independent of key order and layout. */
 export function hashDocument(document: PolicyDocument): string {
   return sha256Hex(canonicalJson(document as JsonObject));
 }
@@ -114,7 +116,7 @@ function readFile(text: string, file: string, limits: PolicyLimits): FileResult 
   const { value, positions } = read;
   const shape = validateAgainstSchema(POLICY_SCHEMA, value, positions, limits.maxIssues);
   const { document, issues, notes } = normaliseFile(value, positions);
-  // Expressions are compiled only in documents of the right shape, so that nothing unchecked reaches a compiler.
+  // Expressions are compiled only in valid documents, so that nothing unchecked reaches a compiler.
   const problems =
     shape.length > 0
       ? [...shape, ...issues]
@@ -154,7 +156,7 @@ function findParent(
   }
   if (isNamed) {
     const known = [...BUILTIN_POLICIES.keys()].join(", ");
-    return fail(`there is no built-in policy "${shown}"; there are ${known}`);
+    return fail(`unknown built-in policy "${shown}"; known are ${known}`);
   }
   const from = files.at(-1) ?? "";
   const found = reader?.(reference, from);

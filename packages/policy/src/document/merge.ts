@@ -2,13 +2,13 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import type { FileDocument } from "./fragment.js";
 import { asObject } from "../base/json-object.js";
 
-/** How a document is laid over the one it extends. */
+/** How a document is merged into the one it extends. */
 export type MergeStrategy = "replace" | "merge" | "deep_merge";
 
 /**
- * Lays a child over its base as HushSpec defines it: a block of the child replaces the whole block of
- * the base, blocks it leaves out are inherited, lists are never appended. Only inside `extensions` does
- * `deep_merge` go further.
+ * Merges a child into its base as HushSpec defines it: a block of the child replaces the whole
+ * block of the base, omitted blocks are inherited, lists are never appended. Only inside
+ * `extensions` does `deep_merge` go further.
  */
 export function mergeFiles(base: FileDocument, child: FileDocument): FileDocument {
   const strategy = (child.header["merge_strategy"] ?? "deep_merge") as MergeStrategy;

@@ -4,19 +4,19 @@ import type { ContentPart } from "../vocabulary/content-part.js";
 import type { Target } from "../vocabulary/target.js";
 import type { InputPart } from "../vocabulary/input-part.js";
 
-/** Whether a rule blocks, or only says what it would have blocked. */
+/** Whether a rule blocks, or only records what it would block. */
 export type PolicyMode = "observe" | "enforce";
 
-/** What the client sees of a block: nothing, a notice, or the end of the run. */
+/** The client's view of a block: nothing, a notice, or the end of the run. */
 export type OnBlock = "drop" | "notice" | "end";
 
-/** What a list says about everything it does not name. */
+/** The action for names that a list does not contain. */
 export type DefaultAction = "allow" | "block";
 
-/** What every AG-UI block may say about itself. */
+/** Settings that every AG-UI block may have. */
 export type BlockHeader = { enabled?: boolean; mode?: PolicyMode; on_block?: OnBlock };
 
-/** One scope that alone opens certain events. */
+/** One scope that alone allows certain events. */
 export type CapabilityScope = {
   scope_id: string;
   allow_event_types?: string[];
@@ -32,7 +32,7 @@ export type AgUiBlock = BlockHeader & {
   capability_scopes?: CapabilityScope[];
 };
 
-/** `rules.ag_ui_components`: which parts of the screen an agent may touch. */
+/** `rules.ag_ui_components`: the parts of the user interface that an agent may use. */
 export type ComponentsBlock = BlockHeader & {
   allow_components?: string[];
   allow_ids?: string[];
@@ -41,13 +41,13 @@ export type ComponentsBlock = BlockHeader & {
   default?: DefaultAction;
 };
 
-/** `rules.ag_ui_inbound`: what may come back from the browser. */
+/** `rules.ag_ui_inbound`: the events that a browser may send. */
 export type InboundBlock = BlockHeader & {
   default?: DefaultAction;
   allow_classifications?: Classification[];
 };
 
-/** What one refinement says, without the name it is for. */
+/** The content of one refinement, without its name. */
 export type InputClassify = {
   event_type?: string;
   classification?: Classification;
@@ -57,7 +57,7 @@ export type InputClassify = {
 /** A refinement for names (or state paths) that match a glob. */
 export type ClassifyEntry = InputClassify & { match: string };
 
-/** A path of the state; without a direction, whoever changes it. */
+/** A state path; without a direction, for changes of both sides. */
 export type StateClassify = ClassifyEntry & { direction?: "outbound" | "inbound" };
 
 /** `rules.ag_ui_classify`: the policy's additions to the classification table. */
@@ -73,7 +73,7 @@ export type ClassifyBlock = {
   input?: Partial<Record<InputPart, InputClassify>>;
 };
 
-/** Which events a rule looks at; every given field must fit. */
+/** The events of a rule; every given field must match. */
 export type EventMatch = {
   event_type?: string;
   classification?: Classification;
@@ -94,13 +94,13 @@ export type ConditionRule = {
   on_block?: OnBlock;
 };
 
-/** `rules.ag_ui_conditions`: conditions in CEL over the event and its surroundings. */
+/** `rules.ag_ui_conditions`: conditions in CEL over the event and its context. */
 export type ConditionsBlock = BlockHeader & { rules?: ConditionRule[] };
 
-/** Names allowed and blocked; a blocked name wins. */
+/** Allowed and blocked names; block wins. */
 export type NameLists = { allow?: string[]; block?: string[]; default?: DefaultAction };
 
-/** `rules.ag_ui_tools`: which tools may be called or declared, and with which arguments. */
+/** `rules.ag_ui_tools`: the tools that may be called or declared, and their arguments. */
 export type ToolsBlock = BlockHeader & {
   call?: NameLists;
   declare?: NameLists;
@@ -110,10 +110,13 @@ export type ToolsBlock = BlockHeader & {
   quarantine?: ToolQuarantine;
 };
 
-/** After so many denied calls in a window of time, a thread's tools are closed. */
+/** After this many denied calls within a time window, a thread's tools are closed. */
 export type ToolQuarantine = { denials: number; window_seconds: number; closes?: string[] };
 
-/** `rules.ag_ui_content`: what text may not carry; each key blocks unless it says allow. */
+/**
+ * `rules.ag_ui_content`: the content that text may not contain; each key blocks unless it is set to
+ * allow.
+ */
 export type ContentBlock = BlockHeader & {
   images?: DefaultAction;
   image_hosts?: string[];
@@ -129,30 +132,33 @@ export type ContentBlock = BlockHeader & {
   text_appears?: "letter_by_letter" | "event_by_event";
 };
 
-/** `rules.ag_ui_order`: what a violation of the protocol's order does. */
+/** `rules.ag_ui_order`: the action for a violation of the protocol's order. */
 export type OrderBlock = BlockHeader & {
   on_error?: DefaultAction;
   on_warning?: DefaultAction;
   rules?: { [rule: string]: DefaultAction };
 };
 
-/** What becomes of a message that nobody knows. */
+/** The action for an unknown message. */
 export type UnknownAction = "block" | "observe" | "allow";
 
-/** How a message list is judged: as a change of the chat, by what it changes, or by its messages alone. */
+/**
+ * How a message list is evaluated: as a change of the chat, by its changes, or by its messages
+ * alone.
+ */
 export type ListJudgement = "whole" | "parts" | "open";
 
-/** `rules.ag_ui_messages`: what an agent's message list may bring that is not the agent's. */
+/** `rules.ag_ui_messages`: the foreign messages that an agent's message list may contain. */
 export type MessagesBlock = BlockHeader & {
   lists?: ListJudgement;
   unknown_user?: UnknownAction;
   unknown_system?: UnknownAction;
 };
 
-/** One check of `ag_ui_request`; its mode wins over the block's. */
+/** One check of `ag_ui_request`; its mode overrides the block's. */
 export type RequestCheck = { mode?: PolicyMode };
 
-/** `rules.ag_ui_request`: what a browser may say when it asks for a run. */
+/** `rules.ag_ui_request`: the content that a browser's request may have. */
 export type RequestBlock = BlockHeader & {
   unknown_keys?: RequestCheck & { action?: "strip" | "refuse" };
   threads?: RequestCheck;
@@ -173,7 +179,7 @@ export type RequestBlock = BlockHeader & {
   forwarded_props?: RequestCheck & { allow?: string[]; max_bytes?: number };
 };
 
-/** A cap over a window, in the guide's spelling or in Chio's; a rule uses one of them. */
+/** A cap over a window, with the guide's keys or Chio's; a rule uses one of them. */
 export type VelocityRule = BlockHeader & {
   id?: string;
   scope?: "session" | "agent" | "capability" | "connection";
@@ -188,7 +194,9 @@ export type VelocityRule = BlockHeader & {
   burst_factor?: number;
 };
 
-/** The blocks of a policy. Blocks that are not about AG-UI are kept as they are and have no effect. */
+/**
+ * The blocks of a policy. Blocks that are not about AG-UI are kept unchanged and have no effect.
+ */
 export type PolicyRules = {
   ag_ui?: AgUiBlock;
   ag_ui_components?: ComponentsBlock;
@@ -204,7 +212,7 @@ export type PolicyRules = {
   [other: string]: unknown;
 };
 
-/** A policy after reading, resolving `extends` and merging: what is compiled and hashed. */
+/** A policy after reading, resolving `extends` and merging: it is compiled and hashed. */
 export type PolicyDocument = {
   hushspec: string;
   name?: string;
@@ -216,7 +224,7 @@ export type PolicyDocument = {
   metadata?: JsonObject;
 };
 
-/** Whether a document has a block about AG-UI at all; `velocity` alone may be about something else. */
+/** Whether a document has an AG-UI block; `velocity` alone may be about something else. */
 export function speaksAboutAgUi(rules: PolicyRules): boolean {
   return Object.keys(rules).some((block) => block.startsWith("ag_ui"));
 }

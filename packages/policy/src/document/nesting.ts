@@ -2,11 +2,12 @@ const OPEN = new Set(["[", "{"]);
 const CLOSE = new Set(["]", "}"]);
 
 /**
- * An upper bound on the nesting of a YAML text, found without parsing it.
+ * An upper bound of the nesting of a YAML text, found without parsing it. The parser is recursive,
+ * so the bound must be known before it runs.
  *
- * The parser is recursive, so the bound has to be known before it runs. Counts open brackets, and on
- * each line the compact indicators (`- - -`, `? ? ?`) plus the indentation that block nesting needs.
- * Brackets inside strings count too: the estimate may refuse a strange document, never miss a deep one.
+ * Counts open brackets, and on each line the compact indicators (`- - -`, `? ? ?`) plus the
+ * indentation that block nesting needs. Brackets inside strings count too: the estimate may reject
+ * an unusual document, but never misses a deep one.
  */
 export function estimateNesting(text: string): number {
   let brackets = 0;
@@ -32,15 +33,17 @@ export function estimateNesting(text: string): number {
   return deepest;
 }
 
-/** How much work a text is for the parser, counted before it starts. */
+/** The estimated parser work for a text, counted before it starts. */
 export type TextEstimate = {
-  /** Places where a value can begin: after a comma, a line break or an opening bracket. */
+  /** Positions where a value can start: after a comma, a line break or an opening bracket. */
   readonly values: number;
-  /** Those, and every mark of the syntax: a line of nothing but marks costs as much as a large file. */
+  /**
+   * Those, and every syntax character: a line of syntax characters costs as much as a large file.
+   */
   readonly marks: number;
 };
 
-/** Counts what makes the parser work; it takes about 30 µs for each. */
+/** Counts the units of parser work; each takes about 30 µs. */
 export function estimateWork(text: string): TextEstimate {
   let values = 1;
   let marks = 1;

@@ -1,4 +1,4 @@
-/** Why a rule of a loaded policy may not do what its author thinks. */
+/** Why a rule of a valid policy may not do what its author expects. */
 export type PolicyNoteCode =
   | "fragment"
   | "no-effect"
@@ -6,7 +6,7 @@ export type PolicyNoteCode =
   | "unreachable"
   | "weak";
 
-/** A remark on a policy that loads. */
+/** A note about a valid policy. */
 export type PolicyNote = {
   readonly code: PolicyNoteCode;
   readonly message: string;

@@ -7,12 +7,12 @@ import { estimateNesting, estimateWork } from "./nesting.js";
 import type { Position, PositionTable } from "./source.js";
 import { childPointer, issueAt, START } from "./source.js";
 
-/** A YAML file as plain data with the place of everything in it. */
+/** A YAML file as plain data with all positions. */
 export type ReadResult =
   | { readonly value: JsonObject; readonly positions: PositionTable; readonly issues: readonly [] }
   | { readonly value: undefined; readonly issues: readonly PolicyIssue[] };
 
-/** Stops the conversion at the first thing that is not plain, bounded data. */
+/** Stops the conversion at the first value that is not plain, bounded data. */
 class Refused extends Error {
   readonly issue: PolicyIssue;
   constructor(issue: PolicyIssue) {
@@ -21,7 +21,10 @@ class Refused extends Error {
   }
 }
 
-/** Reads YAML 1.2 (or JSON) strictly: one document, string keys, no tags, no directives, bounded aliases. */
+/**
+ * Reads YAML 1.2 (or JSON) strictly: one document, string keys, no tags, no directives, bounded
+ * aliases.
+ */
 export function readYaml(text: string, file: string, limits: PolicyLimits): ReadResult {
   const empty: PositionTable = { file, values: new Map(), keys: new Map() };
   const refuse = (code: "limit" | "syntax", message: string, place: Position = START) => ({
@@ -31,7 +34,7 @@ export function readYaml(text: string, file: string, limits: PolicyLimits): Read
   if (text.length > limits.maxTextLength) {
     return refuse("limit", `the file is longer than ${limits.maxTextLength} characters`);
   }
-  // Indentation takes one level per mapping inside a list item on top of the data's own depth.
+  // Each mapping inside a list item adds one level of indentation to the depth of the data.
   if (estimateNesting(text) > limits.maxDepth * 2) {
     return refuse("limit", `the file is nested deeper than ${limits.maxDepth} levels`);
   }
@@ -47,7 +50,8 @@ export function readYaml(text: string, file: string, limits: PolicyLimits): Read
       version: "1.2",
       schema: "core",
       merge: false,
-      // The library compares every pair of keys (20 s for 20,000 of them); `mapping` below looks them up.
+      // The library compares every pair of keys (20 s for 20,000 of them); `mapping` below uses a
+      // lookup.
       uniqueKeys: false,
       strict: true,
       prettyErrors: false,

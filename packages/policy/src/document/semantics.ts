@@ -19,7 +19,10 @@ const CHIO_KEYS = [
 
 type Report = (pointer: string, code: PolicyIssueCode, message: string) => void;
 
-/** What a schema cannot say: expressions that must compile, keys that exclude each other, unique names. */
+/**
+ * Checks beyond the schema: expressions must compile, keys may exclude each other, names are
+ * unique.
+ */
 export function checkRules(
   rules: JsonObject,
   prefix: string,
@@ -48,7 +51,7 @@ export function checkRules(
 
 function checkVelocity(value: JsonValue | undefined, pointer: string, report: Report): void {
   if (Array.isArray(value)) {
-    // Counters are kept by name: of two with one name, one would forget when they are handed over.
+    // Counters are stored by name: of two with one name, one would be lost on a reload.
     const seen = new Set<JsonValue>();
     value.forEach((rule, index) => {
       const here = childPointer(pointer, index);

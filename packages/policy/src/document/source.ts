@@ -1,9 +1,9 @@
 import type { PolicyIssue, PolicyIssueCode } from "./issue.js";
 
-/** A place in a file, counted from 1. */
+/** A position in a file, counted from 1. */
 export type Position = { readonly line: number; readonly column: number };
 
-/** Where each value and key of a document stands, by JSON Pointer. */
+/** The position of each value and key of a document, by JSON Pointer. */
 export type PositionTable = {
   readonly file: string;
   readonly values: ReadonlyMap<string, Position>;
@@ -19,7 +19,10 @@ export function childPointer(pointer: string, key: string | number): string {
   return `${pointer}/${segment}`;
 }
 
-/** An issue at the value (or at the key) a pointer names; falls back to the nearest place above it. */
+/**
+ * An issue at the value (or the key) of a pointer; falls back to the nearest parent with a
+ * position.
+ */
 export function issueAt(
   positions: PositionTable,
   pointer: string,

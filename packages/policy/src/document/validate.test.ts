@@ -22,7 +22,7 @@ test("the schema is a schema, and the file editors use is this schema", () => {
 
 const base = loadPolicy(sampleText("starter.yaml")).document as JsonObject;
 
-/** Changes one place of a document to something a person or an attacker might write. */
+/** Changes one value of a document to something a person or an attacker might write. */
 function mutate(value: JsonValue, path: readonly number[], replacement: JsonValue): JsonValue {
   const [step, ...rest] = path;
   if (step === undefined || value === null || typeof value !== "object") return replacement;
@@ -47,7 +47,7 @@ test("our walker and ajv accept the same documents", () => {
       ),
       (path, replacement) => {
         const value = mutate(base, path, replacement);
-        // ajv sees holes left by delete as undefined members of a list; JSON has none.
+        // ajv sees holes left by delete as undefined items of a list; JSON has none.
         const plain = JSON.parse(JSON.stringify(value)) as JsonValue;
         expect(walk(plain) === 0).toBe(accepts(plain));
       },

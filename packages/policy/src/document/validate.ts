@@ -7,10 +7,9 @@ import { childPointer, issueAt } from "./source.js";
 import { suggestName } from "../base/suggest.js";
 
 /**
- * Checks a value against the grammar and reports every problem with its place.
- *
- * Our own walker instead of a general validator, because an error has to name the key, the place and
- * the nearest right name; a test holds it against ajv on the same schema.
+ * Checks a value against the grammar and reports every problem with its position. Our own walker
+ * instead of a general validator, because an error must name the key, the position and the nearest
+ * valid name; a test compares it with ajv on the same schema.
  */
 export function validateAgainstSchema(
   root: JsonSchema,
@@ -212,7 +211,7 @@ function nameOf(pointer: string): string {
 
 const compiled = new Map<string, RegExp>();
 
-// Patterns come from our own schema and are linear by inspection; policies' patterns go through RE2.
+// Patterns of our own schema are linear by inspection; policies' patterns use RE2.
 function patternOf(source: string): RegExp {
   let expression = compiled.get(source);
   if (expression === undefined) {

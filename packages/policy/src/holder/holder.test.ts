@@ -14,7 +14,7 @@ test("a policy that does not load leaves the last good one in force", () => {
   expect(holder.issues).toEqual([]);
 });
 
-test("the same policy in other words is no change", () => {
+test("an equivalent policy is not a change", () => {
   const first = policyOf("ag_ui: { transport: sse, max_events_per_second: 5 }\n");
   const holder = createPolicyHolder(first);
   const text =

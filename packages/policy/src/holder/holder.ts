@@ -5,7 +5,7 @@ import type { LoadOptions } from "../document/load.js";
 import { readPolicy } from "../document/load.js";
 import type { PolicyNote } from "../document/note.js";
 
-/** What came of an attempt to change the policy. */
+/** The result of an attempt to change the policy. */
 export type ReplaceResult =
   | {
       readonly replaced: true;
@@ -15,17 +15,17 @@ export type ReplaceResult =
     }
   | { readonly replaced: false; readonly issues: readonly PolicyIssue[] };
 
-/** The active policy and its successor. */
+/** The active policy, which can be replaced. */
 export type PolicyHolder = {
   /** The last policy that loaded. */
   readonly current: CompiledPolicy;
-  /** Problems of the last attempt, empty when it succeeded: what a health check reports. */
+  /** Problems of the last attempt, empty after a success: reported by health checks. */
   readonly issues: readonly PolicyIssue[];
-  /** Takes a new text, or keeps the current policy when the text does not load. */
+  /** Loads a new text, or keeps the current policy when the text is invalid. */
   replace(text: string, options?: LoadOptions): ReplaceResult;
 };
 
-/** Holds one policy; a change is whole or not at all. */
+/** Holds one policy; a change is applied completely or not at all. */
 export function createPolicyHolder(initial: CompiledPolicy): PolicyHolder {
   let current = initial;
   let issues: readonly PolicyIssue[] = [];

@@ -3,23 +3,23 @@ import { stringify } from "yaml";
 import { asObject } from "../base/json-object.js";
 import type { PolicyDocument, PolicyRules } from "../document/model.js";
 
-/** Lists that name what stays closed: new lines replace them, while every other list is added to. */
+/** Lists of restrictions: new lines replace them, while other lists are extended. */
 const REPLACED: ReadonlySet<string> = new Set(["restricted_classifications"]);
 
 /**
- * A policy with lines added as an operator adds them: into the blocks that exist, and in front of the entries of a
- * list, because the first entry that matches decides.
+ * A policy with added lines, as an operator adds them: into existing blocks, and before the entries
+ * of a list, because the first matching entry decides.
  */
 export function addLines(document: PolicyDocument, lines: JsonObject): PolicyDocument {
   return { ...document, rules: added(document.rules as JsonObject, lines) as PolicyRules };
 }
 
-/** Two sets of lines as one. */
+/** Merges two sets of lines. */
 export function joinLines(lines: JsonObject, more: JsonObject): JsonObject {
   return added(lines, more);
 }
 
-/** Lines as YAML, to be put under `rules` of a policy. */
+/** Lines as YAML for `rules` of a policy. */
 export function writeLines(lines: JsonObject): string {
   return stringify(lines, { lineWidth: 0 }).trimEnd();
 }

@@ -2,9 +2,9 @@ import type { JsonObject } from "@countersign/core";
 import { isInputPart } from "../classify/table.js";
 import { splitPointer } from "../patterns/pointer-glob.js";
 
-/** Something that an agent or a browser does, made from the name under which a receipt or a notice speaks of it. */
+/** An action of an agent or a browser, created from its name on a receipt or in a notice. */
 export type Act = {
-  /** What the name may stand for, in words. */
+  /** The meaning of the name, as text. */
   readonly about: string;
   /** An AG-UI event or a `RunAgentInput`. */
   readonly value: JsonObject;
@@ -66,7 +66,7 @@ const messages: Act = {
   value: { type: "MESSAGES_SNAPSHOT", messages: [] },
 };
 
-/** Parts of a request, by the name under which the classification table has them. */
+/** Parts of a request, by their name in the classification table. */
 const PARTS: Readonly<Record<string, JsonObject>> = {
   request: {},
   user_message: { messages: [{ id: "m", role: "user", content: "hello" }] },
@@ -91,7 +91,7 @@ const KINDS: Readonly<Record<string, (name: string) => readonly Act[]>> = {
   forwarded_props: (key) => [property(key)],
   component: (text) => componentActs(text),
   input: (name) => (isInputPart(name) ? [part(name)] : []),
-  // A receipt has one name for tools, custom events, RAW events and parts of a request.
+  // Receipts use one name for tools, custom events, RAW events and parts of a request.
   custom: (name) => [
     tool(name),
     custom(name),
@@ -100,7 +100,7 @@ const KINDS: Readonly<Record<string, (name: string) => readonly Act[]>> = {
   ],
 };
 
-/** What AG-UI's own event types do by default; the name of a type alone stands for a plain one. */
+/** The default effects of AG-UI's own event types; a type name alone means a plain event. */
 const NATIVE: Readonly<Record<string, readonly Act[]>> = {
   RAW: [raw("")],
   CUSTOM: [custom("NAME")],
@@ -118,9 +118,9 @@ const NATIVE: Readonly<Record<string, readonly Act[]>> = {
 };
 
 /**
- * What a name on a receipt or in a notice can stand for: `tool:delete_user`, `custom:raw`, `state:/ui/theme`,
- * `activity:card`, `interrupt:confirmation`, `component:card`, `forwardedProps:locale`, `input:resume`.
- * Nothing for a name without such a beginning.
+ * The possible meanings of a name on a receipt or in a notice: `tool:delete_user`, `custom:raw`,
+ * `state:/ui/theme`, `activity:card`, `interrupt:confirmation`, `component:card`,
+ * `forwardedProps:locale`, `input:resume`. Empty for a name without such a prefix.
  */
 export function actsNamed(name: string): readonly Act[] {
   if (name === "raw") return [raw("")];
@@ -130,12 +130,14 @@ export function actsNamed(name: string): readonly Act[] {
   return KINDS[kind]?.(name.slice(colon + 1)) ?? [];
 }
 
-/** What an event of this AG-UI type does that a policy may block; nothing for types that only show. */
+/**
+ * The effects of this AG-UI event type that a policy may block; empty for types that only display.
+ */
 export function actsOfType(type: string): readonly Act[] {
   return Object.hasOwn(NATIVE, type) ? (NATIVE[type] ?? []) : [];
 }
 
-/** What may touch a part of the screen, `type` or `type:id`. */
+/** The actions on a part of the user interface, `type` or `type:id`. */
 export function componentActs(target: string): readonly Act[] {
   const [type = "", id] = target.split(/:(.*)/su, 2);
   if (type === "interrupt") return [interrupt(id ?? "")];

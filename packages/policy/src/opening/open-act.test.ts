@@ -28,7 +28,7 @@ const POLICIES: readonly PolicyDocument[] = [
 const read = (text: string): JsonObject =>
   readYaml(text, "lines.yaml", DEFAULT_POLICY_LIMITS).value as JsonObject;
 
-/** The policy with printed lines added, written out and loaded again as a file is. */
+/** The policy with printed lines added, written and loaded again like a file. */
 function withLines(document: PolicyDocument, lines: string): PolicyDocument {
   return loadPolicy(writeLines(addLines(document, read(lines)) as unknown as JsonObject)).document;
 }
@@ -101,9 +101,9 @@ test("the lines for one name open no other name", () => {
         const { opening } = openAct(document, act);
         if (opening === undefined || !("policy" in opening)) continue;
         const lines = read(opening.policy);
-        // What these two say is about every event: without them nothing at all passes.
+        // These two blocks are about every event: without them nothing passes.
         const wide = ["ag_ui", "ag_ui_inbound"].some((block) => block in lines);
-        // Every render hint has one name; its component is what tells them apart.
+        // Every render hint has one name; its component distinguishes them.
         if (wide || act.value["name"] === "countersign.ui_render_hint") continue;
         const isBlocked = (policy: PolicyDocument) => openAct(policy, other).denial !== undefined;
         const after = isBlocked(withLines(document, opening.policy));

@@ -19,19 +19,20 @@ import type { NamedEventType } from "../vocabulary/event-type.js";
 import { addLines, joinLines, writeLines } from "./lines.js";
 import type { Act } from "./named-act.js";
 
-/** What a policy says to an act, and what would let it through. */
+/** A policy's decision about an action, and the lines that would allow it. */
 export type ActOpening = {
-  /** The rule that blocks it, or would if the policy enforced; nothing where the act passes. */
+  /** The rule that blocks it, or would in enforce mode; undefined if the action passes. */
   readonly denial: Denial | undefined;
-  /** Nothing where the act passes. */
+  /** Undefined if the action passes. */
   readonly opening: Opening | undefined;
 };
 
-/** Rules that may block one act one after another; each adds its lines. */
+/** Maximum number of rules that may block one action in sequence; each adds its lines. */
 const MAX_STEPS = 16;
 
 /**
- * Finds the lines that let an act through, by asking the policy again with each line added: what comes back was tried.
+ * Finds the lines that allow an action, by evaluating the policy again with each line added: the
+ * result was tested.
  */
 export function openAct(document: PolicyDocument, act: Act): ActOpening {
   const first = judge(document, act);
@@ -54,7 +55,7 @@ export function openAct(document: PolicyDocument, act: Act): ActOpening {
   return { denial: first.denial, opening: { policy: writeLines(lines) } };
 }
 
-/** The lines that open a whole class in both directions, for everybody. */
+/** The lines that allow a whole class in both directions, for all clients. */
 export function openClass({ rules }: PolicyDocument, name: Classification): Opening {
   const before = rules.ag_ui?.restricted_classifications ?? CLASSIFICATIONS;
   const restricted = before.filter((one) => one !== name && one !== "display");
@@ -90,12 +91,12 @@ function judge(document: PolicyDocument, act: Act): Judgement {
     variables: { event: subject.value },
   });
   const denial = decision.allow ? decision.observed : decision;
-  // The name is open then; which arguments pass, the schema of the policy says for each call.
+  // The name is open then; the schema of the policy decides for each call which arguments pass.
   const isOpen = denial?.reasonCode.startsWith("tool_arguments_") === true;
   return { subject, refinements, ...(denial === undefined || isOpen ? {} : { denial }) };
 }
 
-/** A message that the client has, so that a list without it is one that takes away. */
+/** A message of the client, so that a list without it removes it. */
 const HELD = { id: "held", role: "assistant", content: "held" } as const;
 
 function closedBy(
@@ -161,13 +162,13 @@ function spelled({ eventType, customName }: NamedEventType): string {
   return customName === undefined ? eventType : `${eventType}:${customName}`;
 }
 
-/** One entry of `ag_ui_classify` for what the act names. */
+/** One entry of `ag_ui_classify` for the name of the action. */
 function classifyLines(
   facts: EventFacts,
   value: JsonObject,
   refinements: Refinements,
 ): JsonObject | string {
-  // What the policy says of the name beside its class stays: a target may be what another rule watches.
+  // The policy's other settings for the name stay: another rule may depend on its target.
   const list = (key: NameList, names: readonly string[]): JsonObject | string =>
     names.some(isGlob)
       ? WILDCARD
@@ -189,7 +190,7 @@ function classifyLines(
   };
   switch (facts.source) {
     case "RAW":
-      // Nothing but a wildcard matches an event without a source.
+      // Only a wildcard matches an event without a source.
       return text("source") === ""
         ? { ag_ui_classify: { raw: [display("*")] } }
         : list("raw", [text("source")]);
@@ -221,7 +222,7 @@ function classifyLines(
   }
 }
 
-/** Lines for the parts of a request: each part that it has is opened. */
+/** Lines for the parts of a request: each of its parts is allowed. */
 function inputLines(value: JsonObject): JsonObject | string {
   const { state, forwardedProps, resume, messages } = value;
   const hasResume = Array.isArray(resume) && resume.length > 0;
@@ -268,7 +269,7 @@ function callLines(code: string, { toolCalls = [] }: EventFacts): JsonObject | s
 
 const HOST = /\/\/([a-z0-9.-]{1,253}(?::\d{1,5})?)(?=[/?#)\s"'\\]|$)/giu;
 
-/** A host that stands in the text is listed; only where that does not help are all images opened. */
+/** A host in the text is listed; only if that is not enough are all images allowed. */
 function contentLines(rule: string, value: JsonObject, attempt: number): JsonObject | undefined {
   const kind = rule.startsWith("ag_ui_content.") ? rule.slice("ag_ui_content.".length) : "";
   if (kind === "images" && attempt === 0) {
@@ -300,7 +301,7 @@ function pathsOf(value: JsonObject): string[] {
   return [...new Set(paths)];
 }
 
-/** Paths that are listed one by one; of a larger state the keys at its top are. */
+/** Maximum number of paths listed one by one; of a larger state the top-level keys are. */
 const MAX_PATHS = 32;
 
 function leavesOf(value: JsonValue | undefined): string[] {

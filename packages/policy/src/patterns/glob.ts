@@ -1,10 +1,9 @@
 /**
- * Matches a whole name against a pattern in which `*` stands for any run of characters and `?` for one.
+ * Matches a whole name against a pattern in which `*` matches any run of characters and `?` one
+ * character. Two pointers and one remembered star: at most pattern × name steps for any pattern (a
+ * regular expression built from it could backtrack).
  *
- * Two pointers and one remembered star: at most pattern × name steps, whatever the pattern (a regular
- * expression built from it could be made to backtrack).
- *
- * @param passedOver a character of the name that may stand where the pattern has none
+ * @param passedOver a character of the name that may occur where the pattern has none
  */
 export function matchesGlob(pattern: string, name: string, passedOver?: string): boolean {
   const separator = passedOver?.charCodeAt(0);

@@ -1,19 +1,19 @@
 import { isGlob, matchesGlob } from "./glob.js";
 import { foldName, setApart, spacedOut, wholeForms } from "./look-alike.js";
 
-/** Looks a name up in an ordered list of patterns; the first that matches wins. */
+/** Finds a name in an ordered list of patterns; the first match wins. */
 export type NameTable<Value> = {
   readonly size: number;
-  /** What the entries say, in their order. */
+  /** The values of the entries, in order. */
   readonly values: readonly Value[];
   find(name: string): Value | undefined;
-  /** Whether an entry without a wildcard is this very name. */
+  /** Whether an entry without a wildcard equals this name. */
   names(name: string): boolean;
-  /** The first entry whose pattern looks as if it matched. */
+  /** The first entry whose pattern matches a look-alike. */
   findAlike(name: string): Value | undefined;
 };
 
-/** An entry whose pattern has no wildcard costs one map look-up, however many there are. */
+/** An entry without a wildcard costs one map lookup, however many there are. */
 export function createNameTable<Value>(
   entries: readonly (readonly [pattern: string, value: Value])[],
 ): NameTable<Value> {
@@ -44,11 +44,11 @@ export function createNameTable<Value>(
   };
 }
 
-/** Looks a name up by what it looks like; the first that matches wins. Where words are set apart does not count. */
+/** Finds a name by its folded form; the first match wins. Word boundaries are ignored. */
 function createAlikeTable<Value>(
   entries: readonly (readonly [pattern: string, value: Value])[],
 ): (name: string) => Value | undefined {
-  // The events of one call come one after another, each with its name.
+  // The events of one call follow one another, each with its name.
   let last: { readonly name: string; readonly value: Value | undefined } | undefined;
   const patterns = entries.map(([pattern, value]) => {
     const [whole] = wholeForms(pattern);
@@ -59,7 +59,7 @@ function createAlikeTable<Value>(
     const spaced = foldName(spacedOut(name));
     const readings = [folded, foldName(setApart(name)), spaced];
     const wholes = wholeForms(name);
-    // A name in several words may have been taken apart; one word is read as it stands.
+    // A name of several words may have been split; one word is read unchanged.
     const isApart = folded.includes("_") || spaced.includes("_");
     return patterns.find(({ folded: pattern, whole, isGlob: hasWildcard }) =>
       hasWildcard

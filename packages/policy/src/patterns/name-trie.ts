@@ -1,15 +1,14 @@
 type Node = { isPrefix: boolean; next: Map<number, Node> | undefined };
 
-/** A set of names and of prefixes (`toast-*`), asked in time that depends on the name alone. */
+/** A set of names and of prefixes (`toast-*`); a lookup depends on the length of the name only. */
 export type NameTrie = { has(name: string): boolean };
 
 const createNode = (): Node => ({ isPrefix: false, next: undefined });
 
 /**
- * Builds the set. A trailing `*` makes a prefix; any other character is itself.
- *
- * Whole names are one look-up. Prefixes are a tree of code units, so that they need neither a scan over
- * all rules nor a substring per candidate length.
+ * Builds the set. A trailing `*` makes a prefix; any other character is literal. Whole names are
+ * one lookup. Prefixes are a tree of code units, without a scan over all rules or a substring per
+ * candidate length.
  */
 export function createNameTrie(names: readonly string[]): NameTrie {
   const whole = new Set(names.filter((name) => !name.endsWith("*")));

@@ -13,8 +13,8 @@ export function splitPointer(pointer: string): readonly string[] {
 }
 
 /**
- * Whether a change at `path` touches what the glob describes: the path itself matches, or something
- * below it could (replacing `/cart` also replaces `/cart/total`).
+ * Whether a change at `path` affects the glob: the path itself matches, or a path below it could
+ * (replacing `/cart` also replaces `/cart/total`).
  */
 export function touches(glob: PointerGlob, path: readonly string[], below: boolean): boolean {
   let reachable = closure(glob, new Set([0]));
@@ -32,7 +32,7 @@ export function touches(glob: PointerGlob, path: readonly string[], below: boole
   return below || reachable.has(glob.length);
 }
 
-// `**` also stands for no segment at all, so a position before it reaches the one behind it.
+// `**` also matches no segment, so a position before it reaches the one after it.
 function closure(glob: PointerGlob, positions: Set<number>): Set<number> {
   for (const at of positions) if (glob[at] === "**") positions.add(at + 1);
   return positions;

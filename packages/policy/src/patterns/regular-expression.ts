@@ -1,14 +1,14 @@
 import { RE2JS } from "re2js";
 
-/** A compiled pattern that answers in time linear in the text. */
+/** A compiled pattern that matches in time linear in the text. */
 export type LinearPattern = { test(text: string): boolean };
 
-/** The longest pattern a policy may carry. */
+/** The maximum length of a pattern in a policy. */
 export const MAX_PATTERN_LENGTH = 512;
 
 /**
- * Compiles with RE2 semantics: no backtracking, so no text makes it slow. Throws on what RE2 refuses
- * (look-around, back-references) and on patterns longer than a policy needs.
+ * Compiles with RE2 semantics: no backtracking, so no text makes it slow. Throws on unsupported
+ * syntax (look-around, back-references) and on patterns longer than a policy needs.
  */
 export function compilePattern(source: string, flags = ""): LinearPattern {
   if (source.length > MAX_PATTERN_LENGTH) {

@@ -69,7 +69,7 @@ const idPattern: JsonSchema = {
   pattern: "^[^:\\s]{1,256}:[^\\s]{1,256}$",
 };
 
-/** `ag_ui_components`: which parts of the screen an agent may touch. */
+/** `ag_ui_components`: the parts of the user interface that an agent may use. */
 export const AG_UI_COMPONENTS: JsonSchema = closed(
   "Which parts of the screen an agent may touch, whatever the class. Both lists must let an event through.",
   {
@@ -82,7 +82,7 @@ export const AG_UI_COMPONENTS: JsonSchema = closed(
   },
 );
 
-/** `ag_ui_inbound`: what may come back from the browser. */
+/** `ag_ui_inbound`: the events that a browser may send. */
 export const AG_UI_INBOUND: JsonSchema = closed(
   "What a client may send to the agent. A class outside the list needs the client's own capability.",
   {
@@ -96,14 +96,14 @@ export const AG_UI_INBOUND: JsonSchema = closed(
   },
 );
 
-/** `ag_ui_order`: what a violation of the protocol's order does. */
+/** `ag_ui_order`: the action for a violation of the protocol's order. */
 export const AG_UI_ORDER: JsonSchema = closed(
   "What happens to an event that breaks the order of the protocol.",
   {
     ...BLOCK_HEADER,
     on_error: { $ref: "#/$defs/default_action" },
     on_warning: { $ref: "#/$defs/default_action" },
-    // By name, not open: a misspelt rule that should block would otherwise let its events pass.
+    // Closed, not open: a misspelt rule that should block would otherwise let its events pass.
     rules: closed(
       "One rule of the run automaton by its name; wins over the two defaults.",
       Object.fromEntries(
@@ -122,7 +122,7 @@ const unknown = (description: string): JsonSchema =>
     ["block", "observe", "allow"],
   );
 
-/** `ag_ui_messages`: what a message list of the agent may bring that is not the agent's. */
+/** `ag_ui_messages`: the foreign messages that an agent's message list may contain. */
 export const AG_UI_MESSAGES: JsonSchema = closed(
   "Messages in a list of the agent (MESSAGES_SNAPSHOT, RUN_STARTED.input) that are not the agent's own. What the request or the thread knows passes as it was said.",
   {

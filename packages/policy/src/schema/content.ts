@@ -10,7 +10,7 @@ const action = (description: string): JsonSchema => ({
   default: "block",
 });
 
-/** `ag_ui_content`: what text may not carry. */
+/** `ag_ui_content`: the content that text may not contain. */
 export const AG_UI_CONTENT: JsonSchema = closed(
   "What text may not carry, however it is cut into deltas. Each key blocks unless it says allow, but links_in_errors only when it says block.",
   {

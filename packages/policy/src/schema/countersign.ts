@@ -72,7 +72,7 @@ const conditionRule = closed(
   ["id", "when"],
 );
 
-/** `ag_ui_conditions`: CEL over the event and its surroundings. */
+/** `ag_ui_conditions`: CEL over the event and its context. */
 export const AG_UI_CONDITIONS: JsonSchema = closed(
   "Conditions in CEL. A condition that cannot be evaluated blocks.",
   { ...BLOCK_HEADER, rules: list("The conditions, all of which must pass.", conditionRule, 256) },
@@ -85,7 +85,7 @@ const nameLists = (description: string): JsonSchema =>
     default: { $ref: "#/$defs/default_action" },
   });
 
-/** `ag_ui_tools`: which tools may be called or declared. */
+/** `ag_ui_tools`: the tools that may be called or declared. */
 export const AG_UI_TOOLS: JsonSchema = closed(
   "Which tools may be called by the agent or declared by the client, and with which arguments.",
   {

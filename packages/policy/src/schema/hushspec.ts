@@ -15,8 +15,8 @@ const count = (description: string, minimum = 0): JsonSchema => ({
 const amount = (description: string): JsonSchema => ({ type: "number", description, minimum: 0 });
 
 /**
- * The blocks of HushSpec that govern other guards. They are checked so that a typing error in a shared
- * policy is found, and kept so that the hash covers them; on an AG-UI stream they have no effect.
+ * The blocks of HushSpec for other guards. They are checked, so that a typing error in a shared
+ * policy is found, and kept, so that the hash covers them; on an AG-UI stream they have no effect.
  */
 export const HUSHSPEC_BLOCKS: Readonly<Record<string, JsonSchema>> = {
   forbidden_paths: closed("Files a tool may not touch.", {

@@ -1,8 +1,8 @@
 import type { JsonValue } from "@countersign/core";
 
 /**
- * The part of JSON Schema 2020-12 the policy grammar is written in. Everything here is checked by
- * `document/validate.ts`; a keyword outside this list would be a promise nobody keeps.
+ * The part of JSON Schema 2020-12 that the policy grammar uses. `document/validate.ts` checks
+ * everything here; a keyword outside this list would not be checked.
  */
 export type JsonSchema = {
   readonly $schema?: string;
@@ -31,7 +31,7 @@ export type JsonSchema = {
   readonly oneOf?: readonly [JsonSchema, JsonSchema];
 };
 
-/** A closed object: unknown keys are mistakes, never silently ignored. */
+/** A closed object: unknown keys are errors, never silently ignored. */
 export function closed(
   description: string,
   properties: Readonly<Record<string, JsonSchema>>,

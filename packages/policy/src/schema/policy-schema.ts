@@ -14,7 +14,7 @@ import { choice, closed, text } from "./json-schema.js";
 import { AG_UI_REQUEST } from "./request.js";
 import { SHARED_DEFINITIONS } from "./shared.js";
 
-/** Blocks that decide about AG-UI events. A block to come (state) is one more line here. */
+/** Blocks that decide about AG-UI events. A future block (state) is one more line here. */
 export const AG_UI_BLOCKS = {
   ag_ui: AG_UI,
   ag_ui_components: AG_UI_COMPONENTS,
@@ -29,10 +29,10 @@ export const AG_UI_BLOCKS = {
   velocity: VELOCITY,
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
-/** Names kept free for blocks to come; a policy that uses them today is refused, not half obeyed. */
+/** Reserved names of future blocks; a policy that uses them is rejected, not partly applied. */
 export const RESERVED_BLOCKS: ReadonlySet<string> = new Set(["ag_ui_state"]);
 
-/** Every block a document may have, under `rules` or, in a fragment, at the top level. */
+/** Every block of a document, under `rules` or, in a fragment, at the top level. */
 export const BLOCK_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...AG_UI_BLOCKS,
   ...HUSHSPEC_BLOCKS,
@@ -42,10 +42,12 @@ const BLOCK_REFERENCES: Readonly<Record<string, JsonSchema>> = Object.fromEntrie
   Object.keys(BLOCK_SCHEMAS).map((name) => [name, { $ref: `#/$defs/${name}` }]),
 );
 
-/** The name of the grammar. Editors take the file that `countersign policy schema` prints. */
+/** The id of the grammar. Editors use the file that `countersign policy schema` prints. */
 export const POLICY_SCHEMA_ID = "urn:countersign:policy:v1";
 
-/** The grammar of policy documents: the one source for editors, the reader and the documentation. */
+/**
+ * The grammar of policy documents: the single source for editors, the reader and the documentation.
+ */
 export const POLICY_SCHEMA: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   $id: POLICY_SCHEMA_ID,

@@ -17,7 +17,7 @@ const bytes = (description: string, value: number): JsonSchema => ({
 const names = (description: string): JsonSchema =>
   list(description, text("A name; `*` matches any run of characters, `?` one."), 1000);
 
-/** `ag_ui_request`: what a browser may say in a request for a run. */
+/** `ag_ui_request`: the content that a browser's request may have. */
 export const AG_UI_REQUEST: JsonSchema = closed(
   "What a browser may say when it asks for a run. Every check holds without this block, with the defaults named here.",
   {

@@ -1,16 +1,16 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { JsonSchema } from "./json-schema.js";
 
-/** What a grammar says about one key, and a value for it that the grammar accepts. */
+/** The grammar of one key, and a valid value for it. */
 export type SchemaKey = {
   readonly description: string;
   readonly choices?: readonly string[];
   readonly default?: JsonValue;
-  /** The key with all that stands around it, as a document writes it. */
+  /** The key with its parents, as in a document. */
   readonly example: JsonObject;
 };
 
-/** Values that open something, where a key offers them. */
+/** Values that allow something, if a key has them. */
 const OPEN = ["allow", "open", "observe", "accept", "any", "display", "auto"];
 /** Texts for keys with a pattern. */
 const TEXTS = [
@@ -26,7 +26,10 @@ const TEXTS = [
 /** Values for members whose grammar is more than a pattern. */
 const BY_NAME: Readonly<Record<string, string>> = { when: 'event.classification == "submit"' };
 
-/** Finds a key by its dotted path (`ag_ui_content.images`), through lists and maps; nothing for a path that is none. */
+/**
+ * Finds a key by its dotted path (`ag_ui_content.images`), through lists and maps; undefined for an
+ * unknown path.
+ */
 export function findSchemaKey(root: JsonSchema, path: string): SchemaKey | undefined {
   const names = path.split(".");
   const trail: JsonSchema[] = [];
@@ -66,7 +69,7 @@ function resolved(root: JsonSchema, schema: JsonSchema): JsonSchema {
   return target === undefined ? schema : resolved(root, target);
 }
 
-/** The object that a schema describes: itself, an entry of its list, or the first of its two forms. */
+/** The object of a schema: itself, an entry of its list, or the first of its two forms. */
 function objectOf(root: JsonSchema, schema: JsonSchema): JsonSchema | undefined {
   const own = resolved(root, schema);
   if (own.properties !== undefined || typeof own.additionalProperties === "object") return own;
@@ -80,7 +83,7 @@ function childOf(root: JsonSchema, schema: JsonSchema, name: string): JsonSchema
   return typeof others === "object" && name !== "" ? others : undefined;
 }
 
-/** A member with what the object around it requires. */
+/** A member with the required members of its object. */
 function around(root: JsonSchema, schema: JsonSchema, name: string, value: JsonValue): JsonValue {
   const object = objectOf(root, schema) ?? {};
   const needed = { ...(requiredOf(root, object) as JsonObject), [name]: value };

@@ -2,13 +2,16 @@ import { CLASSIFICATIONS } from "../vocabulary/classification.js";
 import type { JsonSchema } from "./json-schema.js";
 import { choice, closed, flag, text } from "./json-schema.js";
 
-/** How many entries a list of names may have; enough for generated policies, small enough to compile at once. */
+/**
+ * Maximum number of entries of a name list; enough for generated policies, small enough to compile
+ * at once.
+ */
 export const MAX_LIST = 10_000;
 
 const EVENT_TYPE_PATTERN =
   '^(text_stream|state_update|navigation|lifecycle|form_action|notification|error|custom|custom:.{1,256}|custom\\("[^"]{1,256}"\\))$';
 
-/** Definitions the blocks refer to. */
+/** Definitions that the blocks refer to. */
 export const SHARED_DEFINITIONS: Readonly<Record<string, JsonSchema>> = {
   mode: choice(
     "Whether rules block (enforce) or only record what they would have blocked (observe).",
@@ -47,7 +50,7 @@ export const SHARED_DEFINITIONS: Readonly<Record<string, JsonSchema>> = {
   }),
 };
 
-/** What every AG-UI block may say about itself. */
+/** Settings that every AG-UI block may have. */
 export const BLOCK_HEADER: Readonly<Record<string, JsonSchema>> = {
   enabled: flag("Whether the block counts at all.", true),
   mode: { $ref: "#/$defs/mode" },

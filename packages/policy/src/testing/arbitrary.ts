@@ -68,7 +68,7 @@ export const rules = fc.record(
   { requiredKeys: ["ag_ui"] },
 );
 
-/** One thing an event does. */
+/** One aspect of an event. */
 export const aspect = fc.record(
   { eventType, classification, derived: classification, target },
   { requiredKeys: ["eventType", "classification", "derived"] },

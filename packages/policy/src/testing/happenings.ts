@@ -12,7 +12,7 @@ import { capability } from "./arbitrary.js";
 
 const text = fc.constantFrom;
 const classification = text(...CLASSIFICATIONS);
-/** Names that the policies of `policies.ts` speak of. */
+/** Names that the policies of `policies.ts` use. */
 const name = text("foo", "fob", "del", "constructor");
 const target = fc.record(
   {
@@ -21,7 +21,7 @@ const target = fc.record(
   },
   { requiredKeys: ["component_type"] },
 );
-/** What happens, before any policy says what it is. */
+/** An event or a request, before a policy classifies it. */
 export type Happening = {
   readonly facts: (refinements: Refinements) => EventFacts;
   readonly event: JsonObject;
@@ -134,7 +134,10 @@ const request = fc
       facts: (refinements) => classifyInput(whole as unknown as RunAgentInput, { refinements }),
     };
   });
-/** Something that happens, and what is known beside it: transport, rate, use of caps, token, violations of order, denied calls. */
+/**
+ * An event with its context: transport, rate, use of caps, token, violations of order, denied
+ * calls.
+ */
 export const moment = fc.tuple(
   fc.oneof(outbound, envelope, request),
   text("sse" as const, "websocket" as const),

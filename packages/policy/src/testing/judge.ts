@@ -32,7 +32,7 @@ export function eventOf(text: string, direction: Direction = "outbound"): EventF
   return classifyEnvelope(envelope, direction);
 }
 
-/** Facts of a decision around an event. */
+/** Facts of a decision about an event. */
 export function factsOf(
   event: EventFacts | string,
   rest: Partial<Omit<DecisionFacts, "event">> = {},

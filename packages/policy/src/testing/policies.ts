@@ -212,7 +212,7 @@ const blocks = {
     { maxLength: 2 },
   ),
 };
-/** Few blocks at a time: of many together, nothing would pass. */
+/** Few blocks at a time: with many together nothing would pass. */
 const rules = fc
   .subarray(Object.keys(blocks) as (keyof typeof blocks)[], { minLength: 1, maxLength: 2 })
   .chain((names) =>
@@ -222,7 +222,7 @@ const document = fc
   .record({ mode: header.mode, rules }, { requiredKeys: ["rules"] })
   .map((one) => ({ hushspec: "0.1.0", ...one }) as unknown as PolicyDocument);
 
-/** A policy, and one that differs from it in few places, at whatever depth. */
+/** A policy, and one that differs from it in a few positions, at any depth. */
 export const pairOfPolicies = fc
   .tuple(
     document,

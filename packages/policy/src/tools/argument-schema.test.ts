@@ -82,7 +82,7 @@ test.each(DOUBLING)("alternatives that double at every level end: %s", (_name, n
   for (const compile of [compileArgumentSchema, compileResponseSchema]) {
     const check = compile(schema);
     expect(check(nested(60, "x"))).toBe(false);
-    // One that ran out of steps leaves the next one all of its own.
+    // A check that ran out of steps does not reduce the steps of the next one.
     expect(check(nested(3, 1))).toBe(true);
   }
 });

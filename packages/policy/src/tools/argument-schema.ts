@@ -5,10 +5,10 @@ import { compilePattern } from "../patterns/regular-expression.js";
 import { assertBoundedSchema } from "./schema-bounds.js";
 import { addMeter } from "./schema-meter.js";
 
-/** Whether arguments fit; a check that fails to finish does not fit. */
+/** Whether arguments are valid; a check that does not finish rejects. */
 export type ArgumentCheck = (value: JsonValue) => boolean;
 
-// ajv would call RegExp, which backtracks; patterns of schemas go through RE2 like all others. ajv keeps
+// ajv would call RegExp, which backtracks; patterns of schemas use RE2 like all others. ajv caches
 // compiled patterns by their toString(): without a distinct one every pattern would be the first.
 const linearRegExp = Object.assign(
   (pattern: string, flags: string) => ({
@@ -18,14 +18,14 @@ const linearRegExp = Object.assign(
   { code: "countersign.linearRegExp" },
 );
 
-// Holds a schema against the rules for schemas. Shared, because compiling those rules takes 20 ms: five
-// hundred tools would keep a gateway busy for ten seconds at every reload.
+// Validates schemas. Shared, because compiling the meta-schema takes 20 ms: five hundred tools
+// would keep a gateway busy for ten seconds at every reload.
 const grammar = new Ajv2020({ strict: true, logger: false, code: { regExp: linearRegExp } });
 
 /**
  * Compiles a JSON Schema (2020-12) for the arguments of one tool.
  *
- * @throws Error with a sentence for the author, when the schema is invalid, remote or unbounded
+ * @throws Error with a message for the author, when the schema is invalid, remote or unbounded
  */
 export function compileArgumentSchema(schema: JsonObject): ArgumentCheck {
   assertBoundedSchema(schema);
@@ -41,10 +41,10 @@ export function compileArgumentSchema(schema: JsonObject): ArgumentCheck {
 }
 
 /**
- * Compiles a JSON Schema that an agent sent with a question, for the answer.
+ * Compiles a JSON Schema that an agent sent with an interrupt, for the answer.
  *
- * Agents generate such schemas: annotations and formats nobody here knows are no reason to refuse every
- * answer, so they are not checked. Bounds and patterns are the same as for a policy's own schemas.
+ * Agents generate such schemas: unknown annotations and formats must not reject every answer, so
+ * they are not checked. Bounds and patterns are the same as for a policy's own schemas.
  *
  * @throws Error when the schema is invalid, remote or unbounded
  */
@@ -55,13 +55,13 @@ export function compileResponseSchema(schema: JsonObject): ArgumentCheck {
 
 function compileCheck(schema: JsonObject, strictness: Options): ArgumentCheck {
   const ajv = new Ajv2020({
-    // Its own instance, so that nothing of one policy stays behind when the next one is loaded.
+    // Its own instance, so that nothing of one policy remains when the next one is loaded.
     meta: false,
     validateSchema: false,
     allErrors: false,
     logger: false,
     ownProperties: true,
-    // Written into every place that refers to it, a definition of 5 KB made 70 s of compiling.
+    // Inlining a definition of 5 KB into every reference took 70 s to compile.
     inlineRefs: false,
     code: { regExp: linearRegExp },
     ...strictness,

@@ -1,20 +1,20 @@
 import { isJsonObject } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 
-/** Values a schema for arguments may have. */
+/** Maximum number of values in an argument schema. */
 export const MAX_SCHEMA_NODES = 5000;
-/** Sub-schemas one value may be held against at once, references followed. */
+/** Maximum number of sub-schemas that one value is checked against at once, references followed. */
 export const MAX_SCHEMA_WEIGHT = 2000;
-/** The longest list `uniqueItems` may be asked of: it compares every pair. */
+/** The maximum list length for `uniqueItems`, which compares every pair. */
 export const MAX_UNIQUE_ITEMS = 1000;
 
 const IN_PLACE_LISTS = ["allOf", "anyOf", "oneOf"];
 const IN_PLACE_SINGLE = ["not", "if", "then", "else"];
 
 /**
- * Refuses schemas that reach outside the policy or cost more than a bounded amount per value.
+ * Rejects schemas that refer outside the policy or cost more than a bounded amount per value.
  *
- * @throws Error with a sentence for the author
+ * @throws Error with a message for the author
  */
 export function assertBoundedSchema(schema: JsonObject): void {
   assertPlain(schema);
@@ -48,7 +48,8 @@ function assertPlain(root: JsonObject): void {
   }
 }
 
-// Chains of references to pairs of references double at every step: 30 short definitions, 2^30 checks.
+// Chains of references to pairs of references double at every step: 30 short definitions, 2^30
+// checks.
 function createWeigher(root: JsonObject): (schema: JsonObject) => number {
   const known = new Map<JsonObject, number>();
   const open = new Set<JsonObject>();
@@ -79,7 +80,7 @@ function createWeigher(root: JsonObject): (schema: JsonObject) => number {
   return weigh;
 }
 
-/** What a reference within a schema leads to. */
+/** The target of a reference within a schema. */
 export function follow(root: JsonObject, reference: string): JsonValue {
   let at: JsonValue | undefined = root;
   for (const segment of reference.split("/").slice(1)) {

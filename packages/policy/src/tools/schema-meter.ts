@@ -2,18 +2,18 @@ import type { JsonObject } from "@countersign/core";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { follow, subschemas } from "./schema-bounds.js";
 
-/** References one check may follow before it counts as failed. */
+/** Maximum number of references that one check may follow. */
 export const MAX_REFERENCES_FOLLOWED = 50_000;
 
 const METER = "countersign-meter";
 
 /**
- * Bounds how many references one check follows.
+ * Limits the number of references that one check follows.
  *
- * What a schema costs at one place of a value is bounded when it is compiled, but alternatives that refer to
- * the same definition double at every level of the value: three lines of schema and 40 brackets take years.
- * An agent may send the schema and a browser the brackets. Without references a schema is a tree, and no
- * part of it looks at a value twice.
+ * The cost of a schema at one position of a value is bounded at compile time. But alternatives that
+ * refer to the same definition double at every level of the value: three lines of schema and 40
+ * brackets take years. An agent may send the schema and a browser the brackets. Without references
+ * a schema is a tree, and no part of it checks a value twice.
  */
 export function addMeter(
   ajv: Ajv2020,
@@ -22,7 +22,7 @@ export function addMeter(
   let left = MAX_REFERENCES_FOLLOWED;
   ajv.addKeyword({
     keyword: METER,
-    // In front of everything that could go deeper, since whatever fails ends the rest.
+    // Before everything that could go deeper, since a failure ends the rest.
     before: "$ref",
     errors: false,
     validate: () => {

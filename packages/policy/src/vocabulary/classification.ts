@@ -16,7 +16,7 @@ export const CLASSIFICATION_BIT: ClassificationTable<number> = {
   submit: 64,
 };
 
-/** The spelling inside denial reasons (`capability required for Submit events`). */
+/** The form in denial reasons (`capability required for Submit events`). */
 export const CLASSIFICATION_TITLE: ClassificationTable<string> = {
   display: "Display",
   alert: "Alert",
@@ -27,7 +27,7 @@ export const CLASSIFICATION_TITLE: ClassificationTable<string> = {
   submit: "Submit",
 };
 
-/** Whether a string names a class. */
+/** Whether a string is a class. */
 export function isClassification(value: unknown): value is Classification {
   return typeof value === "string" && Object.hasOwn(CLASSIFICATION_BIT, value);
 }
@@ -39,7 +39,7 @@ export function classificationBits(classes: readonly Classification[]): number {
   return bits;
 }
 
-/** Whether `left` asks no less of the person than `right`. */
+/** Whether `left` is at least as strict as `right`. */
 export function isAtLeastAsStrict(left: Classification, right: Classification): boolean {
   return CLASSIFICATION_BIT[left] >= CLASSIFICATION_BIT[right];
 }

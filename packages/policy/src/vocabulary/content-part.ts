@@ -1,4 +1,4 @@
-/** Texts of a stream that `ag_ui_content.read` can ask for. */
+/** Texts of a stream that `ag_ui_content.read` can select. */
 export const CONTENT_PARTS = [
   "text",
   "reasoning",

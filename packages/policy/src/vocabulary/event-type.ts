@@ -1,10 +1,10 @@
 import { PLAIN_EVENT_TYPES } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 
-/** What an event semantically does; `custom` carries a name beside it. */
+/** The semantic types of events; `custom` also has a name. */
 export const UI_EVENT_TYPES = [...PLAIN_EVENT_TYPES, "custom"] as const;
 
-/** What an event semantically does. */
+/** The semantic type of an event. */
 export type UiEventType = (typeof UI_EVENT_TYPES)[number];
 
 const KNOWN: ReadonlySet<string> = new Set(UI_EVENT_TYPES);
@@ -14,14 +14,14 @@ export function isUiEventType(value: unknown): value is UiEventType {
   return typeof value === "string" && KNOWN.has(value);
 }
 
-/** An event type as a policy or an envelope names it. */
+/** An event type in a policy or an envelope. */
 export type NamedEventType = { readonly eventType: UiEventType; readonly customName?: string };
 
 const QUOTED_CUSTOM = /^custom\("([^"]{1,256})"\)$/;
 
 /**
- * Reads an event type in any of its spellings: `text_stream`, `custom`, `custom:name`, `custom("name")`
- * (the guide's print) and `{"custom": "name"}` (Chio's JSON). `undefined` for anything else.
+ * Reads an event type in any of its forms: `text_stream`, `custom`, `custom:name`, `custom("name")`
+ * (the guide's form) and `{"custom": "name"}` (Chio's JSON). `undefined` for anything else.
  */
 export function readEventType(value: JsonValue | undefined): NamedEventType | undefined {
   if (typeof value === "string") {
@@ -41,7 +41,7 @@ export function readEventType(value: JsonValue | undefined): NamedEventType | un
     : undefined;
 }
 
-/** The form a receipt carries: a string, or `{"custom": name}`. */
+/** The form in a receipt: a string, or `{"custom": name}`. */
 export function eventTypeToJson(type: NamedEventType): JsonValue {
   return type.eventType === "custom" && type.customName !== undefined
     ? { custom: type.customName }

@@ -1,4 +1,4 @@
-/** What a part of a client's request does. */
+/** The parts of a client's request. */
 export type InputPart =
   | "request"
   | "user_message"

@@ -1,6 +1,7 @@
 /**
- * Rules about a stream that its order alone does not show, because they need the thread's history or the person's
- * state; a policy names them under `ag_ui_order.rules` beside those of the run automaton. All of them are errors.
+ * Rules about a stream that need more than its order: the thread's history or the client's state. A
+ * policy names them under `ag_ui_order.rules` beside those of the run automaton. All of them are
+ * errors.
  */
 export const STREAM_RULES = {
   "subagent/not-announced":

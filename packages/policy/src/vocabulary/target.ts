@@ -1,4 +1,7 @@
-/** The part of the screen an event is about. Spelled as on the wire, because it goes into receipts as is. */
+/**
+ * The part of the user interface that an event targets. Member names as on the wire, because
+ * receipts contain them.
+ */
 export type Target = { readonly component_type: string; readonly component_id?: string };
 
 /** `type` or `type:id`, for people to read. */

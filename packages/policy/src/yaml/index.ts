@@ -1,4 +1,4 @@
-/** Strict YAML with places, for other documents of the product that are written and checked the same way. */
+/** Strict YAML with positions, for other documents of the product with the same checks. */
 export { formatIssue } from "../document/issue.js";
 export type { PolicyIssue as DocumentIssue } from "../document/issue.js";
 export { DEFAULT_POLICY_LIMITS as DEFAULT_DOCUMENT_LIMITS } from "../document/limits.js";
