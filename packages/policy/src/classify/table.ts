@@ -143,7 +143,7 @@ export const CLASSIFICATION_TABLE = {
     classification: "mutate",
     target: "none",
     refinedBy: "raw source",
-    reason: "A foreign event nobody here can read; the client may act on it.",
+    reason: "A foreign event that the gateway cannot read; the client may act on it.",
   },
   CUSTOM: {
     eventType: "custom",
@@ -177,7 +177,7 @@ export const INPUT_TABLE = {
     classification: "mutate",
     target: "none",
     refinedBy: "state path",
-    reason: "Changes the state the agent works on; an unchanged echo does not count.",
+    reason: "Changes the state the agent works on; an unchanged echo is ignored.",
   },
   context: text("Background text for the model."),
   forwarded_props: {

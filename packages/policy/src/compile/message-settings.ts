@@ -30,7 +30,7 @@ export function compileMessageSettings(document: PolicyDocument): MessageSetting
     const reason =
       setting === "unknown_user"
         ? "a message in the person's name that they did not send on this thread"
-        : "instructions that nobody sent on this thread";
+        : "instructions that were not sent on this thread";
     const denial = denials(`ag_ui_messages.${setting}`, onBlock)("evaluation_failed", reason);
     return action === "observe" || mode === "observe" ? observed(denial) : denial;
   };

@@ -34,7 +34,7 @@ export const POLICY_RULES = {
   ag_ui_order: {
     means: "an event breaks the order that the protocol's text asks for",
     remedy:
-      "mend the agent (`countersign doctor` shows where), or let the rule pass by name: `ag_ui_order: { rules: { RULE: allow } }`",
+      "fix the agent (`countersign doctor` shows where), or allow the rule by name: `ag_ui_order: { rules: { RULE: allow } }`",
     opening: { policy: "ag_ui_order: { rules: { run/finish-ids: allow } }" },
   },
   "ag_ui_messages.unknown_user": {
@@ -46,7 +46,7 @@ export const POLICY_RULES = {
   },
   "ag_ui_messages.unknown_system": {
     means:
-      "a message list has a message in the role of `system` or `developer` that nobody sent on this thread: most often the framework's own prompt",
+      "a message list has a message in the role of `system` or `developer` that was not sent on this thread: most often the framework's own prompt",
     remedy:
       "have the agent leave its prompt out of the list; where people may read it, write `ag_ui_messages: { unknown_system: allow }`",
     opening: { policy: "ag_ui_messages: { unknown_system: allow }" },
@@ -166,12 +166,12 @@ ag_ui_request: { forwarded_props: { allow: [KEY] } }`,
   },
   "ag_ui_content.sources": {
     means: "a content part points to an address without a public name",
-    remedy: "send the content itself, or an address that anybody can reach",
+    remedy: "send the content itself, or a public address",
     opening: { policy: "ag_ui_content: { sources: allow }" },
   },
   "velocity.*": {
     means:
-      "more events of a kind in a window of time than a cap of the policy allows, or nobody knows how many",
+      "more events of a kind in a window of time than a cap of the policy allows, or their number is unknown",
     remedy:
       "wait for the window to pass, or raise the cap under `velocity`; where events cannot be counted, look at the store that receipts.store names",
     opening: {

@@ -84,7 +84,7 @@ export const AG_UI_COMPONENTS: JsonSchema = closed(
 
 /** `ag_ui_inbound`: the events that a browser may send. */
 export const AG_UI_INBOUND: JsonSchema = closed(
-  "What a client may send to the agent. A class outside the list needs the client's own capability.",
+  "The classes that a client may send to the agent. Another class needs the client's own capability.",
   {
     ...BLOCK_HEADER,
     default: { $ref: "#/$defs/default_action" },
@@ -98,7 +98,7 @@ export const AG_UI_INBOUND: JsonSchema = closed(
 
 /** `ag_ui_order`: the action for a violation of the protocol's order. */
 export const AG_UI_ORDER: JsonSchema = closed(
-  "What happens to an event that breaks the order of the protocol.",
+  "The action for an event that breaks the order of the protocol.",
   {
     ...BLOCK_HEADER,
     on_error: { $ref: "#/$defs/default_action" },
@@ -131,7 +131,7 @@ export const AG_UI_MESSAGES: JsonSchema = closed(
       "How a list itself is judged, beside every message that it brings. whole: it is mutate on the chat. parts: one that repeats what the client has and only adds behind it is display; one that takes away, changes, moves or puts in between is mutate. open: every list is display.",
       ["whole", "parts", "open"],
     ),
-    unknown_user: unknown("A message of the person that nobody sent on the thread."),
+    unknown_user: unknown("A message of the person that was not sent on the thread."),
     unknown_system: unknown(
       "The same in the role of `system` or `developer`: frameworks list their own prompt.",
     ),
@@ -150,7 +150,7 @@ const velocityRule = closed(
   {
     ...BLOCK_HEADER,
     id: text("A name for this cap in reasons and metrics.", 64),
-    scope: choice("What the cap counts over.", ["session", "agent", "capability", "connection"]),
+    scope: choice("The scope of the cap.", ["session", "agent", "capability", "connection"]),
     match: { $ref: "#/$defs/event_match" },
     max_invocations: positive("Events allowed in the window."),
     window_seconds: { ...positive("Length of the sliding window."), maximum: 86_400 },

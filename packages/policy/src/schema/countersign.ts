@@ -14,7 +14,11 @@ const entries = (
 ): JsonSchema =>
   list(
     description,
-    closed("What events under this name do.", { match, ...refinement, ...more }, ["match"]),
+    closed(
+      "The class, type and target of events with this name.",
+      { match, ...refinement, ...more },
+      ["match"],
+    ),
     1000,
   );
 const nameGlob = text("A name; `*` matches any run of characters, `?` one.");
@@ -28,7 +32,7 @@ const inputPart = (description: string): JsonSchema => closed(description, refin
 
 /** `ag_ui_classify`: the policy's additions to the classification table. */
 export const AG_UI_CLASSIFY: JsonSchema = closed(
-  "What tools, custom events, activities, interrupts and state paths do; the first entry that matches a name decides.",
+  "The classes of tools, custom events, activities, interrupts and state paths; the first matching entry decides.",
   {
     enabled: flag("Whether the block counts at all.", true),
     chat: { $ref: "#/$defs/target" },
@@ -39,7 +43,7 @@ export const AG_UI_CLASSIFY: JsonSchema = closed(
     interrupts: entries("Interrupts by reason.", nameGlob),
     state: entries("State changes by path.", pathGlob, {
       direction: choice(
-        "Whose changes: the agent's to the screen (outbound) or the browser's to the agent (inbound); without, both.",
+        "The direction of changes: the agent's to the screen (outbound) or the browser's to the agent (inbound); default both.",
         ["outbound", "inbound"],
       ),
     }),

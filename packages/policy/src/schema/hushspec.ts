@@ -6,7 +6,7 @@ const strings = (description: string): JsonSchema =>
 const patterns = (description: string): JsonSchema =>
   list(description, text("A regular expression (RE2).", 512), 64);
 const enabled = (value: boolean): JsonSchema => flag("Whether the block counts at all.", value);
-const action = choice("What happens to everything the lists do not name.", ["allow", "block"]);
+const action = choice("The action for names that are not on the lists.", ["allow", "block"]);
 const count = (description: string, minimum = 0): JsonSchema => ({
   type: "integer",
   description,
@@ -125,7 +125,7 @@ export const HUSHSPEC_BLOCKS: Readonly<Record<string, JsonSchema>> = {
 };
 
 /** `metadata` of a HushSpec document. */
-export const METADATA: JsonSchema = closed("Who wrote and approved the policy.", {
+export const METADATA: JsonSchema = closed("The author and approver of the policy.", {
   author: text("Author.", 1000),
   approved_by: text("Approver.", 1000),
   approval_date: text("Date of approval.", 64),
@@ -136,7 +136,7 @@ export const METADATA: JsonSchema = closed("Who wrote and approved the policy.",
     "restricted",
   ]),
   change_ticket: text("Ticket.", 1000),
-  lifecycle_state: choice("Where the policy is in its life.", [
+  lifecycle_state: choice("The lifecycle state of the policy.", [
     "draft",
     "review",
     "approved",

@@ -19,7 +19,7 @@ const names = (description: string): JsonSchema =>
 
 /** `ag_ui_request`: the content that a browser's request may have. */
 export const AG_UI_REQUEST: JsonSchema = closed(
-  "What a browser may say when it asks for a run. Every check holds without this block, with the defaults named here.",
+  "The content that a browser's request for a run may have. Every check also applies without this block, with the defaults named here.",
   {
     ...BLOCK_HEADER,
     unknown_keys: check(

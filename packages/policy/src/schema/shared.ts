@@ -18,15 +18,15 @@ export const SHARED_DEFINITIONS: Readonly<Record<string, JsonSchema>> = {
     ["observe", "enforce"],
   ),
   on_block: choice(
-    "What the client sees of a block: nothing (drop), a notice in the stream (notice), or a RUN_ERROR that ends the run (end).",
+    "The client's view of a block: nothing (drop), a notice in the stream (notice), or a RUN_ERROR that ends the run (end).",
     ["drop", "notice", "end"],
   ),
-  default_action: choice("What happens to everything the lists do not name.", ["allow", "block"]),
-  classification: choice("What an event does to the person's screen.", CLASSIFICATIONS),
+  default_action: choice("The action for names that are not on the lists.", ["allow", "block"]),
+  classification: choice("The effect of an event on the person's screen.", CLASSIFICATIONS),
   event_type: {
     type: "string",
     description:
-      "What an event semantically does: one of the seven names, `custom` for any custom event, `custom:name` for one.",
+      "The semantic type of an event: one of the seven names, `custom` for any custom event, `custom:name` for one.",
     pattern: EVENT_TYPE_PATTERN,
   },
   target: closed(
