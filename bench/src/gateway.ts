@@ -12,7 +12,7 @@ import type { Raw } from "./gateway/raw.js";
 import { describeSystem } from "./gateway/raw.js";
 import { startEnds } from "./gateway/session.js";
 import { readOnly, readSettings } from "./gateway/settings.js";
-import { measureBareServer, measureHolding, measureRates } from "./gateway/sitting.js";
+import { measureBareServer, measureHolding, measureRates } from "./gateway/measure-variant.js";
 import { listVariants } from "./gateway/variants.js";
 
 const settings = readSettings(process.argv.slice(2));
@@ -50,13 +50,13 @@ try {
         isDeep: isDeep && settings.name === "full",
         directory: join(directory, `${repeat}-rates-${variant.id}`),
       };
-      const sitting = await measureRates(at, variant);
-      round.rates[variant.id] = sitting;
-      const busiest = sitting.rates.at(-1);
+      const measurement = await measureRates(at, variant);
+      round.rates[variant.id] = measurement;
+      const busiest = measurement.rates.at(-1);
       say(
         `${variant.label}: delay p50 ${busiest?.delay.p50} ms, p99 ${busiest?.delay.p99} ms, ` +
-          `${Math.round(sitting.live.eventsPerSecond)} events/s live, ` +
-          `${Math.round(sitting.flood.eventsPerSecond)} in a flood`,
+          `${Math.round(measurement.live.eventsPerSecond)} events/s live, ` +
+          `${Math.round(measurement.flood.eventsPerSecond)} in a flood`,
       );
     }
     const bareAt = { ends, settings, isDeep, directory: join(directory, `${repeat}-bare`) };
@@ -69,11 +69,11 @@ try {
         isDeep,
         directory: join(directory, `${repeat}-hold-${variant.id}`),
       };
-      const sitting = await measureHolding(at, variant);
-      round.holding[variant.id] = sitting;
+      const measurement = await measureHolding(at, variant);
+      round.holding[variant.id] = measurement;
       const kilobytes =
-        (sitting.idle.pssBytes - sitting.empty.pssBytes) / 1024 / sitting.heldStreams;
-      const cost = sitting.costs.map(({ processorMicroseconds }) =>
+        (measurement.idle.pssBytes - measurement.empty.pssBytes) / 1024 / measurement.heldStreams;
+      const cost = measurement.costs.map(({ processorMicroseconds }) =>
         processorMicroseconds.toFixed(0),
       );
       say(

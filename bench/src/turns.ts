@@ -10,10 +10,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startServer } from "./gateway/bare-server.js";
 import { startCountersign } from "./gateway/countersign.js";
-import { carry, startEnds } from "./gateway/session.js";
+import { measureLoad, startEnds } from "./gateway/session.js";
 import type { Load, Measured } from "./gateway/session.js";
 import { readSettings } from "./gateway/settings.js";
-import { flood, live, paced, warmUp } from "./gateway/sitting.js";
+import { flood, live, paced, warmUp } from "./gateway/measure-variant.js";
 import { spreadOf } from "./gateway/statistics.js";
 import type { Running } from "./gateway/variant.js";
 
@@ -65,7 +65,7 @@ try {
     const order = round % 2 === 0 ? [...running] : [...running].toReversed();
     for (const [load, what] of loads) {
       for (const [name, each] of order) {
-        const measured = await carry(ends, each, what);
+        const measured = await measureLoad(ends, each, what);
         const key = `${load} ${name}`;
         found.set(key, [...(found.get(key) ?? []), measured]);
         process.stdout.write(`${round + 1}/${rounds} ${lineOf(key, [measured])}\n`);

@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { microseconds } from "./clock.js";
 import { FRAMING_EVENTS, beginning, contents, ending } from "./frames.js";
-import { answerCalls } from "./peer.js";
+import { serveCalls } from "./peer.js";
 import { createRequestReader } from "./request-reader.js";
 import type { AgentCalls, Plan } from "./work.js";
 
@@ -148,4 +148,4 @@ const calls: AgentCalls = {
 };
 
 setInterval(keepPace, 1);
-answerCalls(calls);
+serveCalls(calls);

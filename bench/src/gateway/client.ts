@@ -5,7 +5,7 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { microseconds } from "./clock.js";
-import { answerCalls } from "./peer.js";
+import { serveCalls } from "./peer.js";
 import { Samples } from "./statistics.js";
 import { createSlot } from "./stream-slot.js";
 import type { Slot, SlotWatcher } from "./stream-slot.js";
@@ -33,10 +33,10 @@ function noOutcome(): { asked: number; complete: number; contents: number; failu
 
 /** Once per turn of the loop, however many events arrived. */
 function flushAcknowledgements(): void {
-  const told = Buffer.allocUnsafe(4);
-  told.writeUInt32LE(unacknowledged);
+  const count = Buffer.allocUnsafe(4);
+  count.writeUInt32LE(unacknowledged);
   unacknowledged = 0;
-  acknowledge?.write(told);
+  acknowledge?.write(count);
 }
 
 function noteEvent(delay: number, since: number): void {
@@ -165,4 +165,4 @@ const calls: ClientCalls = {
   },
 };
 
-answerCalls(calls);
+serveCalls(calls);

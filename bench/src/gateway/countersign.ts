@@ -3,7 +3,7 @@ import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from "node:
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { endWithUs, stopChild } from "./peer.js";
+import { endWithParent, stopChild } from "./peer.js";
 import { memoryFlags } from "./bare-server.js";
 import type { Checked, CountersignMode, Place, Running } from "./variant.js";
 
@@ -69,7 +69,7 @@ export async function startCountersign(
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
-  endWithUs(child);
+  endWithParent(child);
   child.stderr.pipe(createWriteStream(join(directory, "stderr.txt")));
   const journal = createWriteStream(join(directory, "stdout.txt"));
   const port = await new Promise<number>((resolve, reject) => {

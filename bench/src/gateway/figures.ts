@@ -1,38 +1,43 @@
 import type { Raw, Round } from "./raw.js";
 import type { Measured } from "./session.js";
-import type { HoldSitting, RateSitting } from "./sitting.js";
+import type { HoldMeasurement, RateMeasurement } from "./measure-variant.js";
 import { spreadOf } from "./statistics.js";
 import type { Spread } from "./statistics.js";
 import type { VariantId } from "./variant.js";
 
-type Pick<Of> = (sitting: Of) => number | undefined;
+type Pick<Of> = (measurement: Of) => number | undefined;
 
 /** A figure of the first session, over the repeats. */
-export function overRates(raw: Raw, id: VariantId, pick: Pick<RateSitting>): Spread {
+export function overRates(raw: Raw, id: VariantId, pick: Pick<RateMeasurement>): Spread {
   return spreadOf(raw.repeats.map(({ rates }) => valueOf(rates[id], pick)));
 }
 
 /** The same, minus the direct connection in the same round. */
-export function addedToDirect(raw: Raw, id: VariantId, pick: Pick<RateSitting>): Spread {
+export function addedToDirect(raw: Raw, id: VariantId, pick: Pick<RateMeasurement>): Spread {
   return spreadOf(
     raw.repeats.map(({ rates }) => valueOf(rates[id], pick) - valueOf(rates.direct, pick)),
   );
 }
 
 /** The same, relative to another variant in the same round. */
-export function ratioTo(raw: Raw, id: VariantId, to: VariantId, pick: Pick<RateSitting>): Spread {
+export function ratioTo(
+  raw: Raw,
+  id: VariantId,
+  to: VariantId,
+  pick: Pick<RateMeasurement>,
+): Spread {
   return spreadOf(
     raw.repeats.map(({ rates }) => valueOf(rates[id], pick) / valueOf(rates[to], pick)),
   );
 }
 
 /** A figure of the second session, over the repeats. */
-export function overHolding(raw: Raw, id: VariantId, pick: Pick<HoldSitting>): Spread {
+export function overHolding(raw: Raw, id: VariantId, pick: Pick<HoldMeasurement>): Spread {
   return spreadOf(raw.repeats.map(({ holding }) => valueOf(holding[id], pick)));
 }
 
-function valueOf<Of>(sitting: Of | undefined, pick: Pick<Of>): number {
-  return (sitting === undefined ? undefined : pick(sitting)) ?? Number.NaN;
+function valueOf<Of>(measurement: Of | undefined, pick: Pick<Of>): number {
+  return (measurement === undefined ? undefined : pick(measurement)) ?? Number.NaN;
 }
 
 /** The measurement with this many streams. */
@@ -42,13 +47,13 @@ export function among(measured: readonly Measured[], streams: number): Measured 
 
 /** Kilobytes per stream, idle or active, added to a process without streams. */
 export function streamKilobytes(
-  sitting: HoldSitting,
+  measurement: HoldMeasurement,
   state: "idle" | "active",
   of: "pssBytes" | "heapBytes" = "pssBytes",
 ): number {
-  const [full, empty] = [sitting[state][of], sitting.empty[of]];
+  const [full, empty] = [measurement[state][of], measurement.empty[of]];
   if (full === undefined || empty === undefined) return Number.NaN;
-  return (full - empty) / 1024 / sitting.heldStreams;
+  return (full - empty) / 1024 / measurement.heldStreams;
 }
 
 /** The same for a bare Node server of that round. */
@@ -62,9 +67,9 @@ export function bareKilobytes(round: Round, raw: Raw, of: "pssBytes" | "heapByte
 export function beyondBare(raw: Raw, id: VariantId): Spread {
   return spreadOf(
     raw.repeats.map((round) => {
-      const sitting = round.holding[id];
-      if (sitting === undefined) return Number.NaN;
-      return streamKilobytes(sitting, "idle") - bareKilobytes(round, raw, "pssBytes");
+      const measurement = round.holding[id];
+      if (measurement === undefined) return Number.NaN;
+      return streamKilobytes(measurement, "idle") - bareKilobytes(round, raw, "pssBytes");
     }),
   );
 }

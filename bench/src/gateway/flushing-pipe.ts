@@ -1,6 +1,6 @@
 /**
  * A pipe that flushes every piece to disk before it forwards it: the cost of that guarantee alone.
  */
-import { answerAsKeepingPipe } from "./keeping-pipe.js";
+import { serveAsDurablePipe } from "./durable-pipe.js";
 
-answerAsKeepingPipe((piece) => piece);
+serveAsDurablePipe((piece) => piece);

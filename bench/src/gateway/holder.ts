@@ -3,7 +3,7 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerCalls } from "./peer.js";
+import { serveCalls } from "./peer.js";
 import type { ServerCalls } from "./proxy.js";
 
 const calls: ServerCalls = {
@@ -23,4 +23,4 @@ const calls: ServerCalls = {
   },
 };
 
-answerCalls(calls);
+serveCalls(calls);

@@ -4,7 +4,7 @@ import { createServer, connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { sleep } from "./clock.js";
-import { endWithUs, stopChild } from "./peer.js";
+import { endWithParent, stopChild } from "./peer.js";
 import { withChildren } from "./usage.js";
 import type { Place, Running } from "./variant.js";
 
@@ -88,7 +88,7 @@ export async function startNginx({ directory, agentPort }: Place): Promise<Runni
   const file = join(directory, "nginx.conf");
   writeFileSync(file, configuration(directory, port, agentPort));
   const child = spawn("nginx", ["-p", directory, "-c", file], { stdio: "ignore" });
-  endWithUs(child);
+  endWithParent(child);
   for (let tries = 0; !(await answers(port)); tries++) {
     if (tries > 100 || child.exitCode !== null) throw new Error(`nginx did not start: ${file}`);
     await sleep(0.05);

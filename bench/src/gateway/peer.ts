@@ -21,7 +21,7 @@ export type Peer<Interface> = {
 const ANSWER_WITHIN_MS = 120_000;
 
 /** In the child: handles every call of the parent with the function of that name. */
-export function answerCalls<Interface extends object>(functions: Interface): void {
+export function serveCalls<Interface extends object>(functions: Interface): void {
   const table = new Map(Object.entries(functions) as [string, (...given: unknown[]) => unknown][]);
   process.on("message", (question: Question) => {
     const answer = async (): Promise<unknown> => table.get(question.call)?.(...question.given);
@@ -42,7 +42,7 @@ export function startPeer<Interface extends object>(
 ): Peer<Interface> {
   const file = fileURLToPath(new URL(`${name}.js`, import.meta.url));
   const child = fork(file, [], { execArgv: [...execArgv], env });
-  endWithUs(child);
+  endWithParent(child);
   const waiting = new Map<number, (answer: Answer) => void>();
   let next = 0;
   child.on("message", (answer: Answer) => {
@@ -76,7 +76,7 @@ export function startPeer<Interface extends object>(
 }
 
 /** Ends a process together with this one, also when this one is interrupted. */
-export function endWithUs(child: ChildProcess): void {
+export function endWithParent(child: ChildProcess): void {
   const end = (): void => void child.kill();
   process.on("exit", end);
   child.once("exit", () => process.off("exit", end));

@@ -80,7 +80,7 @@ function saturation(raw: Raw, kind: "live" | "flood"): string {
     series: ["events per second"],
     rows: raw.variants.map(({ id, label }) => ({
       label,
-      values: [overRates(raw, id, (sitting) => sitting[kind].eventsPerSecond)],
+      values: [overRates(raw, id, (measurement) => measurement[kind].eventsPerSecond)],
     })),
   });
 }
@@ -97,8 +97,8 @@ function memory(raw: Raw): string {
       ...held(raw).map(({ id, label }) => ({
         label,
         values: [
-          overHolding(raw, id, (sitting) => streamKilobytes(sitting, "idle")),
-          overHolding(raw, id, (sitting) => streamKilobytes(sitting, "active")),
+          overHolding(raw, id, (measurement) => streamKilobytes(measurement, "idle")),
+          overHolding(raw, id, (measurement) => streamKilobytes(measurement, "active")),
         ],
       })),
     ],
@@ -118,7 +118,7 @@ function cost(raw: Raw): string {
         const { middle, low, high } = overHolding(
           raw,
           id,
-          (sitting) => among(sitting.costs, streams)?.processorMicroseconds,
+          (measurement) => among(measurement.costs, streams)?.processorMicroseconds,
         );
         return { x: streams, y: middle, low, high };
       }),

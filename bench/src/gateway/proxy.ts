@@ -12,12 +12,12 @@ export type ServerCalls = {
 const pool = new Agent({ keepAlive: true, maxFreeSockets: 1024, timeout: 4_000 });
 
 /**
- * The minimum of a Node proxy before a response arrives; `carry` forwards the response. Resolves to
+ * The minimum of a Node proxy before a response arrives; `forward` forwards the response. Resolves to
  * its port.
  */
 export function startProxy(
   agentPort: number,
-  carry: (answered: IncomingMessage, response: ServerResponse) => void,
+  forward: (answered: IncomingMessage, response: ServerResponse) => void,
 ): Promise<number> {
   const server = createServer((asked, response) => {
     const { method, url, headers } = asked;
@@ -32,7 +32,7 @@ export function startProxy(
     const upward = request(options, (answered) => {
       response.writeHead(answered.statusCode ?? 502, answered.headers);
       response.flushHeaders();
-      carry(answered, response);
+      forward(answered, response);
     });
     upward.on("error", () => response.destroy());
     response.on("close", () => {

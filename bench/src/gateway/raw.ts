@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { nginxVersion } from "./nginx.js";
 import type { Settings } from "./settings.js";
-import type { HoldSitting, RateSitting } from "./sitting.js";
+import type { HoldMeasurement, RateMeasurement } from "./measure-variant.js";
 import type { Memory } from "./usage.js";
 import type { VariantId } from "./variant.js";
 
 /** All measurements of one round, by variant. */
 export type Round = {
-  rates: { [Id in VariantId]?: RateSitting };
-  holding: { [Id in VariantId]?: HoldSitting };
+  rates: { [Id in VariantId]?: RateMeasurement };
+  holding: { [Id in VariantId]?: HoldMeasurement };
   bareServer?: { empty: Memory; idle: Memory };
 };
 

@@ -4,7 +4,7 @@
  * records cannot be found again.
  */
 import { createHash } from "node:crypto";
-import { answerAsKeepingPipe } from "./keeping-pipe.js";
+import { serveAsDurablePipe } from "./durable-pipe.js";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64");
 
@@ -14,7 +14,7 @@ function recordOf(line: string): string {
   return `${sha256(record)} ${record}\n`;
 }
 
-answerAsKeepingPipe((piece) => {
+serveAsDurablePipe((piece) => {
   const lines = piece.toString("utf8").split("\n");
   return Buffer.from(
     lines.map((line) => (line.startsWith("data:") ? recordOf(line) : "")).join(""),

@@ -1,4 +1,4 @@
-import { judgeAims } from "./aims.js";
+import { evaluateGoals } from "./goals.js";
 import {
   addedToDirect,
   among,
@@ -17,7 +17,7 @@ import { spreadOf } from "./statistics.js";
 import type { Spread } from "./statistics.js";
 
 /** A figure with the spread of the repeats. */
-export function told({ middle, low, high }: Spread, unit = ""): string {
+export function formatSpread({ middle, low, high }: Spread, unit = ""): string {
   if (Number.isNaN(middle)) return "–";
   const apart = low === high ? "" : ` (${readable(low)}–${readable(high)})`;
   return `${readable(middle)}${unit}${apart}`;
@@ -28,12 +28,12 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, align, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-function aims(raw: Raw): string {
-  const rows = judgeAims(raw).map(({ wish, unit, found, ofPipe, ofRecorder, isMet }) => [
+function goals(raw: Raw): string {
+  const rows = evaluateGoals(raw).map(({ wish, unit, found, ofPipe, ofRecorder, isMet }) => [
     wish,
-    told(found, ` ${unit}`),
-    told(ofPipe, ` ${unit}`),
-    told(ofRecorder, ` ${unit}`),
+    formatSpread(found, ` ${unit}`),
+    formatSpread(ofPipe, ` ${unit}`),
+    formatSpread(ofRecorder, ` ${unit}`),
     Number.isNaN(found.middle) ? "not measured" : isMet ? "met" : "**not met**",
   ]);
   const head = "aim for enforce, batch|found|the bare pipe's|of a pipe that records|";
@@ -46,16 +46,16 @@ function aims(raw: Raw): string {
 function delays(raw: Raw, streams: number): string {
   const rows = raw.variants.map(({ id, label }) => [
     label,
-    told(overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.p50)),
-    told(overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.p99)),
-    told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p50)),
-    told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p99)),
-    told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.gap.p99)),
-    told(
+    formatSpread(overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.p50)),
+    formatSpread(overRates(raw, id, ({ rates }) => among(rates, streams)?.delay.p99)),
+    formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p50)),
+    formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.delay.p99)),
+    formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.gap.p99)),
+    formatSpread(
       ratioTo(raw, id, "direct", ({ rates }) => among(rates, streams)?.delay.p50),
       "×",
     ),
-    told(overRates(raw, id, ({ rates }) => among(rates, streams)?.processorMicroseconds)),
+    formatSpread(overRates(raw, id, ({ rates }) => among(rates, streams)?.processorMicroseconds)),
   ]);
   const head =
     "variant|p50 ms|p99 ms|added p50 ms|added p99 ms|added to p99 of gaps, ms|p50 to direct|processor µs an event";
@@ -71,12 +71,12 @@ function firsts(raw: Raw): string {
   }
   const rows = raw.variants.map(({ id, label }) => [
     label,
-    told(overRates(raw, id, ({ sequence }) => sequence.p50)),
-    told(addedToDirect(raw, id, ({ sequence }) => sequence.p50)),
-    told(addedToDirect(raw, id, ({ sequence }) => sequence.p99)),
+    formatSpread(overRates(raw, id, ({ sequence }) => sequence.p50)),
+    formatSpread(addedToDirect(raw, id, ({ sequence }) => sequence.p50)),
+    formatSpread(addedToDirect(raw, id, ({ sequence }) => sequence.p99)),
     ...busy.flatMap((streams) => [
-      told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p50)),
-      told(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p99)),
+      formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p50)),
+      formatSpread(addedToDirect(raw, id, ({ rates }) => among(rates, streams)?.first.p99)),
     ]),
   ]);
   return table(head, rows);
@@ -85,17 +85,17 @@ function firsts(raw: Raw): string {
 function saturation(raw: Raw, kind: "live" | "flood"): string {
   const rows = raw.variants.map(({ id, label }) => [
     label,
-    told(overRates(raw, id, (sitting) => sitting[kind].eventsPerSecond)),
-    told(
-      ratioTo(raw, id, "direct", (sitting) => sitting[kind].eventsPerSecond),
+    formatSpread(overRates(raw, id, (measurement) => measurement[kind].eventsPerSecond)),
+    formatSpread(
+      ratioTo(raw, id, "direct", (measurement) => measurement[kind].eventsPerSecond),
       "×",
     ),
-    told(
-      ratioTo(raw, id, "pipe", (sitting) => sitting[kind].eventsPerSecond),
+    formatSpread(
+      ratioTo(raw, id, "pipe", (measurement) => measurement[kind].eventsPerSecond),
       "×",
     ),
-    told(overRates(raw, id, (sitting) => sitting[kind].processorMicroseconds)),
-    told(overRates(raw, id, (sitting) => sitting[kind].delay.p99)),
+    formatSpread(overRates(raw, id, (measurement) => measurement[kind].processorMicroseconds)),
+    formatSpread(overRates(raw, id, (measurement) => measurement[kind].delay.p99)),
   ]);
   const head = "variant|events/s|to direct|to the pipe|processor µs an event|delay p99 ms";
   return table(head.split("|"), rows);
@@ -105,14 +105,23 @@ function memory(raw: Raw): string {
   const bare = (of: "pssBytes" | "heapBytes"): Spread =>
     spreadOf(raw.repeats.map((round) => bareKilobytes(round, raw, of)));
   const rows = [
-    ["bare Node server", told(bare("pssBytes")), "–", told(bare("heapBytes")), "0", "–"],
+    [
+      "bare Node server",
+      formatSpread(bare("pssBytes")),
+      "–",
+      formatSpread(bare("heapBytes")),
+      "0",
+      "–",
+    ],
     ...held(raw).map(({ id, label }) => [
       label,
-      told(overHolding(raw, id, (sitting) => streamKilobytes(sitting, "idle"))),
-      told(overHolding(raw, id, (sitting) => streamKilobytes(sitting, "active"))),
-      told(overHolding(raw, id, (sitting) => streamKilobytes(sitting, "idle", "heapBytes"))),
-      told(beyondBare(raw, id)),
-      told(overHolding(raw, id, ({ heldComplete }) => heldComplete)),
+      formatSpread(overHolding(raw, id, (measurement) => streamKilobytes(measurement, "idle"))),
+      formatSpread(overHolding(raw, id, (measurement) => streamKilobytes(measurement, "active"))),
+      formatSpread(
+        overHolding(raw, id, (measurement) => streamKilobytes(measurement, "idle", "heapBytes")),
+      ),
+      formatSpread(beyondBare(raw, id)),
+      formatSpread(overHolding(raw, id, ({ heldComplete }) => heldComplete)),
     ]),
   ];
   const head =
@@ -125,9 +134,15 @@ function costs(raw: Raw): string {
   const rows = held(raw).map(({ id, label }) => [
     label,
     ...sizes.map((streams) =>
-      told(overHolding(raw, id, (sitting) => among(sitting.costs, streams)?.processorMicroseconds)),
+      formatSpread(
+        overHolding(
+          raw,
+          id,
+          (measurement) => among(measurement.costs, streams)?.processorMicroseconds,
+        ),
+      ),
     ),
-    told(steepness(raw, id), "×"),
+    formatSpread(steepness(raw, id), "×"),
   ]);
   const names = sizes.map(
     (streams) => `${streams.toLocaleString("en")} ${streams === 1 ? "stream" : "streams"}, µs`,
@@ -166,7 +181,7 @@ Node ${system.node}, Linux ${system.kernel}, ${system.cores} × ${system.process
 ${settings.repeats} repeat${settings.repeats === 1 ? "" : "s"}: median (least–greatest). Other work took up to ${foreign} % of the machine during a measurement${foreign > 15 ? "; **figures with that much beside them are preliminary**" : ""}.
 ${receipts(raw)}
 
-${aims(raw)}
+${goals(raw)}
 
 ## Delay of an event
 

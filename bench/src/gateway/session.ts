@@ -48,7 +48,7 @@ export type Measured = Seen & {
 };
 
 /** Opens the streams, warms them up, measures, and waits for the end of all of them. */
-export async function carry(ends: Ends, running: Running, load: Load): Promise<Measured> {
+export async function measureLoad(ends: Ends, running: Running, load: Load): Promise<Measured> {
   await settle(running.pids());
   await openStreams(ends, running, load);
   const measured = await watch(ends, running, load);

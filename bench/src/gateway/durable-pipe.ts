@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { openFlushedFile } from "./flushed-file.js";
-import { answerCalls } from "./peer.js";
+import { serveCalls } from "./peer.js";
 import { startProxy } from "./proxy.js";
 import type { ServerCalls } from "./proxy.js";
 
@@ -12,21 +12,21 @@ type Waiting = { readonly response: ServerResponse; readonly piece?: Buffer };
  * Runs this process as a pipe that flushes the output of `record` for every piece before it
  * forwards the piece.
  */
-export function answerAsKeepingPipe(record: (piece: Buffer) => Buffer): void {
+export function serveAsDurablePipe(record: (piece: Buffer) => Buffer): void {
   const calls: ServerCalls = {
     start: (agentPort, directory) => {
-      const keep = createKeeper(directory, record);
+      const keep = createFlusher(directory, record);
       return startProxy(agentPort, (answered, response) => {
         answered.on("data", (piece: Buffer) => keep({ response, piece }));
         answered.on("end", () => keep({ response }));
       });
     },
   };
-  answerCalls(calls);
+  serveCalls(calls);
 }
 
 /** One flush at a time, for everything that arrived during the previous one. */
-function createKeeper(
+function createFlusher(
   directory: string,
   record: (piece: Buffer) => Buffer,
 ): (one: Waiting) => void {

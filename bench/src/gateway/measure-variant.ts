@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { sleep } from "./clock.js";
-import { assertWhole, carry, finishAll, openStreams } from "./session.js";
+import { assertWhole, measureLoad, finishAll, openStreams } from "./session.js";
 import type { Ends, Measured } from "./session.js";
 import type { Settings } from "./settings.js";
 import type { Quantiles } from "./statistics.js";
@@ -10,7 +10,7 @@ import { startServer } from "./bare-server.js";
 import type { Checked, Running, Variant } from "./variant.js";
 
 /** Delay at a fixed rate, and the saturation rates of a variant. */
-export type RateSitting = {
+export type RateMeasurement = {
   readonly sequence: Quantiles;
   readonly rates: readonly Measured[];
   readonly live: Measured;
@@ -19,7 +19,7 @@ export type RateSitting = {
 };
 
 /** Memory of held streams, and the cost of an event among few and many of them. */
-export type HoldSitting = {
+export type HoldMeasurement = {
   readonly empty: Memory;
   readonly idle: Memory;
   readonly active: Memory;
@@ -30,7 +30,7 @@ export type HoldSitting = {
 };
 
 /** The directory of a session's files, and whether the whole log is verified. */
-export type Circumstances = {
+export type SessionOptions = {
   readonly ends: Ends;
   readonly settings: Settings;
   readonly directory: string;
@@ -38,8 +38,8 @@ export type Circumstances = {
 };
 
 /** Starts a variant, uses it, stops it, and compares its log with the events of the agent. */
-async function sit<Result extends object>(
-  { ends, directory, isDeep }: Circumstances,
+async function withVariant<Result extends object>(
+  { ends, directory, isDeep }: SessionOptions,
   variant: Pick<Variant, "start">,
   forMemory: boolean,
   use: (running: Running) => Promise<Result>,
@@ -111,7 +111,11 @@ export function flood(settings: Settings) {
 /**
  * Short runs, one after another on one connection: the time to the first event without other load.
  */
-async function greet(ends: Ends, running: Running, settings: Settings): Promise<Quantiles> {
+async function measureFirstEvents(
+  ends: Ends,
+  running: Running,
+  settings: Settings,
+): Promise<Quantiles> {
   await ends.agent.calls.plan({ kind: "brief", events: 1 });
   const { target } = running;
   const { first, outcome } = await ends.client.calls.sequence(target, settings.sequenceRuns);
@@ -120,30 +124,35 @@ async function greet(ends: Ends, running: Running, settings: Settings): Promise<
 }
 
 /** Delay at 1, 32 and 128 streams, then at saturation. */
-export function measureRates(at: Circumstances, variant: Variant): Promise<RateSitting> {
+export function measureRates(at: SessionOptions, variant: Variant): Promise<RateMeasurement> {
   const { ends, settings } = at;
-  return sit(at, variant, false, async (running) => {
+  return withVariant(at, variant, false, async (running) => {
     await warmUp(ends, running, settings);
-    const sequence = await greet(ends, running, settings);
+    const sequence = await measureFirstEvents(ends, running, settings);
     const rates: Measured[] = [];
     for (const streams of settings.rateStreams) {
-      rates.push(await carry(ends, running, paced(settings, streams)));
+      rates.push(await measureLoad(ends, running, paced(settings, streams)));
     }
-    const oneByOne = await carry(ends, running, live(settings));
-    return { sequence, rates, live: oneByOne, flood: await carry(ends, running, flood(settings)) };
+    const oneByOne = await measureLoad(ends, running, live(settings));
+    return {
+      sequence,
+      rates,
+      live: oneByOne,
+      flood: await measureLoad(ends, running, flood(settings)),
+    };
   });
 }
 
 /** A thousand idle streams, then a slow rate distributed to all of them, then to fewer. */
-export function measureHolding(at: Circumstances, variant: Variant): Promise<HoldSitting> {
+export function measureHolding(at: SessionOptions, variant: Variant): Promise<HoldMeasurement> {
   const { ends, settings } = at;
-  return sit(at, variant, true, async (running) => {
+  return withVariant(at, variant, true, async (running) => {
     const remember = () => settledMemory(running.pids(), running.memoryFile);
     const { heldStreams, costRate, costSeconds } = settings;
     const even = { kind: "even", eventsPerSecond: costRate } as const;
     // Little load before the first reading: pages that a flood left free would be filled again
     // unnoticed.
-    await greet(ends, running, settings);
+    await measureFirstEvents(ends, running, settings);
     await settle(running.pids());
     const empty = await remember();
     await openStreams(ends, running, { plan: { kind: "idle" }, streams: heldStreams });
@@ -157,7 +166,7 @@ export function measureHolding(at: Circumstances, variant: Variant): Promise<Hol
     const costs: Measured[] = [];
     for (const streams of settings.costStreams) {
       const load = { plan: even, streams, warmSeconds: settings.warmSeconds, seconds: costSeconds };
-      costs.push(await carry(ends, running, load));
+      costs.push(await measureLoad(ends, running, load));
     }
     return { empty, idle, active, heldStreams, heldComplete: complete, costs };
   });
@@ -165,11 +174,11 @@ export function measureHolding(at: Circumstances, variant: Variant): Promise<Hol
 
 /** The cost of the same number of idle streams for a bare Node server. */
 export async function measureBareServer(
-  at: Circumstances,
+  at: SessionOptions,
 ): Promise<{ empty: Memory; idle: Memory }> {
   const { ends, settings } = at;
   const start = startServer.bind(undefined, "holder");
-  return sit(at, { start }, true, async (running) => {
+  return withVariant(at, { start }, true, async (running) => {
     const remember = () => settledMemory(running.pids(), running.memoryFile);
     const opening = { target: running.target, isRenewing: false };
     await ends.client.calls.open({ ...opening, streams: settings.floodStreams });

@@ -4,7 +4,7 @@ import type { Spread } from "./statistics.js";
 import type { VariantId } from "./variant.js";
 
 /** A target for enforce `batch`, the result, and whether it is met. */
-export type Aim = {
+export type Goal = {
   readonly wish: string;
   readonly unit: string;
   readonly found: Spread;
@@ -16,7 +16,7 @@ export type Aim = {
 };
 
 /** The targets compared with the figures of this run; the median of the repeats decides. */
-export function judgeAims(raw: Raw): Aim[] {
+export function evaluateGoals(raw: Raw): Goal[] {
   const busiest = raw.settings.rateStreams.at(-1) ?? 0;
   const at = `at ${busiest} streams of ${raw.settings.rate} events/s`;
   const most = raw.settings.heldStreams.toLocaleString("en");
@@ -27,40 +27,40 @@ export function judgeAims(raw: Raw): Aim[] {
   const carried =
     (load: "live" | "flood") =>
     (id: VariantId): Spread =>
-      ratioTo(raw, id, "pipe", (sitting) => sitting[load].eventsPerSecond);
-  const aim = (
+      ratioTo(raw, id, "pipe", (measurement) => measurement[load].eventsPerSecond);
+  const goal = (
     wish: string,
     unit: string,
     figure: (id: VariantId) => Spread,
     isEnough: (value: number) => boolean,
-  ): Aim => {
+  ): Goal => {
     const found = figure("enforce-batch");
     const [ofPipe, ofRecorder] = [figure("pipe"), figure("recording-pipe")];
     return { wish, unit, found, ofPipe, ofRecorder, isMet: isEnough(found.middle) };
   };
   return [
-    aim(`added delay, p50, ${at}: under 1 ms`, "ms", added("p50"), (value) => value < 1),
-    aim(`added delay, p99, ${at}: under 5 ms`, "ms", added("p99"), (value) => value < 5),
-    aim(
+    goal(`added delay, p50, ${at}: under 1 ms`, "ms", added("p50"), (value) => value < 1),
+    goal(`added delay, p99, ${at}: under 5 ms`, "ms", added("p99"), (value) => value < 5),
+    goal(
       "saturation, live events: half of the pipe or more",
       "×",
       carried("live"),
       (value) => value >= 0.5,
     ),
-    aim(
+    goal(
       "saturation, flood: half of the pipe or more",
       "×",
       carried("flood"),
       (value) => value >= 0.5,
     ),
-    aim(
+    goal(
       "idle stream beyond a bare Node server: under 25 KB",
       "KB",
       (id) => beyondBare(raw, id),
       (value) => value < 25,
     ),
     // Flat: the cost of more streams stays within the spread of the repeats.
-    aim(
+    goal(
       `cost of an event among ${most} streams against 1: flat`,
       "×",
       (id) => steepness(raw, id),
