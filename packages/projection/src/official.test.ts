@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSafeEvent } from "./safe/event.js";
 import { projectAll } from "./testing/drive.js";
-import { brokenRules, readOfficially } from "./testing/official-client.js";
+import { brokenRules, readWithOfficialClient } from "./testing/official-client.js";
 import { ABORTS, callItem, everyKind, row, transcript, usage } from "./testing/sample-ledger.js";
 
 // The client reports what it tolerates to the console; our stream gives it nothing to report.
@@ -17,7 +17,7 @@ afterAll(() => {
 test("the official client reads every kind of event without a warning", async () => {
   const { frames } = projectAll(everyKind());
   expect(brokenRules(frames)).toEqual([]);
-  const { failure, events, messages } = await readOfficially(frames);
+  const { failure, events, messages } = await readWithOfficialClient(frames);
   expect(failure).toBeUndefined();
   expect(warnings).not.toHaveBeenCalled();
   expect(events).toHaveLength(frames.length);
@@ -26,7 +26,7 @@ test("the official client reads every kind of event without a warning", async ()
 
 test("the official client holds the interrupt open until it is answered", async () => {
   const { frames } = projectAll(everyKind().slice(0, 15));
-  const { failure, interrupts } = await readOfficially(frames);
+  const { failure, interrupts } = await readWithOfficialClient(frames);
   expect(failure).toBeUndefined();
   expect(interrupts).toMatchObject([{ id: "interrupt-1", reason: "tool_call" }]);
 });
@@ -38,7 +38,7 @@ test.each(ABORTS)("the official client reads a run aborted by %s", async (kind) 
   ];
   const { frames } = projectAll(rows);
   expect(brokenRules(frames)).toEqual([]);
-  const { failure, events } = await readOfficially(frames);
+  const { failure, events } = await readWithOfficialClient(frames);
   expect(failure).toBeUndefined();
   expect(events).toHaveLength(frames.length);
 });
@@ -126,7 +126,7 @@ test("for any ledger the frames keep every rule of order and the official client
       );
       const { frames } = projectAll(rows, { owners, clientTools: [] });
       expect(brokenRules(frames)).toEqual([]);
-      const { failure, events: read } = await readOfficially(frames);
+      const { failure, events: read } = await readWithOfficialClient(frames);
       expect(failure).toBeUndefined();
       expect(read).toHaveLength(frames.length);
     }),

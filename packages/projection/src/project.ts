@@ -8,9 +8,9 @@ import type { LiveText } from "./frames/message-frames.js";
 import { emitOwnerFrames } from "./frames/owner-frames.js";
 import { RESERVED_PREFIX } from "./frames/names.js";
 import { RunStream } from "./frames/run-stream.js";
-import type { EventPlace, OpenedRun } from "./frames/run-stream.js";
+import type { FrameSource, OpenedRun } from "./frames/run-stream.js";
 import { RUNTIME_FRAMES } from "./frames/runtime-frames.js";
-import type { RuntimePlace } from "./frames/runtime-frames.js";
+import type { RuntimeSource } from "./frames/runtime-frames.js";
 import { decodeLedgerEvent, timestampOf } from "./ledger/event.js";
 import type { RecordedEvent } from "./ledger/event.js";
 import type { OwnerProjector } from "./owners/owner.js";
@@ -85,7 +85,7 @@ export function createLedgerProjection(spec: ProjectionSpec = {}): LedgerProject
   return new Projection(spec);
 }
 
-const NOWHERE: EventPlace = { id: 0, kind: "", factOwnerRef: "", timestamp: undefined };
+const NOWHERE: FrameSource = { id: 0, kind: "", factOwnerRef: "", timestamp: undefined };
 
 class Projection implements LedgerProjection {
   cursor = 0;
@@ -193,7 +193,7 @@ class Projection implements LedgerProjection {
 
   #emit(safe: SafeLedgerEvent): void {
     const { id, kind, factOwnerRef, scopeKey } = safe;
-    const place: RuntimePlace = {
+    const place: RuntimeSource = {
       id,
       kind,
       factOwnerRef,
@@ -210,7 +210,7 @@ class Projection implements LedgerProjection {
     }
   }
 
-  #emitRuntime(place: RuntimePlace, safe: SafeLedgerEvent): void {
+  #emitRuntime(place: RuntimeSource, safe: SafeLedgerEvent): void {
     const kind = runtimeKind(safe.kind);
     const payload = safe.safePayload as { runId?: number } | undefined;
     if (kind === undefined || payload === undefined) return;
@@ -221,7 +221,11 @@ class Projection implements LedgerProjection {
       return;
     }
     // The table is typed per kind; TypeScript cannot follow the union through the index.
-    const make = RUNTIME_FRAMES[kind] as (stream: RunStream, at: RuntimePlace, of: unknown) => void;
+    const make = RUNTIME_FRAMES[kind] as (
+      stream: RunStream,
+      at: RuntimeSource,
+      of: unknown,
+    ) => void;
     make(this.#stream, place, payload);
   }
 

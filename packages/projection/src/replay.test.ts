@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createLedgerProjection } from "./project.js";
 import type { ProjectionSpec } from "./project.js";
 import { outline, projectAll } from "./testing/drive.js";
-import { brokenRules, readOfficially } from "./testing/official-client.js";
+import { brokenRules, readWithOfficialClient } from "./testing/official-client.js";
 import { everyKind, row, transcript, usage } from "./testing/sample-ledger.js";
 
 const asked: Message = { id: "u1", role: "user", content: "read the file" };
@@ -24,11 +24,11 @@ function resume(rows: readonly unknown[], cut: number, spec: ProjectionSpec = {}
 test("from any cursor the reader ends with the same conversation as one that saw everything", async () => {
   const rows = everyKind();
   const spec = { messages: [asked] };
-  const whole = await readOfficially(projectAll(rows, spec).frames, { messages: [asked] });
+  const whole = await readWithOfficialClient(projectAll(rows, spec).frames, { messages: [asked] });
   for (let cut = 0; cut <= rows.length; cut++) {
     const { frames } = resume(rows, cut, spec);
     expect(brokenRules(frames)).toEqual([]);
-    const read = await readOfficially(frames, { messages: [asked] });
+    const read = await readWithOfficialClient(frames, { messages: [asked] });
     expect(read.failure).toBeUndefined();
     const byId = (messages: readonly Message[]) =>
       messages.toSorted((left, right) => (left.id < right.id ? -1 : 1));

@@ -1,7 +1,7 @@
 import type { TextScrubber } from "../safe/scrub.js";
 
 /** A call that was shown. */
-export type ShownCall = {
+export type RecordedCall = {
   readonly name: string;
   /** The AG-UI run that showed it. */
   readonly runId: string;
@@ -33,7 +33,7 @@ export type LiveMessage = {
  */
 export class LedgerRun {
   readonly id: number;
-  readonly calls = new Map<string, ShownCall>();
+  readonly calls = new Map<string, RecordedCall>();
   live: LiveMessage | undefined;
   readonly #turns = new Map<number, Turn>();
 

@@ -1,6 +1,6 @@
 import { diagnose } from "../base/diagnostic.js";
 import type { Disclosure } from "../safe/disclosure.js";
-import type { EventPlace, OpenRun, RunStream } from "./run-stream.js";
+import type { FrameSource, OpenRun, RunStream } from "./run-stream.js";
 
 /** Characters of one delta: a client rejects an SSE frame of 10 MiB. */
 const MAX_DELTA = 64 * 1024;
@@ -16,7 +16,7 @@ export type LiveText = {
 export function emitMessage(
   stream: RunStream,
   { run }: OpenRun,
-  place: EventPlace,
+  place: FrameSource,
   turnIndex: number,
   text: string,
 ): void {
@@ -49,7 +49,7 @@ export function emitMessage(
 export function emitReasoning(
   stream: RunStream,
   { run }: OpenRun,
-  place: EventPlace,
+  place: FrameSource,
   turnIndex: number,
   text: string,
 ): void {
@@ -65,7 +65,7 @@ export function emitReasoning(
 
 /** Shows text that is not recorded yet. */
 export function emitLiveText(stream: RunStream, live: LiveText, disclosure: Disclosure): void {
-  const place: EventPlace = { id: 0, kind: "live", factOwnerRef: "", timestamp: undefined };
+  const place: FrameSource = { id: 0, kind: "live", factOwnerRef: "", timestamp: undefined };
   const { open } = stream;
   if (open?.run.id !== live.runId) {
     const message = "live text for a run that is not open";
@@ -95,7 +95,7 @@ export function emitLiveText(stream: RunStream, live: LiveText, disclosure: Disc
   if (text !== "") emitText(stream, place, message.messageId, text);
 }
 
-function emitText(stream: RunStream, place: EventPlace, messageId: string, text: string): void {
+function emitText(stream: RunStream, place: FrameSource, messageId: string, text: string): void {
   for (const delta of pieces(text)) {
     stream.emit(place, { type: "TEXT_MESSAGE_CONTENT", messageId, delta });
   }

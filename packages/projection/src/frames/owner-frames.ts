@@ -7,7 +7,7 @@ import type { Disclosure } from "../safe/disclosure.js";
 import type { SafeLedgerEvent } from "../safe/event.js";
 import { isRecord, safeValueFromUnknown } from "../safe/value.js";
 import { isOwnName } from "./names.js";
-import type { EventPlace, RunStream } from "./run-stream.js";
+import type { FrameSource, RunStream } from "./run-stream.js";
 
 /** The members an owner may set; raw events, tags and foreign metadata are not among them. */
 const FIELDS: { readonly [Type in GrantableFrame]: readonly string[] } = {
@@ -21,7 +21,7 @@ const MAX_FRAMES = 64;
 /** Emits the frames of an application owner; each is checked and refused separately. */
 export function emitOwnerFrames(
   stream: RunStream,
-  place: EventPlace,
+  place: FrameSource,
   owner: OwnerProjector,
   safe: SafeLedgerEvent,
   disclosure: Disclosure,
@@ -49,7 +49,7 @@ export function emitOwnerFrames(
 
 function emitOwnerFrame(
   stream: RunStream,
-  place: EventPlace,
+  place: FrameSource,
   owner: OwnerProjector,
   frame: unknown,
   disclosure: Disclosure,
@@ -89,7 +89,7 @@ function readFrame(type: GrantableFrame, source: JsonObject): AgUiEvent | undefi
   }
 }
 
-function refuse(stream: RunStream, place: EventPlace, reason: string): void {
+function refuse(stream: RunStream, place: FrameSource, reason: string): void {
   const message = `an owner's frame was refused: ${reason}`;
   stream.diagnose("ERR_PROJECTION_FRAME_REFUSED", message, place, reason);
 }

@@ -32,13 +32,13 @@ export type RunStreamOptions = {
 };
 
 /** The event data that frames and diagnostics are stamped with. */
-export type EventPlace = Subject & { readonly timestamp: number | undefined };
+export type FrameSource = Subject & { readonly timestamp: number | undefined };
 
 /** Maximum number of frames held for the next run, and of suspended runs. */
 const MAX_HELD = 256;
 const MAX_SUSPENDED = 1000;
 
-type Held = { readonly place: EventPlace; readonly frame: AgUiEvent };
+type Held = { readonly place: FrameSource; readonly frame: AgUiEvent };
 
 /**
  * Keeps the frames of a stream inside runs, one run at a time, each with one end (V1 to V4 of the
@@ -69,21 +69,21 @@ export class RunStream {
     this.#diagnostics.push(diagnostic);
   }
 
-  diagnose(code: ProjectionCode, message: string, place?: EventPlace, reason?: string): void {
+  diagnose(code: ProjectionCode, message: string, place?: FrameSource, reason?: string): void {
     this.report(diagnose(code, message, place, reason === undefined ? {} : { reason }));
   }
 
-  emit(place: EventPlace, frame: AgUiEvent): void {
+  emit(place: FrameSource, frame: AgUiEvent): void {
     if (place.timestamp !== undefined) frame.timestamp = place.timestamp;
     this.#frames.push(frame);
   }
 
-  custom(place: EventPlace, name: RuntimeCustomName, value: JsonValue): void {
+  custom(place: FrameSource, name: RuntimeCustomName, value: JsonValue): void {
     this.emit(place, { type: "CUSTOM", name, value });
   }
 
   /** A frame without a run of its own: outside a run it waits for the next one. */
-  attach(place: EventPlace, frame: AgUiEvent): void {
+  attach(place: FrameSource, frame: AgUiEvent): void {
     if (this.open !== undefined) this.emit(place, frame);
     else {
       this.#held.push({ place, frame });
@@ -92,13 +92,13 @@ export class RunStream {
   }
 
   /** The open run, if the event belongs to it. */
-  within(place: EventPlace, ledgerRunId: number): OpenRun | undefined {
+  within(place: FrameSource, ledgerRunId: number): OpenRun | undefined {
     if (this.open?.run.id === ledgerRunId) return this.open;
     this.diagnose("ERR_PROJECTION_OTHER_RUN", "the event belongs to no open run", place);
     return undefined;
   }
 
-  start(place: EventPlace, ledgerRunId: number, isResumed: boolean): void {
+  start(place: FrameSource, ledgerRunId: number, isResumed: boolean): void {
     if (this.open !== undefined) {
       // The runtime may have crashed in the earlier run. It did not finish, so it must not appear
       // finished.
@@ -126,7 +126,7 @@ export class RunStream {
   }
 
   finish(
-    place: EventPlace,
+    place: FrameSource,
     outcome: RunFinishedOutcome,
     more: { result?: JsonValue; facts?: JsonObject } = {},
   ): void {
@@ -152,7 +152,7 @@ export class RunStream {
     });
   }
 
-  fail(place: EventPlace, message: string, code: string): void {
+  fail(place: FrameSource, message: string, code: string): void {
     const { open } = this;
     if (open === undefined) return;
     this.closeLive(place);
@@ -167,7 +167,7 @@ export class RunStream {
   }
 
   /** Ends a message that was shown live and never recorded. */
-  closeLive(place: EventPlace): void {
+  closeLive(place: FrameSource): void {
     const run = this.open?.run;
     if (run?.live === undefined) return;
     this.emit(place, { type: "TEXT_MESSAGE_END", messageId: run.live.messageId });

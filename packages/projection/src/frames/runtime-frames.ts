@@ -6,15 +6,15 @@ import { emitMessage, emitReasoning } from "./message-frames.js";
 import { inputRequest, interruptReason } from "./interrupts.js";
 import { METADATA_KEY, RESERVED_PREFIX } from "./names.js";
 import type { RuntimeCustomName } from "./names.js";
-import type { EventPlace, OpenRun, RunStream } from "./run-stream.js";
+import type { FrameSource, OpenRun, RunStream } from "./run-stream.js";
 import { emitCall, emitResult, settleCalls } from "./tool-frames.js";
 
 /** The source of a safe runtime event. */
-export type RuntimePlace = EventPlace & { readonly scopeKey: string };
+export type RuntimeSource = FrameSource & { readonly scopeKey: string };
 
 type Maker<Kind extends RuntimeKind> = (
   stream: RunStream,
-  place: RuntimePlace,
+  place: RuntimeSource,
   payload: RuntimePayloads[Kind],
 ) => void;
 
@@ -136,7 +136,7 @@ export const RUNTIME_FRAMES: { readonly [Kind in RuntimeKind]: Maker<Kind> } = {
 
 function emitResponse(
   stream: RunStream,
-  place: RuntimePlace,
+  place: RuntimeSource,
   open: OpenRun,
   payload: RuntimePayloads["llm.response"],
 ): void {
@@ -179,7 +179,7 @@ function emitResponse(
   stream.custom(place, "agent-os.llm.usage", { runId, turnIndex, usage });
 }
 
-function skipped(stream: RunStream, place: RuntimePlace, index: number): void {
+function skipped(stream: RunStream, place: RuntimeSource, index: number): void {
   stream.report({
     code: "ERR_PROJECTION_UNKNOWN_ITEM",
     message: "an item of the response was skipped",
@@ -190,7 +190,7 @@ function skipped(stream: RunStream, place: RuntimePlace, index: number): void {
   });
 }
 
-function attachByKind(stream: RunStream, place: RuntimePlace, safePayload: JsonObject): void {
+function attachByKind(stream: RunStream, place: RuntimeSource, safePayload: JsonObject): void {
   const name = `${RESERVED_PREFIX}${place.kind}` as RuntimeCustomName;
   stream.attach(place, {
     type: "CUSTOM",

@@ -1,14 +1,14 @@
 import type { JsonObject } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
-import type { Shown } from "../safe/disclosure.js";
-import type { OpenRun, RunStream, EventPlace } from "./run-stream.js";
+import type { Disclosed } from "../safe/disclosure.js";
+import type { OpenRun, RunStream, FrameSource } from "./run-stream.js";
 import { METADATA_KEY } from "./names.js";
 
 /** Maximum number of calls remembered per run. */
 const MAX_CALLS = 20_000;
 
 /** The data needed to show a call. */
-export type CallFacts = { toolCallId: string; toolName: string; arguments: Shown };
+export type CallFacts = { toolCallId: string; toolName: string; arguments: Disclosed };
 
 /**
  * Shows a call. A client keeps the argument text and sends it back as history, so redacted
@@ -18,7 +18,7 @@ export type CallFacts = { toolCallId: string; toolName: string; arguments: Shown
 export function emitCall(
   stream: RunStream,
   { run, runId }: OpenRun,
-  place: EventPlace,
+  place: FrameSource,
   call: CallFacts,
   parentMessageId?: string,
 ): boolean {
@@ -47,9 +47,9 @@ export function emitCall(
 export function emitResult(
   stream: RunStream,
   { run }: OpenRun,
-  place: EventPlace,
+  place: FrameSource,
   toolCallId: string,
-  result: Shown,
+  result: Disclosed,
 ): void {
   const call = run.calls.get(toolCallId);
   if (call === undefined || call.isAnswered) return;
@@ -70,7 +70,7 @@ export function emitResult(
  * The calls without a result when the run completes. The client executes calls of its own tools. An
  * unanswered call of the agent would look like one of these, so it is answered with its status.
  */
-export function settleCalls(stream: RunStream, open: OpenRun, place: EventPlace): string[] {
+export function settleCalls(stream: RunStream, open: OpenRun, place: FrameSource): string[] {
   const pending: string[] = [];
   for (const [toolCallId, call] of open.run.calls) {
     if (call.isAnswered) continue;
@@ -90,6 +90,6 @@ export function settleCalls(stream: RunStream, open: OpenRun, place: EventPlace)
   return pending;
 }
 
-function marked(shown: Shown): { metadata?: JsonObject } {
+function marked(shown: Disclosed): { metadata?: JsonObject } {
   return shown.redacted ? { metadata: { [METADATA_KEY]: { redacted: true } } } : {};
 }

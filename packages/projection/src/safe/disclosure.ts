@@ -37,7 +37,7 @@ export type DisclosureSpec = {
 };
 
 /** A value for display, and whether something was omitted. */
-export type Shown = { readonly value: SafeValue; readonly redacted: boolean };
+export type Disclosed = { readonly value: SafeValue; readonly redacted: boolean };
 
 type ToolPolicy = { arguments: CompiledPolicy; result: CompiledPolicy };
 
@@ -108,7 +108,7 @@ export class Disclosure {
   }
 
   /** The arguments of a call, which the model wrote as JSON text. */
-  toolArguments(tool: string, value: unknown): Shown {
+  toolArguments(tool: string, value: unknown): Disclosed {
     const declaredKeys = this.#declared.get(tool);
     const policy = this.#tools.get(tool)?.arguments ?? "summary";
     const isOpen = declaredKeys !== undefined || policy !== "summary";
@@ -120,7 +120,7 @@ export class Disclosure {
   }
 
   /** The result of a call. */
-  toolResult(tool: string | undefined, value: unknown): Shown {
+  toolResult(tool: string | undefined, value: unknown): Disclosed {
     const policy = tool === undefined ? "summary" : (this.#tools.get(tool)?.result ?? "summary");
     const read =
       typeof value === "string" && typeof policy !== "string" ? parsed(value) : undefined;
@@ -167,7 +167,7 @@ export class Disclosure {
     value: unknown,
     reason: SummaryReason,
     declaredKeys?: ReadonlySet<string>,
-  ): Shown {
+  ): Disclosed {
     const sizes = this.#spec.sizes ?? "bucket";
     const rules: FieldRules = {
       summary: (part) =>
@@ -183,7 +183,7 @@ export class Disclosure {
     return { value: shown, redacted: policy !== "reveal" };
   }
 
-  #redacted(value: unknown, reason: SummaryReason): Shown {
+  #redacted(value: unknown, reason: SummaryReason): Disclosed {
     return { value: this.summary(value, reason), redacted: true };
   }
 }

@@ -22,7 +22,7 @@ function pass(frames: readonly AgUiEvent[], rules: SafetySpec = spec) {
   return {
     frames: passages.flatMap((passage) => passage.frames),
     issues: passages.flatMap((passage) => passage.issues),
-    isShut: gate.isShut,
+    isClosed: gate.isClosed,
   };
 }
 
@@ -35,7 +35,7 @@ test("a clean stream passes whole and in order", () => {
     fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 200 })), (pieces) => {
       const frames = [started, ...textMessage(pieces), finished];
       const passed = pass(frames);
-      expect(passed.isShut).toBe(false);
+      expect(passed.isClosed).toBe(false);
       expect(textOf(passed.frames)).toBe(pieces.join(""));
       expect(brokenRules(passed.frames)).toEqual([]);
     }),
@@ -54,7 +54,7 @@ test("the gate closes before the first character of a split secret leaves, and e
   for (const text of written) {
     const filler = "word ".repeat(60);
     const passed = pass([started, ...textMessage([filler, ...text, " after"]), finished]);
-    expect(passed.isShut).toBe(true);
+    expect(passed.isClosed).toBe(true);
     expect(passed.issues).not.toEqual([]);
     const shown = textOf(passed.frames);
     expect(filler.startsWith(shown)).toBe(true);
@@ -66,8 +66,8 @@ test("the gate closes before the first character of a split secret leaves, and e
 
 test("the gate stops a frame that contains the secret anywhere", () => {
   const planted = { type: "CUSTOM", name: "x.y", value: { [SECRET]: 1 } } as unknown as AgUiEvent;
-  const { frames, isShut } = pass([started, planted, finished]);
-  expect(isShut).toBe(true);
+  const { frames, isClosed } = pass([started, planted, finished]);
+  expect(isClosed).toBe(true);
   expect(frames.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
 });
 
@@ -75,8 +75,8 @@ test("no part of a secret that arrives slowly leaves, however much text came bef
   for (const text of [SECRET, WIDEST]) {
     for (let before = 0; before < 200; before += 13) {
       const filler = "x".repeat(before);
-      const { frames, isShut } = pass([started, ...textMessage([...filler, ...text])]);
-      expect(isShut).toBe(true);
+      const { frames, isClosed } = pass([started, ...textMessage([...filler, ...text])]);
+      expect(isClosed).toBe(true);
       expect(filler.startsWith(textOf(frames))).toBe(true);
     }
   }
@@ -86,8 +86,8 @@ test("the longest match of a pattern is held back", () => {
   const rules = { forbiddenPatterns: [/card \d{16}/], maxMatchLength: 21 };
   const filler = "word ".repeat(60);
   const drip = textMessage([...`${filler}card 4111111111111111`]);
-  const { frames, isShut } = pass([started, ...drip], rules);
-  expect(isShut).toBe(true);
+  const { frames, isClosed } = pass([started, ...drip], rules);
+  expect(isClosed).toBe(true);
   expect(filler.startsWith(textOf(frames))).toBe(true);
 });
 
@@ -120,7 +120,7 @@ test("the arguments of two concurrent calls are kept apart, and so are calls, me
   const thought: AgUiEvent = { type: "REASONING_MESSAGE_CONTENT", messageId: "a", delta: last };
   const said: AgUiEvent = { type: "TEXT_MESSAGE_CONTENT", messageId: "a", delta: last };
   for (const other of [call("b", last), thought, said]) {
-    expect(pass([started, call("a", first), other]).isShut).toBe(false);
+    expect(pass([started, call("a", first), other]).isClosed).toBe(false);
   }
-  expect(pass([started, call("a", first), call("b", "x"), call("a", last)]).isShut).toBe(true);
+  expect(pass([started, call("a", first), call("b", "x"), call("a", last)]).isClosed).toBe(true);
 });

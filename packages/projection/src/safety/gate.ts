@@ -5,7 +5,7 @@ import { scanText } from "./scan.js";
 import { scanFrame } from "./verify.js";
 
 /** The frames to forward, and the issues found. */
-export type GatePassage = {
+export type GateResult = {
   readonly frames: AgUiEvent[];
   readonly issues: SafetyIssue[];
 };
@@ -13,10 +13,10 @@ export type GatePassage = {
 /** A check for a stream of frames. */
 export type FrameGate = {
   /** Whether an issue was found; no frame passes any more. */
-  readonly isShut: boolean;
-  push(frame: AgUiEvent): GatePassage;
+  readonly isClosed: boolean;
+  push(frame: AgUiEvent): GateResult;
   /** The end of the stream; returns held text that is clean. */
-  end(): GatePassage;
+  end(): GateResult;
 };
 
 type DeltaFrame = Extract<AgUiEvent, { delta: string }>;
@@ -46,7 +46,7 @@ export function createFrameGate(spec: SafetySpec): FrameGate {
 }
 
 class Gate implements FrameGate {
-  isShut = false;
+  isClosed = false;
   readonly #rules: SafetyRules;
   readonly #window: number;
   readonly #held = new Map<string, Held>();
@@ -60,22 +60,22 @@ class Gate implements FrameGate {
     this.#window = Math.max(longest, forPatterns) * WIDEST;
   }
 
-  push(frame: AgUiEvent): GatePassage {
+  push(frame: AgUiEvent): GateResult {
     this.#index++;
-    if (this.isShut) return { frames: [], issues: [] };
+    if (this.isClosed) return { frames: [], issues: [] };
     const issues = scanFrame(frame, this.#index, this.#rules);
-    if (issues.length > 0) return this.#shut(issues);
+    if (issues.length > 0) return this.#close(issues);
     const id = idOf(frame);
     const frames =
       id === undefined || !isDelta(frame) ? this.#pass(frame, id) : this.#delta(id, frame);
-    if (this.isShut) return frames;
+    if (this.isClosed) return frames;
     if (frame.type === "RUN_STARTED") this.#isRunOpen = true;
     else if (frame.type === "RUN_FINISHED" || frame.type === "RUN_ERROR") this.#isRunOpen = false;
     return frames;
   }
 
-  end(): GatePassage {
-    if (this.isShut) return { frames: [], issues: [] };
+  end(): GateResult {
+    if (this.isClosed) return { frames: [], issues: [] };
     const frames = [...this.#held.keys()].flatMap((id) => this.#release(id));
     return { frames, issues: [] };
   }
@@ -83,7 +83,7 @@ class Gate implements FrameGate {
   /**
    * Another frame of the same text follows its held text; the end of a run follows all held text.
    */
-  #pass(frame: AgUiEvent, id: string | undefined): GatePassage {
+  #pass(frame: AgUiEvent, id: string | undefined): GateResult {
     const isRunEnd = frame.type === "RUN_FINISHED" || frame.type === "RUN_ERROR";
     const before = isRunEnd
       ? [...this.#held.keys()].flatMap((held) => this.#release(held))
@@ -93,7 +93,7 @@ class Gate implements FrameGate {
     return { frames: [...before, frame], issues: [] };
   }
 
-  #delta(id: string, frame: DeltaFrame): GatePassage {
+  #delta(id: string, frame: DeltaFrame): GateResult {
     const held = this.#held.get(id) ?? { frame, context: "", waiting: "" };
     this.#held.set(id, held);
     held.frame = frame;
@@ -102,7 +102,7 @@ class Gate implements FrameGate {
     const findings = scanText(text, this.#rules);
     if (findings.length > 0) {
       const place = { frameIndex: this.#index, path: "$.delta", isSplit: true };
-      return this.#shut(findings.map((finding) => ({ ...finding, ...place })));
+      return this.#close(findings.map((finding) => ({ ...finding, ...place })));
     }
     const free = held.waiting.length - (this.#window - 1);
     if (free <= 0) return { frames: [], issues: [] };
@@ -121,8 +121,8 @@ class Gate implements FrameGate {
       : [{ ...held.frame, delta: held.waiting }];
   }
 
-  #shut(issues: SafetyIssue[]): GatePassage {
-    this.isShut = true;
+  #close(issues: SafetyIssue[]): GateResult {
+    this.isClosed = true;
     this.#held.clear();
     const message = "The stream was stopped because it contained content that must not be shown.";
     const error: AgUiEvent = { type: "RUN_ERROR", message, code: "countersign.frame_withheld" };

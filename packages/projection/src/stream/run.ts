@@ -26,17 +26,17 @@ export async function* streamProjection(
   projection: LedgerProjection,
   options: StreamOptions = {},
 ): AsyncGenerator<Streamed, void, undefined> {
-  const told = (projected: Projected): Streamed => {
+  const report = (projected: Projected): Streamed => {
     for (const diagnostic of projected.diagnostics) options.onDiagnostic?.(diagnostic);
     return { projected, cursor: projection.cursor };
   };
   for (const diagnostic of projection.diagnostics) options.onDiagnostic?.(diagnostic);
   let wasOpen = false;
-  if (options.seen !== undefined) told({ ...projection.replay(options.seen), frames: [] });
+  if (options.seen !== undefined) report({ ...projection.replay(options.seen), frames: [] });
   if (options.history !== undefined) {
     const replayed = projection.replay(options.history);
     wasOpen = replayed.frames.length > 0;
-    yield told(replayed);
+    yield report(replayed);
   }
   const isOver = (): boolean => options.until === "run" && wasOpen && !projection.isRunOpen;
   try {
@@ -44,12 +44,12 @@ export async function* streamProjection(
       for await (const row of rows) {
         const projected = projection.push(row);
         wasOpen ||= projection.isRunOpen || projected.frames.length > 0;
-        yield told(projected);
+        yield report(projected);
         if (isOver()) break;
       }
     }
   } catch {
     // The source failed. Its message may contain row data, so only the ending below is sent.
   }
-  yield told(projection.end());
+  yield report(projection.end());
 }

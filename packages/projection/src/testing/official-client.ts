@@ -4,7 +4,7 @@ import type { AgUiEvent, Interrupt, Message } from "@countersign/wire";
 import { createRunAutomaton } from "@countersign/wire/order";
 
 /** The result of the official client for a stream. */
-export type OfficialReading = {
+export type OfficialResult = {
   readonly failure: string | undefined;
   readonly events: JsonObject[];
   readonly messages: Message[];
@@ -12,10 +12,10 @@ export type OfficialReading = {
 };
 
 /** Reads frames with the real `HttpAgent`, from its transport to its message list. */
-export async function readOfficially(
+export async function readWithOfficialClient(
   frames: readonly AgUiEvent[],
   options: { threadId?: string; messages?: readonly Message[] } = {},
-): Promise<OfficialReading> {
+): Promise<OfficialResult> {
   const body = frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");
   const agent = new HttpAgent({
     url: "http://agent.test/",

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import type { Shown } from "../../safe/disclosure.js";
+import type { Disclosed } from "../../safe/disclosure.js";
 import { isRecord } from "../../safe/value.js";
 import { compact } from "../payload-reader.js";
 import type { Compact, PayloadReader } from "../payload-reader.js";
@@ -31,8 +31,8 @@ export type SafeUsage = { promptTokens: number; completionTokens: number; totalT
 export type SafeItem =
   | { type: "message"; text: string }
   | { type: "reasoning"; text: string }
-  | { type: "tool_call"; toolCallId: string; toolName: string; arguments: Shown }
-  | { type: "tool_result"; toolCallId: string; result: Shown }
+  | { type: "tool_call"; toolCallId: string; toolName: string; arguments: Disclosed }
+  | { type: "tool_result"; toolCallId: string; result: Disclosed }
   | { type: "refusal"; summary: JsonObject }
   | { type: "error"; summary: JsonObject }
   /** An unknown type, or an item without the ids it needs. */

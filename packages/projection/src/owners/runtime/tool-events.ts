@@ -1,5 +1,5 @@
 import type { JsonObject } from "@countersign/core";
-import type { Shown } from "../../safe/disclosure.js";
+import type { Disclosed } from "../../safe/disclosure.js";
 import { compact } from "../payload-reader.js";
 import type { Compact, PayloadReader } from "../payload-reader.js";
 
@@ -8,8 +8,8 @@ export type SafeToolExecuted = {
   runId: number;
   toolCallId: string;
   toolName: string;
-  arguments: Shown;
-  result: Shown;
+  arguments: Disclosed;
+  result: Disclosed;
 };
 
 /** The disclosure of the tool applies to arguments and result. */
@@ -41,7 +41,7 @@ export type SafeToolRejected = Compact<{
   runId: number;
   toolCallId: string;
   toolName: string;
-  arguments: Shown;
+  arguments: Disclosed;
   phase: RejectionPhase | undefined;
   rejectionKind: string | undefined;
   reason: JsonObject | undefined;
