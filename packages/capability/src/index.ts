@@ -13,7 +13,7 @@ export type { Revocation, RevocationList, RevocationSource } from "./revocation/
 export { canonicalScopes, formatScope, parseScope } from "./scope/grammar.js";
 export type { Scope } from "./scope/grammar.js";
 export { coversScope, matchesScope, widenedScopes } from "./scope/match.js";
-export type { ScopeQuestion } from "./scope/match.js";
+export type { ScopeQuery } from "./scope/match.js";
 export { isCapabilityId } from "./token/claims.js";
 export type { CapabilityClaims } from "./token/claims.js";
 export { keyName, keyThumbprint, readPublicKey, toJwk } from "./trust/public-key.js";
@@ -21,7 +21,7 @@ export type { Ed25519Jwk, PublicKeyInput } from "./trust/public-key.js";
 export { createTrustList } from "./trust/trust-list.js";
 export type { TrustedIssuer, TrustList } from "./trust/trust-list.js";
 export type { Allowance } from "./model/authentic.js";
-export type { ForgeryLimit } from "./verifier/forgeries.js";
+export type { ForgeryLimit } from "./verifier/forgery-counter.js";
 export type { VerifySignature } from "./model/signatures.js";
 export { createSpendingBook } from "./model/spending.js";
 export type { SpendingBook } from "./model/spending.js";

@@ -2,7 +2,13 @@ import type { JsonObject, JsonValue } from "@countersign/core";
 import { canonicalJson, utf8Length } from "@countersign/core";
 import type { Lossless } from "./lossless.js";
 import type { ChioConstraint } from "./model.js";
-import { hostOf, hostsWithin, isPathLike, matchesDomain, startsWithPath } from "./places.js";
+import {
+  hostOf,
+  hostsWithin,
+  isPathLike,
+  matchesDomain,
+  startsWithPath,
+} from "./hosts-and-paths.js";
 
 /** Members of the arguments that the gateway sets; a constraint on one never reads the payload. */
 export const GATEWAY_ARGUMENTS: ReadonlySet<string> = new Set([
@@ -24,11 +30,11 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ],
   [
     "domain_exact",
-    (value, args) => isText(value) && leadsOnly(args, (h) => h === value.toLowerCase()),
+    (value, args) => isText(value) && allHostsPass(args, (h) => h === value.toLowerCase()),
   ],
   [
     "domain_glob",
-    (value, args) => isText(value) && leadsOnly(args, (h) => matchesDomain(h, value)),
+    (value, args) => isText(value) && allHostsPass(args, (h) => matchesDomain(h, value)),
   ],
   [
     "max_length",
@@ -106,7 +112,7 @@ function paths(args: JsonObject): string[] {
  * Whether the arguments contain an address, and every address, alone or inside a text, passes the
  * test.
  */
-function leadsOnly(args: JsonObject, test: (host: string) => boolean): boolean {
+function allHostsPass(args: JsonObject, test: (host: string) => boolean): boolean {
   const all = texts(args);
   return (
     allOfSome(

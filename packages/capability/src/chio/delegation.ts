@@ -8,13 +8,13 @@ const MAX_SHARE = 10_000;
 
 /** Why the delegation of a token is invalid, apart from signatures. */
 export function delegationFault(token: ChioToken): string | undefined {
-  return fenceFault(token) ?? shapeFault(token) ?? budgetFault(token);
+  return unsupportedFault(token) ?? shapeFault(token) ?? budgetFault(token);
 }
 
 /**
  * Chio features that need state beyond one token, which we do not keep: rejected, never ignored.
  */
-function fenceFault({ has, chain, grants }: ChioToken): string | undefined {
+function unsupportedFault({ has, chain, grants }: ChioToken): string | undefined {
   if (has.caveats) return "token carries caveats";
   if (has.aggregate || chain.some((link) => link.has.aggregate)) {
     return "aggregate invocation enforcement is unavailable";
@@ -34,7 +34,8 @@ function shapeFault(token: ChioToken): string | undefined {
     if (link.delegatee !== (next?.delegator ?? subject)) return `${BINDING}: chain is broken`;
     if (next !== undefined && next.timestamp < link.timestamp) return `${BINDING}: time runs back`;
     if (link.capabilityId === id) return `${BINDING}: token is its own ancestor`;
-    if (!link.attenuations.every((step) => keeps(token, step))) return `${BINDING}: token widens`;
+    if (!link.attenuations.every((step) => respects(token, step)))
+      return `${BINDING}: token widens`;
   }
   return undefined;
 }
@@ -53,7 +54,7 @@ function budgetFault({ id, chain, budgetShare }: ChioToken): string | undefined 
 /**
  * Whether the token respects one attenuation of its chain. An unknown attenuation is not respected.
  */
-function keeps({ grants, expiresAt }: ChioToken, step: ChioAttenuation): boolean {
+function respects({ grants, expiresAt }: ChioToken, step: ChioAttenuation): boolean {
   const about = grants.filter(
     ({ serverId, toolName }) =>
       [own(step, "server_id"), "*"].includes(serverId) &&
@@ -65,7 +66,7 @@ function keeps({ grants, expiresAt }: ChioToken, step: ChioAttenuation): boolean
     case "remove_operation":
       return about.every(({ operations }) => !operations.includes(String(own(step, "operation"))));
     case "add_constraint":
-      return about.every((grant) => carries(grant, own(step, "constraint")));
+      return about.every((grant) => hasConstraint(grant, own(step, "constraint")));
     case "reduce_budget":
       return about.every(
         ({ maxInvocations = Infinity }) => maxInvocations <= Number(own(step, "max_invocations")),
@@ -83,7 +84,7 @@ function keeps({ grants, expiresAt }: ChioToken, step: ChioAttenuation): boolean
   }
 }
 
-function carries({ constraints }: ChioGrant, wanted: unknown): boolean {
+function hasConstraint({ constraints }: ChioGrant, wanted: unknown): boolean {
   if (wanted === null || typeof wanted !== "object") return false;
   const text = comparable(wanted);
   return constraints.some((constraint) => comparable(constraint) === text);

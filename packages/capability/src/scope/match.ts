@@ -2,19 +2,19 @@ import type { Scope } from "./grammar.js";
 import { parseScope } from "./grammar.js";
 
 /** The class and target of an event. */
-export type ScopeQuestion = {
+export type ScopeQuery = {
   readonly classification: string;
   readonly componentType?: string | undefined;
   readonly componentId?: string | undefined;
 };
 
 /** Whether a scope covers an event. An event without a target needs `*` as component type. */
-export function matchesScope(scope: Scope | string, question: ScopeQuestion): boolean {
+export function matchesScope(scope: Scope | string, query: ScopeQuery): boolean {
   const { classification, componentType, componentId } = asScope(scope);
-  if (classification !== "*" && classification !== question.classification) return false;
-  if (componentType !== "*" && componentType !== question.componentType) return false;
+  if (classification !== "*" && classification !== query.classification) return false;
+  if (componentType !== "*" && componentType !== query.componentType) return false;
   if (componentId === undefined) return true;
-  return question.componentType !== undefined && componentId === question.componentId;
+  return query.componentType !== undefined && componentId === query.componentId;
 }
 
 /** Whether everything the inner scope covers is covered by the outer one. */

@@ -81,7 +81,7 @@ function validFacts(links: readonly ChainLink[], { claims }: ChainLink): Capabil
 function refinement(scopes: readonly EffectiveScope[]): NonNullable<CapabilityFacts["authorize"]> {
   const held = scopes.map(({ text, origin }) => ({ text, origin, parsed: parseScope(text) }));
   return (_event, { classification, target }, asked) => {
-    const question = {
+    const query = {
       classification,
       componentType: target?.component_type,
       componentId: target?.component_id,
@@ -89,7 +89,7 @@ function refinement(scopes: readonly EffectiveScope[]): NonNullable<CapabilityFa
     const isOpen = held.some(({ text, origin, parsed }) => {
       if (asked !== undefined && origin !== asked) return false;
       // An unrefined scope has the value of the issuer's own token.
-      return text === asked || matchesScope(parsed, question);
+      return text === asked || matchesScope(parsed, query);
     });
     return isOpen ? undefined : NOT_AUTHORIZED;
   };

@@ -10,11 +10,11 @@ import { readToken } from "../token/read-token.js";
 import type { TrustedIssuer, TrustList } from "../trust/trust-list.js";
 import { createTrustList } from "../trust/trust-list.js";
 import type { Allowance, AuthenticToken, Reading } from "../model/authentic.js";
-import { conclude } from "./conclude.js";
-import type { ForgeryLimit } from "./forgeries.js";
-import { createForgeryCounter } from "./forgeries.js";
+import { evaluateToken } from "./evaluate-token.js";
+import type { ForgeryLimit } from "./forgery-counter.js";
+import { createForgeryCounter } from "./forgery-counter.js";
 import { tokenKey } from "./key.js";
-import { createRecent } from "./recent.js";
+import { createLruCache } from "./lru-cache.js";
 import type { VerifySignature } from "../model/signatures.js";
 import { verifySignatures } from "../model/signatures.js";
 import type { SpendingBook } from "../model/spending.js";
@@ -57,7 +57,7 @@ export type CapabilityVerifier = {
 };
 
 /** Token texts cached by their full text: at most 4 MiB of ours. */
-const TEXTS_AT_HAND = 256;
+const MAX_CACHED_TEXTS = 256;
 
 const INTERNAL = "capability verification failed: internal verification error";
 const TOO_MANY = "capability verification failed: too many forged tokens in this session";
@@ -76,18 +76,18 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
     throw new TypeError("cache must be a positive integer");
   const trust = createTrustList(options.issuers);
   const agents = createChioAgents(options.chio);
-  const authentic = createRecent<AuthenticToken>(cache);
+  const authentic = createLruCache<AuthenticToken>(cache);
   // Hashing 521 characters is most of the cost of a known token, and a session presents the same
   // text with every event. Only authentic texts get here, so a flood of others cannot evict them.
-  const atHand = createRecent<AuthenticToken>(TEXTS_AT_HAND);
-  const refused = createRecent<CapabilityFacts>(cache);
+  const byText = createLruCache<AuthenticToken>(MAX_CACHED_TEXTS);
+  const refused = createLruCache<CapabilityFacts>(cache);
   // Kept as long as the caller holds the facts: an allowance dropped earlier would not be counted.
   const spenders = new WeakMap<Pick<CapabilityFacts, "id">, AuthenticToken>();
   const forgeries = createForgeryCounter(options.forgeries ?? { count: 32, windowSeconds: 60 });
   const seconds = (): number => Math.floor(clock.now() / 1000);
 
   const settle = (token: AuthenticToken, context: CapabilityContext): CapabilityFacts => {
-    const facts = conclude(token, context, { now: seconds(), revocations, spending });
+    const facts = evaluateToken(token, context, { now: seconds(), revocations, spending });
     if (facts.status === "valid" && token.allowances.length > 0) spenders.set(facts, token);
     return facts;
   };
@@ -102,7 +102,7 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
       authentic.set(key, token);
       return settle(token, context);
     }
-    forgeries.note(placeOf(context), seconds());
+    forgeries.record(sessionKey(context), seconds());
     const refusal = refuse(token.id, "bad_signature");
     refused.set(key, refusal);
     return refusal;
@@ -112,13 +112,13 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
     value: JsonValue,
     context: CapabilityContext,
   ): CapabilityFacts | Promise<CapabilityFacts> => {
-    const same = typeof value === "string" ? atHand.get(value) : undefined;
+    const same = typeof value === "string" ? byText.get(value) : undefined;
     if (same !== undefined) return settle(same, context);
     const key = tokenKey(value);
     if (key === undefined) return refuse(MALFORMED_ID, "malformed");
     const known = authentic.get(key);
     if (known !== undefined) {
-      if (typeof value === "string") atHand.set(value, known);
+      if (typeof value === "string") byText.set(value, known);
       return settle(known, context);
     }
     const rejected = refused.get(key);
@@ -129,7 +129,7 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
       return reading.refusal;
     }
     const { token, checks } = reading;
-    if (forgeries.isOver(placeOf(context), seconds()))
+    if (forgeries.isOver(sessionKey(context), seconds()))
       return refuse(token.id, "rejected", TOO_MANY);
     const holds = verifySignatures(checks, options.verify);
     if (typeof holds === "boolean") return finish(key, token, context, holds);
@@ -154,7 +154,7 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
       }
     },
     allowances(value) {
-      const same = typeof value === "string" ? atHand.get(value) : undefined;
+      const same = typeof value === "string" ? byText.get(value) : undefined;
       if (same !== undefined) return same.allowances;
       const key = tokenKey(value);
       return key === undefined ? undefined : authentic.get(key)?.allowances;
@@ -162,7 +162,7 @@ export function createCapabilityVerifier(options: CapabilityVerifierOptions): Ca
   };
 }
 
-function placeOf({ agent, sessionId }: CapabilityContext): string {
+function sessionKey({ agent, sessionId }: CapabilityContext): string {
   return `${agent.length}:${agent}${sessionId}`;
 }
 

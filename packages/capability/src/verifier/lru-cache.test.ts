@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createRecent } from "./recent.js";
+import { createLruCache } from "./lru-cache.js";
 
 test("the least recently used value is evicted first, and the bound is never exceeded", () => {
-  const recent = createRecent<number>(2);
+  const recent = createLruCache<number>(2);
   recent.set("a", 1);
   recent.set("b", 2);
   expect(recent.get("a")).toBe(1);
@@ -15,7 +15,7 @@ test("the least recently used value is evicted first, and the bound is never exc
 });
 
 test("setting a key again replaces its value and uses no second slot", () => {
-  const recent = createRecent<number>(2);
+  const recent = createLruCache<number>(2);
   recent.set("a", 1);
   recent.set("b", 2);
   recent.set("a", 3);

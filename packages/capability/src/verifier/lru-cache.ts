@@ -1,12 +1,12 @@
 /** A bounded map that evicts the least recently used value. */
-export type Recent<Value> = {
+export type LruCache<Value> = {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
   readonly size: number;
 };
 
 /** Creates a map of at most `most` values. */
-export function createRecent<Value>(most: number): Recent<Value> {
+export function createLruCache<Value>(most: number): LruCache<Value> {
   // A Map iterates in insertion order, so re-inserting on use keeps the least recently used first.
   const values = new Map<string, Value>();
   return {

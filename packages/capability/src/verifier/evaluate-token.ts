@@ -6,7 +6,7 @@ import type { AuthenticToken } from "../model/authentic.js";
 import type { SpendingBook } from "../model/spending.js";
 
 /** Time, revocations and counts at the time of the decision. */
-export type Moment = {
+export type EvaluationContext = {
   /** Seconds. */
   readonly now: number;
   readonly revocations: RevocationSource;
@@ -14,10 +14,10 @@ export type Moment = {
 };
 
 /** The result for an authentic token in this context. The first reason against it wins. */
-export function conclude(
+export function evaluateToken(
   token: AuthenticToken,
   context: CapabilityContext,
-  { now, revocations, spending }: Moment,
+  { now, revocations, spending }: EvaluationContext,
 ): CapabilityFacts {
   const { id } = token;
   for (const ancestor of token.lineage) {

@@ -1,4 +1,4 @@
-import { createRecent } from "./recent.js";
+import { createLruCache } from "./lru-cache.js";
 
 const SESSIONS = 10_000;
 
@@ -11,19 +11,19 @@ export type ForgeryLimit = { readonly count: number; readonly windowSeconds: num
  * unaffected.
  */
 export function createForgeryCounter({ count, windowSeconds }: ForgeryLimit): {
-  isOver(place: string, now: number): boolean;
-  note(place: string, now: number): void;
+  isOver(session: string, now: number): boolean;
+  record(session: string, now: number): void;
 } {
-  const places = createRecent<{ since: number; forgeries: number }>(SESSIONS);
+  const sessions = createLruCache<{ since: number; forgeries: number }>(SESSIONS);
   return {
-    isOver(place, now) {
-      const entry = places.get(place);
+    isOver(session, now) {
+      const entry = sessions.get(session);
       return entry !== undefined && now < entry.since + windowSeconds && entry.forgeries >= count;
     },
-    note(place, now) {
-      const entry = places.get(place);
+    record(session, now) {
+      const entry = sessions.get(session);
       if (entry === undefined || now >= entry.since + windowSeconds) {
-        places.set(place, { since: now, forgeries: 1 });
+        sessions.set(session, { since: now, forgeries: 1 });
       } else entry.forgeries += 1;
     },
   };
