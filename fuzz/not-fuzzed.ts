@@ -58,7 +58,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
       "packages/receipts/src/verify-node/stored.ts#verifyStored",
     ],
   "Hands a text to the runtime's own parser, and catches what it throws.": [
-    "packages/core/src/json/lenient.ts#parseAsClientsDo",
+    "packages/core/src/json/lenient.ts#parseLeniently",
     "packages/core/src/text/url.ts#parseUrl",
   ],
   "Reads an argument that the operator typed.": [

@@ -12,8 +12,8 @@ import {
 } from "@countersign/core";
 import { importPublicKeyPem } from "../../packages/core/src/ed25519/public-key.js";
 import { encodePem } from "../../packages/core/src/ed25519/encoding.js";
-import { parseReporting } from "../../packages/core/src/json/report.js";
-import { provesStrict } from "../../packages/core/src/json/proof.js";
+import { parseReporting } from "../../packages/core/src/json/reporting-parser.js";
+import { isProvablyStrict } from "../../packages/core/src/json/strict-proof.js";
 import { attempt, hold, holdEqual, textOf } from "../engine/target.js";
 import type { FuzzTarget } from "../engine/target.js";
 
@@ -36,7 +36,7 @@ export const CORE_TARGETS: readonly FuzzTarget[] = [
       "strict JSON agrees with JSON.parse on what it accepts, with its own slow parser on everything, and survives a round trip",
     covers: [
       "packages/core/src/json/parse.ts#parseJson",
-      "packages/core/src/json/report.ts#parseReporting",
+      "packages/core/src/json/reporting-parser.ts#parseReporting",
       "packages/core/src/json/utf8.ts#decodeUtf8",
     ],
     dictionary: JSON_WORDS,
@@ -66,7 +66,7 @@ export const CORE_TARGETS: readonly FuzzTarget[] = [
       }
       // The quick way may only say yes where the slow way does: the same outcome by both.
       const isText = new TextEncoder().encode(text).length === input.length;
-      if (isText && text.charCodeAt(0) !== 0xfeff && provesStrict(text, 16, 200)) {
+      if (isText && text.charCodeAt(0) !== 0xfeff && isProvablyStrict(text, 16, 200)) {
         const slow = attempt(() => parseReporting(text, 16, 200));
         hold(slow.ok === (laxly(text) !== undefined), "the quick proof and the slow parser agree");
       }

@@ -7,7 +7,7 @@ export type { ErrorCode, ErrorFacts } from "./errors/error.js";
 export { canonicalJson } from "./json/canonical.js";
 export { hasControlCharacter } from "./text/control-characters.js";
 export { isJsonObject, ownMember, setMember } from "./json/object.js";
-export { parseAsClientsDo } from "./json/lenient.js";
+export { parseLeniently } from "./json/lenient.js";
 export { parseJson } from "./json/parse.js";
 export type { JsonLimits } from "./json/parse.js";
 export { createJsonSequence } from "./json/sequence.js";

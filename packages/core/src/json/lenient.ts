@@ -5,7 +5,7 @@ import type { JsonValue } from "./value.js";
  * rejects: the last value of a duplicate key, numbers that lose digits, lone surrogates. Use it to
  * find out how another program reads a text, never to read values that are evaluated and forwarded.
  */
-export function parseAsClientsDo(text: string): JsonValue | undefined {
+export function parseLeniently(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { isCountersignError } from "../errors/error.js";
 import type { ErrorCode } from "../errors/error.js";
 import { parseJson } from "./parse.js";
-import { provesStrict } from "./proof.js";
-import { parseReporting } from "./report.js";
+import { isProvablyStrict } from "./strict-proof.js";
+import { parseReporting } from "./reporting-parser.js";
 import { isWellFormed } from "./well-formed.js";
 
 const utf8 = new TextEncoder();
@@ -207,7 +207,7 @@ test("the fast path accepts nothing that the reporting parser refuses, and reads
       expect(outcome((json) => parseJson(json, { maxDepth: 5, maxValues: 9 }), text)).toStrictEqual(
         authority,
       );
-      const proven = isWellFormed(text) && provesStrict(text, 5, 9) && isJson(text);
+      const proven = isWellFormed(text) && isProvablyStrict(text, 5, 9) && isJson(text);
       expect(proven ? { value: JSON.parse(text) as unknown } : authority).toStrictEqual(authority);
     }),
     { numRuns: 4000 },

@@ -1,7 +1,7 @@
 import { CountersignError } from "../errors/error.js";
 import { assertPositiveInteger, DEFAULT_DEPTH, DEFAULT_TEXT_BYTES } from "../limits/text-limits.js";
-import { provesStrict } from "./proof.js";
-import { parseReporting } from "./report.js";
+import { isProvablyStrict } from "./strict-proof.js";
+import { parseReporting } from "./reporting-parser.js";
 import { decodeUtf8, invalidUtf8Offset, utf8Length } from "./utf8.js";
 import { isWellFormed } from "./well-formed.js";
 import type { JsonValue } from "./value.js";
@@ -45,7 +45,7 @@ export function parseJson(input: string | Uint8Array, limits?: Partial<JsonLimit
   // Text decoded from UTF-8 is well-formed already; for one-byte strings the engine knows at once.
   if (
     (typeof input !== "string" || isWellFormed(text)) &&
-    provesStrict(text, maxDepth, maxValues)
+    isProvablyStrict(text, maxDepth, maxValues)
   ) {
     try {
       return JSON.parse(text) as JsonValue;

@@ -1,4 +1,4 @@
-import { canonicalJson, parseAsClientsDo, parseJson, sha256Hex } from "@countersign/core";
+import { canonicalJson, parseLeniently, parseJson, sha256Hex } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 
 /** No text begins with this byte in UTF-8, so no text has the digest of a value. */
@@ -47,7 +47,7 @@ export function meaningOf(text: string): string {
 }
 
 function lenientMeaningOf(text: string): string | undefined {
-  const value = parseAsClientsDo(text);
+  const value = parseLeniently(text);
   try {
     return value === undefined ? undefined : digestOfValue(value);
   } catch {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isJsonObject, ownMember, parseAsClientsDo, setMember } from "@countersign/core";
+import { isJsonObject, ownMember, parseLeniently, setMember } from "@countersign/core";
 import type { JsonObject, JsonValue } from "@countersign/core";
 import { textMember } from "../oatf/json/access.js";
 import type { NormalizedPhase } from "../oatf/index.js";
@@ -37,7 +37,7 @@ export function hasContent(value: JsonValue): boolean {
 
 /** Whether the text that is sent in place of an input says anything. */
 export function hasContentInBody(body: string): boolean {
-  const value = parseAsClientsDo(body);
+  const value = parseLeniently(body);
   return isJsonObject(value) ? hasContent(value) : READABLE.test(body);
 }
 

@@ -28,7 +28,7 @@ let budget = 0;
  * the structure; strings are skipped with the engine's own search, and keys are compared in place,
  * so small objects allocate nothing.
  */
-export function provesStrict(text: string, maxDepth: number, maxValues: number): boolean {
+export function isProvablyStrict(text: string, maxDepth: number, maxValues: number): boolean {
   const length = text.length;
   budget = 64 + (length >> 1);
   // Searched again only after it was passed: searching for each string would be quadratic.

@@ -26,10 +26,10 @@ const ESCAPED = '"\\/\b\f\n\r\t';
  * value. It runs when the fast path cannot decide, so its cost is a constant factor, not a risk.
  */
 export function parseReporting(text: string, maxDepth: number, maxValues: number): JsonValue {
-  return new Reporter(text, maxDepth, maxValues).document();
+  return new ReportingParser(text, maxDepth, maxValues).document();
 }
 
-class Reporter {
+class ReportingParser {
   readonly #text: string;
   readonly #maxDepth: number;
   readonly #maxValues: number;
@@ -219,11 +219,11 @@ class Reporter {
 
   #refusal(code: OffsetCode, at: number): CountersignError {
     const offset = utf8Length(this.#text, at);
-    return new CountersignError(code, `${SAYS[code]} at byte ${offset}`, { offset });
+    return new CountersignError(code, `${MESSAGES[code]} at byte ${offset}`, { offset });
   }
 }
 
-const SAYS: Readonly<Record<OffsetCode, string>> = {
+const MESSAGES: Readonly<Record<OffsetCode, string>> = {
   ERR_JSON_SYNTAX: "not JSON",
   ERR_JSON_BOM: "byte order mark",
   ERR_JSON_LONE_SURROGATE: "half of a surrogate pair",
