@@ -3,7 +3,7 @@ import type { Decision } from "../compile/decision.js";
 import type { CapabilityFacts } from "../compile/facts.js";
 import { NO_COUNTERS } from "../compile/facts.js";
 import type { EventFacts } from "../classify/facts.js";
-import { judgedPath } from "./judged-path.js";
+import { blockedPath } from "./blocked-path.js";
 import type { RecordedSubject } from "./recording.js";
 import { readSubject } from "./subject.js";
 
@@ -125,7 +125,7 @@ function blockOf(
   const { rule } = outcome;
   if (outcome.allow || rule === undefined) return {};
   if (subject.isPartial) return { rule };
-  const path = judgedPath(subject.value, rule, (value) => {
+  const path = blockedPath(subject.value, rule, (value) => {
     const { refinements } = policy;
     const { direction } = subject.facts;
     const part = readSubject(value, { refinements, direction }).subject;

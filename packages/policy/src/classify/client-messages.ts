@@ -106,7 +106,7 @@ export class ClientMessages {
       (message, index) =>
         index > pastEnd || isOfHeld.has(message) || !isInsertion(message) || isWithheld?.(message),
     );
-    return isWithoutInsertion && (renamed.length === 0 || keepsTurns(held, event, renamed));
+    return isWithoutInsertion && (renamed.length === 0 || keepsTurnOrder(held, event, renamed));
   }
 
   #attempt(act: () => void): void {
@@ -122,7 +122,7 @@ export class ClientMessages {
  * Whether messages with another id in the list follow as many user messages in the client as in the
  * list. The client puts new ids at the end, whatever their position in the list.
  */
-function keepsTurns(
+function keepsTurnOrder(
   held: readonly Message[],
   event: EventOf<"MESSAGES_SNAPSHOT">,
   renamed: readonly string[],

@@ -1,5 +1,5 @@
 import type { PolicyDocument } from "../document/model.js";
-import { speaksAboutAgUi } from "../document/model.js";
+import { hasAgUiBlock } from "../document/model.js";
 import { compareAgUi } from "./ag-ui-block.js";
 import type { BlockDiff, PolicyChange, PolicyDiff } from "./change.js";
 import { compareNeeds } from "./class-needs.js";
@@ -54,7 +54,7 @@ export function comparePolicies(before: PolicyDocument, after: PolicyDocument): 
 
 /** Whether the rules are evaluated at all; otherwise everything is denied. */
 function isAsked({ rules }: PolicyDocument): boolean {
-  return rules.ag_ui === undefined ? speaksAboutAgUi(rules) : rules.ag_ui.enabled !== false;
+  return rules.ag_ui === undefined ? hasAgUiBlock(rules) : rules.ag_ui.enabled !== false;
 }
 
 /** Without rules everything is denied, and the other settings do not matter. */

@@ -5,7 +5,7 @@ import type { ContentSettings } from "../content/settings.js";
 import type { LoadedPolicy } from "../document/load.js";
 import { hashDocument } from "../document/load.js";
 import type { AgUiBlock, OnBlock, PolicyDocument, PolicyMode } from "../document/model.js";
-import { speaksAboutAgUi } from "../document/model.js";
+import { hasAgUiBlock } from "../document/model.js";
 import { matchesGlob } from "../patterns/glob.js";
 import { compileMessageSettings, listJudgement } from "./message-settings.js";
 import type { MessageSettings } from "./message-settings.js";
@@ -161,7 +161,7 @@ function compileRules(
 function agUiBlock(document: PolicyDocument): AgUiBlock | undefined {
   const { rules } = document;
   if (rules.ag_ui !== undefined) return rules.ag_ui;
-  return speaksAboutAgUi(rules) ? {} : undefined;
+  return hasAgUiBlock(rules) ? {} : undefined;
 }
 
 function denyAll(document: PolicyDocument): Rule {

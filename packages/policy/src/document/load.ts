@@ -12,7 +12,7 @@ import { DEFAULT_POLICY_LIMITS } from "./limits.js";
 import { lintFile } from "./lint.js";
 import { mergeFiles } from "./merge.js";
 import type { PolicyDocument } from "./model.js";
-import { speaksAboutAgUi } from "./model.js";
+import { hasAgUiBlock } from "./model.js";
 import type { PolicyNote } from "./note.js";
 import { readYaml } from "./read-yaml.js";
 import { checkRules } from "./semantics.js";
@@ -180,7 +180,7 @@ function toDocument({ header, rules }: FileDocument): PolicyDocument {
 
 function lintDocument(document: PolicyDocument, file: string): PolicyNote[] {
   const { rules } = document;
-  if (rules.ag_ui?.enabled !== false && speaksAboutAgUi(rules)) return [];
+  if (rules.ag_ui?.enabled !== false && hasAgUiBlock(rules)) return [];
   return [
     {
       code: "denies-everything",

@@ -225,6 +225,6 @@ export type PolicyDocument = {
 };
 
 /** Whether a document has an AG-UI block; `velocity` alone may be about something else. */
-export function speaksAboutAgUi(rules: PolicyRules): boolean {
+export function hasAgUiBlock(rules: PolicyRules): boolean {
   return Object.keys(rules).some((block) => block.startsWith("ag_ui"));
 }

@@ -9,7 +9,7 @@ const MAX_OPERATIONS = 64;
  * without state. Only a capture has it: receipts contain no payloads.
  * @param ask returns the rule that blocks such an event, or undefined
  */
-export function judgedPath(
+export function blockedPath(
   event: JsonObject,
   rule: string,
   ask: (event: JsonObject) => string | undefined,
