@@ -3,7 +3,10 @@ import type { AddressKind, AddressPlace } from "./destination.js";
 import type { ContentKind } from "./finding.js";
 import type { ContentSettings } from "./settings.js";
 
-/** Brackets remembered at once; deeper ones are no longer told apart, which only makes more of them images. */
+/**
+ * Maximum number of remembered brackets; deeper ones are not distinguished, which only makes more
+ * of them images.
+ */
 const DEEPEST = 64;
 
 const codeOf = (character: string): number => character.charCodeAt(0);
@@ -30,7 +33,7 @@ type Outside = { readonly brackets: readonly boolean[]; readonly images: number 
 const NOTHING_OPEN: Outside = { brackets: [], images: 0 };
 type Reading = { readonly use: Use; readonly reader: Destination };
 
-/** Prose has `<xs:element>`: there schemes that nobody knows do not count. */
+/** Prose contains `<xs:element>`: there unknown schemes are ignored. */
 const BAD_LINKS: Readonly<Record<Exclude<Use, "image">, ReadonlySet<AddressKind>>> = {
   link: new Set(["script", "program", "foreign", "disguised", "user"]),
   definition: new Set(["script", "program", "foreign", "disguised", "user"]),
@@ -38,18 +41,19 @@ const BAD_LINKS: Readonly<Record<Exclude<Use, "image">, ReadonlySet<AddressKind>
 };
 
 /**
- * Finds Markdown images of other hosts, inline and by reference, and links that run code.
- *
- * A renderer loads an image without being asked, so its address carries data away. The beginning of an address
- * is withheld with the rest: what is found is found before its host is out.
+ * Finds Markdown images of other hosts, inline and by reference, and links that run code. A
+ * renderer loads an image without a click, so its address can exfiltrate data. The start of an
+ * address is withheld with the rest: it is found before its host is sent.
  */
 export class Addresses {
   readonly #settings: ContentSettings;
   /** Open brackets of the paragraph; `true` opened an image. */
   #brackets: boolean[] = [];
-  /** Images of the paragraph that have no address yet. */
+  /** Images of the paragraph without an address so far. */
   #openImages = 0;
-  /** Nothing stands in the open images that could hide a bracket from a renderer, and show it to us. */
+  /**
+   * The open images contain nothing that could hide a bracket from a renderer, and show it to us.
+   */
   #isPlain = true;
   #sawImage = false;
   #sawOutsideDefinition = false;
@@ -59,14 +63,14 @@ export class Addresses {
   #closedImage = false;
   #destination: Reading | undefined;
   #autolink: Reading | undefined;
-  /** What was open where code within a line began. */
+  /** The open brackets before code within a line started. */
   #outside: Outside | undefined;
 
   constructor(settings: ContentSettings) {
     this.#settings = settings;
   }
 
-  /** What is certain with this code unit. */
+  /** The finding that is certain with this code unit. */
   feed(code: number): ContentKind | undefined {
     const before = this.#before;
     this.#before = code;
@@ -102,7 +106,7 @@ export class Addresses {
         return undefined;
       case LESS:
         this.#isPlain = false;
-        // Beside any other address: what was begun before may not be one.
+        // In addition to any other address: an earlier start may not be one.
         this.#autolink = this.#reading("autolink");
         return undefined;
       default:
@@ -110,12 +114,12 @@ export class Addresses {
     }
   }
 
-  /** Nothing is open that the next character could matter to, unless it is one of few. */
+  /** Nothing is open that the next character could affect, except a few characters. */
   get isResting(): boolean {
     return this.#destination === undefined && this.#autolink === undefined && !this.#isEscaped;
   }
 
-  /** Code within a line begins. */
+  /** Code within a line starts. */
   openSpan(): void {
     const isOpen = this.#brackets.length > 0 || this.#openImages > 0;
     this.#outside = isOpen
@@ -123,7 +127,7 @@ export class Addresses {
       : NOTHING_OPEN;
   }
 
-  /** What was read since {@link Addresses.openSpan} was code, and opened nothing. */
+  /** The text since {@link Addresses.openSpan} was code, and opened nothing. */
   closeSpan(): void {
     if (this.#outside === undefined) return;
     this.#brackets = [...this.#outside.brackets];
@@ -141,8 +145,8 @@ export class Addresses {
   }
 
   /**
-   * An image has its address, unless what looked like its end stands in code, in an address or in a title
-   * (`![a `](/x)` b](https://…)`): then everything counts as an image to the end of the paragraph.
+   * An image has its address, unless its apparent end is in code, in an address or in a title (`![a
+   * `](/x)` b](https://…)`): then everything counts as an image to the end of the paragraph.
    */
   #begin(use: Use): void {
     if (use === "image") {
@@ -181,7 +185,7 @@ export class Addresses {
     return this.#sawImage && images ? "images" : undefined;
   }
 
-  /** An empty line ends a paragraph, and with it every bracket; one with a tab does not, to marked. */
+  /** An empty line ends a paragraph and all of its brackets; for marked one with a tab does not. */
   #endLine(): void {
     if (this.#lineIsBlank) {
       this.#brackets = [];

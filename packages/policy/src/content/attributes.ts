@@ -1,12 +1,12 @@
-/** What an attribute with a value can do. */
+/** The effect of an attribute with a value. */
 export type AttributeKind =
   /** Runs, loads or sends something, whatever its value. */
   | "active"
-  /** Its value is an address that is loaded, or followed. */
+  /** Its value is an address that is loaded or followed. */
   | "address"
   /** Its value is CSS. */
   | "style"
-  /** Changes how or as what the element appears: harmful with text in it. */
+  /** Changes the appearance of the element: harmful with text in it. */
   | "appearance"
   /** Does nothing. */
   | "inert";
@@ -24,15 +24,15 @@ const INERT: ReadonlySet<string> = new Set(
     "target title valign width"
   ).split(" "),
 );
-/** Handlers of events. Names with other characters, such as `on:click`, are none. */
+/** Event handlers. Names with other characters, such as `on:click`, are not handlers. */
 const HANDLER = /^on[a-z]+$/;
-/** Attributes that libraries run in elements which appear: Alpine, htmx, unpoly. */
+/** Attributes that libraries run when an element appears: Alpine, htmx, unpoly. */
 const LIBRARY = /^(?:x-|hx-|data-hx-|up-|@|wire:|ng-|data-ng-)/;
 
-/** Longer names are none that is known here. */
+/** Longer names are unknown here. */
 export const LONGEST_ATTRIBUTE = 24;
 
-/** What an attribute of this name, in lower case, can do. */
+/** The effect of an attribute of this name, in lower case. */
 export function kindOfAttribute(name: string): AttributeKind {
   if (INERT.has(name)) return "inert";
   if (ADDRESSES.has(name)) return "address";
@@ -51,13 +51,16 @@ export const ACTIVE_ELEMENTS: ReadonlySet<string> = new Set(
     "math meta object picture portal script select source style svg template textarea track video"
   ).split(" "),
 );
-/** Shows its text in the other direction, with `dir` or where the text around it runs that way: `moc.live` reads `evil.com`. */
+/**
+ * Shows its text in the other direction, with `dir` or inside text of that direction: `moc.live`
+ * reads `evil.com`.
+ */
 export const OVERRIDE_ELEMENT = "bdo";
 /** Elements whose text runs or applies. */
 export const TEXT_ELEMENTS: ReadonlySet<string> = new Set(["script", "style"]);
-/** Elements in which other names and attributes count. */
+/** Elements with other names and attributes. */
 export const FOREIGN_ELEMENTS: ReadonlySet<string> = new Set(["svg", "math"]);
-/** Elements that are followed with a click. */
+/** Elements that a click follows. */
 export const LINK_ELEMENTS: ReadonlySet<string> = new Set(["a", "area"]);
-/** Elements in which marked lets text through as it is, also the beginning of a tag. */
+/** Elements in which marked does not escape text, including the start of a tag. */
 export const UNESCAPED_ELEMENTS: ReadonlySet<string> = new Set(["pre", "code", "kbd", "script"]);

@@ -11,20 +11,20 @@ const COLON = codeOf(":");
 const SLASH = codeOf("/");
 const DOT = codeOf(".");
 
-/** How much of `https:` has been read: the letters, and all of it. */
+/** The matched part of `https:`: the letters, and all of it. */
 const AFTER_HTTP = 4;
 const AFTER_HTTPS = 5;
 const AFTER_COLON = 6;
-/** The first slash of an address that has no scheme. */
+/** The first slash of an address without a scheme. */
 const AFTER_SLASH = 7;
-/** As much of `www.`. */
+/** The matched part of `www.`. */
 const AFTER_W = 8;
 const AFTER_WWW = 10;
-/** As much of `ftp`, which ends like `https`. */
+/** The matched part of `ftp`, which ends like `https`. */
 const AFTER_F = 11;
 const AFTER_FT = 12;
 
-/** Names of character references for what the beginning of an address is written with. */
+/** Names of character references for the characters at the start of an address. */
 const NAMES: ReadonlyMap<string, number> = new Map([
   ["colon", COLON],
   ["sol", SLASH],
@@ -35,20 +35,20 @@ const NAMES: ReadonlyMap<string, number> = new Map([
 const LONGEST_NAME = 6;
 
 /**
- * Finds web addresses in text with something before the host (`https://bank.example@evil.example/`).
- *
- * Renderers make links of them, some of the text as it is written and some of the text as it reads once references
- * and backslashes are decoded (`https&colon;//…`): both are looked at. A browser takes any number of slashes.
+ * Finds web addresses in text with a user name before the host
+ * (`https://bank.example@evil.example/`). Renderers make links of them: some of the raw text, and
+ * some of the text with decoded references and backslashes (`https&colon;//…`). Both are checked. A
+ * browser accepts any number of slashes.
  */
 export class UserBeforeHost {
   readonly #written = new BareAddress();
-  /** The decoded text, from where it differs until neither holds an address. */
+  /** The decoded text, from the first difference until neither contains an address. */
   #decoded: BareAddress | undefined;
-  /** The name or number of a reference that is open. */
+  /** The name or number of the open reference. */
   #reference: string | undefined;
   #isEscaped = false;
 
-  /** Any character may complete a reference, so that the answer to each matters. */
+  /** Any character may complete a reference, so every character must be fed. */
   get isDecoding(): boolean {
     return this.#decoded !== undefined;
   }
@@ -69,7 +69,7 @@ export class UserBeforeHost {
     if (this.#reference !== undefined) return this.#continueReference(code, decoded);
     if (this.#isEscaped) {
       this.#isEscaped = false;
-      // Before a letter it is no escape.
+      // Before a letter it is not an escape.
       const isFound = isPunctuation(code) ? false : decoded.feed(BACKSLASH);
       return decoded.feed(code) || isFound;
     }
@@ -79,7 +79,7 @@ export class UserBeforeHost {
     return false;
   }
 
-  /** HTML decodes a number without its semicolon too, and any number of zeros before it. */
+  /** HTML also decodes a number without its semicolon, and with any number of leading zeros. */
   #continueReference(code: number, decoded: BareAddress): boolean {
     const text = this.#reference ?? "";
     const letter = String.fromCharCode(code);
@@ -107,7 +107,7 @@ export class UserBeforeHost {
   }
 }
 
-/** The character that a reference stands for, if it is one of those that matter. */
+/** The character of a reference, if it is relevant. */
 function decodedFrom(reference: string, hasSemicolon: boolean): number | undefined {
   const number = /^#(?:x([\da-f]+)|(\d+))$/i.exec(reference);
   if (number === null) return hasSemicolon ? NAMES.get(reference) : undefined;
@@ -119,7 +119,7 @@ function decodedFrom(reference: string, hasSemicolon: boolean): number | undefin
 class BareAddress {
   #read = 0;
   #before = 0;
-  /** A backslash stands before the last character: markdown-it begins a text behind it. */
+  /** A backslash precedes the last character: markdown-it starts a text after it. */
   #wasEscaped = false;
   #isInside = false;
   #isEmpty = true;
@@ -138,7 +138,10 @@ class BareAddress {
     return this.#read === 0 && !this.#isInside;
   }
 
-  /** Whether a name before the host is certain. Renderers differ in what ends an address: white space does to all. */
+  /**
+   * Whether a user name before the host is certain. Renderers differ in what ends an address: white
+   * space does in all.
+   */
   feed(code: number): boolean {
     const before = this.#before;
     this.#before = code;
@@ -147,7 +150,7 @@ class BareAddress {
     this.#wasEscaped = before === BACKSLASH;
     if (read === AFTER_COLON) {
       this.#isInside = this.#isEmpty = true;
-      // However many there are.
+      // Any number of them.
       if (code === SLASH || code === BACKSLASH) {
         this.#read = AFTER_COLON;
         return false;
@@ -180,7 +183,10 @@ function next(read: number, code: number, isAfterBoundary: boolean): number {
   return letter === H ? 1 : 0;
 }
 
-/** What may stand before an address that has no scheme: any sign may end an element, behind which a text begins. */
+/**
+ * The characters that may precede an address without a scheme: any punctuation may end an element,
+ * after which a text starts.
+ */
 function isBoundary(before: number): boolean {
   return before !== COLON && before !== SLASH && !isAlphanumeric(before);
 }

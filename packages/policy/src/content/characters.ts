@@ -4,19 +4,19 @@ const FOREIGN_SPACE: ReadonlySet<number> = new Set([
   0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
 ]);
 
-/** White space of HTML, to which a vertical tab does not belong. */
+/** White space of HTML, without the vertical tab. */
 export function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== VERTICAL_TAB);
 }
 
-/** White space to some renderers, and to others a character like any. */
+/** White space for some renderers, and an ordinary character for others. */
 export function isDoubtfulSpace(code: number): boolean {
   return code === VERTICAL_TAB || code === FORM_FEED;
 }
 
 /**
- * White space to the regular expressions of renderers, which separates attributes to them, and a part of a name or a
- * value to a browser.
+ * White space for the regular expressions of renderers, which separates attributes for them, but
+ * part of a name or a value for a browser.
  */
 export function isForeignSpace(code: number): boolean {
   if (code < 0x80) return code === VERTICAL_TAB || (code >= 0x1c && code <= 0x1f);

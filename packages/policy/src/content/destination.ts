@@ -1,30 +1,32 @@
 import type { ContentSettings } from "./settings.js";
 
-/** What an address turned out to be. */
+/** The kind of an address. */
 export type AddressKind =
-  /** Leads nowhere outside, or to a host that images may come from. */
+  /** A local address, or a host that images may come from. */
   | "own"
   /** Another host, by a scheme that links may have. */
   | "outside"
-  /** Another host, with a name before it that looks like one. */
+  /** Another host, with a user name before it that looks like a host. */
   | "user"
   /** Runs code in the page. */
   | "script"
-  /** Starts a program of the person's own, or reads their files. */
+  /** Starts a program of the user, or reads their files. */
   | "program"
   /** A scheme that links may not have. */
   | "foreign"
-  /** Written so that its beginning cannot be read. */
+  /** Written so that its start cannot be read. */
   | "disguised"
-  /** Bytes of a picture in the address itself. */
+  /** An image embedded in the address. */
   | "picture";
 
-/** Where an address stands, which decides where it ends. */
+/** The syntax around an address, which determines its end. */
 export type AddressPlace = "inline" | "definition" | "autolink" | "attribute";
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http", "https", "mailto", "tel", "sms"]);
 const SCRIPT_SCHEMES: ReadonlySet<string> = new Set(["javascript", "vbscript", "livescript"]);
-/** Beside these, what has a slash behind its colon, and names with a hyphen (`ms-msdt:`). */
+/**
+ * In addition to these: schemes with a slash after the colon, and names with a hyphen (`ms-msdt:`).
+ */
 const PROGRAM_SCHEMES: ReadonlySet<string> = new Set(
   (
     "about afp aim bitcoin blob callto cid ed2k facetime feed file filesystem finger ftp ftps geo gopher hcp im intent irc " +
@@ -33,12 +35,14 @@ const PROGRAM_SCHEMES: ReadonlySet<string> = new Set(
     "wyciwyg xmpp ymsgr zoommtg"
   ).split(" "),
 );
-/** No scheme of the lists is as long. */
+/** Longer than any listed scheme. */
 const LONGEST_HEAD = 64;
 const SCHEME = /[\w+.-]/;
 const NAME = /[a-z0-9]/i;
 const PICTURE = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-/** What hides a name before the host, or is turned into `@` by a renderer or a browser. */
+/**
+ * Characters that hide a user name before the host, or that a renderer or a browser turns into `@`.
+ */
 const BEFORE_HOST = "@&\\";
 
 type Stage =
@@ -54,11 +58,12 @@ type Stage =
   | "over";
 
 /**
- * Reads the beginning of an address, character by character, until it is clear where it leads.
+ * Reads the start of an address, character by character, until its kind is clear.
  *
- * Renderers and browsers decode addresses in their own ways: CommonMark decodes backslashes and references that end
- * with a semicolon, marked leaves references to the browser, which needs no semicolon. No way is followed here:
- * whatever one of them could turn into a part of the scheme or the authority counts as a disguise.
+ * Renderers and browsers decode addresses differently: CommonMark decodes backslashes and
+ * references that end with a semicolon; marked leaves references to the browser, which needs no
+ * semicolon. No decoding is followed here: anything that one of them could turn into a part of the
+ * scheme or the authority counts as disguised.
  */
 export class Destination {
   readonly #hosts: readonly string[];
@@ -66,9 +71,12 @@ export class Destination {
   #stage: Stage = "start";
   #text = "";
   #isAngle: boolean;
-  /** A line has begun since the place of the address, and only white space and marks of quotes stand on it. */
+  /**
+   * A new line has started since the position of the address, with only white space and quote marks
+   * so far.
+   */
   #isLineStart = false;
-  /** Parentheses that are open within the address. */
+  /** Open parentheses within the address. */
   #depth = 0;
 
   constructor({ imageHosts }: ContentSettings, place: AddressPlace) {
@@ -77,12 +85,14 @@ export class Destination {
     this.#isAngle = place === "autolink";
   }
 
-  /** Everything that matters has been read. */
+  /** Everything relevant has been read. */
   get isOver(): boolean {
     return this.#stage === "over";
   }
 
-  /** Takes the next character; answers where the address leads, and behind `outside` perhaps `user`. */
+  /**
+   * Takes the next character; returns the kind of the address, and after `outside` possibly `user`.
+   */
   feed(character: string): AddressKind | undefined {
     if (this.#stage === "start") return this.#start(character);
     if (this.#isEnd(character)) return this.end();
@@ -94,7 +104,7 @@ export class Destination {
       case "foreign":
         return this.#answer(this.#foreign(character));
       case "slash":
-        // Browsers drop it.
+        // Browsers remove it.
         if (character === "\t") return undefined;
         if (character === "/") return this.#to("host");
         return this.#answer(BEFORE_HOST.includes(character) ? "disguised" : "own");
@@ -112,7 +122,7 @@ export class Destination {
     }
   }
 
-  /** The address is whole. */
+  /** The address is complete. */
   end(): AddressKind | undefined {
     const stage = this.#stage;
     if (stage === "over" || stage === "authority") return this.#to("over");
@@ -134,12 +144,13 @@ export class Destination {
   }
 
   #start(character: string): AddressKind | undefined {
-    // Some renderers cut off any white space, that of other scripts too, and browsers control characters.
+    // Some renderers remove any white space, also of other scripts, and browsers remove control
+    // characters.
     if (character <= " " || character.trim() === "") {
       if (character === "\n" || character === "\r") this.#isLineStart = true;
       return undefined;
     }
-    // The mark of a quote, which every line of it has: renderers take it away.
+    // The quote mark at the start of each line of a quote: renderers remove it.
     if (character === ">" && this.#isLineStart) return undefined;
     if (character === "<" && this.#place !== "attribute") {
       this.#isAngle = true;
@@ -160,14 +171,17 @@ export class Destination {
       return undefined;
     }
     if (character === ":") return this.#scheme(this.#text.toLowerCase());
-    // What stands before it is the beginning of a path; no scheme begins with a digit.
+    // The text before it is the start of a path; no scheme starts with a digit.
     if (!SCHEME.test(character) || this.#text.length >= LONGEST_HEAD) return this.#answer("own");
     if (this.#text === "" && !/[a-z]/i.test(character)) return this.#answer("own");
     this.#text += character;
     return undefined;
   }
 
-  /** `&#47`, `&sol;` and `&amp#47`: with a semicolon any name counts, without one `&amp`, behind which another may begin. */
+  /**
+   * `&#47`, `&sol;` and `&amp#47`: with a semicolon any name counts, without one `&amp`, after
+   * which another may start.
+   */
   #reference(character: string): AddressKind | undefined {
     if (character === "#" || character === ";") return this.#answer("disguised");
     if (!NAME.test(character)) return this.#answer(character === "&" ? "disguised" : "own");
@@ -190,7 +204,10 @@ export class Destination {
     return "outside";
   }
 
-  /** Where white space ends the address it leads nowhere: `[Int](repeating: 0)`, samples of code are full of it. */
+  /**
+   * White space that ends the address makes it harmless: code such as `[Int](repeating: 0)` has
+   * many of these.
+   */
   #foreign(character: string): AddressKind {
     const scheme = this.#text;
     const isProgram =
@@ -198,7 +215,7 @@ export class Destination {
     return isProgram ? "program" : "foreign";
   }
 
-  /** Not one character more than fits a host of the list is let through. */
+  /** Only the characters of a listed host pass. */
   #host(character: string): AddressKind | undefined {
     if (character === "/" || character === "?" || character === "#") {
       return this.#answer(this.#hosts.includes(this.#text) ? "own" : "outside");
@@ -212,7 +229,7 @@ export class Destination {
 
   #authority(character: string): AddressKind | undefined {
     if (BEFORE_HOST.includes(character)) return this.#answer("user");
-    // Browsers take any number of slashes before the authority.
+    // Browsers accept any number of slashes before the authority.
     if (character === "/") return this.#text === "" ? undefined : this.#to("over");
     if (character === "?" || character === "#") return this.#to("over");
     this.#text = character;

@@ -1,17 +1,23 @@
 /**
- * Invisible characters in a row that are still taken for writing. The longest sequence in use is a flag of
- * six tag characters; a hidden sentence has one per letter or more.
+ * Consecutive invisible characters that are still ordinary writing. The longest sequence in use is
+ * a flag of six tag characters; a hidden sentence has one per letter or more.
  */
 const LONGEST_INVISIBLE_RUN = 7;
-/** Invisible characters where no script has them, in one message: a message that is pasted together has a few. */
+/** Invisible characters outside of any script's use, in one message: pasted text has a few. */
 const MOST_STRAY = 16;
-/** The same for all texts of a request, which may hold a long history. */
+/** The same for all texts of a request, which may contain a long history. */
 const MOST_STRAY_OF_REQUEST = 4 * MOST_STRAY;
-/** Invisible characters where scripts have them (joiners, soft hyphens): so many, and one for every three that are seen. */
+/**
+ * Invisible characters within a script's use (joiners, soft hyphens): this many, and one for every
+ * three visible ones.
+ */
 const MOST_SINGLE = 16;
 const SEEN_PER_SINGLE = 3;
 
-/** Blank Braille patterns: so many, as at the left of a picture, and so many for each pattern that is seen. */
+/**
+ * Blank Braille patterns: this many, as at the left of a picture, and this many for each visible
+ * pattern.
+ */
 const MOST_BLANKS = 48;
 const BLANKS_PER_PATTERN = 8;
 const BLANK_PATTERN = 0x2800;
@@ -30,25 +36,28 @@ const LAST_TAG = 0xe007f;
 const FLAGS: ReadonlySet<string> = new Set(["gbeng", "gbsct", "gbwls"]);
 const FLAG_LENGTH = 5;
 
-/** Finds characters that no person sees: controls, reversed text, and sentences in invisible characters. */
+/** Finds invisible characters: controls, reversed text, and sentences in invisible characters. */
 export class HiddenText {
   readonly #invisible = new InvisibleText();
 
-  /** Whether hidden text is certain with this code unit, which stands at this place of the message. */
+  /** Whether hidden text is certain with this code unit at this offset of the message. */
   feed(code: number, at: number): boolean {
     if (code < 0x20 && code !== TAB && code !== LINE_FEED && code !== CARRIAGE_RETURN) return true;
     if (code >= 0x7f && code < 0xa0) return true;
-    // Overrides, which turn letters around. Embeddings and isolates stay, by their share: texts of two scripts have them.
+    // Overrides, which reverse letters. Embeddings and isolates count by their share: texts of two
+    // scripts have them.
     if (code === 0x202d || code === 0x202e) return true;
     return this.#invisible.feed(code, at);
   }
 }
 
 /**
- * Counts invisible characters of a text: in a row, and in all, so that a sentence is found in small portions too.
+ * Counts invisible characters of a text: consecutive ones, and all of them, so that a sentence in
+ * small portions is found too.
  *
- * What scripts and emoji are written with does not count, or only by its share of the text: a joiner or a variation
- * selector behind an emoji, one joiner, mark or soft hyphen between letters, the tags of a flag.
+ * Characters that scripts and emoji need are ignored, or count by their share of the text. These
+ * are a joiner or a variation selector after an emoji, one joiner, mark or soft hyphen between
+ * letters, and the tags of a flag.
  */
 class InvisibleText {
   #high = 0;
@@ -56,19 +65,19 @@ class InvisibleText {
   #run = 0;
   #stray = 0;
   #single = 0;
-  /** Blank Braille patterns that are too many for the others so far, once this is above zero. */
+  /** Excess of blank Braille patterns over the visible ones, once this is above zero. */
   #blanks = -MOST_BLANKS;
-  /** Code units so far that are no character which a person sees. */
+  /** Code units so far that do not belong to a visible character. */
   #unseen = 0;
-  /** The letters of a flag that is open. */
+  /** The letters of the open flag. */
   #flag: string | undefined;
 
-  /** Invisible characters so far where no script has them. */
+  /** Invisible characters so far outside of any script's use. */
   get stray(): number {
     return this.#stray;
   }
 
-  /** Whether there are too many with this code unit, which stands at this place of the text. */
+  /** Whether there are too many with this code unit at this offset of the text. */
   feed(code: number, at: number): boolean {
     if ((code & 0xfc00) === 0xd800) {
       this.#high = code;
@@ -127,7 +136,10 @@ class InvisibleText {
   }
 }
 
-/** Characters that show nothing by themselves: those that Unicode lets renderers ignore, format characters, blanks. */
+/**
+ * Characters that show nothing by themselves: default ignorable characters of Unicode, format
+ * characters, blanks.
+ */
 export function isInvisible(point: number): boolean {
   if (point < 0x2000) {
     if (point === 0xad || point === 0x34f || point === 0x61c) return true;
@@ -160,7 +172,7 @@ function isIdeographOrSign(point: number): boolean {
   return point >= 0x20000 && point < 0x40000;
 }
 
-/** Marks, embeddings and isolates, which stand beside each other where two scripts meet, and ends of lines. */
+/** Marks, embeddings and isolates, which occur where two scripts meet, and ends of lines. */
 function isDirection(point: number): boolean {
   return (
     point === 0x200e ||
@@ -171,7 +183,7 @@ function isDirection(point: number): boolean {
   );
 }
 
-/** Whether a character of one script alone stands in that script; others stand anywhere. */
+/** Whether a character of a single script is inside that script; others may be anywhere. */
 function isOfScript(point: number, before: number): boolean {
   if (point === 0x2d7f) return before >= 0x2d30 && before <= 0x2d7f;
   if (point === 0x16fe4) return before >= 0x18b00 && before <= 0x18cff;
@@ -179,7 +191,7 @@ function isOfScript(point: number, before: number): boolean {
   return true;
 }
 
-/** Characters that nobody writes any more, or yet. */
+/** Deprecated or unassigned characters. */
 function isRetired(point: number): boolean {
   return (
     (point >= 0x206a && point <= 0x206f) ||
@@ -189,11 +201,14 @@ function isRetired(point: number): boolean {
   );
 }
 
-/** Finds sentences in invisible characters in the texts of a request; what people paste may hold controls. */
+/**
+ * Finds sentences in invisible characters in the texts of a request; pasted text may contain
+ * controls.
+ */
 export class InvisibleSentences {
   #stray = 0;
 
-  /** Whether this text holds one, or the texts so far do. */
+  /** Whether this text contains one, or the texts so far do. */
   isIn(text: string): boolean {
     const invisible = new InvisibleText();
     for (let at = 0; at < text.length; at += 1) {

@@ -6,24 +6,30 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** Skips what may stand before the text of a line: white space, and marks of quotes and of lists in any order. */
+/**
+ * Skips the characters that may precede the text of a line: white space, and marks of quotes and of
+ * lists in any order.
+ */
 export class LineStart {
-  /** Nothing stands on the line so far. */
+  /** The line is empty so far. */
   isEmpty = true;
-  /** A quote or a list item may begin on the line. */
+  /** A quote or a list item may start on the line. */
   hasQuote = false;
   hasItem = false;
-  /** The quote stands in another, or in a list item. */
+  /** The quote is inside another, or in a list item. */
   hasQuoteInside = false;
-  /** Text has begun. */
+  /** The text has started. */
   isOver = false;
-  /** White space that not every renderer takes for it where the line holds nothing else: marked ends no paragraph at a tab. */
+  /**
+   * White space that not every renderer treats as such on an otherwise empty line: marked ends no
+   * paragraph at a tab.
+   */
   isOdd = false;
-  /** The text began with what looked like the mark of a list. */
+  /** The text started with an apparent list mark. */
   isStray = false;
   #mark: "none" | "number" | "whole" = "none";
 
-  /** Begins another line. */
+  /** Starts another line. */
   restart(): void {
     this.isEmpty = true;
     this.hasQuote =
@@ -36,12 +42,12 @@ export class LineStart {
     this.#mark = "none";
   }
 
-  /** Whether nothing but white space stands on the line so far. */
+  /** Whether the line has only white space so far. */
   get isBlank(): boolean {
     return !this.isOver && !this.hasQuote && !this.hasItem && this.#mark === "none";
   }
 
-  /** Takes the next character; whether text has begun with it, or before it. */
+  /** Takes the next character; returns whether the text has started with it, or before it. */
   feed(code: number): boolean {
     if (this.isOver) return true;
     this.isEmpty = false;
@@ -62,7 +68,7 @@ export class LineStart {
   #begin(code: number): void {
     if (isSpace(code)) {
       if (code === TAB) this.isOdd = true;
-      // Cut off at the beginning of a text.
+      // Removed at the start of a text.
     } else if (code === BYTE_ORDER_MARK) this.isOdd = true;
     else if (code === GREATER) {
       this.hasQuoteInside ||= this.hasQuote || this.hasItem;

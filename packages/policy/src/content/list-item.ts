@@ -1,23 +1,26 @@
 import { isForeignSpace, isSpace } from "./characters.js";
 
 const SPACE = 0x20;
-/** More spaces before a mark or behind it, and renderers differ in what it is. */
+/** With more spaces before a mark or after it, renderers differ. */
 const MOST_SPACES = 3;
 const LONGEST_NUMBER = 9;
 
 const isAnySpace = (code: number): boolean => isSpace(code) || isForeignSpace(code);
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** A line that begins a list item to every renderer. */
+/** A line that starts a list item in every renderer. */
 export type ListItem = {
   readonly indent: number;
-  /** The bullet, or what stands behind the number. */
+  /** The bullet, or the character after the number. */
   readonly mark: number;
   /** The column of its text. */
   readonly column: number;
 };
 
-/** Reads a line, and compares it with a plain list item: spaces, a bullet or a number, spaces and text. */
+/**
+ * Reads a line, and compares it with a plain list item: spaces, a bullet or a number, spaces and
+ * text.
+ */
 export class ItemLine {
   #part: "indent" | "number" | "gap" | "text" | "none" = "indent";
   #indent = 0;
@@ -26,15 +29,15 @@ export class ItemLine {
   #number = 0;
   #gap = 0;
 
-  /** Begins another line. */
+  /** Starts another line. */
   restart(): void {
     this.#part = "indent";
     this.#indent = this.#mark = this.#width = this.#number = this.#gap = 0;
   }
 
   /**
-   * The item that the line begins. A number other than one interrupts no paragraph; `previous` is the item that the line
-   * before began.
+   * The item that the line starts. A number other than one interrupts no paragraph; `previous` is
+   * the item that the previous line started.
    */
   itemAfter(previous: ListItem | undefined, mayBeInParagraph: boolean): ListItem | undefined {
     if (this.#part !== "text") return undefined;

@@ -16,10 +16,10 @@ import type { ContentSettings } from "./settings.js";
 import { StyleValue } from "./style-value.js";
 
 const LONGEST_NAME = 16;
-/** A longer one is text to read, where it is never closed. */
+/** A longer one is text to read, if it is never closed. */
 const LONGEST_TAG = 200;
 
-/** No element: one that nothing closes. */
+/** Not an element: a tag that nothing closes. */
 const TORN = "<";
 
 const LINE_FEED = 0x0a;
@@ -48,51 +48,55 @@ type Place =
   | "value";
 
 /**
- * Finds HTML that does something: an element that runs, loads or sends, and text in an element with attributes that
- * change how it appears.
+ * Finds HTML with an effect: an element that runs, loads or sends, and text in an element with
+ * attributes that change its appearance.
  *
- * In code within a line that is still open a tag counts once it is whole, as CommonMark defines it, and only if it does
- * something by itself: before that it is text. Elsewhere it counts at once, before its address is out.
+ * In open code within a line a tag counts once it is complete, as CommonMark defines it, and only
+ * if it has an effect by itself: before that it is text. Elsewhere it counts at once, before its
+ * address is sent.
  */
 export class Markup {
   readonly #settings: ContentSettings;
   #place: Place = "text";
   #name = "";
   #attribute = "";
-  /** The quotation mark around a value, while one is open. */
+  /** The quotation mark of the open value. */
   #quote = 0;
   #address: Destination | undefined;
   #style: StyleValue | undefined;
-  /** Of the tag that is open: it runs, loads or sends something. */
+  /** The open tag runs, loads or sends something. */
   #isActive = false;
   #changesAppearance = false;
-  /** The tag that is open may be part of one that began before it. */
+  /** The open tag may be part of one that started before it. */
   #isTorn = false;
   #isTornActive = false;
   #isTornText = false;
-  /** In the tag that is open stands white space that only renderers take for it: what they pass on is no tag of CommonMark. */
+  /**
+   * The open tag contains white space that only renderers treat as such: their output is not a
+   * CommonMark tag.
+   */
   #isLoose = false;
-  /** Text from here on appears as an element says. */
+  /** Text from here on has the appearance that an element sets. */
   #isPending = false;
-  /** The script or style that is open: everything from here on is its text. */
+  /** The open script or style: everything from here on is its text. */
   #running = "";
   #isForeign = false;
   /**
-   * An element began in which marked no longer escapes text. Where marked sees its end depends on all that stands
-   * between, so that nothing but plain text leads back.
+   * An element started in which marked does not escape text. Where marked sees its end depends on
+   * everything between, so that only plain text leads back.
    */
   #isUnescaped = false;
-  /** Nothing but plain text followed the tag with which that began: what it was before. */
+  /** The state before the tag that started it, if only plain text followed. */
   #beforePlain: boolean | undefined;
-  /** A tag that was none to CommonMark stands in the text. */
+  /** The text contains a tag that CommonMark does not know. */
   #sawBroken = false;
   #isAfterQuote = false;
-  /** In the tag that is open, only white space and marks of quotes stand on the line so far. */
+  /** In the open tag, the line has only white space and quote marks so far. */
   #isLineStart = false;
-  /** Characters of a tag that began where text counts. */
+  /** Characters of a tag that started where text counts. */
   #length = 0;
   #isInSpan = false;
-  /** Both as they were before the code that is open. */
+  /** Both values before the open code. */
   #wasForeign = false;
   #wasUnescaped = false;
 
@@ -105,7 +109,7 @@ export class Markup {
     return this.#place !== "text";
   }
 
-  /** Only a `<` would change something. */
+  /** Only a `<` would change the state. */
   get isResting(): boolean {
     return this.#place === "text" && !this.#countsText && this.#beforePlain === undefined;
   }
@@ -114,21 +118,24 @@ export class Markup {
     return this.#isPending || this.#running !== "";
   }
 
-  /** A block of code ends whatever was open; whether it is text in an element that matters. */
+  /**
+   * A block of code ends everything that was open; returns whether it is text in a relevant
+   * element.
+   */
   skipCode(code: number): boolean {
     this.#beforePlain = undefined;
     this.#leave("text");
     return this.#countsText && !isSpace(code);
   }
 
-  /** Code within a line begins. */
+  /** Code within a line starts. */
   openSpan(): void {
     this.#beforePlain = undefined;
     this.#wasForeign = this.#isForeign;
     this.#wasUnescaped = this.#isUnescaped;
   }
 
-  /** What was read since {@link Markup.openSpan} was code. */
+  /** The text since {@link Markup.openSpan} was code. */
   closeSpan(): void {
     this.#leave("text");
     this.#isPending = false;
@@ -137,7 +144,7 @@ export class Markup {
     this.#isUnescaped = this.#wasUnescaped;
   }
 
-  /** A paragraph is over, and a tag that is not whole was text. */
+  /** A paragraph ended, and an incomplete tag was text. */
   endParagraph(): boolean {
     this.#beforePlain = undefined;
     const wasText = this.#place !== "text";
@@ -147,8 +154,8 @@ export class Markup {
   }
 
   /**
-   * Whether active markup is certain with this code unit. `isBlock`: this may be a block of HTML. `isInSpan`: this is
-   * code, if what opened it is closed. `isAfterQuote`: a quote has begun somewhere.
+   * Whether active markup is certain with this code unit. `isBlock`: this may be a block of HTML.
+   * `isInSpan`: this is code, if it is closed later. `isAfterQuote`: a quote has started before.
    */
   feed(code: number, isBlock: boolean, isInSpan: boolean, isAfterQuote: boolean): boolean {
     this.#isAfterQuote = isAfterQuote;
@@ -172,8 +179,8 @@ export class Markup {
   }
 
   /**
-   * A `>` that begins a line is the mark of a quote, which renderers take away, or the end of the tag: it counts as the
-   * end, and the tag goes on behind it.
+   * A `>` at the start of a line is a quote mark, which renderers remove, or the end of the tag: it
+   * counts as the end, and the tag continues after it.
    */
   #feedMark(): boolean {
     return this.#place === "value" ? false : this.#applyTag();
@@ -224,19 +231,20 @@ export class Markup {
     if (UNESCAPED_ELEMENTS.has(this.#name) && !isNameCharacter(code)) {
       this.#isUnescaped = true;
       if (code === GREATER) this.#beforePlain = wasUnescaped;
-      // marked reads what stands in a quote more than once, and what stands before this tag is not escaped then.
+      // marked reads the content of a quote more than once, and then the text before this tag is
+      // not escaped.
       if (this.#sawBroken && this.#isAfterQuote) return true;
     }
     if (code === GREATER) return this.#endTag();
     if (isSpace(code) || (code === SLASH && !this.#name.endsWith(":"))) {
       this.#place = "attributes";
       this.#attribute = "";
-      // What a renderer makes of addresses there would become attributes.
+      // A renderer would turn addresses there into attributes.
       return wasUnescaped;
     }
     if (code === LESS) return this.#tear(isRaw);
     if (!isNameCharacter(code) && this.#isInvalid(isRaw)) return this.#abandon(code);
-    // rehype-raw takes them for a class and an id.
+    // rehype-raw reads them as a class and an id.
     if (code === DOT || code === HASH) this.#changesAppearance = true;
     if (this.#name.length <= LONGEST_NAME) this.#name += String.fromCharCode(code).toLowerCase();
     return !this.#isInSpan && (TEXT_ELEMENTS.has(this.#name) || FOREIGN_ELEMENTS.has(this.#name));
@@ -324,7 +332,7 @@ export class Markup {
     } else if (kind === "appearance" && !TEXT_ELEMENTS.has(this.#name)) {
       this.#changesAppearance = true;
     }
-    // Nobody asks for it outside of code: not one character more goes out.
+    // Outside of code it is blocked at once: no further character is sent.
     return (isRaw || !this.#isInSpan) && this.#isActive;
   }
 
@@ -343,7 +351,7 @@ export class Markup {
         this.#quote = 0;
         return this.#endValue(isRaw);
       }
-      // Where the quotation is never closed this was no tag, and one begins here.
+      // If the quotation is never closed this was not a tag, and one starts here.
       if (code === LESS) return true;
       return this.#readValue(code, isRaw);
     }
@@ -361,7 +369,8 @@ export class Markup {
   }
 
   #readValue(code: number, isRaw: boolean): boolean {
-    // Renderers take away what indents a line, and browsers drop control characters and ends of lines in an address.
+    // Renderers remove the indentation of a line, and browsers remove control characters and line
+    // ends in an address.
     const isDropped = code < 0x20 || this.#isLineStart;
     if (this.#style?.feed(code) === true) this.#isActive = true;
     else if (this.#address !== undefined && !isDropped) {
@@ -385,14 +394,17 @@ export class Markup {
     if (!isFine) this.#isActive = true;
   }
 
-  /** A tag that CommonMark does not know is one in raw HTML only, and text elsewhere: what counts more is assumed. */
+  /**
+   * A tag that CommonMark does not know is a tag in raw HTML only, and text elsewhere: the stricter
+   * reading is assumed.
+   */
   #isInvalid(isRaw: boolean): boolean {
     return (!isRaw && !this.#isLoose) || this.#countsText;
   }
 
   /**
-   * A tag is whole. In code that is still open, an element that is only there shows nothing: it counts with the first
-   * text that follows, and never where the code is closed before.
+   * A tag is complete. In open code, an element without effect counts with the first text that
+   * follows, and never if the code is closed before.
    */
   #endTag(): boolean {
     const isFound = this.#applyTag();
@@ -409,7 +421,10 @@ export class Markup {
     return this.#isActive || (this.#countsText && !this.#isInSpan);
   }
 
-  /** Another tag begins within one: in raw HTML a browser may see either, elsewhere the first was text. */
+  /**
+   * Another tag starts within one: in raw HTML a browser may see either, elsewhere the first was
+   * text.
+   */
   #tear(isRaw: boolean): boolean {
     if (!isRaw) return this.#abandon(LESS);
     if (TEXT_ELEMENTS.has(this.#name)) this.#isTornText = true;
@@ -419,7 +434,7 @@ export class Markup {
     return this.#countsText;
   }
 
-  /** What looked like a tag was text. */
+  /** The apparent tag was text. */
   #abandon(code: number): boolean {
     if (this.#place !== "open" && this.#place !== "closing") this.#sawBroken = true;
     this.#leave(code === LESS ? "open" : "text");
@@ -440,7 +455,7 @@ function isNameCharacter(code: number): boolean {
   return isAlphanumeric(code) || code === DASH || code === COLON || code === UNDERSCORE;
 }
 
-/** What no renderer makes anything of, in any place: the name of a key, or several. */
+/** Characters without a meaning for any renderer, in any position. */
 function isPlain(code: number): boolean {
   return isAlphanumeric(code) || code === 0x20 || code === 0x2b || code === DASH;
 }

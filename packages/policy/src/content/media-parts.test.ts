@@ -16,7 +16,7 @@ const media = (type: string, value: string): JsonObject => ({
 });
 
 function kindOf(part: JsonObject, settings: Partial<ContentSettings> = {}): string | undefined {
-  // What is judged here does not depend on whether texts of tools are read.
+  // The result does not depend on whether texts of tools are read.
   return createContentReader(settingsOf({ parts: new Set(["text"]), ...settings })).read(
     result({ type: "text", text: "fine" }, part),
   )?.kind;
@@ -79,7 +79,7 @@ test("a block names the part by its pointer", () => {
   });
 });
 
-test("an address that programs mend in different ways is found in every part", () => {
+test("an address that programs normalize in different ways is found in every part", () => {
   for (const type of KINDS) {
     for (const value of [
       "http://a.com\\@10.0.0.1/",

@@ -5,18 +5,19 @@ import { memberOf } from "./parts.js";
 import type { ContentSettings } from "./settings.js";
 import { sourceAddressOf } from "./sources.js";
 
-/** Parts that a page loads as soon as it shows them; a document waits for a click. */
+/** Parts that a page loads when it shows them; a document needs a click. */
 const LOADED: ReadonlySet<JsonValue> = new Set(["image", "audio", "video"]);
 
-/** A backslash, white space or a control character; and a scheme of the web without both slashes. */
+/** A backslash, white space or a control character; and a web scheme without both slashes. */
 const MENDED = /[\s\p{C}\\]|^https?:(?!\/\/[^/])/iu;
 
-/** Stands for the host of the page; no other host has a name in this zone (RFC 6761). */
+/** Represents the host of the page; no other host has a name in this zone (RFC 6761). */
 const PAGE = "https://page.invalid/";
 
 /**
- * What the media parts of an agent's content carry: an address of another host loads like an image in a text, and is
- * held to the same settings. A part with its own bytes, and an address of the page's own host, pass.
+ * The findings in the media parts of an agent's content: an address of another host loads like an
+ * image in a text, and follows the same settings. A part with embedded data, and an address of the
+ * page's own host, pass.
  */
 export function findInMedia(
   content: JsonValue | undefined,
@@ -38,7 +39,7 @@ function kindOf(
 ): ContentFinding["kind"] | undefined {
   const value = memberOf(source, "value");
   if (memberOf(source, "type") !== "url" || typeof value !== "string") return undefined;
-  // Programs differ in what they make of these; nobody has to write them.
+  // Programs normalize these differently; no author needs them.
   if (sources && MENDED.test(value) && !value.startsWith("data:")) return "sources";
   const url = parseUrl(value, PAGE);
   if (url?.protocol === "data:" || (url?.origin === new URL(PAGE).origin && url.username === "")) {

@@ -8,9 +8,9 @@ const USAGE = member("text", "usage");
 const CODE = member("text", "code");
 
 /**
- * Members of events that a page may show beside the text of messages, by the word of `ag_ui_content.read` that asks
- * for them. `docs/policy/grammar.md` lists them, and those that nobody reads with the reason; a test holds the
- * lists against the model of the protocol.
+ * Members of events that a page may show in addition to the text of messages, by their name in
+ * `ag_ui_content.read`. `docs/policy/grammar.md` lists them, and the unread ones with the reason; a
+ * test compares the lists with the model of the protocol.
  */
 const MEMBERS: ReadonlyMap<JsonValue, readonly Member[]> = new Map([
   ["TOOL_CALL_RESULT", [member("tool_results", "content")]],
@@ -36,17 +36,19 @@ const MEMBERS: ReadonlyMap<JsonValue, readonly Member[]> = new Map([
   ["CUSTOM", [member("text", "name"), member("custom", "value")]],
 ]);
 
-/** What every event may have. */
+/** A member of every event. */
 const METADATA = member("metadata", "metadata");
 
-/** Names longer than this, or with other characters, are an agent's words: they are not repeated. */
+/**
+ * Names longer than this, or with other characters, are text of the agent: they are not repeated.
+ */
 const PLAIN_NAME = /^[\w.-]{1,40}$/;
 const LONGEST_POINTER = 200;
 
-/** What was found in a text within a value, and the JSON pointer of that text. */
+/** A finding in a text within a value, and the JSON pointer of that text. */
 export type FoundText<Found> = { readonly found: Found; readonly pointer: string };
 
-/** The first thing that `find` has to say about a text of an event, beside those of messages. */
+/** The first result of `find` for a text of an event, apart from those of messages. */
 export function findInEvent<Found>(
   event: JsonObject,
   parts: ReadonlySet<ContentPart>,
@@ -73,10 +75,9 @@ function findInMember<Found>(
 }
 
 /**
- * The first thing that `find` has to say about a text within a value, which stands at `pointer`. A name of a member
- * that is more than a plain name counts as a text: pages show tables of names and values.
- *
- * Depth and size are bounded where a value is parsed; each text is looked at once.
+ * The first result of `find` for a text within a value at `pointer`. A member name that is more
+ * than a plain name counts as a text: pages show tables of names and values. Depth and size are
+ * bounded when a value is parsed; each text is checked once.
  */
 export function findInValue<Found>(
   value: JsonValue | undefined,
@@ -103,7 +104,7 @@ function shortened(pointer: string): string {
   return pointer.length > LONGEST_POINTER ? `${pointer.slice(0, LONGEST_POINTER)}…` : pointer;
 }
 
-/** A member of a value, if it is an object that has it. */
+/** A member of a value, if it is an object with that member. */
 export function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   return Object.hasOwn(value, key) ? value[key] : undefined;

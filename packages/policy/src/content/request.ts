@@ -8,8 +8,8 @@ import { contentsOf, sourceAddressOf } from "./sources.js";
 const NO_HOSTS: ReadonlySet<string> = new Set();
 
 /**
- * What a client's request brings that the settings ask for. Pure: with `sources: resolve` names were looked up before,
- * and `publicHosts` are those that lead outside.
+ * The findings in a client's request. Pure: with `sources: resolve` names were resolved before, and
+ * `publicHosts` are those with public addresses.
  */
 export function readRequest(
   input: JsonObject,

@@ -25,7 +25,7 @@ test("the hosts of a request are those of its own parts with a public name, each
 
 const KIND = (value: string): string | undefined => sourceAddressOf(source(value))?.kind;
 
-test("an address that programs mend in different ways counts as one inside", () => {
+test("an address that programs normalize in different ways counts as internal", () => {
   const mended = [
     "http:a.com",
     "http:/a.com",

@@ -5,7 +5,7 @@ const AMPERSAND = 0x26;
 const PARENTHESIS = 0x28;
 const LONGEST_NAME = 24;
 
-/** Functions of CSS that load nothing. */
+/** CSS functions that load nothing. */
 const QUIET: ReadonlySet<string> = new Set(
   (
     "attr blur brightness calc circle clamp color color-mix conic-gradient contrast cubic-bezier drop-shadow ellipse " +
@@ -16,7 +16,7 @@ const QUIET: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Reads CSS in an attribute for functions that load something, and for ways to write one so that it is not seen. */
+/** Searches CSS in an attribute for functions that load something, and for obfuscated ones. */
 export class StyleValue {
   #name = "";
 

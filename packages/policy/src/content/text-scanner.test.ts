@@ -6,7 +6,7 @@ import { TextScanner } from "./text-scanner.js";
 
 const ALL = settingsOf();
 
-/** What is found, and how much had passed by then. */
+/** The finding, and the number of characters passed before it. */
 function scan(pieces: readonly string[], settings = ALL): [ContentKind | undefined, string] {
   const scanner = new TextScanner(settings);
   let passed = "";

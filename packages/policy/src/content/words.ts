@@ -1,7 +1,7 @@
-/** Finds words of a list, also where a message is cut within one. */
+/** Finds listed words, also when a message is split within one. */
 export class Words {
   readonly #words: readonly string[];
-  /** One less than the longest word: what may be its beginning. */
+  /** One less than the longest word: a possible start of one. */
   readonly #kept: number;
   #tail = "";
 
@@ -10,7 +10,7 @@ export class Words {
     this.#kept = Math.max(...words.map((word) => word.length)) - 1;
   }
 
-  /** Whether a word is whole with this piece. */
+  /** Whether a word is complete with this piece. */
   push(piece: string): boolean {
     const text = this.#tail + piece;
     this.#tail = this.#kept === 0 ? "" : text.slice(-this.#kept);

@@ -7,13 +7,13 @@ type Element = DefaultTreeAdapterTypes.Element;
 
 const PAGE = "https://page.example/chat/";
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp)[;,]/i;
-/** Schemes that run code, read files or start a program of the person's own. */
+/** Schemes that run code, read files or start a program of the user. */
 const RUNS =
   /^(?:javascript|vbscript|livescript|data|file|blob|filesystem|view-source|jar|intent|vscode|search|search-ms|ms-[a-z-]+):/i;
-/** Schemes of which a browser loads an image. */
+/** Schemes from which a browser loads an image. */
 const LOADED = /^(?:https?|ftp|file|blob|filesystem|data):$/;
 const LOADING = new Set("applet base embed frame frameset iframe object portal".split(" "));
-/** Attributes that a browser does nothing about, in HTML. */
+/** Attributes without effect in HTML. */
 const QUIET = new Set(
   "abbr align alt charset colspan datetime dir height hreflang key lang media rel reversed rowspan scope span start target title valign width".split(
     " ",
@@ -26,12 +26,12 @@ const RISKY = new Set(
 );
 
 /**
- * What a browser would do with HTML that a renderer made of a text: why it is active, or `undefined`. Written apart
- * from the scanner, over the tree that a browser builds.
+ * The effect of a browser for HTML that a renderer made of a text: why it is active, or
+ * `undefined`. Written independently of the scanner, over the tree that a browser builds.
  */
 export function whyActive(html: string, imageHost?: string): string | undefined {
   if (!/=|<(?:script|style|dialog|bdo)|popover/i.test(html)) return undefined;
-  // The page goes on behind it.
+  // The page continues after it.
   for (const page of [html, `${html}</div><p class="x">`]) {
     const place: Place = { isForeign: false, isPage: page !== html, imageHost };
     const why = search(parseFragment(page).childNodes, place);
@@ -43,7 +43,7 @@ export function whyActive(html: string, imageHost?: string): string | undefined 
 type Place = {
   /** In a drawing or a formula. */
   readonly isForeign: boolean;
-  /** The page goes on behind the text. */
+  /** The page continues after the text. */
   readonly isPage: boolean;
   /** A host from which images may come. */
   readonly imageHost: string | undefined;
@@ -120,18 +120,20 @@ function ofAddress(
   }
   if (tagName === "script") return "script src";
   if (name !== "src" && !/^(?:link|image|use|feimage|base)$/i.test(tagName)) return undefined;
-  // An address that is still growing is one of the host that it begins.
+  // An address that is still growing belongs to the host that it starts.
   const isHost = tagName === "img" && imageHost?.startsWith(url.host) === true && url.host !== "";
   const isKnown = url.host === "page.example" || isHost || !LOADED.test(url.protocol);
   return isKnown ? undefined : `${tagName} of another host`;
 }
 
-/** A scheme that nothing follows yet opens nothing. */
+/** A scheme without a following character opens nothing. */
 function isEmpty({ protocol, href }: URL): boolean {
   return protocol === "data:" ? !href.includes(",") : /^[a-z-]+:\/*$/.test(href);
 }
 
-/** Text beside the tags with which a renderer closes what it opened, and beside a tag that is not whole yet. */
+/**
+ * Text beside the tags with which a renderer closes what it opened, and beside an incomplete tag.
+ */
 function holdsText(element: Element): boolean {
   const text = textOf(element).replace(/<\/?[a-z][a-z0-9]*(?: [^<>]*)?>/g, "");
   return text.replace(/(?:<|&lt;)[^<>]{0,200}$/, "").trim() !== "";

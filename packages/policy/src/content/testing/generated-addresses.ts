@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 const zeros = fc.constantFrom("", "", "0", "00", "0".repeat(7), "0".repeat(70));
 const end = fc.constantFrom(";", ";", "", "");
 
-/** One character of an address as renderers or browsers may read it back. */
+/** One character of an address in a form that renderers or browsers may decode. */
 function written(character: string): fc.Arbitrary<string> {
   const code = character.charCodeAt(0);
   const hex = code.toString(16);
@@ -57,10 +57,10 @@ function written(character: string): fc.Arbitrary<string> {
   );
 }
 
-/** The characters of `text`, a few of them written in another way. */
+/** The characters of `text`, a few of them in another form. */
 function disguised(text: string): fc.Arbitrary<string> {
   const places = fc.uniqueArray(
-    // What stands at the beginning, and signs, matter most.
+    // Characters at the start, and punctuation, matter most.
     fc.oneof(
       fc.nat({ max: Math.min(7, text.length - 1) }),
       fc.constantFrom(...Array.from(text, (_, at) => at).filter((at) => /\W/.test(text[at] ?? ""))),
@@ -149,7 +149,7 @@ const targets = fc.oneof(
   },
 );
 
-/** Places where a renderer reads an address; `¤` stands for it. */
+/** Positions where a renderer reads an address; `¤` represents it. */
 const PLACES = [
   "![a](¤)",
   "![a](¤)",
@@ -221,7 +221,7 @@ const BEFORE = [
 ];
 const AFTER = ["", "", "", " x", "\n\nx", ")", "`", ">", "*", '"', ".", "@x.example", "]", "</p>"];
 
-/** Texts with an address that leads outside, runs something or misleads, in disguise or not. */
+/** Texts with an address that leads outside, runs something or misleads, disguised or not. */
 export const GENERATED_ADDRESSES: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom(...BEFORE),
