@@ -54,7 +54,6 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
       "packages/receipts/src/store/failure.ts#readFailure",
       "packages/receipts/src/verify-node/verify-tail.ts#verifyTail",
       "packages/receipts/src/verify-node/receipt-lines.ts#verifyReceiptLines",
-      "packages/receipts/src/verify-node/fast-verify-bundle.ts#verifySoundBundle",
       "packages/receipts/src/verify-node/stored.ts#verifyStored",
     ],
   "Hands a text to the runtime's own parser, and catches what it throws.": [
@@ -83,7 +82,7 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
   ],
   "Takes a value that a parser with a target read, and chooses by its members.": [
     "packages/client/src/dialects/index.ts#readDialect",
-    "packages/inspect/src/check/read-event.ts#readForJudging",
+    "packages/inspect/src/check/read-event.ts#readEventLeniently",
     "packages/projection/src/owners/runtime/maintenance-events.ts#readCompletedAfterTools",
     "packages/projection/src/owners/runtime/maintenance-events.ts#readHistoryCompacted",
     "packages/projection/src/owners/runtime/maintenance-events.ts#readRekeyed",
@@ -100,6 +99,6 @@ export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
     "packages/projection/src/safety/verify.ts#verifyAgUiFrameSafety",
   ],
   "An agent that is vulnerable on purpose.": [
-    "packages/redteam/src/agents/vulnerable/read-request.ts#readCarelessly",
+    "packages/redteam/src/agents/vulnerable/read-request.ts#readLeniently",
   ],
 };
