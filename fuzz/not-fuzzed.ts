@@ -1,6 +1,7 @@
 /** Exported parsers without a fuzz target of their own, by the reason. */
 export const NOT_FUZZED: Readonly<Record<string, readonly string[]>> = {
   "Opens a file or a stream and hands its bytes to a parser that has a target.": [
+    "packages/gateway/src/inbound/read-request.ts#decodeRequest",
     "packages/client/src/transport/refusal.ts#readRefusal",
     "packages/gateway/src/access/key-file.ts#readKeyFile",
     "packages/gateway/src/access/key-set-source.ts#readKeySetFile",
