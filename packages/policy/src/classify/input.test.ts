@@ -30,7 +30,7 @@ test("the strictest thing a request does comes first", () => {
   ).toEqual(["submit", "display", "display", "mutate"]);
 });
 
-test("state that the agent sent itself does not count as a change", () => {
+test("state that the agent sent itself is unchanged", () => {
   expect(classes({ state: { a: 1 } })).toContain("mutate");
   expect(classes({ state: { a: 1 } }, { stateEchoed: true })).toEqual(["display"]);
 });

@@ -41,7 +41,9 @@ export class CodeBlocks {
   #mayBeInParagraph = false;
   /** Words came before: pages cut white space off at the beginning of a text, and what follows is indented less there. */
   #sawWords = false;
-  /** The last line that is not empty is no indented code, and no such line that marked adds to a paragraph. */
+  /**
+   * The last non-empty line is neither indented code nor a line that marked adds to a paragraph.
+   */
   #isBelowPlain = false;
   /** The last line that is neither empty nor code in this item began it. */
   #item: ListItem | undefined;
@@ -67,7 +69,7 @@ export class CodeBlocks {
   #isTask = false;
   #before = 0;
 
-  /** What stands here may be raw HTML. */
+  /** The text here may be raw HTML. */
   get isRaw(): boolean {
     return this.#isHtml;
   }
@@ -118,7 +120,7 @@ export class CodeBlocks {
     if (isDoubtfulSpace(code)) this.#loseCode();
     if (this.#fence !== undefined) {
       if (this.#fence.feed(code)) return true;
-      // What it is from here on is looked at like any other text.
+      // From here on it is checked like any other text.
       this.#fence = undefined;
       this.#isDoubtful = this.#isHtml = true;
     }
@@ -162,7 +164,7 @@ export class CodeBlocks {
     line.restart();
   }
 
-  /** Where the next line stands, as far as every renderer agrees on it. */
+  /** The container of the next line, as far as every renderer agrees on it. */
   #endPlace(inTag: boolean, isBlank: boolean): void {
     const fenceLine = this.#fenceLine;
     this.#isQuote = fenceLine.isQuoted && (this.#isQuote || !this.#mayBeInParagraph);
@@ -253,7 +255,7 @@ export class CodeBlocks {
     this.#isDoubtful = this.#isDisplaced = true;
   }
 
-  /** Where this block of HTML ends, nobody knows. */
+  /** The end of this block of HTML is unknown. */
   #loseHtml(): void {
     this.#isDoubtful = this.#isEndless = true;
   }

@@ -40,7 +40,7 @@ test("the text of an envelope is scanned once for each way in which clients see 
         texts.read(one as unknown as JsonObject, MOST);
         texts.settle(one as unknown as JsonObject, true);
         seen.push(one.payload.text);
-        // What was read before is read once more where ways part.
+        // Earlier texts are scanned once more where two ways differ.
         const scanned = pushed.mock.calls.map(([text]) => text);
         expect(scanned.every((text) => seen.includes(text))).toBe(true);
         expect(scanned.length).toBeLessThanOrEqual(MOST_SCANS * envelopes.length);

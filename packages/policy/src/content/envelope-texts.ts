@@ -18,10 +18,13 @@ const MAX_REREAD = 32;
 const MAX_REREAD_LENGTH = 256 * 1024;
 /** Characters that are scanned once more in a stream, where two ways to join texts part. */
 const MAX_PARTED = 1024 * 1024;
-/** A fence in one text could make code of the next, or its end: nobody knows which texts a client joins. */
+/**
+ * A fence in one text could turn the next into code, or end it: it is unknown which texts a client
+ * joins.
+ */
 export const UNTRUSTED = { trustsCode: false } as const;
 
-/** What some ways to join texts have in common up to now: the same texts in the same order. */
+/** The texts that several ways to join have in common so far: the same texts in the same order. */
 type Joined = { scanner: TextScanner; readonly texts: string[]; length: number; ways: number };
 
 /**
@@ -37,7 +40,7 @@ export class EnvelopeTexts {
   /** By message id, the ways that join texts of that message. */
   readonly #messages = new Map<string, Set<string>>();
   readonly #past = new Set<string>();
-  /** What the client has, as long as it is short enough to be read once more. */
+  /** The delivered texts, while they are short enough to be scanned once more. */
   #delivered: JsonObject[] | undefined = [];
   #deliveredLength = 0;
   /** Characters that were scanned of the envelope that was read last. */
@@ -137,7 +140,7 @@ export class EnvelopeTexts {
     }
   }
 
-  /** What these ways have joined so far, each for itself: nothing that another way shares. */
+  /** The texts that these ways have joined so far, not shared with other ways. */
   #joinedBy(ways: readonly string[]): Set<Joined> {
     const counts = new Map<Joined | undefined, string[]>();
     for (const way of ways) {
@@ -190,7 +193,7 @@ function messageOf(payload: JsonValue | undefined): string | undefined {
   return id === undefined ? undefined : JSON.stringify(id);
 }
 
-/** Where a text belongs, beside its message: the component, and who sends it in which run and thread. */
+/** The keys of a text apart from its message: the component, and the sender, run and thread. */
 function placesOf(envelope: JsonObject, payload: JsonValue | undefined): string[] {
   const target = memberOf(envelope, "target");
   const ids = (names: readonly string[]): JsonValue[] =>

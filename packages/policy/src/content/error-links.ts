@@ -4,7 +4,7 @@ import type { ContentFinding } from "./finding.js";
 import { findInValue, memberOf } from "./parts.js";
 import type { FoundText } from "./parts.js";
 
-/** What some renderer makes a link of. */
+/** Texts that some renderer turns into a link. */
 const LINK = new RegExp(
   [
     // Two slashes, a scheme that leaves the page, and what GFM links without one.

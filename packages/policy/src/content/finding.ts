@@ -1,4 +1,4 @@
-/** What text can carry that a person did not ask to see; each is a key of `ag_ui_content`. */
+/** Content that a person did not ask to see; each kind is a key of `ag_ui_content`. */
 export type ContentKind =
   | "images"
   | "links"
@@ -10,7 +10,7 @@ export type ContentKind =
   | "sources"
   | "links_in_errors";
 
-/** What was found, and where. */
+/** A finding and its position. */
 export type ContentFinding = {
   readonly kind: ContentKind;
   /** Code units of the text before the one with which it was certain. */

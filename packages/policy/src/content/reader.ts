@@ -123,7 +123,7 @@ class StreamReader implements ContentReader {
     return scan(message, settings, () => new TextScanner(settings)) ?? null;
   }
 
-  /** What a client finds in an envelope that appends its texts to those before. */
+  /** The findings for a client that appends the texts of an envelope to earlier ones. */
   #joined(envelope: JsonObject, maxCharacters: number): ContentFinding | null {
     if (!isTextStream(envelope) || !this.#isRead(envelope)) return null;
     this.#envelopes ??= new EnvelopeTexts(this.#settings);
@@ -158,7 +158,7 @@ class StreamReader implements ContentReader {
     if (typeof delta !== "string" || !settings.parts.has(part)) return null;
     const id = typeof messageId === "string" ? messageId : "";
     const scanner = (): TextScanner => this.#scannerOf(id);
-    // What the request holds of it was said before: only what comes with it now counts.
+    // Earlier text of the message is in the request: only the new text counts.
     const said = this.#scanners.has(id) ? undefined : this.#earlier(id);
     if (said !== undefined) scan(said, settings, scanner);
     return scan(delta, settings, scanner) ?? null;

@@ -1,7 +1,7 @@
 import type { ContentBlock, PolicyDocument } from "../document/model.js";
 import type { ContentPart } from "../vocabulary/content-part.js";
 
-/** What is read where a policy does not say. */
+/** The parts that are read by default. */
 const DEFAULT_PARTS: readonly ContentPart[] = ["text", "reasoning"];
 
 /**
