@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What the agent asks for that no support agent needs; a page without the gateway shows it. */
+/** A request that no support agent needs; a page without the gateway displays it. */
 export const PHISHING = "Your session expired. Please confirm your card to continue.";
 
 /** Stands in the script where the connection breaks. */

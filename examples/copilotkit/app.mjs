@@ -7,7 +7,7 @@ import { startGateway } from "./gateway.mjs";
 process.env.COPILOTKIT_TELEMETRY_DISABLED = "true";
 process.env.DO_NOT_TRACK = "1";
 
-/** What the agent may open in this session: one dialog, and its own view of the conversation. */
+/** The agent's scopes in this session: one dialog, and its own view of the conversation. */
 const SCOPES = ["ui:submit:modal:confirm-refund", "ui:mutate:*"];
 
 /** Starts the four; `port` is the page's, 0 takes a free one. */
@@ -21,7 +21,7 @@ export async function startApp(port) {
   await gateway.control("/v1/capabilities", {
     agent: "support",
     session_id: session,
-    // Nobody signs in to this example, so no session has an owner. An app with logins names the principal.
+    // This example has no login, so no session has an owner. An app with logins names the principal.
     allow_unowned_session: true,
     scopes: SCOPES,
     expires_in: 3600,

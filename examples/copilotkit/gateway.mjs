@@ -1,4 +1,4 @@
-// Runs the built gateway as anybody would, `countersign serve`, in front of one agent.
+// Runs the built gateway as a user does, `countersign serve`, in front of one agent.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ export async function startGateway(agentUrl) {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1" },
   });
-  // Whatever ends this process, a gateway without it is of no use to anybody.
+  // The gateway ends with this process, however that ends.
   const kill = () => child.kill("SIGTERM");
   process.once("exit", kill);
   const { dataUrl, controlUrl, adminToken } = await addressesOf(child);

@@ -57,7 +57,7 @@ test("the official client gets text in the session that the platform names, and 
   ]);
 });
 
-test("without a token of the user pool nobody comes in", async () => {
+test("a request without a token of the user pool is refused", async () => {
   const answer = await fetch(`${gateway.url}/invocations`, {
     method: "POST",
     headers: { "content-type": "application/json" },

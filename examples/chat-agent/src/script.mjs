@@ -1,5 +1,5 @@
 /**
- * What the example agent says. It has no model behind it: a few words in the question choose the answer, so
+ * The script of the example agent. It has no model: a few words in the question choose the answer, so
  * that every feature of a chat can be seen and tested.
  */
 

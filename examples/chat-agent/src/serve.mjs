@@ -104,7 +104,7 @@ async function stop(request, response, running) {
   response.writeHead(204).end();
 }
 
-/** The file a path asks for; none for what is no path. */
+/** The file name of a path; empty for an invalid path. */
 function nameOf(pathname) {
   if (pathname === "/") return "index.html";
   try {
@@ -123,7 +123,7 @@ function sendFile(folder, pathname, response, mayCall) {
     return;
   }
   response.writeHead(200, {
-    // Whatever an agent gets onto the page, it runs no script and calls nobody else.
+    // An agent's content on the page runs no script and reaches no other server.
     "content-security-policy": `default-src 'self'; connect-src ${mayCall}; img-src data:; base-uri 'none'; form-action 'self'`,
     "content-type": TYPES.get(extname(path)) ?? "application/octet-stream",
   });

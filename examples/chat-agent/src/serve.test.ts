@@ -31,7 +31,7 @@ test.each(["", "abc", "65536"])("PORT=%s is told in one line", async (port) => {
   expect(err).toEqual([`PORT must be a number from 0 to 65535, not "${port}"`]);
 });
 
-test("a page may call the gateway that it was started with, and nobody else", async () => {
+test("a page may call only the gateway that it was started with", async () => {
   const { chat } = await begin("0", { GATEWAY: "http://127.0.0.1:8080/agents/main" });
   const { headers } = await fetch(`${chat?.url}chat.css`);
   expect(headers.get("content-security-policy")).toContain(
@@ -44,7 +44,7 @@ test("a page may call the gateway that it was started with, and nobody else", as
   }
 });
 
-test("what is no file of the page is not there, and ends nobody's server", async () => {
+test("a path that is not a file of the page gives 404, and the server keeps running", async () => {
   const { chat } = await begin("0");
   const ask = async (path: string): Promise<number> => (await fetch(`${chat?.url}${path}`)).status;
   for (const path of [

@@ -185,7 +185,7 @@ test("a reader that has seen everything is told that there is no more", async ()
   });
 });
 
-test("what is no input is refused before a stream, with the reason", async () => {
+test("an invalid input is refused before a stream, with the reason", async () => {
   expect((await post("{")).status).toBe(400);
   const empty = await post('{"threadId":"e","runId":"r","messages":[]}');
   expect(empty.status).toBe(422);

@@ -36,7 +36,7 @@ export class LedgerAgent {
     this.#onDiagnostic = onDiagnostic;
   }
 
-  /** What the agent says of itself. */
+  /** The agent's capabilities. */
   capabilities(): JsonObject {
     return {
       identity: { name: "ledger-agent", description: "Keeps a shelf." },
@@ -52,7 +52,7 @@ export class LedgerAgent {
     if (thread !== undefined && this.#runtime.isBusy(thread)) {
       return { status: 409, error: "a run of this thread is still going", issues: [] };
     }
-    const bindings = thread === undefined ? [] : this.#runtime.openQuestions(thread);
+    const bindings = thread === undefined ? [] : this.#runtime.openInterrupts(thread);
     const { submit, issues } = lowerRunBody(body, { bindings, context: true });
     if (submit === undefined || thread === undefined) {
       const isMalformed = issues.some(({ code }) => code.startsWith("malformed"));
@@ -69,8 +69,8 @@ export class LedgerAgent {
   }
 
   /**
-   * Goes on from a cursor: what was before is restated, what came after is streamed. Nothing new and
-   * nothing going on is no content, which tells an EventSource to stop asking.
+   * Resumes from a cursor: earlier events are restated, later ones are streamed. Without new events and an
+   * active run the response is 204, which stops an EventSource.
    */
   resume(thread: string, afterId: number, signal: AbortSignal): Answer {
     const events = this.#ledger.read(thread);

@@ -4,7 +4,7 @@ import type { LedgerPort } from "@countersign/projection/stream";
 import { openDatabase } from "./sqlite.js";
 import type { Database } from "./sqlite.js";
 
-/** What is to be recorded; id, time and authority are the ledger's to add. */
+/** A fact to record; the ledger adds id, time and authority. */
 export type Fact = Pick<LedgerEvent, "kind" | "factOwnerRef" | "payload">;
 
 const SCHEMA = `

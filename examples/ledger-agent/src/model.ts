@@ -4,10 +4,10 @@ export type ModelCall = {
   args: { item: string; count?: number };
 };
 
-/** What the model says, and does, when it is asked. */
-export type ModelAnswer = { text: string; call?: ModelCall };
+/** The model's response: text, and an optional call. */
+export type ModelResponse = { text: string; call?: ModelCall };
 
-const RULES: [RegExp, (words: RegExpMatchArray) => ModelAnswer][] = [
+const RULES: [RegExp, (words: RegExpMatchArray) => ModelResponse][] = [
   [
     /\bhow many ([a-z]{1,32})\b/i,
     ([, item = ""]) => ({
@@ -32,7 +32,7 @@ const RULES: [RegExp, (words: RegExpMatchArray) => ModelAnswer][] = [
 ];
 
 /** Stands for a language model, so that the example runs without a key and always the same. */
-export function answer(intent: string): ModelAnswer {
+export function answer(intent: string): ModelResponse {
   for (const [pattern, make] of RULES) {
     const words = pattern.exec(intent);
     if (words !== null) return make(words);

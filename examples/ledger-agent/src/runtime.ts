@@ -7,7 +7,7 @@ import { answer } from "./model.js";
 import type { ModelCall } from "./model.js";
 import { SHELF_OWNER, stockOf } from "./shelf.js";
 
-/** What opens a run in the ledger remembers the name the client gave it. */
+/** The event that opens a run keeps the client's run id. */
 type Opening = { clientRunId?: string };
 
 /** Turns a submission into facts. It knows nothing of AG-UI: frames are made from what it records. */
@@ -25,7 +25,7 @@ export class Runtime {
   }
 
   /** The question that is open on a thread. */
-  openQuestions(thread: string): ResumeBinding[] {
+  openInterrupts(thread: string): ResumeBinding[] {
     const last = this.#lastStep(thread);
     if (last?.kind !== "agent.run.interrupted") return [];
     const { runId, turn, interruptId, decision } = last.payload as Interrupted;
@@ -34,7 +34,7 @@ export class Runtime {
     return [{ interruptId, runId, turn, gateRef, decisionRef, requestKind: "approval" }];
   }
 
-  /** Opens a run, or goes on with an interrupted one; returns the run and the id of the event that opens it. */
+  /** Opens a run, or resumes an interrupted one; returns the run and the id of the event that opens it. */
   open(
     thread: string,
     submit: SubmitInput,
@@ -69,7 +69,7 @@ export class Runtime {
     }
   }
 
-  /** Ends the runs that a crash left open: a run that nobody works on must not look alive. */
+  /** Ends the runs that a crash left open, so that they do not look active. */
   recover(): void {
     for (const thread of this.#ledger.threads()) {
       if (!this.isBusy(thread)) continue;
@@ -115,7 +115,7 @@ export class Runtime {
     return names;
   }
 
-  /** What the person had said on a thread up to an event. */
+  /** The person's messages on a thread up to an event. */
   saidBy(thread: string, lastId: number): UserMessage[] {
     const said = new Map<string, UserMessage>();
     for (const { id, kind, payload } of this.#ledger.read(thread)) {

@@ -4,12 +4,12 @@ import type { LedgerEvent, OwnerProjector } from "@countersign/projection";
 /** The owner of the facts of this application. */
 export const SHELF_OWNER = "@example/shelf";
 
-/** One change of the stock. `supplier` is nobody's business but ours. */
+/** One change of the stock. `supplier` stays private. */
 export type StockChanged = { item: string; change: number; left: number; supplier: string };
 
 const OPENING_STOCK = 12;
 
-/** What is left of an item: the opening stock and every change that the ledger holds. */
+/** The stock of an item: the opening stock and every change in the ledger. */
 export function stockOf(events: readonly LedgerEvent[], item: string): number {
   const changes = events.filter(({ factOwnerRef }) => factOwnerRef === SHELF_OWNER);
   return changes.reduce((left, { payload }) => {
@@ -18,7 +18,7 @@ export function stockOf(events: readonly LedgerEvent[], item: string): number {
   }, OPENING_STOCK);
 }
 
-/** How the shelf shows itself: a card that is updated in place, and an event for whoever listens. */
+/** Projects the shelf: a card that is updated in place, and an event for listeners. */
 export const shelfProjector: OwnerProjector = {
   factOwnerRef: SHELF_OWNER,
   frameTypes: ["CUSTOM", "ACTIVITY_SNAPSHOT"],

@@ -51,7 +51,7 @@ test.each(["", "abc", "-1", "1.5", "0x50", "65536", "99999"])(
   },
 );
 
-test("a ledger that is no database, lies nowhere or has no name is told in one line", async () => {
+test("a ledger that is not a database, does not exist or has no name gives one line", async () => {
   const other = join(folder, "notes.txt");
   await writeFile(other, "these are notes, and no database at all\n".repeat(100));
   for (const path of [other, join(folder, "no", "such", "ledger.sqlite"), folder]) {

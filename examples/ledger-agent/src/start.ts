@@ -5,12 +5,12 @@ import { serve } from "./server.js";
 /** The agent at work. */
 export type Running = { readonly url: string; stop(): Promise<void> };
 
-/** Where lines for a person go. */
+/** The output for a person, line by line. */
 export type Lines = { out(line: string): void; err(line: string): void };
 
 const PORT = "8070";
 
-/** Starts the agent as the environment says. What stands in the way is told in one line; then there is no agent. */
+/** Starts the agent from the environment; prints one line and returns `undefined` on an error. */
 export async function start(
   environment: Readonly<Record<string, string | undefined>>,
   lines: Lines,

@@ -3,7 +3,7 @@ import type { AgentSchema } from "@countersign/projection/tools";
 const item = { type: "string", description: "What is on the shelf", pattern: "^[a-z]{1,32}$" };
 const count = { type: "integer", minimum: 1, maximum: 1000 };
 
-/** What the agent can do. Only name, description and parameters are ever declared to a client. */
+/** The agent's tools. Only name, description and parameters are ever declared to a client. */
 export const agentSchema: AgentSchema = {
   projections: {
     agUi: {

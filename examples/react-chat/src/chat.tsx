@@ -7,10 +7,10 @@ import { BarChart } from "./bar-chart.js";
 import { ProblemCard } from "./problem-card.js";
 import { Questions } from "./questions.js";
 
-/** What this page shows when an agent asks for a component; anything else is not shown. */
+/** The page's components; a hint for any other is not displayed. */
 const COMPONENTS = { BarChart };
 
-/** How much of what is on the screen its gateway has signed for; nothing where no receipts are expected. */
+/** The number of verified events; nothing where no receipts are expected. */
 function SignedFor({ counts }: { counts: ReceiptCounts }): ReactNode {
   const unsigned = counts.refused + counts.missing;
   if (counts.verified + unsigned === 0) return null;

@@ -1,7 +1,7 @@
 import type { Problem } from "@countersign/client";
 import type { ReactNode } from "react";
 
-/** A failure in words for the person; what a gateway says to whoever develops the application stands behind it. */
+/** A failure in words for the person; the gateway's details for developers are below it. */
 export function ProblemCard({
   problem,
   onRetry,

@@ -4,7 +4,7 @@ import { findBrowser, sseFrame } from "@countersign/testkit";
 import { expect, test } from "vitest";
 import { pageWithStore } from "./testing/own-store.js";
 
-/** The store as somebody would write it who puts the example behind a gateway. */
+/** The store of an application that puts the example behind a gateway. */
 function storeFor(address: string, key: string): string {
   return `
     import { createAgentStore, postSse } from "@countersign/client";
@@ -45,7 +45,7 @@ test.skipIf(findBrowser() === undefined)(
           await ask();
           await opened.getByText("signed for: 5", { exact: true }).waitFor();
           await lookAt(opened, "react-signed");
-          // Somebody on the way asks for more.
+          // An attacker on the network requests more.
           await opened.route(
             `http://${address}/**`,
             async (route) => {
