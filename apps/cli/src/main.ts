@@ -6,7 +6,7 @@ import { endWithReader } from "./output/reader.js";
 endWithReader(
   [process.stdout, process.stderr],
   { report: (error) => reportFailure(error, false), exit: (code) => process.exit(code) },
-  // A gateway protects whether or not somebody reads its log.
+  // A gateway keeps running without a reader of its log.
   process.argv[2] === "serve",
 );
 

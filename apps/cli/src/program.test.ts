@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** What a person is told when a command fails. */
+/** The message of a failed command. */
 async function complaint(...args: string[]): Promise<string> {
   const failure: unknown = await runProgram(...args).then(
     () => "no failure",
@@ -33,7 +33,7 @@ test("help finds the verb of a group, and says what it does not find", async () 
   expect(out).toContain("countersign receipts verify [options]");
   expect((await runProgram("help", "receipts")).out).toContain("countersign receipts [options]");
   expect((await runProgram("help")).out).toContain("countersign help receipts verify");
-  expect(await complaint("help", "receipts", "nope")).toContain("no command 'receipts nope'");
+  expect(await complaint("help", "receipts", "nope")).toContain("unknown command 'receipts nope'");
 });
 
 test("no help shows the inside of a default", () => {
@@ -66,10 +66,10 @@ test("a folder that is not there is told before the work", async () => {
   expect(await complaint("capture", "--target", target, "--out", out)).toBe(`${out}: ${told}`);
 });
 
-test("a file that is no recording is not replayed", async () => {
+test("a file that is not a recording is not replayed", async () => {
   for (const mode of [["--step"], ["--port", "0"]]) {
     expect(await complaint("replay", path("README.md"), ...mode)).toContain(
-      "README.md is no recording",
+      "README.md is not a recording",
     );
   }
 });

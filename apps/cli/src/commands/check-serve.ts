@@ -19,7 +19,7 @@ import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { runCases } from "@countersign/policy/cases";
 import { describeFailure } from "../output/failure.js";
-import { askAgents } from "./ask-agents.js";
+import { probeAgents } from "./probe-agents.js";
 import { compilePolicyFile } from "./policy/policy-file.js";
 import { readCases } from "./policy/read-cases.js";
 import { namesOfOneAddress } from "./same-address.js";
@@ -36,7 +36,7 @@ export type CheckOptions = {
   readonly ask?: boolean;
   /** The gateway that this one shall replace still runs, and has the ports. */
   readonly whileRunning?: boolean;
-  /** What may be missing beside the log. */
+  /** The parts that may be missing next to the log. */
   readonly acceptMissing?: AcceptedMissing;
 };
 
@@ -66,7 +66,7 @@ export async function checkServe(
 }
 
 async function checkAnswers({ agents }: GatewayConfig): Promise<Finding[]> {
-  const asked = await askAgents(agents);
+  const asked = await probeAgents(agents);
   return asked.map(({ name, ok, says }) => ({ part: `agent ${name}`, ok, says }));
 }
 
@@ -88,7 +88,7 @@ async function checkCases(policy: string | undefined): Promise<Finding[]> {
 }
 
 /** Says which folder cannot be made, and why: of a read-only disk, making one says that it is not there. */
-export function assertPlaces({ keyDirectory, receipts }: GatewayConfig): void {
+export function assertLocations({ keyDirectory, receipts }: GatewayConfig): void {
   assertPlace(keyDirectory);
   if (receipts.store.startsWith(EMBEDDED)) assertPlace(receipts.store.slice(EMBEDDED.length));
 }

@@ -1,16 +1,18 @@
 import { CountersignError } from "@countersign/core";
 import { loadConfig } from "@countersign/gateway";
 import type { GatewayConfig } from "@countersign/gateway";
-import { isThere } from "../files/is-there.js";
+import { pathExists } from "../files/path-exists.js";
 import { readText } from "../files/read-file.js";
 import "./errors.js";
 
-/** Where a configuration is looked for when none is named. */
+/** The default path of the configuration. */
 export const CONFIG_FILE = "countersign.yaml";
 
-/** The configuration, if there is one: nobody has to have one, but one that was asked for by name must be there. */
+/**
+ * Reads the configuration, if there is one. The default file is optional; a file named by option must exist.
+ */
 export function readConfiguration(file: string): GatewayConfig | undefined {
-  if (isThere(file)) {
+  if (pathExists(file)) {
     return loadConfig(readText(file), { file, environment: process.env });
   }
   if (file === CONFIG_FILE) return undefined;

@@ -6,7 +6,7 @@ import { readPort } from "./capture/arguments.js";
 
 type DemoFlags = { port: number; json?: boolean };
 
-/** Why a port cannot be had. */
+/** Reasons why a port is unavailable. */
 const PORT_FAILURES: ReadonlyMap<string, string> = new Map([
   ["EADDRINUSE", "is taken"],
   ["EACCES", "may not be used by this user"],

@@ -2,13 +2,13 @@ import "@countersign/core";
 
 declare module "@countersign/core" {
   interface ErrorFacts {
-    /** There is no configuration file where one was looked for. */
+    /** The configuration file does not exist. */
     ERR_CLI_NO_CONFIG: { file: string };
     /** Nothing says which file of revocations the gateway reads. */
     ERR_CLI_NO_REVOCATIONS: { config: string };
     /** The name of an API key's holder would not fit into the file of keys. */
     ERR_CLI_KEY_NAME: Record<string, never>;
-    /** There is no receipt store where one was looked for. */
+    /** The receipt store does not exist. */
     ERR_CLI_NO_STORE: { store: string };
     /** A time on the command line cannot be read. */
     ERR_CLI_TIME: { text: string };
@@ -20,9 +20,9 @@ declare module "@countersign/core" {
     ERR_CLI_NO_CHECKPOINT: Record<string, never>;
     /** A file named on the command line is not there. */
     ERR_CLI_NO_FILE: { file: string };
-    /** A directory named on the command line is no export. */
+    /** A directory named on the command line is not an export. */
     ERR_CLI_NO_EXPORT: { directory: string };
-    /** A proof was given with something that is no log entry. */
+    /** A proof was given with a file that is not a log entry. */
     ERR_CLI_NOT_ENTRY: { file: string };
     /** A proof cannot be checked without the log's key. */
     ERR_CLI_NO_LOG_KEY: Record<string, never>;

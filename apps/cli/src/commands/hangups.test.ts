@@ -8,7 +8,7 @@ afterEach(() => {
   }
 });
 
-test("hangups that come too early are kept, as one, until somebody follows", () => {
+test("early hangups are kept, as one, until a listener follows", () => {
   const hangups = listenToHangups();
   let calls = 0;
   process.emit("SIGHUP");

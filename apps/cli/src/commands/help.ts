@@ -13,7 +13,7 @@ export function registerHelp(program: Command): void {
         const next = found.commands.find((command) => command.name() === word);
         if (next === undefined) {
           const name = words.join(" ");
-          program.error(`error: there is no command '${name}'`, {
+          program.error(`error: unknown command '${name}'`, {
             code: "commander.unknownCommand",
           });
         }

@@ -23,7 +23,7 @@ test.each([
   expect(JSON.parse(out)).toMatchObject({ agents: [{ name: "main", url: agent, transport }] });
 });
 
-test("an agent that is no address is refused by the name of its option, and nothing is written", async () => {
+test("an agent that is not an address is refused by the name of its option, and nothing is written", async () => {
   for (const agent of ["foo", "ftp://127.0.0.1/"]) {
     await expect(runProgram("init", join(home, "no"), "--agent", agent)).rejects.toMatchObject({
       code: "commander.invalidArgument",

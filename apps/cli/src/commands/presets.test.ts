@@ -58,7 +58,7 @@ test.each(Object.entries(PRESETS))(
   },
 );
 
-test("a framework that nobody measured is refused by the name of its option", async () => {
+test("an unknown framework is refused by the name of its option", async () => {
   await expect(runProgram("init", join(home, "no"), "--for", "unknown")).rejects.toMatchObject({
     message: expect.stringContaining("--for"),
   });

@@ -1,4 +1,4 @@
-/** What one framework needs to be open besides the starter policy, and what `countersign.yaml` says about it. */
+/** The rules that one framework needs on top of the starter policy, and its lines in `countersign.yaml`. */
 export type Preset = {
   /** As people know it. */
   readonly title: string;

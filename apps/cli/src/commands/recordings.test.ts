@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { runProgram } from "../testing/run-program.js";
 import { PRESETS } from "./presets.js";
 
-// What real frameworks sent (`npm run test:interop -- --write` records it), replayed behind the gateway.
+// Recordings of real frameworks (`npm run test:interop -- --write`), replayed behind the gateway.
 const FOLDER = fileURLToPath(new URL("../../../../interop/recordings/", import.meta.url));
 const NAMES = readdirSync(FOLDER).map((file) => file.replace(".agui.jsonl", ""));
 /** Recordings of what needs the preset of another name. */

@@ -13,7 +13,7 @@ export function namesOfOneAddress(agents: readonly Addressed[]): string[][] {
   return [...groups.values()].filter(({ length }) => length > 1);
 }
 
-/** Where an address leads, whatever transport and credential it names. */
+/** The host and port of an address, without transport and credential. */
 function placeOf({ protocol, hostname, port, pathname, search }: URL): string {
   const isSecure = protocol === "https:" || protocol === "wss:";
   const host = LOOPBACK.has(hostname) ? "localhost" : hostname;

@@ -106,7 +106,7 @@ test.runIf(isBuilt)(
   async () => {
     const fifo = join(home, "stalled.fifo");
     spawnSync("mkfifo", [fifo]);
-    // Open for both ends: nobody reads, and nobody hangs up.
+    // Both ends are open: the pipe has no reader and never closes.
     const end = openSync(fifo, "r+");
     const { child, exit, run } = await start("stalled", ["ignore", end, "ignore"]);
     // More than the 64 KiB that a pipe takes.

@@ -269,7 +269,7 @@ test.runIf(existsSync("/proc/1"))(
   "a folder that cannot be made is told at the start as --check tells it, by the folder that is there",
   async () => {
     const file = join(home, "unmakeable.yaml");
-    // Nobody, not even root, may write to a directory of this kind.
+    // No user, not even root, may write to a directory of this kind.
     const place = "/proc/1/fdinfo";
     await writeFile(
       file,

@@ -12,10 +12,10 @@ import { readText } from "../files/read-file.js";
 import { EXIT } from "../output/failure.js";
 import { printJson, printLine } from "../output/print.js";
 import { VERSION } from "../output/version.js";
-import { assertPlaces, checkServe, compileServedPolicy } from "./check-serve.js";
+import { assertLocations, checkServe, compileServedPolicy } from "./check-serve.js";
 import "./errors.js";
 import { listenToHangups } from "./hangups.js";
-import { shownAddress } from "./shown-address.js";
+import { displayAddress } from "./display-address.js";
 
 type ServeFlags = {
   config: string;
@@ -90,10 +90,10 @@ async function serve(flags: ServeFlags): Promise<void> {
   }
   const hangups = listenToHangups();
   checkPolicy(config.policyFile);
-  assertPlaces(config);
+  assertLocations(config);
   tuneMemory();
   const journal = createJournal(config.log);
-  // Whoever reads what is said here may go away before we do.
+  // The reader of this output may exit before the gateway.
   process.stderr.on("error", () => {});
   const running = await startGateway(config, {
     journal,
@@ -115,9 +115,9 @@ async function serve(flags: ServeFlags): Promise<void> {
 const LAST_LINES_MS = 2000;
 
 /**
- * Events live for milliseconds, streams for minutes. From the first, V8 learns to make some objects of every event among the
- * old at once, where they keep others alive until the next great collection: seven times as much outlived each
- * small one, and its pauses were twice as long.
+ * Events live for milliseconds, streams for minutes. V8 learns from the streams to allocate some objects of
+ * every event in the old generation. There they keep others alive until the next major collection. Seven
+ * times as much survived each minor one, and its pauses were twice as long.
  */
 function tuneMemory(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
@@ -175,7 +175,7 @@ function greet(running: RunningGateway, config: GatewayConfig, journal: Journal)
 async function check(config: GatewayConfig, flags: ServeFlags): Promise<void> {
   const agents = config.agents.map(({ name, url, transport }) => ({
     name,
-    url: shownAddress(url),
+    url: displayAddress(url),
     transport,
   }));
   if (flags.ask === true && flags.json !== true) {

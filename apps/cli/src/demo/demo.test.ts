@@ -177,7 +177,7 @@ test("on the usual port of the web the page's origin has no port", async () => {
     return Promise.reject(new Error("seen"));
   };
   const failure = await startDemo(80, { start }).catch((error: NodeJS.ErrnoException) => error);
-  // Not everybody may take port 80, and it may be taken; whoever gets it must get past the configuration.
+  // Port 80 may be forbidden or in use; with either, the configuration must have been accepted.
   const isRefused = "syscall" in failure && failure.syscall === "listen";
   expect(isRefused ? expected : origins).toEqual(expected);
 });

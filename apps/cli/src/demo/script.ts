@@ -6,7 +6,7 @@ export type Step = AgUiEvent | number;
 /** Notifications the agent fires in a row: a person would switch them off after the third. */
 const FLOOD = 24;
 
-/** What the support agent sends for one request: the useful part, and what it should not do. */
+/** The events of the support agent for one request: the useful part, and its violations. */
 export function* playSupportAgent(input: RunAgentInput): Generator<Step> {
   const last = input.messages.at(-1);
   yield {

@@ -20,12 +20,12 @@ export type Demo = {
 
 const SESSION_SECONDS = 3600;
 
-/** What the demo's page may have opened: one dialog, some notifications, and its own state. */
+/** The scopes of the demo's page: one dialog, some notifications, and its own state. */
 const SCOPES = ["ui:submit:modal:confirm-refund", "ui:alert:toast:default", "ui:mutate:*"];
 
-/** What a demo is started with, for tests that let it fail. */
+/** Options for tests that make the demo fail. */
 export type DemoOptions = {
-  /** Where its folder is made; default: the system's place for what is temporary. */
+  /** The parent of its folder; the system's temporary directory by default. */
   readonly parent?: string;
   readonly start?: typeof startGateway;
 };

@@ -29,7 +29,7 @@ function read(file: string): JsonObject {
   return value as JsonObject;
 }
 
-/** What stands at a path of names and places. */
+/** The value at a path of keys and indexes. */
 function at(value: JsonValue | undefined, ...path: (string | number)[]): JsonValue | undefined {
   return path.reduce<JsonValue | undefined>(
     (inner, name) => (inner as Record<string | number, JsonValue> | undefined)?.[name],
@@ -105,7 +105,7 @@ test("ports and paths of the probes and of the service are those of the gateway"
   expect(config.control.host).toBe("127.0.0.1");
 });
 
-test("anybody reaches the data plane, and only gateways the port on which they ask each other", () => {
+test("every client reaches the data plane, and only gateways reach the peer port", () => {
   const rules = at(read("network-policy.yaml"), "spec", "ingress") as JsonObject[];
   expect(rules.map(({ ports, from }) => [ports, from])).toEqual([
     [[{ port: "data" }], undefined],

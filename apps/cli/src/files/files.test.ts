@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeFailure } from "../output/failure.js";
-import { isThere } from "./is-there.js";
+import { pathExists } from "./path-exists.js";
 import { readText } from "./read-file.js";
 
 const BIN = new URL("../../bin/countersign.js", import.meta.url).pathname;
@@ -33,15 +33,15 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 test("only what is not there is not there: every other cause is told", () => {
-  expect([isThere(home), isThere(path("absent")), isThere(path("absent/too"))]).toEqual([
+  expect([pathExists(home), pathExists(path("absent")), pathExists(path("absent/too"))]).toEqual([
     true,
     false,
     false,
   ]);
-  expect(() => isThere(path("loop"))).toThrow("ELOOP");
+  expect(() => pathExists(path("loop"))).toThrow("ELOOP");
 });
 
-/** What reading a path is answered with. */
+/** The result of reading a path. */
 function failureOf(file: string): { code?: string; message: string } {
   try {
     readText(file);
@@ -51,7 +51,7 @@ function failureOf(file: string): { code?: string; message: string } {
   throw new TypeError(`${file} was read`);
 }
 
-test("only files are read: a folder, a pipe nobody writes to, a device and a link to itself are told", () => {
+test("only files are read: a folder, a pipe without a writer, a device and a link to itself are refused", () => {
   spawnSync("mkfifo", [path("pipe")]);
   symlinkSync("/dev/zero", path("zero"));
   for (const [file, is] of [

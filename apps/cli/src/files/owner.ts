@@ -10,10 +10,11 @@ import {
 import { dirname, resolve } from "node:path";
 
 /**
- * Gives a file or folder that root has just made to the owner of the folder it lies in: a gateway that runs as that
- * user could not read it otherwise. Does nothing for other users.
+ * Gives a file or folder that root has just made to the owner of the folder it lies in: a gateway that runs
+ * as that user could not read it otherwise. Does nothing for other users.
  *
- * A folder's owner may put a link in the file's place meanwhile; neither kind leads to a file of somebody else.
+ * A folder's owner may replace the file with a link meanwhile; neither kind of link reaches another user's
+ * file.
  */
 export function giveToFolderOwner(path: string): void {
   if (process.getuid?.() !== 0) return;

@@ -8,8 +8,8 @@ const STEP_BYTES = 64 * 1024;
 const WAIT_MS = 10;
 
 /**
- * The bytes of a file, or of standard input for `-`; an error of the system always names the file. A pipe that nobody
- * writes to would be waited for, a device read for ever: what is named must be a file, and none is read without a bound.
+ * Reads a file, or standard input for `-`, up to a limit; a system error always names the file. The path must
+ * be a regular file: a pipe without a writer would block, and a device never ends.
  */
 export function readBytes(file: string, maxBytes = MAX_BYTES): Buffer {
   try {

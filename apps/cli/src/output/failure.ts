@@ -33,7 +33,7 @@ function describeUsage({ code, message }: CommanderError): { code: string; messa
   return { code, message: isHelp ? "a command is missing" : message.replace(/^error: /, "") };
 }
 
-/** What to do next, for codes whose message cannot know it. */
+/** The next step, for codes whose message cannot name it. */
 const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
   [
     "ERR_STORE_LOCKED",
@@ -54,7 +54,7 @@ const SYSTEM_FAILURES: ReadonlyMap<string, string> = new Map([
   ["EADDRNOTAVAIL", "is not an address of this machine"],
 ]);
 
-/** What keeps a database from being reached. */
+/** Reasons why a database is unreachable. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",

@@ -8,7 +8,7 @@ const OURS = new RegExp(`(${ESCAPE}\\[(?:[12]|22|3\\d)m|[\n\t])`, "u");
  * Lines in which only our colours are left of what a terminal obeys. Verbs write out names of others' themselves, for a
  * name must not make a line of its own; here the rest is caught, whatever file or peer it came from.
  */
-export function shownLines(text: string): string {
+export function displayLines(text: string): string {
   // Every second piece is one of ours.
   const pieces = text.split(OURS);
   return pieces.map((piece, index) => (index % 2 === 1 ? piece : printableText(piece))).join("");
@@ -16,7 +16,7 @@ export function shownLines(text: string): string {
 
 /** Writes one line for people. */
 export function printLine(text: string): void {
-  process.stdout.write(`${shownLines(text)}\n`);
+  process.stdout.write(`${displayLines(text)}\n`);
 }
 
 /** Writes one JSON document for machines. */

@@ -37,7 +37,7 @@ test("output that cannot be written for another cause is told, and fails", () =>
   expect(seen).toEqual(["ENOSPC", 2]);
 });
 
-test("a gateway stays when nobody reads its output", () => {
+test("a gateway keeps running without a reader of its output", () => {
   const { stream, seen } = watch(true);
   stream.emit("error", broken("EPIPE"));
   expect(seen).toEqual([]);

@@ -1,19 +1,19 @@
 import type { Writable } from "node:stream";
 
-/** What ends a command whose output has nowhere to go. */
-export type Ending = {
-  /** Told of an error of the output that is no reader's going away. */
+/** The exit of a command whose output has no reader. */
+export type ExitHandlers = {
+  /** Called on an output error other than a closed reader. */
   readonly report: (error: Error) => number;
   readonly exit: (code: number) => void;
 };
 
 /**
- * Ends a command quietly when the reader of its output goes away, as `head` does: what it has done is done, and there
- * is nobody to tell. The exit code is the one it would have had. A command that is there to run on stays.
+ * Ends a command quietly when the reader of its output exits, as `head` does. The exit code is the one the
+ * command would have had. A long-running command continues.
  */
 export function endWithReader(
   streams: readonly Writable[],
-  { report, exit }: Ending,
+  { report, exit }: ExitHandlers,
   staysWithout = false,
 ): void {
   for (const stream of streams) {

@@ -54,7 +54,7 @@ function describe(finding: Finding): string {
 function overrides(severities: ValidAgUiOptions["severities"] = {}): Map<RuleId, SeverityOverride> {
   const map = new Map<RuleId, SeverityOverride>();
   for (const [rule, severity] of Object.entries(severities)) {
-    if (!isRuleId(rule)) throw new TypeError(`there is no rule ${rule}`);
+    if (!isRuleId(rule)) throw new TypeError(`unknown rule ${rule}`);
     map.set(rule, severity);
   }
   return map;

@@ -83,7 +83,7 @@ test("inspect without an issuer describes and says that nothing was verified", a
   expect(out).toContain("not verified");
 });
 
-test("a token names its principal, or is asked for in words; it is valid for nobody else", async () => {
+test("a token names its principal, or a flag allows one without; it is valid only for that principal", async () => {
   const flags = ["--key", path("issuer.pem"), "--agent", "support", "--scope", "ui:display:*"];
   for (const session of [[], ["--session", "s1"]]) {
     await expect(run("issue", ...flags, ...session)).rejects.toMatchObject({

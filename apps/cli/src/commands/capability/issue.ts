@@ -15,7 +15,7 @@ import { printIssued } from "./report.js";
 
 const EXAMPLE = `
 A scope is ui:<classification>:<component_type>[:<component_id>]; * stands for everything in its place.
-A token that names a principal is valid for nobody else, whoever uses the session. GET /v1/sessions/ID and the
+A token that names a principal is valid only for that principal, also when another user has the session. GET /v1/sessions/ID and the
 answer of POST /v1/capabilities name the owner of a session.
 The token is the last line, so that it can be piped.
 
@@ -53,7 +53,10 @@ export function registerIssue(group: Command): void {
       "-p, --principal <name>",
       "the one principal it is valid for: jwt:ISSUER SUBJECT or key:NAME",
     )
-    .option("--for-unowned-session", "allow a token without --principal: whoever uses the session")
+    .option(
+      "--for-unowned-session",
+      "allow a token without --principal: valid for any user of the session",
+    )
     .requiredOption("--scope <scope>", "what it allows; may be repeated", collect)
     .addOption(
       new Option("--expires <time>", "how long it lasts, like 90s, 15m, 8h, 7d")
@@ -74,7 +77,7 @@ async function issue(flags: Flags): Promise<void> {
   if (flags.principal === undefined && flags.forUnownedSession !== true) {
     throw new CountersignError(
       "ERR_CAPABILITY_NO_PRINCIPAL",
-      "The token names no principal: whoever uses the session first could use it. Fix: name its user with --principal, or add --for-unowned-session.",
+      "The token names no principal: the first user of the session could use it. Fix: name its user with --principal, or add --for-unowned-session.",
       { option: "--principal" },
     );
   }

@@ -23,7 +23,7 @@ export function printDescription(token: CapabilityDescription, now: number): voi
     ["issuer", token.issuer],
     [token.format === "chio" ? "subject" : "agent", token.subject],
     ["session", token.sessionId ?? (token.format === "chio" ? "see its grants" : "every session")],
-    ["principal", token.principal ?? "whoever uses the session"],
+    ["principal", token.principal ?? "any user of the session"],
     [
       "valid",
       `${formatTime(token.notBefore)} to ${formatTime(token.expiresAt)} (${left(token, now)})`,

@@ -12,7 +12,7 @@ import { openSharedRevocations } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { readText } from "../../files/read-file.js";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { giveToFolderOwner, makeFolder } from "../../files/owner.js";
 import { printJson, printLine } from "../../output/print.js";
 import { CONFIG_FILE, readConfiguration } from "../configuration.js";
@@ -93,7 +93,7 @@ function appendTo(
   revocations: readonly Revocation[],
   makesFolder: boolean,
 ): { added: string[]; count: number } {
-  const isNew = !isThere(file);
+  const isNew = !pathExists(file);
   const before = isNew ? "" : readText(file);
   const list = createRevocationList(parseRevocations(before));
   const missing = revocations.filter(({ capability_id: id }) => !list.isRevoked(id));
@@ -115,7 +115,7 @@ type Places = {
   readonly database?: { readonly url: string; readonly name: string };
 };
 
-/** Where the gateway looks: a revocation written elsewhere would be reported and never count. */
+/** The file that the gateway reads: it would never see a revocation written elsewhere. */
 function placesOf({ file: named, config }: Flags): Places {
   if (named !== undefined) return { file: named };
   const configuration = readConfiguration(config);

@@ -19,7 +19,7 @@ import type {
 } from "@countersign/inspect";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { requireFolder } from "../../files/require-folder.js";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
@@ -121,9 +121,9 @@ function examineTarget(target: string, flags: Flags): Promise<DoctorReport> {
   const severities = flags.severity ?? new Map();
   if (target === "-") return examineRecording("standard input", process.stdin, { severities });
   if (!/^(?:https?|wss?):\/\//i.test(target)) {
-    if (/^(?:localhost|[\w.-]+:\d+)(?:[/:?]|$)/i.test(target) && !isThere(target)) {
+    if (/^(?:localhost|[\w.-]+:\d+)(?:[/:?]|$)/i.test(target) && !pathExists(target)) {
       throw new TypeError(
-        `there is no file ${target}; an address begins with http:// or ws://, as in http://${target}`,
+        `no such file: ${target}; an address begins with http:// or ws://, as in http://${target}`,
       );
     }
     // A directory opens and fails only when it is read; say it before anything is printed.
@@ -154,7 +154,7 @@ function collectSeverity(
   before: Map<RuleId, SeverityOverride> = new Map(),
 ): Map<RuleId, SeverityOverride> {
   const [rule = "", severity = ""] = text.split("=");
-  if (!isRuleId(rule)) throw new InvalidArgumentError(`there is no rule ${rule}; see docs/rules/`);
+  if (!isRuleId(rule)) throw new InvalidArgumentError(`unknown rule ${rule}; see docs/rules/`);
   if (severity !== "off" && !isSeverity(severity))
     throw new InvalidArgumentError("write rule=error, warning, note or off");
   return new Map([...before, [rule, severity]]);

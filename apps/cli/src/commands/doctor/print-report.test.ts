@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { examine } from "@countersign/inspect";
-import { shownLines } from "../../output/print.js";
+import { displayLines } from "../../output/print.js";
 import { formatReport } from "./print-report.js";
 
 test("what a server calls itself, in its certificate or its answer, is shown and never obeyed", async () => {
   const evil = "evil\u001b[2J\u009b31m\u202e\n\u2066x";
-  // An address at which nobody listens gives a whole report without a network.
+  // A port without a listener gives a whole report without a network.
   const report = await examine("http://127.0.0.1:1/", { timeoutMs: 1000 });
   const text = formatReport({
     ...report,
@@ -22,5 +22,5 @@ test("what a server calls itself, in its certificate or its answer, is shown and
     exchange: { method: "POST", status: 500, excerpt: evil },
   });
   expect(text).toContain("evil");
-  expect(shownLines(text)).toBe(text);
+  expect(displayLines(text)).toBe(text);
 });

@@ -42,7 +42,7 @@ export function formatReport(report: DoctorReport): string {
         ];
         const text = where.filter((part) => part !== "").join(" ");
         // Text of the agent's must not move the cursor or change colours.
-        if (text !== "") parts.push(pc.dim(`    at ${shown(text)}`));
+        if (text !== "") parts.push(pc.dim(`    at ${printable(text)}`));
       }
       parts.push(`    Fix: ${finding.mend}`, pc.dim(`    docs/${finding.page}`));
     }
@@ -70,7 +70,7 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
       );
       if (own !== undefined)
         facts.push(
-          `certificate ${shown(own.subject)} by ${shown(own.issuer)}, valid to ${own.validTo}`,
+          `certificate ${printable(own.subject)} by ${printable(own.issuer)}, valid to ${own.validTo}`,
         );
     }
   }
@@ -80,13 +80,13 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
       `${exchange.method} → ${exchange.status}${version}, ${times(["preflight", "upgrade", "request", "stream"])}`,
     );
     if (exchange.excerpt !== undefined && exchange.excerpt !== "")
-      facts.push(`answer: ${shown(exchange.excerpt).slice(0, 120)}`);
+      facts.push(`answer: ${printable(exchange.excerpt).slice(0, 120)}`);
   }
   if (layer === 3 && stream !== undefined) {
     const version =
       stream.protocolVersion === undefined
         ? ""
-        : `, declares ${shown(stream.protocolVersion).slice(0, 20)}`;
+        : `, declares ${printable(stream.protocolVersion).slice(0, 20)}`;
     facts.push(
       `${stream.events} events, ${stream.runs} runs, speaks ${stream.dialect}${version}, uses ${stream.features.join(", ") || "nothing"}`,
       describeEmitter(stream.emitter),
@@ -95,7 +95,7 @@ function layerFacts(report: DoctorReport, layer: number): string[] {
   if (layer === 3 && capabilities !== undefined) {
     const { isValid, groups, problem = "" } = capabilities;
     facts.push(
-      `capabilities: ${shown(isValid ? groups.join(", ") || "none named" : problem).slice(0, 200)}`,
+      `capabilities: ${printable(isValid ? groups.join(", ") || "none named" : problem).slice(0, 200)}`,
     );
   }
   return facts.map((fact) => pc.dim(`  ${fact}`));
@@ -130,6 +130,6 @@ function formatBytes({ bytes }: DoctorReport): string {
 }
 
 /** Text of the agent's as one line that a terminal only shows. */
-function shown(text: string): string {
+function printable(text: string): string {
   return printableText(stripVTControlCharacters(text).replaceAll(/\s+/gu, " "));
 }

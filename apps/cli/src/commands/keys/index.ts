@@ -3,17 +3,17 @@ import { CountersignError } from "@countersign/core";
 import { KEY_FILES, openKey, openKeyHistory, writeLogKey } from "@countersign/gateway";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { giveToFolderOwner, makeFolder } from "../../files/owner.js";
 import { printLine } from "../../output/print.js";
 import "../errors.js";
-import { addPlaceFlags, findPlace, logSize } from "../receipts/place.js";
-import type { Place, PlaceFlags } from "../receipts/place.js";
+import { addLocationFlags, findLocation, logSize } from "../receipts/location.js";
+import type { Location, LocationFlags } from "../receipts/location.js";
 import { printApiKey } from "./api-key.js";
 import { printPublicKeys } from "./public-keys.js";
 import { rotateKey } from "./rotate.js";
 
-type Flags = PlaceFlags & { rotate?: boolean; json?: boolean };
+type Flags = LocationFlags & { rotate?: boolean; json?: boolean };
 
 const NEW_EXAMPLE = `
 Rotation needs the gateway to be stopped: the new key signs from the next entry on, and the old key hands over
@@ -42,14 +42,14 @@ export function registerKeys(program: Command): void {
   const group = program
     .command("keys")
     .description("the keys receipts and checkpoints are signed with, and API keys for clients");
-  addPlaceFlags(
+  addLocationFlags(
     group.command("new").description("make the keys of a gateway, or rotate the receipt key"),
   )
     .option("--rotate", "replace the receipt key; the old one signs the hand-over")
     .option("--json", "for machines")
     .addHelpText("after", NEW_EXAMPLE)
     .action(async (flags: Flags) => {
-      const place = findPlace(flags);
+      const place = findLocation(flags);
       const json = flags.json === true;
       if (flags.rotate === true) {
         const retired = await rotateKey(place, Date.now());
@@ -60,10 +60,10 @@ export function registerKeys(program: Command): void {
       }
       await printPublicKeys(place, json);
     });
-  addPlaceFlags(group.command("show").description("the public keys, for auditors to compare"))
+  addLocationFlags(group.command("show").description("the public keys, for auditors to compare"))
     .option("--json", "for machines")
     .addHelpText("after", SHOW_EXAMPLE)
-    .action(async (flags: Flags) => printPublicKeys(findPlace(flags), flags.json === true));
+    .action(async (flags: Flags) => printPublicKeys(findLocation(flags), flags.json === true));
   addApiVerb(group);
 }
 
@@ -77,8 +77,8 @@ function addApiVerb(group: Command): void {
     .action((name: string, flags: { json?: boolean }) => printApiKey(name, flags.json === true));
 }
 
-async function makeKeys(place: Place): Promise<void> {
-  if (isThere(join(place.keyDirectory, "receipts.pem"))) {
+async function makeKeys(place: Location): Promise<void> {
+  if (pathExists(join(place.keyDirectory, "receipts.pem"))) {
     throw new CountersignError(
       "ERR_CLI_KEYS_EXIST",
       `${place.keyDirectory} has keys already; \`keys new --rotate\` replaces the receipt key`,

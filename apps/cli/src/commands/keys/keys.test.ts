@@ -45,7 +45,7 @@ test("keys are made once, readable by their owner only, and shown without being 
   expect(shown.out).toContain(`--log-key "${made.log}" --key ${made.receipts}`);
 });
 
-test("after rotations an export verifies for whoever trusts the first key, and only so", async () => {
+test("after rotations an export verifies with the first key as trusted key, and only so", async () => {
   const first = await keys("new");
   await gateway.append(0, 10);
   const second = await keys("new", "--rotate");
@@ -141,7 +141,7 @@ test.runIf(isRoot)(
     await gateway.append(0, 3);
     for (const file of [gateway.path(""), ...everything()]) lchownSync(file, NOBODY, NOBODY);
     await keys("new", "--rotate");
-    // What a gateway compares its own with: an older copy of the keys does not start.
+    // A gateway compares its keys with these: it does not start with an older copy.
     const history = (place: string): string => readFileSync(gateway.path(place), "utf8");
     expect(history("store/keys.jsonl")).toBe(history("keys/keys.jsonl"));
     expect(everything().filter((file) => statSync(file).uid !== NOBODY)).toEqual([]);

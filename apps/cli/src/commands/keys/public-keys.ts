@@ -5,16 +5,16 @@ import { parseKeyHistory } from "@countersign/receipts";
 import type { KeyRecord } from "@countersign/receipts";
 import pc from "picocolors";
 import { readText } from "../../files/read-file.js";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
-import type { Place } from "../receipts/place.js";
+import type { Location } from "../receipts/location.js";
 
 /** Prints the public side of a key directory: what auditors compare with. */
-export async function printPublicKeys(place: Place, json: boolean): Promise<void> {
+export async function printPublicKeys(place: Location, json: boolean): Promise<void> {
   const historyFile = join(place.keyDirectory, KEY_FILES.history);
   const vkeyFile = join(place.keyDirectory, KEY_FILES.vkey);
-  if (!isThere(historyFile) || !isThere(vkeyFile)) throw noKeys(place);
+  if (!pathExists(historyFile) || !pathExists(vkeyFile)) throw noKeys(place);
   const records = parseKeyHistory(readText(historyFile));
   const [first] = records;
   const last = records.at(-1);
@@ -47,7 +47,7 @@ function printHistory(records: readonly KeyRecord[]): void {
 }
 
 /** There is nothing to show or to rotate. */
-export function noKeys(place: Place): CountersignError {
+export function noKeys(place: Location): CountersignError {
   return new CountersignError(
     "ERR_CLI_NO_KEYS",
     `${place.keyDirectory} has no keys yet; \`countersign keys new\` or the first start of the gateway makes them`,

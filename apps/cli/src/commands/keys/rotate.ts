@@ -16,20 +16,20 @@ import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import { readText } from "../../files/read-file.js";
 import "../errors.js";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { giveToFolderOwner } from "../../files/owner.js";
-import { isStoreDirectory, storeDirectory } from "../receipts/place.js";
-import type { Place } from "../receipts/place.js";
+import { isStoreDirectory, storeDirectory } from "../receipts/location.js";
+import type { Location } from "../receipts/location.js";
 import { noKeys } from "./public-keys.js";
 
 /**
  * Replaces the receipt key; gives the file that keeps the old one. Each step leaves files from which a
  * second call goes on: the next key first, then the signed hand-over, the key in use last.
  */
-export async function rotateKey(place: Place, now: number): Promise<string> {
+export async function rotateKey(place: Location, now: number): Promise<string> {
   const inUse = join(place.keyDirectory, "receipts.pem");
   const history = join(place.keyDirectory, KEY_FILES.history);
-  if (!isThere(inUse) || !isThere(history)) throw noKeys(place);
+  if (!pathExists(inUse) || !pathExists(history)) throw noKeys(place);
   return whileStopped(place, async (store) => {
     // Before anything is written: a hand-over in an older copy would be one that no store ever takes.
     if (store !== undefined) await assertNewestHistory(place.keyDirectory, store);
@@ -45,9 +45,9 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
     // From now on no gateway starts that still has the old key only.
     if (store !== undefined) await shareHistory(place.keyDirectory, store);
     const shared = join(storeDirectory(place) ?? "", KEY_FILES.history);
-    if (storeDirectory(place) !== undefined && isThere(shared)) giveToFolderOwner(shared);
+    if (storeDirectory(place) !== undefined && pathExists(shared)) giveToFolderOwner(shared);
     const retired = join(place.keyDirectory, `receipts-retired-${last?.number ?? 0}.pem`);
-    if (!isThere(retired)) {
+    if (!pathExists(retired)) {
       await copyFile(inUse, retired, constants.COPYFILE_EXCL);
       giveToFolderOwner(retired);
     }
@@ -58,18 +58,19 @@ export async function rotateKey(place: Place, now: number): Promise<string> {
 }
 
 async function nextKey(file: string): Promise<Ed25519Key> {
-  if (isThere(file)) return importPrivateKey(readText(file));
+  if (pathExists(file)) return importPrivateKey(readText(file));
   const key = generateKey();
   await writeFile(file, exportPrivateKeyPem(key), { mode: 0o600, flag: "wx", flush: true });
   return key;
 }
 
 /**
- * Runs while nobody can append to an embedded log, and while no gateway says that it is alive on PostgreSQL: an entry
- * signed with the old key behind the hand-over would make the log invalid for good. Without a log there is no store.
+ * Runs while no gateway can append: an embedded log is locked, and on PostgreSQL no gateway reports that it
+ * is alive. An entry signed with the old key after the rotation would make the log invalid for good. Without
+ * a log, the store does not exist either.
  */
 async function whileStopped<Result>(
-  place: Place,
+  place: Location,
   use: (store: ReceiptStore | undefined) => Promise<Result>,
 ): Promise<Result> {
   const directory = storeDirectory(place);
@@ -86,7 +87,7 @@ async function whileStopped<Result>(
   }
 }
 
-function openForWriting(place: Place, directory: string | undefined): Promise<ReceiptStore> {
+function openForWriting(place: Location, directory: string | undefined): Promise<ReceiptStore> {
   if (directory === undefined) {
     return openPostgresStore({ url: place.store, log: place.origin, connections: 1 });
   }
@@ -97,7 +98,7 @@ function openForWriting(place: Place, directory: string | undefined): Promise<Re
   });
 }
 
-function gatewayRuns({ store }: Place, what: string): CountersignError<"ERR_CLI_GATEWAY_RUNS"> {
+function gatewayRuns({ store }: Location, what: string): CountersignError<"ERR_CLI_GATEWAY_RUNS"> {
   const message = `${what}; stop all of them, rotate, and start them again with the new key directory`;
   return new CountersignError("ERR_CLI_GATEWAY_RUNS", message, { store });
 }

@@ -7,7 +7,7 @@ import "../errors.js";
 const ANSWER_MS = 10_000;
 /** More than any policy, resolved and with what is around it. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Where the admin token is looked for when no file is named. */
+/** The default path of the admin token. */
 export const TOKEN_VARIABLE = "COUNTERSIGN_ADMIN_TOKEN";
 
 /** The document of the policy that decides at a gateway, asked through its control plane. */
@@ -21,18 +21,18 @@ export async function readRunningPolicy(
     throw failure(url, "the admin token would travel in clear; use https, or a tunnel");
   }
   try {
-    // Whoever answers may not lead the token somewhere else.
+    // A redirect would send the token to another server.
     const response = await fetch(url, {
       redirect: "error",
       headers: { authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    if (response.status === 401) throw failure(url, "the admin token does not count there");
+    if (response.status === 401) throw failure(url, "the gateway rejects the admin token");
     if (!response.ok) throw failure(url, `it answered ${response.status}`);
     const answer = parseJson(await readBounded(response, url));
     const document = isJsonObject(answer) ? answer["document"] : undefined;
     if (document === undefined || !isJsonObject(document)) {
-      throw failure(url, "what answers is no control plane");
+      throw failure(url, "the response is not a control plane's");
     }
     return document;
   } catch (error) {

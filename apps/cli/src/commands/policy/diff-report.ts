@@ -6,7 +6,11 @@ import { printableText } from "@countersign/core";
 import { printPartial, printSamples } from "./replay-report.js";
 
 /** A policy as the first lines name it. */
-export type Named = { readonly source: string; readonly hash: string; readonly mode: string };
+export type PolicyVersion = {
+  readonly source: string;
+  readonly hash: string;
+  readonly mode: string;
+};
 
 const PAINT: Readonly<Record<Effect, (text: string) => string>> = {
   looser: pc.yellow,
@@ -18,7 +22,7 @@ const PAINT: Readonly<Record<Effect, (text: string) => string>> = {
 const MEANS: Readonly<Record<Effect, string>> = {
   looser: "more passes than before, nothing less",
   stricter: "less passes than before, nothing more",
-  both: "some things open and others close, or nobody can tell",
+  both: "some events pass that did not, others no longer do, or the effect is unknown",
   same: "nothing else passes than before",
 };
 
@@ -27,8 +31,8 @@ const WIDTH = "stricter".length;
 
 /** Prints what lies between two policies. */
 export function printDiff(
-  before: Named,
-  after: Named,
+  before: PolicyVersion,
+  after: PolicyVersion,
   { verdict, blocks }: PolicyDiff,
   recorded: (ReplayReport & { readonly unused: number }) | undefined,
 ): void {
@@ -58,7 +62,7 @@ function printRecorded(report: ReplayReport & { readonly unused: number }): void
   printSamples(report.samples);
 }
 
-function describe({ source, hash, mode }: Named): string {
+function describe({ source, hash, mode }: PolicyVersion): string {
   return `${printableText(source)}, ${mode}, hash ${hash.slice(0, 16)}…`;
 }
 

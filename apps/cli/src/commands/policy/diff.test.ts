@@ -24,7 +24,7 @@ const file = (name: string, text: string): string => {
 const BEFORE = "ag_ui: { allow_display_without_capability: true }\n";
 const AFTER = `${BEFORE}ag_ui_classify: { state: [{ match: "/ui/**", classification: display }] }\n`;
 
-test("what a policy opens is told by block and as a whole, and fails where that is asked for", async () => {
+test("the diff reports what a policy opens by block and as a whole, and fails with --fail-on", async () => {
   const [before, after] = [file("a.yaml", BEFORE), file("b.yaml", AFTER)];
   const { code, out } = await run("policy", "diff", before, after);
   expect(code).toBe(0);

@@ -9,8 +9,8 @@ import { printJson } from "../../output/print.js";
 import { CONFIG_FILE, readConfiguration } from "../configuration.js";
 import { readRunningPolicy, TOKEN_VARIABLE } from "./control-policy.js";
 import { printDiff } from "./diff-report.js";
-import type { Named } from "./diff-report.js";
-import { judgeAgain, wholeNumber } from "./judge-again.js";
+import type { PolicyVersion } from "./diff-report.js";
+import { reevaluate, wholeNumber } from "./reevaluate.js";
 import { compileLoaded, compilePolicyFile } from "./policy-file.js";
 
 const EXAMPLE = `
@@ -28,7 +28,7 @@ Example:
   $ countersign policy diff next.yaml --fail-on looser   # against the running gateway
 `;
 
-/** What `--fail-on` may name, and the verdicts that meet it. */
+/** The values of `--fail-on`, and the verdicts that each includes. */
 const FAILS: Readonly<Record<string, readonly Effect[]>> = {
   looser: ["looser", "both"],
   stricter: ["stricter", "both"],
@@ -83,7 +83,7 @@ async function diff(one: string, other: string | undefined, flags: Flags): Promi
   const recorded =
     flags.against === undefined
       ? undefined
-      : await judgeAgain(after, {
+      : await reevaluate(after, {
           source: flags.against,
           limit: wholeNumber(flags.limit),
           log: flags.log,
@@ -109,7 +109,7 @@ async function diff(one: string, other: string | undefined, flags: Flags): Promi
   });
 }
 
-function factsOf(source: string, { hash, mode }: CompiledPolicy): Named {
+function factsOf(source: string, { hash, mode }: CompiledPolicy): PolicyVersion {
   return { source, hash, mode };
 }
 
@@ -120,7 +120,7 @@ async function openPolicy(source: string, flags: Flags): Promise<CompiledPolicy>
   return compileLoaded(source, readPolicy(JSON.stringify(document), { file: source }));
 }
 
-/** Where the gateway of a configuration is steered from; one that listens everywhere is asked on this machine. */
+/** The control address of a configuration; for a gateway on all interfaces, this machine's. */
 function controlAddress(config: string): string {
   const { host, port } = readConfiguration(config)?.control ?? { host: "127.0.0.1", port: 8081 };
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;

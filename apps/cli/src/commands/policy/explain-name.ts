@@ -19,16 +19,16 @@ import "../errors.js";
 import { pageOf } from "./error-pages.js";
 import { describeEntry, targetOf, typeOf } from "../receipts/describe.js";
 import { findEntry } from "../receipts/find.js";
-import { findPlace, withStore } from "../receipts/place.js";
-import type { PlaceFlags } from "../receipts/place.js";
-import { isThere } from "../../files/is-there.js";
+import { findLocation, withStore } from "../receipts/location.js";
+import type { LocationFlags } from "../receipts/location.js";
+import { pathExists } from "../../files/path-exists.js";
 import { compilePolicyFile } from "./policy-file.js";
 
 /** The policy file where none is named. */
 export const DEFAULT_POLICY = "policy.yaml";
 
-/** Where receipts are, and the policy that lines are tried on. */
-export type ExplainFlags = PlaceFlags & { readonly policy: string };
+/** The location of the receipts, and the policy to test lines with. */
+export type ExplainFlags = LocationFlags & { readonly policy: string };
 
 /** A number in the log or the id of a receipt; behind its prefix stands an event's id, which may be an agent's choice. */
 const RECEIPT = /^(?:\d{1,15}|agui-.+)$/su;
@@ -40,7 +40,7 @@ export async function explainNamed(
   json: boolean,
 ): Promise<void> {
   if (RECEIPT.test(name)) {
-    const { bytes } = await withStore(findPlace(flags), (store) => findEntry(store, name));
+    const { bytes } = await withStore(findLocation(flags), (store) => findEntry(store, name));
     explainEntry(decodeEntry(bytes), flags, json);
     return;
   }
@@ -59,7 +59,7 @@ export async function explainNamed(
 
 /** The policy that lines are tried on: the one that is named, or the starter where none is there. */
 function policyOf({ policy }: ExplainFlags): PolicyDocument {
-  if (policy !== DEFAULT_POLICY || isThere(policy)) return compilePolicyFile(policy).document;
+  if (policy !== DEFAULT_POLICY || pathExists(policy)) return compilePolicyFile(policy).document;
   const starter = createRequire(import.meta.url).resolve(
     "@countersign/policy/policies/starter.yaml",
   );
@@ -94,12 +94,12 @@ export function listRules(json: boolean): void {
     );
 }
 
-/** What a problem document says beside its code: where, and what helps just there. */
-export type Told = { readonly pointer?: string; readonly remedy?: string };
+/** The pointer and the remedy of a problem document. */
+export type ProblemDetails = { readonly pointer?: string; readonly remedy?: string };
 
 /** Explains a code, with what a problem document adds to it. */
-export function explainErrorCode(code: string, json: boolean, told: Told = {}): void {
-  // What helps a client that was refused comes before what the page says to everybody.
+export function explainErrorCode(code: string, json: boolean, told: ProblemDetails = {}): void {
+  // The remedy for this refusal comes before the general one of the page.
   const [page, known] = [pageOf(code), explainCode(code)];
   const remedy = told.remedy ?? known?.remedy ?? page?.remedy;
   if (remedy === undefined) throw unknown(code);
@@ -138,11 +138,11 @@ function explainEntry(entry: LogEntry, flags: ExplainFlags, json: boolean): void
   }
   printLine(describeEntry(entry));
   printLine("");
-  if (rule === undefined) printLine("no rule spoke: the event was let through");
+  if (rule === undefined) printLine("no rule matched: the gateway forwarded the event");
   for (const one of [...(rule === undefined ? [] : [rule]), ...(entry.further_rules ?? [])]) {
     const known = explainName(one, policyOf(flags));
-    if (known === undefined) printLine(`${one} is no rule of this version`);
-    // What the receipt names has lines of its own, which are for nothing else.
+    if (known === undefined) printLine(`${one} is not a rule of this version`);
+    // The lines for this receipt fit only its own event.
     else printMeaning(named === undefined ? known : { ...known, openings: [] });
     printLine("");
   }
@@ -194,7 +194,7 @@ const MERGE = pc.dim(
 function unknown(name: string): CountersignError {
   return new CountersignError(
     "ERR_CLI_NOTHING_TO_EXPLAIN",
-    `"${name.slice(0, 64)}" is no rule, no code, no receipt and no other name of the product; \`policy explain --rules\` lists the rules, docs/errors.md every code`,
+    `"${name.slice(0, 64)}" is not a rule, a code, a receipt or another name of the product; \`policy explain --rules\` lists the rules, docs/errors.md every code`,
     { name },
   );
 }

@@ -16,8 +16,8 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
-import { addPlaceFlags } from "../receipts/place.js";
-import type { PlaceFlags } from "../receipts/place.js";
+import { addLocationFlags } from "../receipts/location.js";
+import type { LocationFlags } from "../receipts/location.js";
 import {
   DEFAULT_POLICY,
   explainErrorCode,
@@ -25,7 +25,7 @@ import {
   listRules,
   printOpenings,
 } from "./explain-name.js";
-import type { Told } from "./explain-name.js";
+import type { ProblemDetails } from "./explain-name.js";
 import { compilePolicyFile } from "./policy-file.js";
 import { readJson } from "./read-json.js";
 
@@ -49,7 +49,7 @@ Example:
   $ countersign policy explain --policy policy.yaml --event ask.json --scope ui:submit:modal
 `;
 
-type Flags = PlaceFlags & {
+type Flags = LocationFlags & {
   policy: string;
   event?: string;
   rules?: boolean;
@@ -82,7 +82,7 @@ export function registerExplain(group: Command): void {
     .option("--transport <transport>", "sse or websocket", "sse")
     .option("--inbound", "an envelope that comes from the browser")
     .option("--client-tool <name>", "a tool the client advertised; may be repeated", collect);
-  addPlaceFlags(command)
+  addLocationFlags(command)
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(explain);
@@ -151,7 +151,7 @@ function explainEvent(file: string, flags: Flags): void {
   if (opening !== undefined) printOpenings([{ opening }]);
 }
 
-/** What opens an event for everybody; nothing where the policy lets it through. */
+/** The lines that allow an event for every user; none where the policy allows it already. */
 function openEvent(
   document: PolicyDocument,
   value: JsonObject,
@@ -162,7 +162,7 @@ function openEvent(
 }
 
 /** A problem document of a gateway, which says more than the request it is about. */
-function readProblem(value: JsonValue): (Told & { code: string }) | undefined {
+function readProblem(value: JsonValue): (ProblemDetails & { code: string }) | undefined {
   if (!isJsonObject(value)) return undefined;
   const { type, code, pointer, remedy } = value;
   if (typeof code !== "string" || type !== `urn:countersign:problem:${code}`) return undefined;

@@ -9,7 +9,7 @@ import { readText } from "../../files/read-file.js";
 const readBeside: PolicyReader = (reference, from) => {
   const file = resolve(dirname(from), reference);
   try {
-    // Somebody else's text names it: a pipe without a writer would keep us waiting for good.
+    // An untrusted text names the file: a pipe without a writer would block for ever.
     return { file, text: readRegularFile(file, MAX_POLICY_BYTES).toString("utf8") };
   } catch (error) {
     if (isCountersignError(error)) throw error;

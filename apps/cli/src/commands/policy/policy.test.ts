@@ -159,7 +159,7 @@ test("explain says what a rule and a refusal mean, and lists every rule", async 
   const all = JSON.parse((await run("policy", "explain", "--rules", "--json")).out) as object[];
   expect(all.length).toBeGreaterThan(40);
   for (const name of ["gateway/nothing", "ERR_NOBODY_KNOWS", "x y"]) {
-    await expect(run("policy", "explain", name)).rejects.toThrow("is no rule, no code");
+    await expect(run("policy", "explain", name)).rejects.toThrow("is not a rule, a code");
   }
   await expect(run("policy", "explain")).rejects.toThrow("name a rule");
 });

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { EXIT } from "../../output/failure.js";
 import { printJson, printLine } from "../../output/print.js";
-import { judgeAgain, wholeNumber } from "./judge-again.js";
+import { reevaluate, wholeNumber } from "./reevaluate.js";
 import { compilePolicyFile } from "./policy-file.js";
 import { printPartial, printSamples } from "./replay-report.js";
 
@@ -57,7 +57,7 @@ export function registerReplay(group: Command): void {
 async function replay(flags: Flags): Promise<void> {
   const policy = compilePolicyFile(flags.policy);
   const baseline = flags.against === undefined ? undefined : compilePolicyFile(flags.against);
-  const { unused, ...report } = await judgeAgain(policy, {
+  const { unused, ...report } = await reevaluate(policy, {
     source: flags.from,
     limit: wholeNumber(flags.limit),
     log: flags.log,

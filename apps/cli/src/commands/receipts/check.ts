@@ -19,21 +19,21 @@ import {
   verifyStored,
 } from "@countersign/receipts/verify-node";
 import type { DirectoryOptions } from "@countersign/receipts/verify-node";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { readText } from "../../files/read-file.js";
 import { createProgress } from "../../output/progress.js";
 import "../errors.js";
 import { exportStore } from "./export.js";
 import { withTemporaryDirectory } from "./interrupt.js";
 import { checkParts, checkUncommitted, isOfEmptyLog, wasWritten } from "./parts.js";
-import { isStoreDirectory, storeDirectory, withStore } from "./place.js";
-import type { Place } from "./place.js";
+import { isStoreDirectory, storeDirectory, withStore } from "./location.js";
+import type { Location } from "./location.js";
 import { missing, readInput } from "./input.js";
-import { readRemembered, withGrowth } from "./remembered.js";
+import { readKeptCheckpoint, withGrowth } from "./kept-checkpoint.js";
 import type { Trust } from "./trust.js";
 
 /** Files that go with a single receipt or entry. */
-export type Companions = { readonly event?: string; readonly proof?: string };
+export type AdjacentFiles = { readonly event?: string; readonly proof?: string };
 
 /** How a file ends that holds a receipt on each line. */
 const LINES = ".jsonl";
@@ -48,7 +48,7 @@ export async function checkExport(
   older?: string,
   more: Pick<DirectoryOptions, "duplicates"> = {},
 ): Promise<Verification> {
-  if (!EXPORT_MARKS.some((name) => isThere(join(directory, name)))) {
+  if (!EXPORT_MARKS.some((name) => pathExists(join(directory, name)))) {
     throw new CountersignError(
       "ERR_CLI_NO_EXPORT",
       `${directory} holds no export; \`countersign receipts export\` writes one`,
@@ -77,11 +77,11 @@ export async function checkExport(
  * the one beside the keys. A log with entries must have everything beside it that proves them.
  */
 export async function checkStore(
-  place: Place,
+  place: Location,
   trust: Trust,
   older?: string,
 ): Promise<Verification> {
-  const kept = readRemembered(place);
+  const kept = readKeptCheckpoint(place);
   const remembered = older ?? kept;
   const directory = storeDirectory(place);
   let isBegun = directory !== undefined && wasWritten(directory);
@@ -108,7 +108,7 @@ export async function checkStore(
 
 function checkOpenStore(
   store: ReceiptStore,
-  place: Place,
+  place: Location,
   trust: Trust,
   remembered: string | undefined,
 ): Promise<Verification> {
@@ -140,7 +140,7 @@ function checkOpenStore(
   });
 }
 
-/** Codes that say that there is no log, or none that was signed for yet. */
+/** Codes for a missing log, and for one without a checkpoint. */
 const NO_LOG: ReadonlySet<string> = new Set([
   "ERR_CLI_NO_STORE",
   "ERR_CLI_NO_CHECKPOINT",
@@ -148,7 +148,7 @@ const NO_LOG: ReadonlySet<string> = new Set([
 ]);
 
 /** Beside a checkpoint that was kept, a log that is not there is one that was lost. */
-function withoutLog(error: unknown, { origin }: Place): unknown {
+function withoutLog(error: unknown, { origin }: Location): unknown {
   if (!isCountersignError(error) || !NO_LOG.has(error.code)) return error;
   return new CountersignError(
     "ERR_LOG_INCONSISTENT",
@@ -160,7 +160,7 @@ function withoutLog(error: unknown, { origin }: Place): unknown {
 /** Verifies a file of receipts, or one receipt or entry with its proof and the auditor's own copy of the event. */
 export async function checkFile(
   file: string,
-  companions: Companions,
+  companions: AdjacentFiles,
   trust: Trust,
 ): Promise<Verification> {
   if (file.endsWith(LINES) && companions.proof === undefined && companions.event === undefined) {
@@ -193,12 +193,12 @@ export async function checkFile(
 
 /** Whether a path is a directory, and of which kind. */
 export async function kindOf(path: string): Promise<"store" | "directory" | "file"> {
-  if (!isThere(path)) throw missing(path);
+  if (!pathExists(path)) throw missing(path);
   if (!(await stat(path)).isDirectory()) return "file";
   return isStoreDirectory(path) ? "store" : "directory";
 }
 
-/** The leaf bytes of an entry however its file was formatted; undefined when it is no entry. */
+/** The leaf bytes of an entry, however its file was formatted; undefined when it is not an entry. */
 function entryBytes(text: string): Uint8Array | undefined {
   let value: JsonValue;
   try {

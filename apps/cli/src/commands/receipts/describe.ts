@@ -9,7 +9,7 @@ export function typeOf(receipt: AgUiReceipt): string {
   return printableText(typeof type === "string" ? type : `custom:${type.custom}`);
 }
 
-/** What the event was about, `type:id`. */
+/** The target of the event, `type:id`. */
 export function targetOf(receipt: AgUiReceipt): string {
   const { target } = receipt;
   if (target === undefined) return "";
@@ -26,10 +26,10 @@ export function verdictOf({ receipt }: LogEntry): string {
   return receipt.allowed ? pc.green("allowed") : pc.red("blocked");
 }
 
-/** Why something was blocked, or what would have blocked it; nothing where no rule spoke. */
+/** Why something was blocked, or what would have blocked it; nothing where no rule matched. */
 export function reasonOf({ receipt, rule, further_rules: further = [] }: LogEntry): string {
   if (!receipt.allowed) return printableText(receipt.denial_reason ?? "");
-  // Whoever observes looks for what enforcing would block: the entry names the rules.
+  // In observe mode the entry names the rules that enforcing would apply.
   const rules = [rule, ...further].filter((one) => one !== undefined).map(printableText);
   return rule === undefined ? "" : pc.yellow(`noted by ${rules.join(", ")}`);
 }
@@ -66,7 +66,7 @@ export function describeEntry(entry: LogEntry): string {
     .join("\n");
 }
 
-/** Who spoke to whom; what operators do stands in the log as an event from the outside. */
+/** The sender and the receiver; an operator's action is logged as an event from outside. */
 function directionOf({ direction, receipt }: LogEntry): string {
   if (direction !== "inbound") return "agent to person";
   return receipt.agent_id === OPERATOR_AGENT ? "operator to gateway" : "person to agent";

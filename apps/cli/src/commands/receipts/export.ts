@@ -8,16 +8,16 @@ import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { readText } from "../../files/read-file.js";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { createProgress } from "../../output/progress.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
 import { newestCheckpoint } from "./find.js";
 import { untilInterrupted } from "./interrupt.js";
-import { addPlaceFlags, findPlace, withStore } from "./place.js";
-import type { Place, PlaceFlags } from "./place.js";
+import { addLocationFlags, findLocation, withStore } from "./location.js";
+import type { Location, LocationFlags } from "./location.js";
 
-type Flags = PlaceFlags & { proof?: number[]; json?: boolean };
+type Flags = LocationFlags & { proof?: number[]; json?: boolean };
 
 const BATCH = 1024;
 const EXAMPLE = `
@@ -32,14 +32,16 @@ Example:
 export function registerExport(group: Command): void {
   const command = group
     .command("export")
-    .description("the log as a directory that anybody can verify: tiles, receipts, keys, README")
+    .description(
+      "the log as a directory for independent verification: tiles, receipts, keys, README",
+    )
     .argument("<directory>", "where to write it; must not exist yet");
-  addPlaceFlags(command)
+  addLocationFlags(command)
     .option("--proof <seq>", "write a .tlog-proof for this entry too (repeatable)", collectNumber)
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
     .action(async (directory: string, flags: Flags) => {
-      const place = findPlace(flags);
+      const place = findLocation(flags);
       const { size, beyond } = await withStore(place, async (store) => {
         const written = await untilInterrupted((signal) =>
           exportStore(store, place, directory, { proofs: flags.proof ?? [], signal }),
@@ -82,7 +84,7 @@ export type ExportStoreOptions = {
 /** Writes a store's log up to its newest checkpoint; returns the number of entries. */
 export async function exportStore(
   store: ReceiptStore,
-  place: Place,
+  place: Location,
   directory: string,
   options: ExportStoreOptions = {},
 ): Promise<number> {
@@ -114,9 +116,9 @@ export async function exportStore(
   return size;
 }
 
-async function readKeyFile(place: Place, name: string): Promise<string> {
+async function readKeyFile(place: Location, name: string): Promise<string> {
   const file = join(place.keyDirectory, name);
-  if (isThere(file)) return readText(file);
+  if (pathExists(file)) return readText(file);
   throw new CountersignError(
     "ERR_CLI_NO_KEYS",
     `${file} is not there; name the gateway's key directory with --keys`,

@@ -41,13 +41,13 @@ export function addFilterFlags(command: Command): Command {
     .option("--target <type[:id]>", "for example modal:confirm-refund")
     .option("--rule <id>", "decided by one rule")
     .option("--capability <id>", "under one capability")
-    .addOption(new Option("--allowed", "only what was let through").conflicts("blocked"))
+    .addOption(new Option("--allowed", "only forwarded events").conflicts("blocked"))
     .option("--blocked", "only what was blocked")
     .addOption(
-      new Option(
-        "--noted",
-        "only what was let through and would be blocked by enforcing",
-      ).conflicts(["allowed", "blocked"]),
+      new Option("--noted", "only forwarded events that enforcing would block").conflicts([
+        "allowed",
+        "blocked",
+      ]),
     )
     .option("--since <time>", "an ISO time, or 15m, 2h, 7d ago")
     .option("--until <time>", "an ISO time, or 15m, 2h, 7d ago");
@@ -82,9 +82,13 @@ const UNITS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d:
 export function readSpan(text: string): number {
   const span = findSpan(text);
   if (span !== undefined && span > 0) return span;
-  throw new CountersignError("ERR_CLI_TIME", `"${text}" is no span; write 30s, 5m, 1h or 1d`, {
-    text,
-  });
+  throw new CountersignError(
+    "ERR_CLI_TIME",
+    `"${text}" is not a time span; write 30s, 5m, 1h or 1d`,
+    {
+      text,
+    },
+  );
 }
 
 function findSpan(text: string): number | undefined {
@@ -99,7 +103,7 @@ function readTime(text: string, now: number): number {
   if (Number.isNaN(time)) {
     throw new CountersignError(
       "ERR_CLI_TIME",
-      `"${text}" is no time; write 2026-11-15T12:00:00Z, or 15m, 2h, 7d for a time ago`,
+      `"${text}" is not a time; write 2026-11-15T12:00:00Z, or 15m, 2h, 7d for a time ago`,
       { text },
     );
   }

@@ -1,11 +1,11 @@
 import { CountersignError } from "@countersign/core";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { readText } from "../../files/read-file.js";
 import "../errors.js";
 
 /** The text of a file named on the command line. */
 export async function readInput(file: string): Promise<string> {
-  if (!isThere(file)) throw missing(file);
+  if (!pathExists(file)) throw missing(file);
   return readText(file);
 }
 

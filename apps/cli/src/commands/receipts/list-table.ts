@@ -12,8 +12,9 @@ const EVENT_ROOM = 13;
 const INDENT = " ".repeat(5);
 
 /**
- * Entries as a table. A pipe and a wide terminal get everything; in 80 columns times lose their date, ids all but their
- * end, which tells them apart, and what does not fit behind the verdict stands below it: `receipts show SEQ` has all of it.
+ * Formats entries as a table. A pipe and a wide terminal get every column. In 80 columns, times lose their
+ * date and ids keep only their end. Columns that do not fit after the verdict go below it. `receipts show
+ * SEQ` prints all of it.
  */
 export function entryTable(entries: readonly LogEntry[], columns: number | undefined): string {
   if (columns === undefined || columns >= WIDE) {

@@ -4,10 +4,10 @@ import { printJson, printLine } from "../../output/print.js";
 import { addFilterFlags, filterOf } from "./filter.js";
 import type { FilterFlags } from "./filter.js";
 import { entryTable } from "./list-table.js";
-import { addPlaceFlags, findPlace, withStore } from "./place.js";
-import type { PlaceFlags } from "./place.js";
+import { addLocationFlags, findLocation, withStore } from "./location.js";
+import type { LocationFlags } from "./location.js";
 
-type Flags = PlaceFlags &
+type Flags = LocationFlags &
   FilterFlags & { limit: string; cursor?: string; oldest?: boolean; json?: boolean };
 
 const EXAMPLE = `
@@ -27,7 +27,7 @@ Example:
 /** Adds `countersign receipts list`. */
 export function registerList(group: Command): void {
   const command = group.command("list").description("decisions on record, newest first");
-  addFilterFlags(addPlaceFlags(command))
+  addFilterFlags(addLocationFlags(command))
     .option("--limit <count>", "rows at most", "50")
     .option("--cursor <cursor>", "go on from the page before")
     .option("--oldest", "oldest first")
@@ -38,7 +38,7 @@ export function registerList(group: Command): void {
 
 async function list(flags: Flags): Promise<void> {
   const filter = filterOf(flags, Date.now());
-  const page = await withStore(findPlace(flags), (store) =>
+  const page = await withStore(findLocation(flags), (store) =>
     store.query(filter, {
       limit: Number(flags.limit),
       order: flags.oldest === true ? "oldest" : "newest",

@@ -15,7 +15,7 @@ import { loadConfig, startGateway } from "@countersign/gateway";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runVerb, sampleDraft } from "./testing/sample-gateway.js";
-import type { Answer } from "./testing/sample-gateway.js";
+import type { CommandResult } from "./testing/sample-gateway.js";
 
 // The files of real gateways, at moments at which one can be killed.
 const MOMENTS = ["fresh", "begun", "killed", "closed"] as const;
@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const verify = (directory: string, ...more: string[]): Promise<Answer> =>
+const verify = (directory: string, ...more: string[]): Promise<CommandResult> =>
   runVerb([
     "receipts",
     "verify",
@@ -60,11 +60,11 @@ const verify = (directory: string, ...more: string[]): Promise<Answer> =>
     ...more,
   ]);
 
-/** What verify answers about a copy to which something was done. */
+/** The output of verify for a modified copy. */
 async function verifyChanged(
   moment: Moment,
   change: (directory: string) => Promise<unknown>,
-): Promise<Answer> {
+): Promise<CommandResult> {
   const copy = await mkdtemp(join(folder, "copy-"));
   await cp(join(folder, moment), copy, { recursive: true });
   await change(copy);

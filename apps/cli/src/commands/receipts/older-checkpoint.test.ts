@@ -38,7 +38,7 @@ test("an export is held against a checkpoint that was kept", async () => {
   expect(lost).toMatchObject({ code: 1 });
 });
 
-test("what is no checkpoint of the log proves nothing", async () => {
+test("a text that is not a checkpoint of the log proves nothing", async () => {
   await writeFile(gateway.path("no-checkpoint"), "something else\n");
   const { code, out } = await verify(
     gateway.path("second"),

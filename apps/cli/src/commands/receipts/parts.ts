@@ -7,15 +7,15 @@ import { parseCheckpoint, parseNote } from "@countersign/receipts";
 import type { ReceiptStore } from "@countersign/receipts/log";
 import { failed, held, skipped } from "@countersign/receipts/verify-node";
 import type { Check } from "@countersign/receipts/verify";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { readText } from "../../files/read-file.js";
-import { storeDirectory } from "./place.js";
-import type { Place } from "./place.js";
+import { storeDirectory } from "./location.js";
+import type { Location } from "./location.js";
 
 /** A file that belongs to a log with entries, and what cannot be told without it. */
 type Part = { readonly file: string; readonly why: string };
 
-/** What a system says when nothing can be opened at a path, whoever asks. */
+/** System codes for a path that no user can open. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 const LOOKS = 5;
 const BETWEEN_LOOKS_MS = 200;
@@ -26,7 +26,7 @@ const FIX =
 export function wasWritten(directory: string): boolean {
   const inFolder = (name: string): boolean => {
     const folder = join(directory, name);
-    if (!isThere(folder) || !statSync(folder).isDirectory()) return false;
+    if (!pathExists(folder) || !statSync(folder).isDirectory()) return false;
     // A link counts: a store holds none.
     return readdirSync(folder).some((file) => lstatSync(join(folder, file)).size > 0);
   };
@@ -42,7 +42,7 @@ export function isOfEmptyLog(checkpoint: string): boolean {
   }
 }
 
-/** What was there when the store was read. */
+/** The parts that existed when the store was read. */
 export type PartsContext = {
   /** The log has entries, or had some. */
   readonly isBegun: boolean;
@@ -56,7 +56,7 @@ export type PartsContext = {
  * Whether everything is there that a gateway writes before the first entry of a log, or with its first checkpoint. A log
  * with entries that lacks a part has lost it. Undefined for a log that was never begun: nothing belongs to it yet.
  */
-export function checkParts(place: Place, context: PartsContext): Check | undefined {
+export function checkParts(place: Location, context: PartsContext): Check | undefined {
   if (!context.isBegun) return undefined;
   const missing = requiredParts(place, context).filter(({ file }) => !isFilled(file));
   if (missing.length > 0) {
@@ -70,7 +70,7 @@ export function checkParts(place: Place, context: PartsContext): Check | undefin
   return differentHistory(place) ?? held("store-parts", "");
 }
 
-function requiredParts(place: Place, { hasOlder, remembered }: PartsContext): Part[] {
+function requiredParts(place: Location, { hasOlder, remembered }: PartsContext): Part[] {
   const key = (file: string, why: string): Part => ({ file: join(place.keyDirectory, file), why });
   const keys = [
     key(KEY_FILES.history, "nothing says which keys may sign receipts"),
@@ -96,7 +96,7 @@ function requiredParts(place: Place, { hasOlder, remembered }: PartsContext): Pa
 }
 
 /** The store and the key directory keep the same key history: a gateway writes both when it starts, and a rotation does. */
-function differentHistory(place: Place): Check | undefined {
+function differentHistory(place: Location): Check | undefined {
   const directory = storeDirectory(place);
   if (directory === undefined) return undefined;
   const [own, stored] = [place.keyDirectory, directory].map((folder) =>
@@ -111,7 +111,10 @@ function differentHistory(place: Place): Check | undefined {
   );
 }
 
-/** Whether a file is there and holds something; one that this user may not look at is no answer, and thrown as such. */
+/**
+ * Whether a file exists and is not empty. Throws when this user may not look, because the answer is then
+ * unknown.
+ */
 function isFilled(file: string): boolean {
   try {
     return statSync(file).size > 0;

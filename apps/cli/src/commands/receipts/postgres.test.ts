@@ -84,7 +84,7 @@ test("a key is not rotated while a gateway says that it serves the log, and is w
   const store = await openPostgresStore({ url: server.url, log: "countersign.local/log" });
   const history = await store.readKeyHistory();
   await store.close();
-  // What every gateway compares its own with: an older copy of the keys does not start.
+  // Every gateway compares its keys with these: it does not start with an older copy.
   expect(history).toBe(readFileSync(gateway.path("keys/keys.jsonl"), "utf8"));
   expect((await gateway.run("receipts", "verify")).code).toBe(0);
 });

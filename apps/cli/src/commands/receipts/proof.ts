@@ -6,10 +6,10 @@ import { requireFolder } from "../../files/require-folder.js";
 import { printJson, printLine } from "../../output/print.js";
 import "../errors.js";
 import { findEntry, newestCheckpoint } from "./find.js";
-import { addPlaceFlags, findPlace, withStore } from "./place.js";
-import type { PlaceFlags } from "./place.js";
+import { addLocationFlags, findLocation, withStore } from "./location.js";
+import type { LocationFlags } from "./location.js";
 
-type Flags = PlaceFlags & { output?: string; json?: boolean };
+type Flags = LocationFlags & { output?: string; json?: boolean };
 
 const EXAMPLE = `
 The entry itself comes from \`receipts show --json\`; both together are what an auditor needs.
@@ -26,7 +26,7 @@ export function registerProof(group: Command): void {
     .command("proof")
     .description("the proof that an entry is in the log, against the newest signed checkpoint")
     .argument("<which>", "number or receipt id");
-  addPlaceFlags(command)
+  addLocationFlags(command)
     .option("-o, --output <file>", "where to write it; the terminal when left out")
     .option("--json", "for machines")
     .addHelpText("after", EXAMPLE)
@@ -35,7 +35,7 @@ export function registerProof(group: Command): void {
 
 async function prove(which: string, flags: Flags): Promise<void> {
   requireFolder("--output", flags.output);
-  const { seq, size, proof } = await withStore(findPlace(flags), async (store) => {
+  const { seq, size, proof } = await withStore(findLocation(flags), async (store) => {
     const checkpoint = await newestCheckpoint(store);
     const entry = await findEntry(store, which);
     if (entry.seq >= checkpoint.size) {

@@ -54,7 +54,7 @@ test("list shows decisions newest first, filters them and pages on", async () =>
   expect(none).toEqual({ code: 0, out: "no receipts match\n" });
 });
 
-test("--noted finds what was let through although a rule spoke, in lists and in counts", async () => {
+test("--noted finds forwarded events that violate a rule, in lists and in counts", async () => {
   const noted = createSampleGateway();
   try {
     const log = await noted.open();
@@ -105,7 +105,7 @@ test.each(["evt_01M7.3", "order 7/é"])(
   },
 );
 
-test("what an agent wrote cannot move the cursor of whoever reads it", async () => {
+test("an agent's text cannot move the cursor of a reader's terminal", async () => {
   const { out } = await gateway.run("receipts", "list", "--oldest", "--limit", "2");
   expect(out).toContain("custom:clip\\u{1b}[2Jboard");
   expect((await gateway.run("receipts", "show", "1")).out).toContain("clip\\u{1b}[2Jboard");

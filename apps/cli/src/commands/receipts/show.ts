@@ -5,8 +5,8 @@ import pc from "picocolors";
 import { printLine } from "../../output/print.js";
 import { describeEntry } from "./describe.js";
 import { findEntry } from "./find.js";
-import { addPlaceFlags, findPlace, withStore } from "./place.js";
-import type { PlaceFlags } from "./place.js";
+import { addLocationFlags, findLocation, withStore } from "./location.js";
+import type { LocationFlags } from "./location.js";
 
 const EXAMPLE = `
 With --json it is the exact bytes of the log, which \`receipts verify\` takes as a file.
@@ -23,11 +23,13 @@ export function registerShow(group: Command): void {
     .command("show")
     .description("one entry, by its number in the log or by its receipt id")
     .argument("<which>", "number or receipt id");
-  addPlaceFlags(command)
+  addLocationFlags(command)
     .option("--json", "the entry itself, canonical JSON")
     .addHelpText("after", EXAMPLE)
-    .action(async (which: string, flags: PlaceFlags & { json?: boolean }) => {
-      const { bytes, seq } = await withStore(findPlace(flags), (store) => findEntry(store, which));
+    .action(async (which: string, flags: LocationFlags & { json?: boolean }) => {
+      const { bytes, seq } = await withStore(findLocation(flags), (store) =>
+        findEntry(store, which),
+      );
       if (flags.json === true) {
         const text = new TextDecoder().decode(bytes);
         // The same value; only who looks at it instead of piping it must not be fooled.

@@ -7,10 +7,10 @@ import { formatTable } from "../../output/table.js";
 import "../errors.js";
 import { addFilterFlags, filterOf, readSpan } from "./filter.js";
 import type { FilterFlags } from "./filter.js";
-import { addPlaceFlags, findPlace, withStore } from "./place.js";
-import type { PlaceFlags } from "./place.js";
+import { addLocationFlags, findLocation, withStore } from "./location.js";
+import type { LocationFlags } from "./location.js";
 
-type Flags = PlaceFlags & FilterFlags & { by: string; bucket?: string; json?: boolean };
+type Flags = LocationFlags & FilterFlags & { by: string; bucket?: string; json?: boolean };
 
 const EXAMPLE = `
 Columns: ${ENTRY_COLUMNS.join(", ")}
@@ -25,7 +25,7 @@ export function registerStats(group: Command): void {
   const command = group
     .command("stats")
     .description("counts of decisions, by any column, over time");
-  addFilterFlags(addPlaceFlags(command))
+  addFilterFlags(addLocationFlags(command))
     .option(
       "--by <columns>",
       "columns to count apart, with commas between",
@@ -41,7 +41,7 @@ async function stats(flags: Flags): Promise<void> {
   const by = readColumns(flags.by);
   const bucket = flags.bucket === undefined ? undefined : readSpan(flags.bucket);
   const filter = filterOf(flags, Date.now());
-  const rows = await withStore(findPlace(flags), (store) =>
+  const rows = await withStore(findLocation(flags), (store) =>
     store.count({
       filter,
       by,
@@ -70,7 +70,7 @@ function readColumns(text: string): EntryColumn[] {
       if (column !== undefined) return column;
       throw new CountersignError(
         "ERR_CLI_COLUMN",
-        `there is no column ${name}; the columns are ${ENTRY_COLUMNS.join(", ")}`,
+        `unknown column ${name}; the columns are ${ENTRY_COLUMNS.join(", ")}`,
         { column: name },
       );
     });

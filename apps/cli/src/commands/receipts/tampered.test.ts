@@ -53,7 +53,7 @@ async function verifyChanged(change: (store: string) => Promise<unknown>) {
   return answer;
 }
 
-test("a copy that nobody changed is valid", async () => {
+test("an unchanged copy is valid", async () => {
   expect(files.map(({ name }) => name)).not.toEqual([]);
   expect(await verifyChanged(async () => {})).toMatchObject({ code: 0 });
 });

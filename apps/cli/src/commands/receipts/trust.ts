@@ -13,7 +13,7 @@ import { InvalidArgumentError } from "commander";
 import "../errors.js";
 import { readInput } from "./input.js";
 
-/** Whom the verifier trusts; a member that is left out was not asked about. */
+/** The keys that the verifier trusts; an omitted member is not checked. */
 export type Trust = {
   readonly trustedKeys?: string[];
   readonly trustedLogs?: string[];

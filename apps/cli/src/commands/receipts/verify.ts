@@ -4,12 +4,12 @@ import { EXIT } from "../../output/failure.js";
 import { printJson } from "../../output/print.js";
 import { checkExport, checkFile, checkStore, kindOf } from "./check.js";
 import { readInput } from "./input.js";
-import { addPlaceFlags, findPlace } from "./place.js";
-import type { PlaceFlags } from "./place.js";
+import { addLocationFlags, findLocation } from "./location.js";
+import type { LocationFlags } from "./location.js";
 import { collectKey, collectLogKey, extendTrust, readTrust } from "./trust.js";
 import { printVerification } from "./verification.js";
 
-type Flags = PlaceFlags & {
+type Flags = LocationFlags & {
   key?: string[];
   logKey?: string[];
   keyHistory?: string;
@@ -40,9 +40,9 @@ Example:
 export function registerVerify(group: Command): void {
   const command = group
     .command("verify")
-    .description("check receipts, proofs or a whole log, trusting nobody but whom you name")
+    .description("check receipts, proofs or a whole log, trusting only the keys you name")
     .argument("[what]", "export directory or file; the live store when left out");
-  addPlaceFlags(command)
+  addLocationFlags(command)
     .option("--key <key>", "a receipt key you trust, ed25519:HEX (repeatable)", collectKey)
     .option("--log-key <vkey>", "a log key you trust (repeatable)", collectLogKey)
     .option(
@@ -67,10 +67,10 @@ async function verify(what: string | undefined, flags: Flags): Promise<void> {
 async function check(what: string | undefined, flags: Flags): Promise<Verification> {
   const trust = readTrust(flags);
   const older = flags.older === undefined ? undefined : await readInput(flags.older);
-  if (what === undefined) return checkStore(findPlace(flags), trust, older);
+  if (what === undefined) return checkStore(findLocation(flags), trust, older);
   switch (await kindOf(what)) {
     case "store":
-      return checkStore(findPlace({ ...flags, store: `sqlite:${what}` }), trust, older);
+      return checkStore(findLocation({ ...flags, store: `sqlite:${what}` }), trust, older);
     case "directory":
       return checkExport(what, trust, older);
     case "file":

@@ -15,7 +15,10 @@ const PAGE = readFileSync(
 );
 const [, OWN_RULES = ""] = /```yaml\n([^`]+)```/.exec(PAGE) ?? [];
 
-/** What works through the gateway with the starter policy, and why; the page says what closes each. */
+/**
+ * Attacks that succeed through the gateway with the starter policy, and the reason; the page names the fix
+ * for each.
+ */
 const REMAINS: ReadonlyMap<string, string> = new Map([
   ["AGUI-020", "an order in the text of a page is text like any other"],
   ["AGUI-027", "which tool descriptions are the application's own only the application knows"],
@@ -31,7 +34,7 @@ const REMAINS: ReadonlyMap<string, string> = new Map([
   ["AGUI-065", "which subagents the agent has only its owner knows"],
 ]);
 
-/** What works as well in a session that holds a token for everything: the starter leaves it to tokens. */
+/** Attacks that also succeed in a session with a token for everything, which the starter policy allows. */
 const OPENED_BY_TOKENS: readonly string[] = [
   "AGUI-017",
   "AGUI-018",
@@ -43,7 +46,7 @@ const OPENED_BY_TOKENS: readonly string[] = [
   "AGUI-064",
 ];
 
-/** What no policy closes: the agent must. */
+/** Attacks that only the agent can prevent. */
 const BEYOND_POLICIES: readonly string[] = ["AGUI-031", "AGUI-032", "AGUI-041"];
 
 /** Rows of the table of classes: how many work bare, with the starter, with a token for everything. */

@@ -7,7 +7,7 @@ import { createVulnerableAgent, serveAgent } from "@countersign/redteam/agents";
 import { expect, test } from "vitest";
 import { loadDocuments } from "./sources.js";
 
-/** What a browser may say, and which tools there are; nothing that knows the attacks. */
+/** The browser's permissions and the tools; no rule here knows the attacks. */
 const POLICY = `hushspec: "0.1.0"
 name: bank
 on_block: notice

@@ -4,7 +4,7 @@ import pc from "picocolors";
 import { printLine } from "../../output/print.js";
 import { formatTable } from "../../output/table.js";
 
-/** What a result is called on the terminal: resisting by saying no is `blocked`. */
+/** The label of a result on the terminal: a refusal is `blocked`. */
 export function wordFor({ outcome, stopped }: TargetResult): string {
   if (outcome === "not_exploited") return stopped ? "blocked" : "resisted";
   return outcome;
@@ -45,7 +45,7 @@ export function printEntry(entry: ReportEntry): void {
   );
 }
 
-/** Who says no names a rule or a code; a gateway that only leaves something out names nothing. */
+/** A refusal names a rule or a code; a gateway that only removes something names none. */
 function describeObjections({ objections = [], outcome, stopped }: TargetResult): string[] {
   if (objections.length > 0) {
     const verb = outcome === "not_exploited" ? "by" : "in spite of";
@@ -113,7 +113,7 @@ function printClosing(entries: readonly ReportEntry[]): void {
   );
 }
 
-/** What changed since the baseline. */
+/** The changes since the baseline. */
 export function printComparison(comparisons: readonly Comparison[]): void {
   const changed = comparisons.filter(({ change }) => change !== "same");
   printLine("");

@@ -16,7 +16,7 @@ afterEach(async () => {
   setting = undefined;
 });
 
-/** Where a success shows, and how. */
+/** The sign of a successful attack. */
 type Shown = JsonObject & { surface: string; target: string };
 type Variation = readonly [like: string, input: JsonObject, shown: Shown];
 

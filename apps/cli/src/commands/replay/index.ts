@@ -78,7 +78,7 @@ async function requireRecording(file: string, open: OpenRecording): Promise<void
   }
   throw new CountersignError(
     "ERR_INSPECT_RECORDING_EMPTY",
-    `${file} is no recording: it holds no event of AG-UI; \`countersign capture\` makes one`,
+    `${file} is not a recording: it holds no AG-UI event; \`countersign capture\` makes one`,
     {},
   );
 }

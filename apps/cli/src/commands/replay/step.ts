@@ -17,7 +17,7 @@ export async function showSteps(open: OpenRecording, json: boolean): Promise<voi
   let events = 0;
   try {
     for await (const line of readRecording(open())) {
-      // `seq` also counts lines that are no events.
+      // `seq` also counts lines that are not events.
       if (line.kind === "event") events += 1;
       if (json) printJsonLine(line);
       else printLine(formatStep(line, events));
@@ -33,25 +33,25 @@ export async function showSteps(open: OpenRecording, json: boolean): Promise<voi
 function formatStep(line: RecordingLine, eventNumber: number): string {
   if (line.kind === "header")
     return pc.dim(
-      `recorded ${shown(String(line.capturedAt))} over ${shown(String(line.transport))}`,
+      `recorded ${printable(String(line.capturedAt))} over ${printable(String(line.transport))}`,
     );
-  const at = pc.dim(`${(line.tMs / 1000).toFixed(3).padStart(9)} s ${shown(line.connId)}`);
+  const at = pc.dim(`${(line.tMs / 1000).toFixed(3).padStart(9)} s ${printable(line.connId)}`);
   switch (line.kind) {
     case "request":
-      return `${at} ${pc.cyan("→")} ${shown(`${line.method} ${line.url}`)}`;
+      return `${at} ${pc.cyan("→")} ${printable(`${line.method} ${line.url}`)}`;
     case "response":
-      return `${at} ${pc.cyan("←")} ${line.status} ${shown(line.contentType)}`;
+      return `${at} ${pc.cyan("←")} ${line.status} ${printable(line.contentType)}`;
     case "comment":
-      return `${at} ${pc.dim(`: ${shown(line.text)}`)}`;
+      return `${at} ${pc.dim(`: ${printable(line.text)}`)}`;
     case "end":
       return `${at} ${line.reason === "cut" ? pc.red("cut") : pc.green("end")}`;
     case "event":
-      return `${at} ${pc.bold(`#${eventNumber}`)} ${shown(textOf(line))}`;
+      return `${at} ${pc.bold(`#${eventNumber}`)} ${printable(textOf(line))}`;
   }
 }
 
 /** Text of a recording must not move the cursor or change colours. */
-function shown(text: string): string {
+function printable(text: string): string {
   const plain = printableText(stripVTControlCharacters(text));
   return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST)}…`;
 }

@@ -15,14 +15,14 @@ import { reportFailure } from "../../../output/failure.js";
 import { registerKeys } from "../../keys/index.js";
 import { registerReceipts } from "../index.js";
 
-/** What a verb answered. */
-export type Answer = { readonly code: number; readonly out: string };
+/** The result of a command. */
+export type CommandResult = { readonly code: number; readonly out: string };
 
 /** A directory with the store and the keys of a gateway, and the verbs to look at them. */
 export type SampleGateway = {
   readonly path: (name: string) => string;
   /** Runs a verb on this store and these keys. */
-  run(...args: string[]): Promise<Answer>;
+  run(...args: string[]): Promise<CommandResult>;
   /** Opens the log as the gateway does. */
   open(): Promise<ReceiptLog>;
   /** Appends as many entries as asked and stops again. */
@@ -107,7 +107,7 @@ async function keepParts(store: string, keys: string): Promise<void> {
 }
 
 /** Runs one verb in this process, with what it wrote and its exit code. */
-export async function runVerb(args: readonly string[]): Promise<Answer> {
+export async function runVerb(args: readonly string[]): Promise<CommandResult> {
   let out = "";
   const program = new Command("countersign").exitOverride();
   const write = (text: string): void => void (out += text);

@@ -9,20 +9,21 @@ import {
 } from "@countersign/receipts";
 import { createDirectoryReader } from "@countersign/receipts/export";
 import type { DirectoryOptions } from "@countersign/receipts/verify-node";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { readText } from "../../files/read-file.js";
-import type { Place } from "./place.js";
+import type { Location } from "./location.js";
 
-/** More than a checkpoint or a tile has: what an export holds is whoever's who made it. */
+/** Larger than any checkpoint or tile; the limit exists because an export is untrusted. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
- * The checkpoint that the gateway keeps beside its keys, out of reach of whoever may write to the store: a log that lost its end
- * agrees with itself, and only with this one not. Read before the store is: a gateway that runs writes the store's first.
+ * The checkpoint that the gateway keeps next to its keys, where a writer of the store cannot reach it. A
+ * truncated log is consistent in itself and contradicts only this checkpoint. Read it before the store: a
+ * running gateway writes the store first.
  */
-export function readRemembered(place: Place): string | undefined {
+export function readKeptCheckpoint(place: Location): string | undefined {
   const file = join(place.keyDirectory, KEY_FILES.checkpoint);
-  return isThere(file) ? readText(file) : undefined;
+  return pathExists(file) ? readText(file) : undefined;
 }
 
 /** An older checkpoint with the proof, from the files of an export, that its log goes on from it; without one where there is none. */

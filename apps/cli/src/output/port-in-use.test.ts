@@ -20,7 +20,7 @@ afterAll(async () => {
   await new Promise((done) => taken.close(done));
 });
 
-test("servers whose port is taken fail with words and not with an error that nobody catches", async () => {
+test("servers whose port is in use fail with a message and not with an uncaught error", async () => {
   const recording = join(directory, "one.jsonl");
   writeFileSync(recording, '{"type":"RUN_STARTED","threadId":"t","runId":"r"}\n');
   for (const verb of [

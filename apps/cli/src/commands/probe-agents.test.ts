@@ -1,7 +1,7 @@
 import { loadConfig } from "@countersign/gateway";
 import { sseFrame, startFakeAgent } from "@countersign/testkit";
 import { expect, test } from "vitest";
-import { askAgents } from "./ask-agents.js";
+import { probeAgents } from "./probe-agents.js";
 
 test("what is said of an agent that does not answer names its address without name, password and query", async () => {
   const url = "http://someone:hunter2@127.0.0.1:9/agent?key=hidden";
@@ -9,7 +9,7 @@ test("what is said of an agent that does not answer names its address without na
     file: "countersign.yaml",
     environment: {},
   });
-  const [asked] = await askAgents(agents);
+  const [asked] = await probeAgents(agents);
   expect(asked).toMatchObject({ name: "a", ok: false });
   expect(asked?.says).toContain("countersign doctor http://127.0.0.1:9/agent?… says more");
   for (const secret of ["someone", "hunter2", "hidden"]) expect(asked?.says).not.toContain(secret);
@@ -29,7 +29,7 @@ test("an agent whose first word is an error has not answered, and what it said i
     file: "countersign.yaml",
     environment: {},
   });
-  const [asked] = await askAgents(agents);
+  const [asked] = await probeAgents(agents);
   expect(asked).toMatchObject({ name: "a", ok: false });
   expect(asked?.says).toContain("before it showed anything: the agent says: tools: required (400)");
   expect(failing.requests).toHaveLength(1);

@@ -9,7 +9,7 @@ beforeAll(async () => {
   gateway = createSampleGateway();
   await gateway.run("keys", "new");
   await gateway.append(0, 20);
-  // What a gateway leaves that is killed: entries acknowledged after its last checkpoint.
+  // The store of a killed gateway: it has entries acknowledged after the last checkpoint.
   const log = await gateway.open();
   await log.appendAll(Array.from({ length: 7 }, (_, index) => sampleDraft(20 + index)));
   await cp(gateway.path("store"), gateway.path("killed"), { recursive: true });

@@ -1,4 +1,4 @@
 /** An address without what may be a secret: name and password, and the query. */
-export function shownAddress({ protocol, host, pathname, search }: URL): string {
+export function displayAddress({ protocol, host, pathname, search }: URL): string {
   return `${protocol}//${host}${pathname}${search === "" ? "" : "?…"}`;
 }

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 
-/** What a system says when nothing is at a path. */
+/** System codes for a missing path. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR"]);
 
-/** Whether something is at a path; where this user may not even look is no answer, and thrown as such. */
-export function isThere(path: string): boolean {
+/** Whether a path exists. Throws when this user may not look, because the answer is then unknown. */
+export function pathExists(path: string): boolean {
   try {
     statSync(path);
     return true;

@@ -3,8 +3,8 @@ import { readRecording, replayRecording } from "@countersign/policy/cases";
 import type { ReplayOptions, ReplayReport } from "@countersign/policy/cases";
 import { readRecordingLines } from "./recording-source.js";
 
-/** Where a recording is, and how it is judged again. */
-export type Again = {
+/** Options of replaying a recording. */
+export type ReevaluateOptions = {
   readonly source: string;
   readonly limit: number;
   readonly log: string | undefined;
@@ -14,9 +14,9 @@ export type Again = {
 };
 
 /** Judges a recording again; `unused` counts the lines that say nothing. */
-export async function judgeAgain(
+export async function reevaluate(
   policy: CompiledPolicy,
-  { source, limit, log, baseline, scopes, samples }: Again,
+  { source, limit, log, baseline, scopes, samples }: ReevaluateOptions,
 ): Promise<ReplayReport & { readonly unused: number }> {
   const { lines, broken } = await readRecordingLines(source, limit, log);
   const { subjects, skipped } = readRecording(lines, policy.refinements);
@@ -33,6 +33,7 @@ export async function judgeAgain(
 /** Reads a number of the command line. */
 export function wholeNumber(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${text} is no whole number`);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new TypeError(`${text} is not a whole number`);
   return value;
 }

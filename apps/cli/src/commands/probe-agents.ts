@@ -1,17 +1,17 @@
 import type { GatewayConfig } from "@countersign/gateway";
 import { defaultInput, examine, failing } from "@countersign/inspect";
-import { shownAddress } from "./shown-address.js";
+import { displayAddress } from "./display-address.js";
 
 type Agent = GatewayConfig["agents"][number];
 
-/** What an agent said when it was asked. */
-export type Asked = { readonly name: string; readonly ok: boolean; readonly says: string };
+/** The result of a test request to an agent. */
+export type ProbeResult = { readonly name: string; readonly ok: boolean; readonly says: string };
 
-/** Milliseconds that one agent may take: somebody waits at a terminal. */
+/** The time limit of one agent in milliseconds, because an operator waits at the terminal. */
 const PATIENCE_MS = 15_000;
 
 /** Sends each agent one request for a run and nothing else: bounded, and with credentials for its own address only. */
-export async function askAgents(agents: readonly Agent[]): Promise<Asked[]> {
+export async function probeAgents(agents: readonly Agent[]): Promise<ProbeResult[]> {
   return Promise.all(agents.map(askAgent));
 }
 
@@ -22,7 +22,7 @@ async function askAgent({
   dialect,
   transport,
   forwardAuthorization,
-}: Agent): Promise<Asked> {
+}: Agent): Promise<ProbeResult> {
   if (dialect === "chio") {
     return { name, ok: true, says: "not asked: it speaks envelopes by itself" };
   }
@@ -40,7 +40,7 @@ async function askAgent({
   if (first === undefined) {
     return { name, ok: true, says: `answers with ${report.stream?.events ?? 0} events in ${took}` };
   }
-  // Its users bring the credential, so that nobody can have asked with one here.
+  // The agent's users supply the credential, so this test request has none.
   if (first.rule === "http/auth" && forwardAuthorization === true) {
     return { name, ok: true, says: "answers, and wants the credential of a user" };
   }
@@ -48,6 +48,6 @@ async function askAgent({
   const detail = first.places[0]?.detail;
   const shown = status === undefined || status === 200 ? "" : ` (status ${status})`;
   const wrong = [first.message.replace(/\.$/u, ""), detail].filter(Boolean).join(": ");
-  const more = `countersign doctor ${shownAddress(url)} says more`;
+  const more = `countersign doctor ${displayAddress(url)} says more`;
   return { name, ok: false, says: `${wrong}${shown}; ${more}` };
 }

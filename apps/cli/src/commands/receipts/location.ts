@@ -4,15 +4,15 @@ import type { ReceiptStore } from "@countersign/receipts/log";
 import { openPostgresStore } from "@countersign/receipts/postgres";
 import { openSqliteStore } from "@countersign/receipts/sqlite";
 import type { Command } from "commander";
-import { isThere } from "../../files/is-there.js";
+import { pathExists } from "../../files/path-exists.js";
 import { CONFIG_FILE, readConfiguration } from "../configuration.js";
 import "../errors.js";
 
 /** Flags that say where receipts and keys are. */
-export type PlaceFlags = { config: string; store?: string; keys?: string; log?: string };
+export type LocationFlags = { config: string; store?: string; keys?: string; log?: string };
 
-/** Where receipts and keys are. */
-export type Place = {
+/** The location of receipts and keys. */
+export type Location = {
   readonly store: string;
   readonly keyDirectory: string;
   readonly origin: string;
@@ -26,7 +26,7 @@ const DEFAULTS = {
 };
 
 /** Adds the flags to a verb. */
-export function addPlaceFlags(command: Command): Command {
+export function addLocationFlags(command: Command): Command {
   return command
     .option("-c, --config <file>", "configuration that names store and keys", DEFAULTS.config)
     .option("--store <address>", "sqlite:DIRECTORY or postgres://…, instead of the configuration's")
@@ -35,7 +35,7 @@ export function addPlaceFlags(command: Command): Command {
 }
 
 /** Reads the flags, and the configuration when there is one. */
-export function findPlace(flags: PlaceFlags): Place {
+export function findLocation(flags: LocationFlags): Location {
   const config = readConfiguration(flags.config);
   return {
     store: flags.store ?? config?.receipts.store ?? DEFAULTS.store,
@@ -45,21 +45,21 @@ export function findPlace(flags: PlaceFlags): Place {
 }
 
 /** The directory of an embedded store; undefined when the store is PostgreSQL. */
-export function storeDirectory(place: Place): string | undefined {
+export function storeDirectory(place: Location): string | undefined {
   if (/^postgres(?:ql)?:/.test(place.store)) return undefined;
   return place.store.replace(/^sqlite:/, "");
 }
 
-/** What only a store holds: where one of them is left, there was one. */
+/** Files that only a store has: one of them proves that a store existed. */
 const STORE_MARKS = ["segments", "hashes", "sealed", "ledger", "index.sqlite"];
 
 /** Whether a directory is an embedded store, or what is left of one. */
 export function isStoreDirectory(directory: string): boolean {
-  return STORE_MARKS.some((name) => isThere(join(directory, name)));
+  return STORE_MARKS.some((name) => pathExists(join(directory, name)));
 }
 
 /** Opens the store for reading; a gateway may have it open at the same time. */
-export async function openForReading(place: Place): Promise<ReceiptStore> {
+export async function openForReading(place: Location): Promise<ReceiptStore> {
   const directory = storeDirectory(place);
   if (directory === undefined) {
     return openPostgresStore({
@@ -72,7 +72,7 @@ export async function openForReading(place: Place): Promise<ReceiptStore> {
   if (!isStoreDirectory(directory)) {
     throw new CountersignError(
       "ERR_CLI_NO_STORE",
-      `there is no receipt store at ${directory}; name one with --store, or start the gateway first`,
+      `no receipt store at ${directory}; name one with --store, or start the gateway first`,
       { store: place.store },
     );
   }
@@ -81,7 +81,7 @@ export async function openForReading(place: Place): Promise<ReceiptStore> {
 
 /** Opens the store, does something with it, and closes it again whatever happens. */
 export async function withStore<Result>(
-  place: Place,
+  place: Location,
   use: (store: ReceiptStore) => Promise<Result>,
 ): Promise<Result> {
   const store = await openForReading(place);
@@ -92,8 +92,8 @@ export async function withStore<Result>(
   }
 }
 
-/** How many entries the log has; none where there is no log yet. */
-export async function logSize(place: Place): Promise<number> {
+/** The number of entries in the log; 0 without a log. */
+export async function logSize(place: Location): Promise<number> {
   const directory = storeDirectory(place);
   if (directory !== undefined && !isStoreDirectory(directory)) return 0;
   try {
