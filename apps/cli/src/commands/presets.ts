@@ -16,8 +16,6 @@ export type Preset = {
   readonly forwardedProps?: readonly string[];
   /** The framework's message lists join or rename the agent's own messages (`ag_ui_messages.lists: open`). */
   readonly listsAreOpen?: true;
-  /** Lines of `ag_ui_request`. */
-  readonly request?: readonly string[];
   /** Lines below the agent in `countersign.yaml`. */
   readonly agent?: readonly string[];
 };
@@ -55,11 +53,6 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "TanStack AI",
     // A tool of the page is a question too; its answer is the result.
     interrupts: ["tool_call", "tanstack:client_tool_execution"],
-    request: [
-      "# TanStack's client joins the messages of a turn when it repeats them; take both out for other clients.",
-      "history: { mode: observe }",
-      "tool_results: { mode: observe }",
-    ],
     listsAreOpen: true,
   },
   voltagent: { title: "VoltAgent", state: ["/**"] },
@@ -114,6 +107,6 @@ rules:
       tool_result: { classification: display }
       resume: { classification: display }
   ag_ui_request:
-    threads: { mode: enforce }${forwarded.length === 0 ? "" : `\n    forwarded_props: { allow: ${JSON.stringify(forwarded)} }`}${(preset.request ?? []).map((line) => `\n    ${line}`).join("")}${preset.listsAreOpen === true ? "\n  ag_ui_messages:\n    lists: open" : ""}
+    threads: { mode: enforce }${forwarded.length === 0 ? "" : `\n    forwarded_props: { allow: ${JSON.stringify(forwarded)} }`}${preset.listsAreOpen === true ? "\n  ag_ui_messages:\n    lists: open" : ""}
 `;
 }

@@ -243,6 +243,18 @@ const nameOf = (messages: readonly Message[]): string =>
     }),
   );
 
+/**
+ * The content of a history, however it is divided into messages (see regroup.test.ts): without the messages in which the
+ * agent says nothing, and thoughts before the text that they can be joined with.
+ */
+const spoken = (messages: readonly Message[]): Message[] => {
+  const said = messages.filter(
+    (message) => message.content || ("toolCalls" in message && message.toolCalls?.length),
+  );
+  const isThought = ({ role }: Message): boolean => role === "reasoning";
+  return [...said.filter(isThought), ...said.filter((message) => !isThought(message))];
+};
+
 test("a client that went away may hold what it had at any moment, and no mixture of moments", async () => {
   const tried = { held: 0, refused: 0 };
   await fc.assert(
@@ -250,10 +262,12 @@ test("a client that went away may hold what it had at any moment, and no mixture
       const dice = createDice(seed);
       const { judge, states } = await breakOff(interleaved(dice), end as End);
       const honest = new Set(states.map(nameOf));
+      const said = new Set(states.map((state) => nameOf(spoken(state))));
       for (const state of states) expect(await judge([...state, GO])).toEqual([]);
       for (let time = 0; time < 20; time += 1) {
         const claimed = mixed(states, dice);
         const isHonest = honest.has(nameOf(claimed));
+        if (!isHonest && said.has(nameOf(spoken(claimed)))) continue;
         tried[isHonest ? "held" : "refused"] += 1;
         const codes = await judge([...claimed, GO]);
         expect([isHonest, codes.length === 0], nameOf(claimed)).toEqual([isHonest, isHonest]);
@@ -302,11 +316,12 @@ test("after a kill a client holds what was opened first, in its order, and finis
       const dice = createDice(seed);
       const { judge, states } = await breakOff(interleaved(dice), "kill");
       const last = states.at(-1) ?? [];
-      const orders = new Set(states.map((state) => state.map(({ id }) => id).join()));
+      const orderOf = (state: readonly Message[]): string => state.map(({ id }) => id).join();
+      const orders = new Set(states.flatMap((state) => [state, spoken(state)]).map(orderOf));
       expect(await judge([...last, GO]), nameOf(last)).toEqual([]);
       for (let time = 0; time < 20; time += 1) {
         const claimed = mixed(states, dice);
-        if (orders.has(claimed.map(({ id }) => id).join())) continue;
+        if (orders.has(orderOf(claimed)) || orders.has(orderOf(spoken(claimed)))) continue;
         refused += 1;
         expect(await judge([...claimed, GO]), nameOf(claimed)).not.toEqual([]);
       }

@@ -7,6 +7,7 @@ import type { ThreadState } from "../ledger/thread-state.js";
 import { beginningProblem } from "./beginning.js";
 import type { Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./pointer.js";
+import { regroupTurns } from "./regroup.js";
 
 /** What came of looking at the messages of a request. */
 export type HistoryReview = {
@@ -18,11 +19,48 @@ export type HistoryReview = {
 };
 
 /**
- * Holds the messages of a request against what was delivered and accepted on the thread: one look-up and
- * one hash per message.
+ * Compares the messages of a request with what was delivered and accepted on the thread: message by message, and where
+ * that finds a difference, turn by turn. A turn that the client divided into other messages replaces the one in the
+ * ledger when the request is admitted.
  */
 export function reviewHistory(
-  input: RunAgentInput,
+  { messages }: RunAgentInput,
+  state: ThreadState,
+  settings: RequestSettings["history"],
+): HistoryReview {
+  const review = compareMessages(messages, state, settings);
+  const isSame = review.findings.every(isRemark);
+  // What a stopped run delivered may be missing, so that its result under another id looks like a new one.
+  if (isSame && !review.fresh.some(({ role }) => role === "tool")) return review;
+  const regrouped = regroupTurns(messages, state);
+  if (regrouped === undefined) return review;
+  const loose = new Set([...state.loose, ...regrouped.superseded]);
+  const again = compareMessages(regrouped.messages, { ...state, loose }, settings);
+  if (!again.findings.every(isRemark)) return review;
+  if (isSame && again.fresh.length === review.fresh.length) return review;
+  const fresh = new Set(again.fresh.map(({ id }) => id));
+  const replaced = [...regrouped.replaced].map(([message, run]) =>
+    rowOf("message", message.id, {
+      ...recordOf(message),
+      from: 0,
+      ...(run === undefined ? {} : { run }),
+    }),
+  );
+  return {
+    // The places in the regrouped messages are none of the request.
+    findings: again.findings.map((finding) => ({ ...finding, at: pointerTo("messages") })),
+    fresh: again.fresh,
+    rows: [...again.rows.filter(({ id }) => fresh.has(id)), ...replaced],
+  };
+}
+
+function isRemark(finding: Finding): boolean {
+  return finding.isRemark === true;
+}
+
+/** One look-up and one hash per message. */
+function compareMessages(
+  messages: readonly Message[],
   state: ThreadState,
   settings: RequestSettings["history"],
 ): HistoryReview {
@@ -42,7 +80,7 @@ export function reviewHistory(
     });
   };
   const seen = new Set<string>();
-  for (const [index, message] of input.messages.entries()) {
+  for (const [index, message] of messages.entries()) {
     const record = state.messages.get(message.id);
     if (record === undefined) {
       if (!settings.newRoles.has(message.role)) {
@@ -80,17 +118,18 @@ export function reviewHistory(
       }
     }
   }
-  const order = repeatsExactly(input.messages, state, settings)
+  const order = repeatsExactly(messages, state, settings)
     ? undefined
-    : orderProblem(input, state, settings);
-  const dropped = order ?? beginningProblem(input.messages, state, settings);
+    : orderProblem(messages, state, settings);
+  const dropped = order ?? beginningProblem(messages, state, settings);
   if (typeof dropped === "string") find("ERR_HISTORY_DROPPED", dropped, {});
   else if (dropped !== undefined) find("ERR_HISTORY_DROPPED", dropped.reason, dropped);
   else {
-    const index = interleavedAt(input.messages, state);
-    const isRemark = settings.interleaved === "accept";
+    const index = interleavedAt(messages, state);
+    const isRemarkOnly = settings.interleaved === "accept";
     const reason = "a new message stands in front of one that was delivered before";
-    if (index !== undefined) find("ERR_HISTORY_INTERLEAVED", reason, { index, isRemark });
+    if (index !== undefined)
+      find("ERR_HISTORY_INTERLEAVED", reason, { index, isRemark: isRemarkOnly });
   }
   return review;
 }
@@ -130,7 +169,7 @@ function repeatsExactly(
 
 /** Why the history in a request has a gap or another order; `undefined` where it has none. */
 function orderProblem(
-  { messages }: RunAgentInput,
+  messages: readonly Message[],
   state: ThreadState,
   settings: RequestSettings["history"],
 ): Gap | undefined {

@@ -33,7 +33,7 @@ export function reviewInput(
   written?: readonly string[],
 ): InputReview {
   const history = reviewHistory(input, state, request.history);
-  const results = reviewToolResults(input.messages, history.fresh, state);
+  const results = reviewToolResults(input, history.fresh, state);
   const resume = reviewResume(input, state, now);
   return {
     findings: [

@@ -1,4 +1,6 @@
-import type { Message } from "@countersign/wire";
+import { canonicalJson, isJsonObject, parseJson } from "@countersign/core";
+import type { JsonValue } from "@countersign/core";
+import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
 import type { LedgerRow } from "../ledger/ledger.js";
 import { rowOf } from "../ledger/thread-state.js";
 import type { ThreadState } from "../ledger/thread-state.js";
@@ -8,9 +10,9 @@ import { pointerTo } from "./pointer.js";
 
 /** Holds new answers against the calls that were delivered: for a client's tool, whole, and once. */
 export function reviewToolResults(
-  messages: readonly Message[],
+  { messages, resume = [] }: RunAgentInput,
   fresh: readonly Message[],
-  { calls }: ThreadState,
+  { calls, interrupts }: ThreadState,
 ): { findings: Finding[]; rows: LedgerRow[]; claims: Claim[] } {
   const findings: Finding[] = [];
   const rows: LedgerRow[] = [];
@@ -20,6 +22,10 @@ export function reviewToolResults(
   for (const message of fresh) {
     if (message.role !== "tool") continue;
     const { toolCallId } = message;
+    const asked = resume.filter(
+      (one) => interrupts.get(one.interruptId)?.toolCallId === toolCallId,
+    );
+    if (asked.some((answer) => restatesAnswer(message, answer))) continue;
     const at = pointerTo("messages", places.get(message) ?? 0);
     const find = (code: FindingCode, reason: string): void =>
       void findings.push({ check: "tool_results", code, reason, at, about: toolCallId });
@@ -49,4 +55,28 @@ export function reviewToolResults(
     answered.add(toolCallId);
   }
   return { findings, rows, claims };
+}
+
+/** How TanStack AI states the person's answer once more, as the result of the call that they were asked about. */
+const RESTATED = {
+  approved: { approved: true, pendingExecution: true, message: "User approved this action" },
+  declined: { approved: false, message: "User denied this action" },
+} as const;
+
+/** Whether a result says what an answer in `resume` says, and nothing else: the agent's own result is still to come. */
+function restatesAnswer(
+  { content, error }: Extract<Message, { role: "tool" }>,
+  { status, payload }: ResumeEntry,
+): boolean {
+  if (status !== "resolved" || error !== undefined || typeof content !== "string") return false;
+  const approved = isJsonObject(payload as JsonValue)
+    ? (payload as { approved?: unknown }).approved
+    : undefined;
+  if (typeof approved !== "boolean") return false;
+  try {
+    const expected = RESTATED[approved ? "approved" : "declined"];
+    return canonicalJson(parseJson(content)) === canonicalJson(expected);
+  } catch {
+    return false;
+  }
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "@countersign/core";
 import type { Message, ToolCall } from "@countersign/wire";
 import { digestOf, EMPTY_DIGEST, readingsOf } from "./digest.js";
 import type { Readings } from "./digest.js";
-import { fieldsOf, recordOf } from "./message-record.js";
+import { fieldsOf, isJoinable, recordOf } from "./message-record.js";
 import type { CallRecord, MessageRecord } from "./message-record.js";
 
 /** Beginnings kept of a text that was cut off: a client is rarely further behind. */
@@ -14,7 +14,7 @@ export class HeldText {
   readonly #pieces: string[] = [];
   /** When each piece came; nothing for what was there from the beginning. */
   readonly #moments: (number | undefined)[] = [];
-  #digest: string | undefined;
+  #whole: { readonly digest: string; readonly size: number } | undefined;
 
   constructor(text = "") {
     if (text === "") return;
@@ -26,7 +26,7 @@ export class HeldText {
     if (piece === "") return;
     this.#pieces.push(piece);
     this.#moments.push(moment);
-    this.#digest = undefined;
+    this.#whole = undefined;
   }
 
   /** Since when it is what it is. */
@@ -34,8 +34,13 @@ export class HeldText {
     return this.#moments.at(-1) ?? since;
   }
 
-  digest(): string {
-    return (this.#digest ??= digestOf(this.#pieces.join("")));
+  /** Its digest, and its size in UTF-8 bytes. */
+  whole(): { readonly digest: string; readonly size: number } {
+    if (this.#whole === undefined) {
+      const text = this.#pieces.join("");
+      this.#whole = { digest: digestOf(text), size: Buffer.byteLength(text) };
+    }
+    return this.#whole;
   }
 
   /** What it means as a call's arguments: two spellings of one value are one. */
@@ -52,21 +57,25 @@ export class HeldText {
     const isEmptyFirst = this.#pieces.length === 0 || this.#moments[0] !== undefined;
     const digests = isEmptyFirst ? [EMPTY_DIGEST] : [];
     const at = isEmptyFirst ? [since] : [];
+    const sizes = isEmptyFirst ? [0] : [];
+    let size = 0;
     const recent = this.#moments.findIndex((moment) => (moment ?? since) >= oldest);
     const whole = this.#pieces.length - 1;
     const skipped = Math.max(whole + 1 - MAX_BEGINNINGS, recent === -1 ? whole : recent);
     for (const [index, piece] of this.#pieces.entries()) {
       hash.update(piece);
+      size += Buffer.byteLength(piece);
       if (index > 0 && index < skipped) continue;
       digests.push(index < skipped ? "" : hash.copy().digest("hex"));
       at.push(this.#moments[index] ?? since);
+      sizes.push(size);
     }
-    return { digests, at };
+    return { digests, at, sizes };
   }
 }
 
 /** What a text was, one after the other, and since when. */
-type Beginnings = { digests: string[]; at: number[] };
+type Beginnings = { digests: string[]; at: number[]; sizes?: number[] };
 
 type Annotated = { metadata?: JsonObject | undefined };
 
@@ -170,7 +179,7 @@ export class HeldMessage {
       toolCalls: [],
     } as unknown as Message);
     const { since, calls } = this;
-    const { digests, at } =
+    const { digests, at, sizes }: Beginnings =
       this.#content !== undefined
         ? { digests: [digestOf(this.#content)], at: [since] }
         : isCut
@@ -178,6 +187,7 @@ export class HeldMessage {
           : now(this.text, since);
     // Member by member: put together by spreading, each would have a hidden class of its own, larger than itself.
     const record: MessageRecord = { role: this.role, content: digests, from: since, at };
+    if (sizes !== undefined && isJoinable(this.role)) record.sizes = sizes;
     if (fields !== undefined) record.fields = fields;
     if (calls.length > 0) record.calls = calls.map((call) => call.record(since, oldest));
     if (this.isOpen && !isCut) record.open = true;
@@ -211,7 +221,8 @@ function withFields<Kind extends MessageRecord | CallRecord>(
 }
 
 function now(text: HeldText, since: number): Beginnings {
-  return { digests: [text.digest()], at: [text.changed(since)] };
+  const { digest, size } = text.whole();
+  return { digests: [digest], at: [text.changed(since)], sizes: [size] };
 }
 
 /** Per key, the last one counts; never deeper. */

@@ -19,8 +19,10 @@ export function joinRecords(earlier: MessageRecord, later: MessageRecord): Messa
   const calls = joinCalls(earlier.calls ?? [], later.calls ?? []);
   // A message list may lose what came with the events; a client has the one or the other, or lost it as well.
   const fields = { ...earlier.fields, ...later.fields };
+  // Without their sizes: text of which there are several versions is not joined with other text.
+  const { sizes: _, ...rest } = later;
   return {
-    ...later,
+    ...rest,
     content,
     from,
     at,

@@ -26,6 +26,8 @@ export type MessageRecord = {
   activityType?: string;
   /** Digests of contents a client may hold; see {@link CallRecord.arguments}. */
   content: string[];
+  /** The length of each of `content` in UTF-8 bytes; only of text that a client may join with other text. */
+  sizes?: number[];
   fields?: Record<string, string>;
   calls?: CallRecord[];
   /** Its end was never delivered: nobody knows how much of it the client has. */
@@ -45,6 +47,11 @@ const AGENTS: ReadonlySet<Message["role"]> = new Set(["assistant", "reasoning", 
 /** Whether messages of a role are the agent's own to go on with. */
 export function isAgents(role: Message["role"]): boolean {
   return AGENTS.has(role);
+}
+
+/** Roles whose text a client may join with the text of another message of the same turn. */
+export function isJoinable(role: Message["role"]): boolean {
+  return role === "assistant" || role === "reasoning";
 }
 
 /** Fields that a client may lose on the way, but not change. */
@@ -69,9 +76,13 @@ type Fields = Readonly<Record<string, unknown>>;
 export function recordOf(message: Message): MessageRecord {
   const fields = fieldsOf(message as unknown as Fields, [...FIELDS, ...BINDING]);
   const calls = message.role === "assistant" ? message.toolCalls : undefined;
+  const { role } = message;
+  const content = message.content ?? "";
+  const isText = isJoinable(role) && typeof content === "string";
   return {
-    role: message.role,
-    content: [digestOf(message.content)],
+    role,
+    content: [digestOf(content)],
+    ...(isText ? { sizes: [Buffer.byteLength(content)] } : {}),
     ...(fields === undefined ? {} : { fields }),
     ...(calls === undefined || calls.length === 0 ? {} : { calls: calls.map(recordOfCall) }),
   };
@@ -172,16 +183,31 @@ function compareCalls(calls: readonly ToolCall[], record: MessageRecord): Compar
   let result: Comparison = "same";
   for (const [index, call] of calls.entries()) {
     const before = known[index];
-    if (before === undefined || before.id !== call.id || before.name !== call.function.name) {
-      return "changed";
-    }
-    if (!sameFields(call as unknown as Fields, before.fields, COMPARED)) return "changed";
-    if (before.arguments.includes(digestOf(call.function.arguments))) continue;
-    // Arguments that are not whole cannot be acted on; whole ones nobody delivered might be.
-    if (before.open !== true || isWholeJson(call.function.arguments)) return "changed";
-    result = "unfinished";
+    const compared = before === undefined ? "changed" : compareCall(call, before);
+    if (compared === "changed") return "changed";
+    if (compared === "unfinished") result = "unfinished";
   }
   return result;
+}
+
+/** Compares one call with its record. */
+export function compareCall(call: ToolCall, before: CallRecord): Comparison {
+  if (before.id !== call.id || before.name !== call.function.name) return "changed";
+  if (!sameFields(call as unknown as Fields, before.fields, COMPARED)) return "changed";
+  if (before.arguments.includes(digestOf(call.function.arguments))) return "same";
+  // Arguments that are not whole cannot be acted on; whole ones nobody delivered might be.
+  if (before.open !== true || isWholeJson(call.function.arguments)) return "changed";
+  return "unfinished";
+}
+
+/** Whether a message has a field that clients may lose and may not change: other than metadata. */
+export function hasFields(message: Message): boolean {
+  return COMPARED.some((name) => valueOf(message as unknown as Fields, name) !== undefined);
+}
+
+/** Whether each of those fields is, or is missing, as in a record. */
+export function hasFieldsOf(record: MessageRecord, message: Message): boolean {
+  return sameFields(message as unknown as Fields, record.fields, COMPARED);
 }
 
 function sameFields(

@@ -77,6 +77,7 @@ export class RunNotes {
       const contents = new Set([...(known?.content ?? []), ...record.content]);
       record.content = [...contents].slice(-MAX_TWINS);
       delete record.at;
+      delete record.sizes;
     }
     this.#state.messages.set(id, record);
     this.#pending.put(rowOf("message", id, record));
@@ -194,6 +195,7 @@ export class RunNotes {
       const record = records.get(id);
       record?.content.push("");
       record?.at?.push(at);
+      record?.sizes?.push(0);
     }
     return records;
   }

@@ -131,7 +131,10 @@ export class ThreadDesk {
       findings,
       review,
       writtenKeys: written,
-      isHistoryChecked: policy.request.mode("history") === "enforce",
+      isHistoryChecked:
+        owner === principal.id &&
+        (policy.request.mode("history") === "enforce" ||
+          review.findings.every(({ check }) => check !== "history")),
       claimed,
       withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
       owning: owned === undefined ? owning : undefined,
