@@ -7,6 +7,7 @@ import type { ClientOptions, ClientRun } from "../testing/client.js";
 import { idsOf, inRun, text } from "../testing/events.js";
 import { OPEN_POLICY, startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";
+import { readStream } from "../testing/stream-reader.js";
 
 let fixture: Fixture | undefined;
 let script: readonly object[] = [];
@@ -175,6 +176,36 @@ test("the starter policy enforced lets an agent list the conversation after each
       messages: [user("u1", "hi")] as never,
     });
   }
+});
+
+test("a client that hangs up when its run is over, before the agent does, may be shown the run again in a list", async () => {
+  let agentEnds = (): void => {};
+  const clientLeft = new Promise<void>((resolve) => {
+    agentEnds = resolve;
+  });
+  let events: readonly object[] = TURN;
+  fixture = await startFixture(
+    ({ body }) => ({
+      pieces: (async function* () {
+        yield* inRun(idsOf(body), events).map(sseFrame);
+        await clientLeft;
+      })(),
+    }),
+    { policy: STARTER },
+  );
+  const body = { threadId: "t", runId: "r1", messages: [user("u1", "hi")] };
+  const dropAfter = TURN.length + 2;
+  const reader = await readStream(`${fixture.url}/agents/support`, { body, dropAfter });
+  await reader.closed;
+  await expect.poll(() => fixture?.gateway.surroundings.sessions.openRuns()).toEqual([]);
+  agentEnds();
+  events = [list(...HISTORY, user("u2", "and?"), assistant("a3", "no"))];
+  const again = await runClient(`${fixture.url}/agents/support`, {
+    threadId: "t",
+    messages: [user("u2", "and?")] as never,
+  });
+  expect(notices(again)).toEqual([]);
+  expect(new Set(shown(again))).toEqual(new Set(["u1", "a1", "r1", "a2", "u2", "a3"]));
 });
 
 test("the starter policy enforced lets an agent list a result under another id than it was streamed with, turn after turn", async () => {

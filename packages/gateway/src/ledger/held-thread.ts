@@ -144,13 +144,14 @@ export function unsentMessages(state: ThreadState, { messages }: EarlierThread):
   const { calls } = state;
   return [...messages]
     .filter(([id, { role, run }]) => {
-      if (role === "activity" || role === "reasoning" || state.loose.has(id)) return false;
+      if (role === "activity" || role === "reasoning") return false;
       // Of the person's words only those that a list or a rollback left out before stand there; of results those as
       // well, without the run that wrote them, and those of streams that were opened without an input.
       return !state.shown.has(id) || role === "assistant" || (role === "tool" && run !== undefined);
     })
     .map(([id, record]) => ({
       id,
+      isOptional: state.loose.has(id),
       role: record.role,
       isSaidBy: (message) => asRecorded(message, record) !== undefined,
       calls: (record.calls ?? []).map((before) => ({

@@ -7,6 +7,8 @@ import type { Reducer } from "@countersign/wire/reduce";
 /** A message of the thread that the client may have and did not send: its text is not available. */
 export type UnsentMessage = {
   readonly id: string;
+  /** The connection broke off during its run: a list may bring it or leave it out. */
+  readonly isOptional: boolean;
   readonly role: Message["role"];
   /** Whether a listed message has the same content. */
   isSaidBy(message: Message): boolean;
@@ -86,6 +88,7 @@ export class ClientMessages {
     for (const one of unsent) {
       if (ids.has(one.id)) continue;
       const found = list.indexOf(one.id);
+      if (found === undefined && one.isOptional) continue;
       const listed = found === undefined ? undefined : messages[found];
       if (found === undefined || listed === undefined || !one.isSaidBy(listed)) return false;
       const isWhole = one.calls.every((before) => {
