@@ -1,4 +1,4 @@
-import { isSpace } from "./characters.js";
+import { isLetter, isSpace } from "./characters.js";
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -10,7 +10,12 @@ const LESS = 0x3c;
 const GREATER = 0x3e;
 const BAR = 0x7c;
 const SLASH = 0x2f;
+const OPEN = 0x5b;
 const CLOSE = 0x5d;
+const EXCLAMATION = 0x21;
+const QUESTION = 0x3f;
+const DOUBLE_QUOTE = 0x22;
+const SINGLE_QUOTE = 0x27;
 const OPEN_PARENTHESIS = 0x28;
 const CLOSE_PARENTHESIS = 0x29;
 
@@ -36,10 +41,23 @@ export class CodeSpans {
   #isAngle = false;
   /** Between `](` and `)`. */
   #isDestination = false;
+  /** Brackets of the paragraph that are open: renderers differ in whether a label or code ends first. */
+  #brackets = 0;
+  /** What may be a tag, of which a backtick may be a part; one with a quotation mark may end anywhere in the paragraph. */
+  #tag: "none" | "begun" | "open" | "quoted" = "none";
 
   /** Code is open, and everybody agrees that it will be code once it is closed. */
   get isOpen(): boolean {
     return this.#open > 0 && !this.#isDoubtful;
+  }
+
+  /** No bracket of the paragraph is open outside of code. */
+  get isOutsideLabels(): boolean {
+    return this.#brackets === 0;
+  }
+
+  get #isInTag(): boolean {
+    return this.#tag === "open" || this.#tag === "quoted";
   }
 
   /** The text so far ends with what closes the code; one more backtick would not. */
@@ -49,6 +67,7 @@ export class CodeSpans {
 
   /** Only a backtick, or one of few other characters, would change something. */
   get isResting(): boolean {
+    if (this.#tag === "begun" || this.#tag === "open") return false;
     return this.#run === 0 && !this.#isAddress && !this.#isAngle && !this.#isDestination;
   }
 
@@ -78,7 +97,8 @@ export class CodeSpans {
 
   /** A paragraph is over. */
   endParagraph(): void {
-    this.#open = this.#run = 0;
+    this.#open = this.#run = this.#brackets = 0;
+    this.#tag = "none";
     this.#isDoubtful = this.#isDestination = this.#sawDollar = this.#sawTilde = false;
   }
 
@@ -106,15 +126,33 @@ export class CodeSpans {
   }
 
   #isHidden(before: number): boolean {
-    return before === BACKSLASH || this.#isAddress || this.#isAngle || this.#isDestination;
+    const isInside = this.#isAddress || this.#isAngle || this.#isDestination || this.#isInTag;
+    return before === BACKSLASH || isInside;
   }
 
   #look(code: number, before: number): void {
+    if (code === OPEN) this.#brackets += 1;
+    else if (code === CLOSE && before !== BACKSLASH && this.#brackets > 0) this.#brackets -= 1;
+    this.#lookForTag(code);
     if (isSpace(code)) this.#isAddress = this.#isAngle = false;
     if (code === LESS) this.#isAngle = true;
     else if (code === GREATER) this.#isAngle = false;
     else if (code === SLASH && before === SLASH) this.#isAddress = true;
     else if (code === OPEN_PARENTHESIS && before === CLOSE) this.#isDestination = true;
     else if (code === CLOSE_PARENTHESIS) this.#isDestination = false;
+  }
+
+  #lookForTag(code: number): void {
+    if (this.#tag === "quoted") return;
+    if (code === LESS) this.#tag = "begun";
+    else if (this.#tag === "begun") {
+      // The end of a comment is not looked for.
+      const isComment = code === EXCLAMATION || code === QUESTION;
+      const isTag = isLetter(code) || code === SLASH;
+      this.#tag = isComment ? "quoted" : isTag ? "open" : "none";
+    } else if (this.#tag === "open") {
+      if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE) this.#tag = "quoted";
+      else if (code === GREATER) this.#tag = "none";
+    }
   }
 }

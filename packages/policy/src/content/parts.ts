@@ -71,7 +71,72 @@ function findInMember<Found>(
   let value: JsonValue | undefined = event;
   for (const key of path) value = memberOf(value, key);
   if (value === undefined) return undefined;
-  return findInValue(value, `/${path.join("/")}`, (text) => find(text, part));
+  const pointer = `/${path.join("/")}`;
+  const findIn = (text: string): Found | undefined => find(text, part);
+  if (part === "tool_results") {
+    return findInValue(value, pointer, (text) => findIn(text) ?? findInJson(text, findIn));
+  }
+  return findInPaths(value, pointer, findIn) ?? findInValue(value, pointer, findIn);
+}
+
+/** The first thing that `find` has to say about the name of a member in a path of a patch. */
+function findInPaths<Found>(
+  value: JsonValue,
+  pointer: string,
+  find: (text: string) => Found | undefined,
+): FoundText<Found> | undefined {
+  for (const [index, operation] of Array.isArray(value) ? value.entries() : []) {
+    for (const name of ["path", "from"]) {
+      const path = memberOf(operation, name);
+      for (const segment of typeof path === "string" ? path.split("/") : []) {
+        if (segment === "" || PLAIN_NAME.test(segment)) continue;
+        const found = find(segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+        if (found !== undefined) return { found, pointer: `${pointer}/${index}/${name}` };
+      }
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The first thing that `find` has to say about a string of a text that is JSON, and of JSON in that string. One pass: a
+ * string in a string has its quotation marks escaped, so that the inner one is shorter by half.
+ */
+function findInJson<Found>(
+  text: string,
+  find: (text: string) => Found | undefined,
+): Found | undefined {
+  if (!/^\s*["[{]/.test(text)) return undefined;
+  let start = text.indexOf('"');
+  while (start !== -1) {
+    let end = start + 1;
+    while (end < text.length && text[end] !== '"') end += text[end] === "\\" ? 2 : 1;
+    const string = unescaped(text.slice(start + 1, end));
+    const found = string === "" ? undefined : (find(string) ?? findInJson(string, find));
+    if (found !== undefined) return found;
+    start = text.indexOf('"', end + 1);
+  }
+  return undefined;
+}
+
+/** Characters that an escape of JSON stands for; any other escaped character stands for itself. */
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+]);
+
+/** What the characters between two quotation marks of JSON stand for. */
+function unescaped(characters: string): string {
+  return characters.replace(
+    /\\(?:u([\da-f]{4})|([^]))/gi,
+    (_, hex: string | undefined, character = "") =>
+      hex === undefined
+        ? (ESCAPED.get(character) ?? character)
+        : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 /**

@@ -94,6 +94,47 @@ test.each(PARTS)(
   },
 );
 
+const NAME = "![x](//evil.example/~)";
+const SEGMENT = NAME.replaceAll("~", "~0").replaceAll("/", "~1");
+
+test.each([
+  ["path", { op: "add", path: `/a/${SEGMENT}/b`, value: 1 }],
+  ["path", { op: "add", path: `/\n\`\`\`\n/${SEGMENT}`, value: 1 }],
+  ["path", { op: "add", path: "/\n```\n/![x](http:evil.example)", value: 1 }],
+  ["from", { op: "move", from: `/${SEGMENT}`, path: "/a" }],
+])("a name in the %s of a patch is read as the member that it names", (_, operation) => {
+  const settings = settingsOf({ parts: new Set(["state", "activities"]) });
+  for (const event of [
+    { type: "STATE_SNAPSHOT", snapshot: { [NAME]: 1 } },
+    { type: "STATE_DELTA", delta: [{ op: "test", path: "/a/b~1c", value: 1 }, operation] },
+    { type: "ACTIVITY_DELTA", patch: [operation] },
+  ]) {
+    expect(createContentReader(settings).read(event)?.kind).toBe("images");
+  }
+});
+
+test("the strings of a tool result that is JSON are read as a page that parses it shows them", () => {
+  const settings = settingsOf({ parts: new Set(["tool_results"]), isByEvent: true });
+  const kindOf = (content: JsonValue): string | undefined =>
+    createContentReader(settings).read({ type: "TOOL_CALL_RESULT", content })?.kind;
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), fc.nat(2), (before, after, times) => {
+      let text: string = IMAGE;
+      for (let time = 0; time <= times; time += 1) text = JSON.stringify([text]);
+      const escaped = text.replaceAll("!", "\\u0021");
+      const json = `[${JSON.stringify(before)},${escaped},${JSON.stringify(after)}]`;
+      expect(kindOf(json)).toBeTypeOf("string");
+      expect(kindOf([{ type: "text", text: json }])).toBeTypeOf("string");
+    }),
+  );
+  expect(kindOf('{"a":"`","b":"![x](https://evil.example/)","c":"`"}')).toBe("images");
+  expect(kindOf('{"a":"\\n```html\\n<img src=\\"https://a.example/\\">\\n```"}')).toBeUndefined();
+  expect(kindOf('{"a":"\\ud800\\u0021[x](https://evil.example/)"}')).toBe("images");
+  // No page can parse it.
+  expect(kindOf('{"a":"\\x21[x](https://evil.example/)')).toBeUndefined();
+  expect(kindOf(`{"${'\\"'.repeat(100_000)}`)).toBeUndefined();
+});
+
 test("the pointer repeats no name that could be a sentence, and is short", () => {
   const reader = createContentReader(settingsOf({ parts: new Set(["state"]) }));
   const odd = reader.read({ type: "STATE_SNAPSHOT", snapshot: { "call me at <b>": { a: IMAGE } } });

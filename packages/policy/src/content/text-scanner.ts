@@ -47,7 +47,7 @@ export class TextScanner {
   #tail = "";
   #wasInSpan = false;
   #sawRaw = false;
-  /** The code that is open is code to everybody once it is closed, and no part of a definition. */
+  /** The code that is open is code to every renderer once it is closed, and no part of a label. */
   #mayHold = true;
   /** Found in code within a line that is still open. */
   #inSpan: ContentFinding | undefined;
@@ -165,7 +165,7 @@ export class TextScanner {
   #turn(isOpen: boolean): void {
     this.#wasInSpan = isOpen;
     if (!isOpen) return;
-    this.#mayHold = !this.#blocks.isInLabel;
+    this.#mayHold = !this.#blocks.isInLabel && this.#spans.isOutsideLabels;
     this.#markup?.openSpan();
     this.#addresses?.openSpan();
   }

