@@ -400,6 +400,23 @@ test("a condition that finds a change in a snapshot finds it in the patch, and i
   expect(found).toBeGreaterThan(100);
 });
 
+test("an activity that comes only where there is none is judged whole, unless this run brought one", () => {
+  const base = { type: "ACTIVITY_SNAPSHOT", messageId: "m", activityType: "card" } as const;
+  fc.assert(
+    fc.property(object, condition, (content, when) => {
+      const once = { ...base, content, replace: false } as const;
+      const ask = (client: ClientState): boolean | undefined =>
+        answer(when, classifyEvent(once, { client }), once);
+      const inNewPage = ask(new ClientState({}));
+      expect(ask(new ClientState({}, [], undefined, [["m", "card"]]))).toBe(inNewPage);
+      const shown = new ClientState({});
+      shown.see({ ...base, content: {} });
+      expect(ask(shown)).toBe(false);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 test("a condition that cannot know what changes has no answer", () => {
   const when = 'event.delta.exists(op, op.path == "/a")';
   const unknown = { client: new ClientState(undefined) };

@@ -185,7 +185,9 @@ function activityFacts(
     changes: () => {
       const before = held === undefined ? {} : held.content;
       if (event.type === "ACTIVITY_DELTA") return patchChanges(before, event.patch);
-      return held !== undefined && isOnlyNew(event) ? [] : snapshotChanges(before, event.content);
+      if (!isOnlyNew(event)) return snapshotChanges(before, event.content);
+      // No client sends an activity of an earlier run back, and a page that was reloaded does not have it.
+      return before === undefined || held === undefined ? snapshotChanges({}, event.content) : [];
     },
   };
 }

@@ -35,6 +35,13 @@ export function hasContent(value: JsonValue): boolean {
   return Object.entries(value).some(([key, member]) => !KIND_KEYS.has(key) && hasContent(member));
 }
 
+/** Whether a value holds anything but empty objects, empty lists, null and blank text. */
+export function hasValue(value: JsonValue): boolean {
+  if (typeof value === "string") return READABLE.test(value);
+  if (typeof value !== "object") return true;
+  return value !== null && Object.values(value).some(hasValue);
+}
+
 /** Whether the text that is sent in place of an input says anything. */
 export function hasContentInBody(body: string): boolean {
   const value = parseLeniently(body);
@@ -98,6 +105,10 @@ export type RequestExtras = {
   readonly problems: readonly string[];
 };
 
+/** Headers that say where a request ends or how its connection is used: with another value, no request arrives whole. */
+const FRAMING =
+  /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|expect|trailer|te|sec-websocket-.*)$/;
+
 /** Reads the extensions of a phase that say what YAML cannot; `fill` fills the templates of its headers. */
 export function requestExtrasOf(
   phase: NormalizedPhase,
@@ -113,9 +124,12 @@ export function requestExtrasOf(
   if (!isJsonObject(written)) problems.push("x-countersign-headers is not a mapping");
   for (const [name, text] of Object.entries(isJsonObject(written) ? written : {})) {
     // Anything else would make Node throw, and a document must not stop the batch.
-    if (typeof text === "string" && /^[\w-]+$/.test(name) && /^[\x20-\x7e]*$/.test(text)) {
-      headers[name.toLowerCase()] = text;
-    } else problems.push(`header ${name.slice(0, 64)} cannot be sent`);
+    const key = name.toLowerCase();
+    const isPlain =
+      typeof text === "string" && /^[\w-]+$/.test(name) && /^[\x20-\x7e]*$/.test(text);
+    const isFree = !FRAMING.test(key) && !Object.hasOwn(headers, key);
+    if (isPlain && isFree) setMember(headers, key, text);
+    else problems.push(`header ${name.slice(0, 64)} cannot be sent`);
   }
   return { ...(typeof body === "string" ? { body } : {}), headers, problems };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isCountersignError, ownMember } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { findMisjudgedExamples, prefetchSemanticScores } from "../oatf/evaluate/prefetch.js";
@@ -11,7 +12,7 @@ import type { RunnerOptions } from "./options.js";
 import { executeDocument, SUPPORTED_MODE } from "./execute-document.js";
 import type { ExecutionResult } from "./execute-document.js";
 import { isDeliberate, isRefusalEvent } from "./refusal.js";
-import { hasContent } from "./request.js";
+import { hasContent, hasValue } from "./request.js";
 import { placeOf } from "./run-stream.js";
 import { indicatorGap } from "./indicator-gap.js";
 import { WIRE } from "./trace-recorder.js";
@@ -140,11 +141,26 @@ const LIFECYCLE: ReadonlySet<string> = new Set([
   "run_finished",
   "step_started",
   "step_finished",
+  "subagent_started",
+  "subagent_finished",
 ]);
 
 /** Events that only open or close what others say. */
 const FRAMES =
   /^(?:text_message|reasoning|reasoning_message|thinking|thinking_text_message)_(?:start|end)$/;
+
+/** The member in which an event says what it is there for; empty, the event says nothing. */
+const SAYING: ReadonlyMap<string, string> = new Map([
+  ["state_snapshot", "snapshot"],
+  ["state_delta", "delta"],
+  ["activity_snapshot", "content"],
+  ["activity_delta", "patch"],
+  ["custom", "value"],
+  ["raw", "event"],
+]);
+
+/** What the requests of a document hold, which an agent may repeat: ids of messages, and states. */
+type Sent = { readonly ids: Set<string | undefined>; readonly states: JsonValue[] };
 
 /**
  * The last phase of an actor in which something was sent and to which the agent said nothing: nothing shows that it read
@@ -159,14 +175,16 @@ function unansweredPlace(
     ({ surface = "" }, index) => LIFECYCLE.has(surface) && (verdicts[index]?.looked_at ?? 0) > 0,
   );
   if (looksAtRuns) return undefined;
-  const sent = new Set<string | undefined>();
+  const sent: Sent = { ids: new Set(), states: [] };
   const last = new Map<string, { phase: string; isHeard: boolean }>();
   for (const { actor, phase = "", event, direction, content, protocol } of trace) {
     if (protocol === WIRE) continue;
     const current = last.get(actor);
     if (direction === "request") {
       if (event !== "run_agent_input") continue;
-      for (const message of listMember(content, "messages")) sent.add(textMember(message, "id"));
+      for (const message of listMember(content, "messages"))
+        sent.ids.add(textMember(message, "id"));
+      sent.states.push(ownMember(content, "state") ?? null);
       if (current?.phase !== phase) last.set(actor, { phase, isHeard: false });
     } else if (current !== undefined && current.phase === phase) {
       current.isHeard ||= isAnswer(event, content, sent);
@@ -177,11 +195,7 @@ function unansweredPlace(
 }
 
 /** Whether an event says anything of the agent's own. */
-function isAnswer(
-  event: string,
-  content: JsonValue,
-  sent: ReadonlySet<string | undefined>,
-): boolean {
+function isAnswer(event: string, content: JsonValue, sent: Sent): boolean {
   // A joined entry comes with the events that it joins.
   if (event.startsWith("_accumulated") || FRAMES.test(event)) return false;
   if (LIFECYCLE.has(event)) {
@@ -189,7 +203,14 @@ function isAnswer(
     return ownMember(content, "result") !== undefined || interrupts.length > 0;
   }
   if (event === "messages_snapshot") {
-    return listMember(content, "messages").some((message) => !sent.has(textMember(message, "id")));
+    return listMember(content, "messages").some(
+      (message) => !sent.ids.has(textMember(message, "id")),
+    );
+  }
+  const saying = SAYING.get(event);
+  if (saying !== undefined) {
+    const value = ownMember(content, saying) ?? null;
+    return hasValue(value) && !sent.states.some((state) => isDeepStrictEqual(state, value));
   }
   const delta = ownMember(content, "delta");
   return typeof delta !== "string" || hasContent(delta);

@@ -218,6 +218,20 @@ const NOT_DELIVERED: [title: string, execution: string, outcome: string, ...name
     "error",
     "x-evil",
   ],
+  ...["content-length", "Transfer-Encoding", "connection", "expect", "Sec-WebSocket-Key"].map(
+    (name): [string, string, string, ...string[]] => [
+      `a header that frames the request (${name})`,
+      phases(`{name: strike, state: ${INPUT}, x-countersign-headers: {${name}: "5"}}`),
+      "error",
+      name,
+    ],
+  ),
+  [
+    "a header whose name is there twice in other letter case",
+    phases(`{name: strike, state: ${INPUT}, x-countersign-headers: {X-Evil: "1", x-evil: "2"}}`),
+    "error",
+    "x-evil",
+  ],
   [
     "a body that is no text",
     phases(`{name: strike, state: ${INPUT}, x-countersign-body: {a: 1}}`),
@@ -359,6 +373,47 @@ test.each([
 ] as const)("a stream that %s is not a defence", async (_, pieces, named) => {
   const ran = await runScripted(documentOf(HELLO, CALLS_PAY), [pieces], { refusalsCount: true });
   expect([ran.outcome, ran.reason]).toEqual(["error", expect.stringContaining(named)]);
+});
+
+const EMPTY = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<JsonValue>(null, "", " ", "\u200b", [], {}),
+    fc.array(tie("value"), { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom("a", "role"), tie("value"), { maxKeys: 2 }),
+  ),
+})).value;
+
+/** Events with a value that a document can look at. */
+const holding = (value: JsonValue): JsonObject[] => [
+  { type: "STATE_SNAPSHOT", snapshot: value },
+  { type: "CUSTOM", name: "alive", value },
+  { type: "RAW", event: value },
+  { type: "ACTIVITY_SNAPSHOT", messageId: "v", activityType: "card", content: value },
+];
+
+test("an answer in which no event holds a value is no defence, nor is the state of the request", async () => {
+  let script: readonly string[] = [];
+  const agent = await startFakeAgent(() => ({ pieces: [...script] }));
+  const outcome = async (...events: JsonObject[]): Promise<string> => {
+    script = streamOf(...events);
+    const state = "{state: {run_agent_input: {state: {role: guest}, messages: [{content: Hi}]}}}";
+    return (await against(agent, phases(state))).outcome;
+  };
+  const subagent = { type: "SUBAGENT_STARTED", subagentRunId: "s", name: "helper" };
+  await fc.assert(
+    fc.asyncProperty(EMPTY, fc.constantFrom(0, 1, 2, 3), async (value, index) => {
+      const event = holding(value)[index] as JsonObject;
+      expect(await outcome(subagent, event, { type: "STATE_DELTA", delta: [] })).toBe("error");
+    }),
+    { numRuns: 25 },
+  );
+  const [snapshot] = holding({ role: "guest" });
+  expect(await outcome(snapshot as JsonObject)).toBe("error");
+  for (const event of holding({ role: "reader" })) {
+    expect(await outcome(event)).toBe("not_exploited");
+  }
+  await agent.stop();
 });
 
 test("the stream of each phase has to be whole, not only one of them", async () => {
