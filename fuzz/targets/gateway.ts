@@ -6,28 +6,28 @@ import { createJwtAuthenticator } from "../../packages/gateway/src/access/jwt.js
 import { readKeySet } from "../../packages/gateway/src/access/key-set.js";
 import { createTicketSeal } from "../../packages/gateway/src/access/ticket-seal.js";
 import { loadConfig } from "../../packages/gateway/src/config/load.js";
-import { readGiver, UNKNOWN_OPERATOR } from "../../packages/gateway/src/fleet/order-giver.js";
-import { decodeText, encodeText } from "../../packages/gateway/src/ledger/text.js";
-import { parseStored } from "../../packages/gateway/src/ledger/stored-value.js";
+import { readGiver, UNKNOWN_OPERATOR } from "../../packages/gateway/src/cluster/order-giver.js";
+import { decodeText, encodeText } from "../../packages/gateway/src/thread/text.js";
+import { parseStored } from "../../packages/gateway/src/thread/stored-value.js";
 import {
   clientAddress,
   createNetworks,
   isNetwork,
   placeOf,
-} from "../../packages/gateway/src/listen/address.js";
-import { clientDialectOf } from "../../packages/gateway/src/listen/client-dialect.js";
-import { bearerOf, socketTokenOf } from "../../packages/gateway/src/listen/credentials.js";
-import { isAllowedOrigin, isOwnName } from "../../packages/gateway/src/listen/origin.js";
-import { routeRequest, routeSocket } from "../../packages/gateway/src/listen/path.js";
-import { receiptQuestionOf } from "../../packages/gateway/src/listen/receipt-question.js";
-import { requestUrl } from "../../packages/gateway/src/listen/request-url.js";
-import { sessionOf } from "../../packages/gateway/src/listen/session-id.js";
-import { readFrame } from "../../packages/gateway/src/listen/socket-frame.js";
-import { tokenOf } from "../../packages/gateway/src/listen/socket-greeting.js";
-import { placeOf as placeOfRequest } from "../../packages/gateway/src/listen/take-up.js";
-import type { HttpQuestion } from "../../packages/gateway/src/listen/run-route.js";
-import { readPlace } from "../../packages/gateway/src/reconnect/coming-back.js";
-import { readQuestion, writeQuestion } from "../../packages/gateway/src/relay/question.js";
+} from "../../packages/gateway/src/http/address.js";
+import { clientDialectOf } from "../../packages/gateway/src/http/client-dialect.js";
+import { bearerOf, socketTokenOf } from "../../packages/gateway/src/http/credentials.js";
+import { isAllowedOrigin, isOwnName } from "../../packages/gateway/src/http/origin.js";
+import { routeRequest, routeSocket } from "../../packages/gateway/src/http/path.js";
+import { receiptQuestionOf } from "../../packages/gateway/src/http/receipt-request.js";
+import { requestUrl } from "../../packages/gateway/src/http/request-url.js";
+import { sessionOf } from "../../packages/gateway/src/http/session-id.js";
+import { readFrame } from "../../packages/gateway/src/http/socket/socket-frame.js";
+import { tokenOf } from "../../packages/gateway/src/http/socket/socket-greeting.js";
+import { placeOf as placeOfRequest } from "../../packages/gateway/src/http/resume/resume-stream.js";
+import type { HttpQuestion } from "../../packages/gateway/src/http/run-route.js";
+import { readPlace } from "../../packages/gateway/src/http/resume/resume-request.js";
+import { readQuestion, writeQuestion } from "../../packages/gateway/src/cluster/relay-request.js";
 import {
   formatTraceparent,
   parseTraceparent,
@@ -110,7 +110,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     property:
       "address, query and headers of a request give plain values or a coded error, and one reading each",
     covers: [
-      "packages/gateway/src/reconnect/coming-back.ts#readPlace",
+      "packages/gateway/src/http/resume/resume-request.ts#readPlace",
       "packages/gateway/src/telemetry/trace-context.ts#parseTraceparent",
     ],
     dictionary: [
@@ -183,7 +183,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
   {
     name: "socket-frame",
     property: "a frame of a client is a token, a stop, a message, an input or a coded error",
-    covers: ["packages/gateway/src/listen/socket-frame.ts#readFrame"],
+    covers: ["packages/gateway/src/http/socket/socket-frame.ts#readFrame"],
     dictionary: [
       '{"type":"AUTH","token":"',
       '{"type":"STOP"}',
@@ -216,7 +216,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     covers: [
       "packages/gateway/src/access/key-set.ts#readKeySet",
       "packages/gateway/src/access/key-file.ts#parseKeyFile",
-      "packages/gateway/src/fleet/order-giver.ts#readGiver",
+      "packages/gateway/src/cluster/order-giver.ts#readGiver",
     ],
     dictionary: [
       ".",
@@ -260,7 +260,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
   {
     name: "relay-question",
     property: "the question of another gateway is read whole or not at all",
-    covers: ["packages/gateway/src/relay/question.ts#readQuestion"],
+    covers: ["packages/gateway/src/cluster/relay-request.ts#readQuestion"],
     dictionary: ['"holder":{"ticket":"', '"holder":null', '"agent":', '"returnsForever":'],
     seeds: [QUESTION, QUESTION.replace("principal", "ticket"), "null", "[]"],
     run(input) {
@@ -311,8 +311,8 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     name: "ledger-text",
     property: "texts and values of the ledger survive the store",
     covers: [
-      "packages/gateway/src/ledger/text.ts#decodeText",
-      "packages/gateway/src/ledger/stored-value.ts#parseStored",
+      "packages/gateway/src/thread/text.ts#decodeText",
+      "packages/gateway/src/thread/stored-value.ts#parseStored",
     ],
     dictionary: ["%", "%00", "%25", "%2500", "\u0000"],
     seeds: ["a%b\u0000c", "%00", '{"role":"user"}'],

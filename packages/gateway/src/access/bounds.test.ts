@@ -2,7 +2,7 @@ import { createFakeClock } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
 import { createAccess, OPEN_ACCESS } from "./access.js";
 import type { Grant } from "./access.js";
-import { FailedTries } from "./failed-tries.js";
+import { FailedTries } from "./failed-attempts.js";
 import { createLeases } from "./leases.js";
 import { ANONYMOUS } from "./principal.js";
 import { RunSlots } from "./run-slots.js";

@@ -9,7 +9,7 @@ import {
 import type { JsonValue } from "@countersign/core";
 import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
-import type { Clock } from "../ports.js";
+import type { Clock } from "../base/ports.js";
 import { tokenError } from "./access.js";
 import type { Authenticator, Grant, GrantName } from "./access.js";
 import type { TokenFault } from "./errors.js";

@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { statSync } from "node:fs";
-import { readRegularFile } from "../files/read-regular-file.js";
-import type { Clock } from "../ports.js";
+import { readRegularFile } from "../base/read-regular-file.js";
+import type { Clock } from "../base/ports.js";
 import type { Journal } from "../base/journal.js";
 import { KEY_HASH } from "./api-keys.js";
 import type { ApiKeyEntry, ApiKeyList } from "./api-keys.js";

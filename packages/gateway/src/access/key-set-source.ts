@@ -1,4 +1,4 @@
-import { readRegularFile } from "../files/read-regular-file.js";
+import { readRegularFile } from "../base/read-regular-file.js";
 
 /** Bytes of a key set; real ones have a few thousand. */
 export const MAX_KEY_SET_BYTES = 256 * 1024;

@@ -2,7 +2,7 @@ import { CountersignError, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import { createLocalJWKSet, errors } from "jose";
 import type { CryptoKey, FlattenedJWSInput, JWK, JWSHeaderParameters } from "jose";
-import type { Clock } from "../ports.js";
+import type { Clock } from "../base/ports.js";
 import "./errors.js";
 
 /** Finds the key a token names; the shape `jose` asks for. */

@@ -1,7 +1,7 @@
 import { CountersignError, sha256Hex } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import type { LedgerName, LedgerRow, ThreadLedger } from "../ledger/ledger.js";
-import type { Clock } from "../ports.js";
+import type { LedgerName, LedgerRow, ThreadLedger } from "../thread/ledger.js";
+import type { Clock } from "../base/ports.js";
 import { tokenError } from "./access.js";
 import type { Access, Grant, GrantName } from "./access.js";
 import "./errors.js";

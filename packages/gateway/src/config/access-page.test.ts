@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
+import { DEFAULT_LISTEN_LIMITS } from "../base/limits.js";
 import { loadConfig } from "./load.js";
 
 const PAGE = readFileSync(new URL("../../../../docs/access.md", import.meta.url), "utf8");

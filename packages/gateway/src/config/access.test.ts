@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
+import { DEFAULT_LISTEN_LIMITS } from "../base/limits.js";
 import type { GatewayConfig } from "./config.js";
 import { loadConfig } from "./load.js";
 

@@ -1,7 +1,7 @@
 import type { LogFormat, LogLevel } from "../telemetry/journal.js";
 import type { ApiKeyEntry } from "../access/api-keys.js";
-import type { ListenLimits } from "../listen/limits.js";
-import type { UpstreamTarget } from "../upstream/upstream.js";
+import type { ListenLimits } from "../base/limits.js";
+import type { UpstreamTarget } from "../agent/upstream.js";
 
 /** A way people are known. */
 export type AccessMode = "jwt" | "keys" | "none";

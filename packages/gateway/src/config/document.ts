@@ -1,4 +1,4 @@
-import type { UpstreamTarget } from "../upstream/upstream.js";
+import type { UpstreamTarget } from "../agent/upstream.js";
 import type { AccessBlock } from "./access.js";
 import type { GatewayConfig } from "./config.js";
 import type { LimitsBlock } from "./listen-limits.js";

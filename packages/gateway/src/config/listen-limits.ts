@@ -1,8 +1,8 @@
 import { closed, list, text } from "@countersign/policy/yaml";
 import type { JsonSchema } from "@countersign/policy/yaml";
-import { isNetwork } from "../listen/address.js";
-import { DEFAULT_LISTEN_LIMITS } from "../listen/limits.js";
-import type { ListenLimits } from "../listen/limits.js";
+import { isNetwork } from "../http/address.js";
+import { DEFAULT_LISTEN_LIMITS } from "../base/limits.js";
+import type { ListenLimits } from "../base/limits.js";
 
 /** The `limits` block as it is written: numbers by name, times in seconds. */
 export type LimitsBlock = { trusted_proxies?: string[] } & {

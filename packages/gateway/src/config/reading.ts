@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import { formatIssue } from "@countersign/policy/yaml";
 import type { DocumentIssue } from "@countersign/policy/yaml";
 import { existsSync } from "node:fs";
-import { readRegularFile } from "../files/read-regular-file.js";
+import { readRegularFile } from "../base/read-regular-file.js";
 import "./errors.js";
 import { headerProblem } from "./headers.js";
 

@@ -1,6 +1,6 @@
 import { isIPv6 } from "node:net";
 import { dirname, resolve } from "node:path";
-import type { UpstreamTarget } from "../upstream/upstream.js";
+import type { UpstreamTarget } from "../agent/upstream.js";
 import { resolveAccess } from "./access.js";
 import type { GatewayConfig } from "./config.js";
 import { LISTENERS } from "./document.js";

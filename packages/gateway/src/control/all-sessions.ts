@@ -1,9 +1,9 @@
 import { isCountersignError } from "@countersign/core";
-import type { Fleet } from "../fleet/fleet.js";
-import type { FleetRow } from "../fleet/fleet-store.js";
+import type { Fleet } from "../cluster/fleet.js";
+import type { FleetRow } from "../cluster/fleet-store.js";
 import type { Sessions } from "../sessions/sessions.js";
-import { joinViews, sessionView } from "./session-view.js";
-import type { SessionView } from "./session-view.js";
+import { joinViews, sessionView } from "../sessions/session-view.js";
+import type { SessionView } from "../sessions/session-view.js";
 
 /** Sessions of this gateway and of the others on its database. */
 export type AllSessions = {

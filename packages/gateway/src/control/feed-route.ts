@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import type { Feed } from "./feed.js";
+import type { Feed } from "../telemetry/feed.js";
 import { createFeedStream } from "./feed-stream.js";
 
 /** Every decision as it is recorded, as server-sent events. */

@@ -1,6 +1,6 @@
 import { concatBytes } from "@countersign/core";
-import { HEARTBEAT_MS } from "../clients/heartbeats.js";
-import type { Feed, FeedBatch } from "./feed.js";
+import { HEARTBEAT_MS } from "../base/heartbeats.js";
+import type { Feed, FeedBatch } from "../telemetry/feed.js";
 
 /** Bytes that may wait for a watcher, about 2,500 decisions. */
 export const MAX_WAITING_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { ENTRY_COLUMNS } from "@countersign/receipts/log";
-import { VERSION } from "../version.js";
+import { VERSION } from "../base/version.js";
 import { SCHEMAS } from "./openapi-schemas.js";
 import type { Schema } from "./openapi-schemas.js";
 

@@ -4,9 +4,9 @@ import { OPERATOR_AGENT } from "@countersign/policy";
 import type { OPERATOR_STOP_RULE } from "@countersign/policy";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
-import type { StoppedRun } from "../fleet/stop-order.js";
-import type { OwnRuleId } from "../explain/own-rules.js";
-import type { Surroundings } from "../runs/surroundings.js";
+import type { StoppedRun } from "../sessions/stop-order.js";
+import type { OwnRuleId } from "../event/own-rules.js";
+import type { Surroundings } from "../runs/gateway-context.js";
 
 /** What operators do through the control plane that an auditor must see in the log. */
 export type OperatorAct =

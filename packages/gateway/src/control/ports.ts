@@ -1,9 +1,9 @@
 import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/issue";
 import type { PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
 import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
-import type { TokenVerifier } from "../capabilities/capabilities.js";
-import type { Surroundings } from "../runs/surroundings.js";
-import type { FileStates } from "../serve/file-states.js";
+import type { TokenVerifier } from "../access/capabilities.js";
+import type { Surroundings } from "../runs/gateway-context.js";
+import type { FileStates } from "../base/file-states.js";
 
 /** The gateway as the control plane knows it. */
 export type ControlledGateway = {

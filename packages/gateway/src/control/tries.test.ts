@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createControlApp } from "./app.js";
 import type { ControlOptions } from "./app.js";
-import { Feed } from "./feed.js";
+import { Feed } from "../telemetry/feed.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 
 test("wrong admin tokens are counted, told and bounded by the minute; the right one always passes", async () => {

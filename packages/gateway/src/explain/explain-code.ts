@@ -1,8 +1,8 @@
 import type { ErrorCode } from "@countersign/core";
-import { statusOf } from "../clients/refusal.js";
+import { statusOf } from "../http/refusal.js";
 import type { Opening } from "@countersign/policy";
 import { openingOfCode } from "./openings.js";
-import { remedyOf } from "./remedies.js";
+import { remedyOf } from "../http/remedies.js";
 
 /** What a code in a problem document or a `RUN_ERROR` means. */
 export type CodeMeaning = {

@@ -8,8 +8,8 @@ import { reviewTools } from "../inbound/declared-tools.js";
 import { ruleOf } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import { reviewKeys } from "../inbound/strict-keys.js";
-import { stateOf } from "../ledger/thread-state.js";
-import { remedyOf } from "./remedies.js";
+import { stateOf } from "../thread/thread-state.js";
+import { remedyOf } from "../http/remedies.js";
 
 /** What one check of `ag_ui_request` says to a request that is looked at alone. */
 export type RequestStep = {

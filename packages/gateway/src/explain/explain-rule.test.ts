@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compilePolicy, loadPolicy, REQUEST_CHECKS } from "@countersign/policy";
 import { expect, test } from "vitest";
-import { STATUSES } from "../clients/refusal.js";
+import { STATUSES } from "../http/refusal.js";
 import { allRules, explainRule, rulesPage } from "./explain-rule.js";
-import { OWN_RULES } from "./own-rules.js";
-import { remedyOf } from "./remedies.js";
+import { OWN_RULES } from "../event/own-rules.js";
+import { remedyOf } from "../http/remedies.js";
 
 const SOURCES = fileURLToPath(new URL("..", import.meta.url));
 const page = (path: string): string =>

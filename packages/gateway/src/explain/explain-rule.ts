@@ -2,7 +2,7 @@ import { meaningOfPolicyRule, POLICY_RULES, STREAM_RULES } from "@countersign/po
 import type { Opening, RuleMeaning } from "@countersign/policy";
 import { ORDER_RULES } from "@countersign/wire/order";
 import type { OrderRule } from "@countersign/wire/order";
-import { OWN_RULES, REQUEST_RULES } from "./own-rules.js";
+import { OWN_RULES, REQUEST_RULES } from "../event/own-rules.js";
 
 const REQUEST = "ag_ui_request.";
 

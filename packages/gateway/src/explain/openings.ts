@@ -1,7 +1,7 @@
 import type { Opening } from "@countersign/policy";
 import type { FindingCode } from "../inbound/finding.js";
 import type { RequestCheckName } from "@countersign/policy";
-import { OWN_RULES, REQUEST_RULES } from "./own-rules.js";
+import { OWN_RULES, REQUEST_RULES } from "../event/own-rules.js";
 
 /** The check of `ag_ui_request` behind each code that a request is refused with. */
 const CHECKS: Readonly<Record<FindingCode, RequestCheckName>> = {

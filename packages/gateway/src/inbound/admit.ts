@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { classifyEnvelope, classifyInput, sourceHostsOf } from "@countersign/policy";
 import { agentBody } from "./agent-body.js";
-import { blame } from "./blame.js";
+import { blame } from "./locate-refused-part.js";
 import {
   denialOf,
   errorOf,
@@ -13,7 +13,7 @@ import {
   weigh,
 } from "./finding.js";
 import type { Finding } from "./finding.js";
-import { obstacleDenial, obstacleError } from "./obstacle.js";
+import { obstacleDenial, obstacleError } from "./send-blocker.js";
 import { checkKeys, decodeRequest, enforceRequest, translateRequest } from "./read-request.js";
 import { recordRequest } from "./record-request.js";
 import { attachReceipt } from "./refusal-log.js";

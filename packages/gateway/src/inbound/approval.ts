@@ -1,10 +1,10 @@
 import type { JsonObject } from "@countersign/core";
 import { looksLike } from "@countersign/policy";
 import type { CompiledPolicy, Denial } from "@countersign/policy";
-import type { Judgement, Question } from "../decide/judge.js";
-import { ownDenial } from "../decide/structure.js";
-import { digestOfValue, meaningOf } from "../ledger/digest.js";
-import type { AskedCall, ThreadState } from "../ledger/thread-state.js";
+import type { Judgement, Question } from "../event/judge.js";
+import { ownDenial } from "../outbound/decide/structure.js";
+import { digestOfValue, meaningOf } from "../thread/digest.js";
+import type { AskedCall, ThreadState } from "../thread/thread-state.js";
 import { permitNoting, rulesNotedBy } from "./finding.js";
 import { isSameCall } from "./resume.js";
 import type { Approval } from "./resume.js";

@@ -1,8 +1,8 @@
 import type { RequestSettings } from "@countersign/policy";
 import type { Message } from "@countersign/wire";
-import { digestOf } from "../ledger/digest.js";
-import type { CallRecord, MessageRecord } from "../ledger/message-record.js";
-import type { ThreadState } from "../ledger/thread-state.js";
+import { digestOf } from "../thread/digest.js";
+import type { CallRecord, MessageRecord } from "../thread/message-record.js";
+import type { ThreadState } from "../thread/thread-state.js";
 
 /**
  * Why the messages that a client kept of a run are not what it had at any one moment of it.

@@ -2,7 +2,7 @@ import { canonicalJson, sha256Hex } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { RequestSettings } from "@countersign/policy";
 import type { RunAgentInput, Tool } from "@countersign/wire";
-import type { ThreadState } from "../ledger/thread-state.js";
+import type { ThreadState } from "../thread/thread-state.js";
 import type { Finding, FindingCode } from "./finding.js";
 import { isPlainKey, pointerTo } from "./pointer.js";
 

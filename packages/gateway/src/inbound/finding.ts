@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { MAX_FURTHER_RULES } from "@countersign/policy";
 import type { CompiledPolicy, Denial, Permit, RequestCheckName } from "@countersign/policy";
-import type { LedgerRow } from "../ledger/ledger.js";
+import type { LedgerRow } from "../thread/ledger.js";
 import "./errors.js";
 import type { RefusedPart } from "./errors.js";
 

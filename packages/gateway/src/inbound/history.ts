@@ -1,9 +1,9 @@
 import type { RequestSettings } from "@countersign/policy";
 import type { Message, RunAgentInput } from "@countersign/wire";
-import type { LedgerRow } from "../ledger/ledger.js";
-import { compareMessage, recordOf } from "../ledger/message-record.js";
-import { rowOf } from "../ledger/thread-state.js";
-import type { ThreadState } from "../ledger/thread-state.js";
+import type { LedgerRow } from "../thread/ledger.js";
+import { compareMessage, recordOf } from "../thread/message-record.js";
+import { rowOf } from "../thread/thread-state.js";
+import type { ThreadState } from "../thread/thread-state.js";
 import { beginningProblem } from "./beginning.js";
 import type { Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./pointer.js";

@@ -3,10 +3,10 @@ import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 import { createReducer } from "@countersign/wire/reduce";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMemoryLedger } from "../ledger/memory-ledger.js";
-import { SYSTEM_CLOCK } from "../ports.js";
-import { ThreadDesk } from "../runs/thread-desk.js";
-import type { ThreadVisit } from "../runs/thread-visit.js";
+import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { SYSTEM_CLOCK } from "../base/ports.js";
+import { ThreadDesk } from "../runs/thread-admission.js";
+import type { ThreadVisit } from "../runs/thread-lease.js";
 import { createDice, RandomAgent } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";
 

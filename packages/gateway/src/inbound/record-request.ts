@@ -1,10 +1,10 @@
 import { canonicalJson } from "@countersign/core";
 import type { CountersignError, JsonValue } from "@countersign/core";
 import type { EntryDraft } from "@countersign/receipts/log";
-import { entryOf } from "../record/draft.js";
-import { isShownId } from "../record/shown-id.js";
-import { obstacleDenial, obstacleError } from "./obstacle.js";
-import type { Obstacle } from "./obstacle.js";
+import { entryOf } from "../outbound/record/draft.js";
+import { isShownId } from "../outbound/record/stream-receipt-id.js";
+import { obstacleDenial, obstacleError } from "./send-blocker.js";
+import type { Obstacle } from "./send-blocker.js";
 import { attachReceipt } from "./refusal-log.js";
 import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";

@@ -1,8 +1,8 @@
 import { canonicalJson, isCountersignError } from "@countersign/core";
 import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
-import type { Clock } from "../ports.js";
-import type { Recorder } from "../record/recorder.js";
+import type { Clock } from "../base/ports.js";
+import type { Recorder } from "../event/recorder.js";
 import type { InboundRequest } from "./request.js";
 
 /** Unreadable requests signed for at once, and from then on per second. */

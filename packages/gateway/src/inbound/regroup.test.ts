@@ -3,9 +3,9 @@ import type { AgUiEvent, Message, ToolCall } from "@countersign/wire";
 import { createReducer } from "@countersign/wire/reduce";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMemoryLedger } from "../ledger/memory-ledger.js";
-import { SYSTEM_CLOCK } from "../ports.js";
-import { ThreadDesk } from "../runs/thread-desk.js";
+import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { SYSTEM_CLOCK } from "../base/ports.js";
+import { ThreadDesk } from "../runs/thread-admission.js";
 import { createDice } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";
 

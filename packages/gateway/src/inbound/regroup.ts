@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Message, ToolCall } from "@countersign/wire";
-import { digestOf } from "../ledger/digest.js";
+import { digestOf } from "../thread/digest.js";
 import {
   compareCall,
   compareMessage,
   hasFields,
   hasFieldsOf,
   isJoinable,
-} from "../ledger/message-record.js";
-import type { MessageRecord } from "../ledger/message-record.js";
-import type { ThreadState } from "../ledger/thread-state.js";
+} from "../thread/message-record.js";
+import type { MessageRecord } from "../thread/message-record.js";
+import type { ThreadState } from "../thread/thread-state.js";
 
 /** A request whose turns are divided into messages as the ledger has them. */
 export type Regrouped = {

@@ -2,13 +2,13 @@ import type { JsonObject, JsonValue, Limits } from "@countersign/core";
 import type { CompiledPolicy, Decision, Denial, EventFacts } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
-import type { ReceiptTransport } from "../clients/sink.js";
-import type { SharedCaps } from "../pipeline/reservations.js";
-import type { Judgement, Question } from "../decide/judge.js";
-import type { Clock, MintId } from "../ports.js";
-import type { Recorder } from "../record/recorder.js";
+import type { ReceiptTransport } from "../event/sink.js";
+import type { SharedCaps } from "../event/reservations.js";
+import type { Judgement, Question } from "../event/judge.js";
+import type { Clock, MintId } from "../base/ports.js";
+import type { Recorder } from "../event/recorder.js";
 import type { Finding } from "./finding.js";
-import type { Obstacle } from "./obstacle.js";
+import type { Obstacle } from "./send-blocker.js";
 import type { LookupHost } from "./source-lookup.js";
 
 /** One request of a browser on its way to the agent; each stage fills in what it finds out. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import type { RunAgentInput } from "@countersign/wire";
 import { expect, test } from "vitest";
-import type { ThreadState } from "../ledger/thread-state.js";
+import type { ThreadState } from "../thread/thread-state.js";
 import { createAnswerCheck, MAX_SCHEMA_CHARACTERS } from "./response-schema.js";
 import { reviewResume } from "./resume.js";
 

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "@countersign/core";
 import type { ResumeEntry, RunAgentInput } from "@countersign/wire";
-import { digestOf } from "../ledger/digest.js";
-import type { LedgerRow } from "../ledger/ledger.js";
-import { declinedRow, rowOf } from "../ledger/thread-state.js";
-import type { AskedCall, InterruptState, ThreadState } from "../ledger/thread-state.js";
+import { digestOf } from "../thread/digest.js";
+import type { LedgerRow } from "../thread/ledger.js";
+import { declinedRow, rowOf } from "../thread/thread-state.js";
+import type { AskedCall, InterruptState, ThreadState } from "../thread/thread-state.js";
 import type { Claim, Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./pointer.js";
 import { createAnswerCheck } from "./response-schema.js";

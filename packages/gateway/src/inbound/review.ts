@@ -1,8 +1,8 @@
 import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
-import type { LedgerRow } from "../ledger/ledger.js";
-import { declaredRows } from "../ledger/thread-state.js";
-import type { ThreadState } from "../ledger/thread-state.js";
+import type { LedgerRow } from "../thread/ledger.js";
+import { declaredRows } from "../thread/thread-state.js";
+import type { ThreadState } from "../thread/thread-state.js";
 import { reviewCarried } from "./carried.js";
 import { reviewTools } from "./declared-tools.js";
 import type { Claim, Finding } from "./finding.js";

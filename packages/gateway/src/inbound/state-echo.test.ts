@@ -2,7 +2,7 @@ import { HttpAgent } from "@ag-ui/client";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import { sseFrame } from "@countersign/testkit";
 import { afterEach, expect, test } from "vitest";
-import type { GatewayOptions } from "../gateway.js";
+import type { GatewayOptions } from "../serve/gateway.js";
 import { idsOf, inRun } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";

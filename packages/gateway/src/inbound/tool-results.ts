@@ -1,10 +1,10 @@
 import { canonicalJson, isJsonObject, parseJson } from "@countersign/core";
 import type { JsonValue } from "@countersign/core";
 import type { Message, ResumeEntry, RunAgentInput } from "@countersign/wire";
-import type { LedgerRow } from "../ledger/ledger.js";
-import { rowOf } from "../ledger/thread-state.js";
-import type { ThreadState } from "../ledger/thread-state.js";
-import { digestOf } from "../ledger/digest.js";
+import type { LedgerRow } from "../thread/ledger.js";
+import { rowOf } from "../thread/thread-state.js";
+import type { ThreadState } from "../thread/thread-state.js";
+import { digestOf } from "../thread/digest.js";
 import type { Claim, Finding, FindingCode } from "./finding.js";
 import { pointerTo } from "./pointer.js";
 

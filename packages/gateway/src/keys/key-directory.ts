@@ -12,7 +12,7 @@ import {
 } from "@countersign/core";
 import { exportPrivateKeyPem, generateKey, importPrivateKey } from "@countersign/core/sign";
 import type { Ed25519Key } from "@countersign/core/sign";
-import { readRegularFile } from "../files/read-regular-file.js";
+import { readRegularFile } from "../base/read-regular-file.js";
 import "./errors.js";
 import { writeNewFile } from "./write-new-file.js";
 

@@ -13,7 +13,7 @@ import {
   parseKeyHistory,
   startKeyHistory,
 } from "@countersign/receipts";
-import { readRegularFile } from "../files/read-regular-file.js";
+import { readRegularFile } from "../base/read-regular-file.js";
 import "./errors.js";
 import { replaceFile } from "./replace-file.js";
 import { writeNewFile } from "./write-new-file.js";

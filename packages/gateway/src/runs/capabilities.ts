@@ -1,10 +1,10 @@
 import type { JsonValue } from "@countersign/core";
 import type { CapabilityFacts } from "@countersign/policy";
-import type { Capabilities, TokenSubject } from "../capabilities/capabilities.js";
+import type { Capabilities, TokenSubject } from "../access/capabilities.js";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
 import type { Session } from "../sessions/session.js";
-import type { TokenContext, TokenVerifier } from "../capabilities/capabilities.js";
+import type { TokenContext, TokenVerifier } from "../access/capabilities.js";
 
 /** Tokens remembered that have something to be given back; an agent may bring one with each event. */
 const MAX_RESERVED = 256;

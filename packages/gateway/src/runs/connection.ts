@@ -1,15 +1,15 @@
 import type { CompiledPolicy, EventFacts } from "@countersign/policy";
 import type { Principal } from "../access/principal.js";
-import type { SharedCaps } from "../pipeline/reservations.js";
-import type { ReceiptTransport } from "../clients/sink.js";
-import { inboundItemOf } from "../control/feed-item.js";
-import { createJudge } from "../decide/judge.js";
-import type { Judgement, Question } from "../decide/judge.js";
+import type { SharedCaps } from "../event/reservations.js";
+import type { ReceiptTransport } from "../event/sink.js";
+import { inboundItemOf } from "../telemetry/feed-item.js";
+import { createJudge } from "../event/judge.js";
+import type { Judgement, Question } from "../event/judge.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Session } from "../sessions/session.js";
-import type { Upstream } from "../upstream/upstream.js";
+import type { Upstream } from "../agent/upstream.js";
 import { RunCapabilities } from "./capabilities.js";
-import type { Surroundings } from "./surroundings.js";
+import type { Surroundings } from "./gateway-context.js";
 
 /** Where a connection comes from and what it is for. */
 export type ConnectionFacts = {

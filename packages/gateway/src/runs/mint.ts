@@ -1,4 +1,4 @@
-import type { Clock, MintId } from "../ports.js";
+import type { Clock, MintId } from "../base/ports.js";
 import { createUlid } from "./ulid.js";
 
 const PREFIXES = {

@@ -1,6 +1,6 @@
-import { Stop } from "../deliver/run-error.js";
-import type { Failure } from "../deliver/run-error.js";
-import type { RunCounters } from "../sessions/counters.js";
+import { Stop } from "../outbound/deliver/run-error.js";
+import type { Failure } from "../outbound/deliver/run-error.js";
+import type { RunCounters } from "../event/counters.js";
 import type { RunHandle, RunStatus } from "../sessions/session.js";
 
 /** What is known of a run when it is entered. */

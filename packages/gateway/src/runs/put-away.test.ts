@@ -1,7 +1,7 @@
 import { sseFrame } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
-import { createMemoryLedger } from "../ledger/memory-ledger.js";
-import { SYSTEM_CLOCK } from "../ports.js";
+import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { SYSTEM_CLOCK } from "../base/ports.js";
 import { startFixture } from "../testing/fixture.js";
 import { idsOf } from "../testing/events.js";
 

@@ -1,15 +1,15 @@
 import { isRepair } from "@countersign/wire/dialects";
 import type { DialectNote } from "@countersign/wire/dialects";
 import type { EnforceNote } from "@countersign/wire/enforce";
-import { feedItemOf } from "../control/feed-item.js";
-import { STOPPED } from "../deliver/run-error.js";
-import { ruleOfRefusal } from "../decide/structure.js";
-import type { Observer } from "../pipeline/observer.js";
-import type { Passage } from "../pipeline/passage.js";
-import type { Run } from "../pipeline/run.js";
+import { feedItemOf } from "../telemetry/feed-item.js";
+import { STOPPED } from "../outbound/deliver/run-error.js";
+import { ruleOfRefusal } from "../outbound/decide/structure.js";
+import type { Observer } from "../event/observer.js";
+import type { Passage } from "../event/event-context.js";
+import type { Run } from "../event/run.js";
 import type { RunHandle, Session } from "../sessions/session.js";
-import { countPassage } from "../telemetry/count-passage.js";
-import type { Surroundings } from "./surroundings.js";
+import { countPassage } from "../telemetry/count-event.js";
+import type { Surroundings } from "./gateway-context.js";
 
 /** Tells the feed, the session's counters and the journal what happens on one run. */
 export class RunObserver implements Observer {

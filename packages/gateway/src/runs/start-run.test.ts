@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { ANONYMOUS } from "../access/principal.js";
-import { LightSignal } from "../signal.js";
+import { LightSignal } from "../base/signal.js";
 import { HELD_AGENT } from "../testing/held-agent.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture } from "../testing/fixture.js";

@@ -1,4 +1,4 @@
-import type { Gateway } from "../gateway.js";
+import type { Gateway } from "./gateway.js";
 
 /** How long each part of stopping may take. */
 export type DrainTimes = { readonly delayMs: number; readonly drainTimeoutMs: number };

@@ -1,7 +1,7 @@
 import type { LogEntry } from "@countersign/receipts";
 import { sseFrame } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
-import type { RunView, SessionView } from "../control/session-view.js";
+import type { RunView, SessionView } from "../sessions/session-view.js";
 import { idsOf } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { startServed } from "../testing/served.js";

@@ -1,10 +1,10 @@
 import type { Server } from "node:net";
-import type { Gateway } from "../gateway.js";
+import type { Gateway } from "./gateway.js";
 import type { Journal } from "../base/journal.js";
 import type { OpenJournal } from "../telemetry/journal.js";
 import type { MetricSources } from "../telemetry/metrics.js";
 import type { ProcessMetrics } from "../telemetry/process-metrics.js";
-import { VERSION } from "../version.js";
+import { VERSION } from "../base/version.js";
 import type { OpenPolicy } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
 import type { OpenTokens } from "../control/ports.js";

@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { CountersignError } from "@countersign/core";
-import { BUDGETS } from "../capabilities/budgets/ledger-budgets.js";
+import { BUDGETS } from "../quota/budgets/ledger-budgets.js";
 import type { GatewayConfig } from "../config/config.js";
-import "../ledger/errors.js";
-import { forgetOld, wasUsed } from "../ledger/forget-old.js";
-import type { ThreadLedger } from "../ledger/ledger.js";
+import "../thread/errors.js";
+import { forgetOld, wasUsed } from "../thread/forget-old.js";
+import type { ThreadLedger } from "../thread/ledger.js";
 import {
   openPostgresLedger,
   wasPostgresLedgerUsed,
-} from "../ledger/postgres/open-postgres-ledger.js";
-import { keepRecentThreads } from "../ledger/recent-threads.js";
-import { openSqliteLedger, wasSqliteLedgerUsed } from "../ledger/sqlite/open-sqlite-ledger.js";
-import type { Clock } from "../ports.js";
+} from "../store/postgres/open-postgres-ledger.js";
+import { keepRecentThreads } from "../thread/recent-threads.js";
+import { openSqliteLedger, wasSqliteLedgerUsed } from "../store/sqlite/open-sqlite-ledger.js";
+import type { Clock } from "../base/ports.js";
 
 const HOUR_MS = 3_600_000;
 

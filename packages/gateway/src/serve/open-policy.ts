@@ -4,8 +4,8 @@ import { dirname, resolve } from "node:path";
 import { isCountersignError } from "@countersign/core";
 import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/policy";
 import type { LoadOptions, PolicyIssue, ReplaceResult } from "@countersign/policy";
-import { readRegularFile } from "../files/read-regular-file.js";
-import { stateOf } from "./file-states.js";
+import { readRegularFile } from "../base/read-regular-file.js";
+import { stateOf } from "../base/file-states.js";
 import { STARTER_POLICY } from "./starter-policy.js";
 
 /** Bytes of one policy file: more than its reader takes characters of. */

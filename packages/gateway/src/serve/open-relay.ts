@@ -1,11 +1,11 @@
 import type { AddressInfo, Server } from "node:net";
 import { deriveSealKey } from "../access/ticket-seal.js";
 import type { GatewayConfig } from "../config/config.js";
-import type { Fleet } from "../fleet/fleet.js";
-import type { RelayOptions } from "../relay/relays.js";
-import { createAddressSeal } from "../relay/sealed-address.js";
-import { createStreamNames } from "../relay/stream-names.js";
-import { Whereabouts } from "../relay/whereabouts.js";
+import type { Fleet } from "../cluster/fleet.js";
+import type { RelayOptions } from "../cluster/relays.js";
+import { createAddressSeal } from "../cluster/sealed-address.js";
+import { createStreamNames } from "../cluster/stream-names.js";
+import { Whereabouts } from "../cluster/gateway-directory.js";
 import type { Journal } from "../base/journal.js";
 import { listen } from "./listen.js";
 

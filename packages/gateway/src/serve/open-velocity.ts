@@ -1,12 +1,12 @@
 import type { GatewayConfig } from "../config/config.js";
-import type { ThreadLedger } from "../ledger/ledger.js";
-import type { Clock } from "../ports.js";
+import type { ThreadLedger } from "../thread/ledger.js";
+import type { Clock } from "../base/ports.js";
 import type { Journal } from "../base/journal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
-import { LeasedCounts } from "../velocity/leased-counts.js";
-import { openLedgerVelocity } from "../velocity/ledger-velocity.js";
-import { openPostgresVelocity } from "../velocity/postgres-velocity.js";
-import type { VelocityStore } from "../velocity/velocity-store.js";
+import { LeasedCounts } from "../quota/velocity/leased-counts.js";
+import { openLedgerVelocity } from "../quota/velocity/ledger-velocity.js";
+import { openPostgresVelocity } from "../quota/velocity/postgres-velocity.js";
+import type { VelocityStore } from "../quota/velocity/velocity-store.js";
 
 /** What the counts of caps are opened with. */
 export type VelocityParts = {

@@ -1,8 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import { createSecureContext } from "node:tls";
 import type { GatewayConfig } from "../config/config.js";
-import { readRegularFile } from "../files/read-regular-file.js";
-import type { TlsOptions } from "../listen/server.js";
+import { readRegularFile } from "../base/read-regular-file.js";
+import type { TlsOptions } from "../http/server.js";
 
 import "./errors.js";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { loadConfig } from "../config/load.js";
 import { SILENT } from "../base/journal.js";
-import { SYSTEM_CLOCK } from "../ports.js";
+import { SYSTEM_CLOCK } from "../base/ports.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { openLedger } from "./open-ledger.js";
 import { openPolicy } from "./open-policy.js";

@@ -1,8 +1,8 @@
-import type { Gateway } from "../gateway.js";
-import type { Fleet } from "../fleet/fleet.js";
+import type { Gateway } from "./gateway.js";
+import type { Fleet } from "../cluster/fleet.js";
 import type { OpenPolicy } from "../control/ports.js";
 import type { OpenReceipts } from "../control/ports.js";
-import { VERSION } from "../version.js";
+import { VERSION } from "../base/version.js";
 
 /** What the status needs beside the gateway. */
 export type StatusSources = {

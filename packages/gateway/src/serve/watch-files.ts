@@ -1,5 +1,5 @@
-import { statesOf } from "./file-states.js";
-import type { FileStates } from "./file-states.js";
+import { statesOf } from "../base/file-states.js";
+import type { FileStates } from "../base/file-states.js";
 
 /** Watches some files until it is stopped. */
 export type FileWatch = { stop(): void };

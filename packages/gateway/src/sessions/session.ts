@@ -1,6 +1,6 @@
 import type { SmallMap } from "@countersign/core";
-import type { Failure } from "../deliver/run-error.js";
-import type { RunCounters } from "./counters.js";
+import type { Failure } from "../outbound/deliver/run-error.js";
+import type { RunCounters } from "../event/counters.js";
 
 /** How a run stands. */
 export type RunStatus = "running" | "finished" | "failed" | "stopped";

@@ -1,4 +1,4 @@
-import { WithheldRegister } from "../withhold/register.js";
+import { WithheldRegister } from "../event/withheld-register.js";
 
 /** What the gateway remembers of one conversation with one agent. */
 export type Thread = {

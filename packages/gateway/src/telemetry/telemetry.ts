@@ -1,6 +1,6 @@
 import type { Damage } from "@countersign/receipts/log";
 import { Histogram } from "./histogram.js";
-import type { VelocityFigures } from "../velocity/leased-counts.js";
+import type { VelocityFigures } from "../quota/velocity/leased-counts.js";
 import { Tally } from "./tally.js";
 import type { Tracer } from "./tracer.js";
 

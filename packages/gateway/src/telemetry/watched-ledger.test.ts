@@ -1,8 +1,8 @@
 import { CountersignError } from "@countersign/core";
 import { sseFrame } from "@countersign/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createMemoryLedger } from "../ledger/memory-ledger.js";
-import type { ThreadLedger } from "../ledger/ledger.js";
+import { createMemoryLedger } from "../thread/memory-ledger.js";
+import type { ThreadLedger } from "../thread/ledger.js";
 import { idsOf, inRun } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import { post } from "../testing/transports.js";

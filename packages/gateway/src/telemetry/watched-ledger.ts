@@ -1,7 +1,7 @@
 import { isCountersignError } from "@countersign/core";
-import type { LedgerRow, ThreadLedger } from "../ledger/ledger.js";
-import type { Clock } from "../ports.js";
-import { createHealth } from "./health.js";
+import type { LedgerRow, ThreadLedger } from "../thread/ledger.js";
+import type { Clock } from "../base/ports.js";
+import { createHealth } from "../base/health.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** A ledger that knows whether threads can be read and written now. */

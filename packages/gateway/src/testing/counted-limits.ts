@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { CountedLimit } from "../velocity/count.js";
+import type { CountedLimit } from "../quota/velocity/count.js";
 
 /** Caps of both kinds, small enough to be reached. */
 export function countedLimits(): fc.Arbitrary<CountedLimit> {

@@ -4,10 +4,10 @@ import { compilePolicy, createPolicyHolder, loadPolicy } from "@countersign/poli
 import type { FakeRequest, FakeScript } from "@countersign/testkit";
 import { startFakeAgent } from "@countersign/testkit";
 import type { AddressInfo } from "node:net";
-import { createGateway } from "../gateway.js";
-import type { Gateway, GatewayOptions } from "../gateway.js";
-import type { Recorder } from "../record/recorder.js";
-import type { UpstreamTarget } from "../upstream/upstream.js";
+import { createGateway } from "../serve/gateway.js";
+import type { Gateway, GatewayOptions } from "../serve/gateway.js";
+import type { Recorder } from "../event/recorder.js";
+import type { UpstreamTarget } from "../agent/upstream.js";
 
 /** A recorder that keeps its drafts, for tests that look at them. */
 export type MemoryRecorder = {

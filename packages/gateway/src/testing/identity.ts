@@ -8,7 +8,7 @@ import { createJwtAuthenticator } from "../access/jwt.js";
 import type { JwtOptions } from "../access/jwt.js";
 import { createKeySet } from "../access/key-set.js";
 import { fetchKeySet } from "../access/key-set-source.js";
-import { SYSTEM_CLOCK } from "../ports.js";
+import { SYSTEM_CLOCK } from "../base/ports.js";
 
 /** A signing key of a pretended identity provider. */
 export type IdentityKey = {

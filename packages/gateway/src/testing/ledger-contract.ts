@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LedgerRow, ThreadLedger } from "../ledger/ledger.js";
+import type { LedgerRow, ThreadLedger } from "../thread/ledger.js";
 
 /** A clock that a test moves. */
 export type MovedClock = { now(): number; time: number };

@@ -1,8 +1,8 @@
 import type { FakeScript } from "@countersign/testkit";
 import type { AddressInfo, Server } from "node:net";
-import type { GatewayOptions } from "../gateway.js";
-import type { RelayAddress } from "../relay/sealed-address.js";
-import { createStreamNames, tagOf } from "../relay/stream-names.js";
+import type { GatewayOptions } from "../serve/gateway.js";
+import type { RelayAddress } from "../cluster/sealed-address.js";
+import { createStreamNames, tagOf } from "../cluster/stream-names.js";
 import { startFixture } from "./fixture.js";
 import type { Fixture } from "./fixture.js";
 

@@ -1,7 +1,7 @@
 import type { VelocityLimit } from "@countersign/policy";
-import { answerCount } from "../velocity/count.js";
-import type { CountAnswer, VelocityCount } from "../velocity/count.js";
-import type { KeyedQuestion, VelocityStore } from "../velocity/velocity-store.js";
+import { answerCount } from "../quota/velocity/count.js";
+import type { CountAnswer, VelocityCount } from "../quota/velocity/count.js";
+import type { KeyedQuestion, VelocityStore } from "../quota/velocity/velocity-store.js";
 
 /** Sixteen a minute in a session, of whatever comes. */
 export const FEW: VelocityLimit = {

@@ -1,8 +1,8 @@
 import { sseFrame } from "@countersign/testkit";
 import type { Message } from "@countersign/wire";
-import { createMemoryLedger } from "../ledger/memory-ledger.js";
-import type { ThreadLedger } from "../ledger/ledger.js";
-import { SYSTEM_CLOCK } from "../ports.js";
+import { createMemoryLedger } from "../thread/memory-ledger.js";
+import type { ThreadLedger } from "../thread/ledger.js";
+import { SYSTEM_CLOCK } from "../base/ports.js";
 import { ASK } from "./begun-thread.js";
 import { idsOf } from "./events.js";
 import { startFixture } from "./fixture.js";

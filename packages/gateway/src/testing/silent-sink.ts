@@ -1,4 +1,4 @@
-import type { ClientSink } from "../clients/sink.js";
+import type { ClientSink } from "../event/sink.js";
 
 /** A person's end that takes everything and shows nothing. */
 export const SILENT_SINK: ClientSink = {

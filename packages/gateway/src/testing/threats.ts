@@ -499,7 +499,7 @@ export const THREATS: readonly Threat[] = [
     attacks: [],
     tests: [
       "packages/gateway/src/access/jwt.test.ts",
-      "packages/gateway/src/listen/access.test.ts",
+      "packages/gateway/src/http/access.test.ts",
     ],
   },
   {

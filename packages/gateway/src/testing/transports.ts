@@ -4,7 +4,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import type { FakeAnswer } from "@countersign/testkit";
 import { sseFrame } from "@countersign/testkit";
 import { WebSocket } from "ws";
-import type { UpstreamTarget } from "../upstream/upstream.js";
+import type { UpstreamTarget } from "../agent/upstream.js";
 
 /** How an agent is spoken to, and how it then writes its events. */
 export const AGENT_TRANSPORTS: Record<

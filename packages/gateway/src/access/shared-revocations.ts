@@ -1,0 +1,106 @@
+import type { Revocation } from "@countersign/capability";
+import { CountersignError } from "@countersign/core";
+import { openTables } from "../store/postgres/open-tables.js";
+import "./capability-errors.js";
+
+/** A revocation and its place in the order in which they were made. */
+export type NumberedRevocation = { readonly serial: number; readonly revocation: Revocation };
+
+/** Revocations that many gateways know. */
+export type SharedRevocations = {
+  /**
+   * Resolves when they are durable, with the ids that were not revoked before; the first time a token was revoked
+   * stays.
+   */
+  revoke(revocations: readonly Revocation[]): Promise<string[]>;
+  /** What came behind this place, oldest first, at most {@link PAGE}; 0 is before the first. */
+  readAfter(serial: number): Promise<NumberedRevocation[]>;
+  /** Says when a revoked token expires (seconds), where somebody knows: then its row need not stay for ever. */
+  expire(id: string, expiresAt: number): Promise<void>;
+  /** Removes rows of tokens that expired before this time (seconds): they open nothing, revoked or not. */
+  forget(before: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Options of {@link openSharedRevocations}. */
+export type SharedRevocationsOptions = {
+  readonly url: string;
+  /** Gateways that share their revocations give the same name: that of the log. */
+  readonly name: string;
+  /** Milliseconds after which the database counts as one that does not answer; 5,000 when left out. */
+  readonly answerMs?: number;
+};
+
+/** Revocations read in one go. */
+export const PAGE = 1000;
+
+const ANSWER_MS = 5000;
+// Two gateways that start together must not both create the table.
+const SCHEMA_LOCK = 7_301_990_247;
+// Numbers are given out before a commit: without this, a reader could see the later of two and never the earlier.
+const ORDER_LOCK = 7_301_990_248;
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS countersign_revocations (
+  log text NOT NULL, serial bigint GENERATED ALWAYS AS IDENTITY, capability_id text NOT NULL,
+  revoked_at bigint NOT NULL, PRIMARY KEY (log, capability_id));
+CREATE INDEX IF NOT EXISTS countersign_revocations_by_serial ON countersign_revocations (log, serial);
+ALTER TABLE countersign_revocations ADD COLUMN IF NOT EXISTS expires_at bigint;
+`;
+const REVOKE = `INSERT INTO countersign_revocations (log, capability_id, revoked_at)
+  SELECT $1, id, at FROM unnest($2::text[], $3::bigint[]) AS row(id, at)
+  ON CONFLICT DO NOTHING RETURNING capability_id`;
+const EXPIRE = `UPDATE countersign_revocations SET expires_at = $3
+  WHERE log = $1 AND capability_id = $2 AND expires_at IS NULL`;
+const FORGET = "DELETE FROM countersign_revocations WHERE log = $1 AND expires_at < $2";
+const READ = `SELECT serial, capability_id, revoked_at FROM countersign_revocations
+  WHERE log = $1 AND serial > $2 ORDER BY serial LIMIT ${PAGE}`;
+
+type Row = {
+  readonly serial: string;
+  readonly capability_id: string;
+  readonly revoked_at: string;
+};
+
+/** Opens the table of revocations beside the receipts, and makes it where there is none yet. */
+export async function openSharedRevocations({
+  url,
+  name,
+  answerMs = ANSWER_MS,
+}: SharedRevocationsOptions): Promise<SharedRevocations> {
+  // One to look, one to revoke meanwhile.
+  const access = { url, connections: 2, answerMs, failure: unavailable };
+  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
+  return {
+    revoke: (revocations) =>
+      database.inTransaction(async (client) => {
+        // Whatever the server's default is: who is told "revoked" must find it revoked after a crash.
+        await client.query("SET LOCAL synchronous_commit = on");
+        await client.query(`SELECT pg_advisory_xact_lock(${ORDER_LOCK})`);
+        const { rows } = await client.query(REVOKE, [
+          name,
+          revocations.map(({ capability_id: id }) => id),
+          revocations.map(({ revoked_at: at }) => at),
+        ]);
+        return (rows as Pick<Row, "capability_id">[]).map(({ capability_id: id }) => id);
+      }),
+    readAfter: async (serial) => {
+      const rows = await database.query<Row>(READ, [name, serial]);
+      return rows.map((row) => ({
+        serial: Number(row.serial),
+        revocation: { capability_id: row.capability_id, revoked_at: Number(row.revoked_at) },
+      }));
+    },
+    expire: async (id, expiresAt) => {
+      await database.query(EXPIRE, [name, id, expiresAt]);
+    },
+    forget: async (before) => {
+      await database.query(FORGET, [name, before]);
+    },
+    close: () => database.close(),
+  };
+}
+
+function unavailable(): CountersignError<"ERR_REVOCATIONS_UNAVAILABLE"> {
+  const message = "the database of revocations did not answer";
+  return new CountersignError("ERR_REVOCATIONS_UNAVAILABLE", message, {});
+}

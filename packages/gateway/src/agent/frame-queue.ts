@@ -1,0 +1,101 @@
+import { CountersignError } from "@countersign/core";
+import type { WebSocket } from "ws";
+import type { Signal } from "../base/signal.js";
+import "./errors.js";
+import { IdleTimer } from "./idle-timer.js";
+import type { UpstreamPieces, UpstreamTarget } from "./upstream.js";
+
+/** What may wait to be judged before the socket is paused; bounds memory per stream. */
+const MAX_QUEUED_FRAMES = 256;
+const MAX_QUEUED_CHARACTERS = 1024 * 1024;
+
+/** The frames of a socket; a full queue pauses it. */
+export function createFrameQueue(
+  target: UpstreamTarget,
+  socket: WebSocket,
+  signal: Signal,
+): UpstreamPieces {
+  const frames: string[] = [];
+  let characters = 0;
+  let finished = false;
+  let failure: CountersignError | undefined;
+  let ready: (() => void) | undefined;
+  const tell = (): void => {
+    const callback = ready;
+    if (callback === undefined) return;
+    ready = undefined;
+    idle.stop();
+    callback();
+  };
+  const broken = (reason: string): void => {
+    failure ??= new CountersignError(
+      "ERR_UPSTREAM_BROKEN",
+      `the stream of agent ${target.name} broke off (${reason})`,
+      { agent: target.name, reason },
+    );
+  };
+  const idle = new IdleTimer(target, (error) => {
+    failure ??= error;
+    socket.terminate();
+  });
+  const isFull = (share: number): boolean =>
+    frames.length >= MAX_QUEUED_FRAMES * share || characters >= MAX_QUEUED_CHARACTERS * share;
+
+  socket.on("message", (data, isBinary) => {
+    if (isBinary) {
+      broken("binary frame");
+      socket.close(1003);
+      return;
+    }
+    // Nobody takes what comes after the end, while the peer has not heard of it yet.
+    if (finished) return;
+    const text = data.toString();
+    frames.push(text);
+    characters += text.length;
+    if (isFull(1)) socket.pause();
+    tell();
+  });
+  socket.on("error", (error: NodeJS.ErrnoException) => broken(error.code ?? error.name));
+  socket.on("close", (code) => {
+    if (code !== 1000 && code !== 1005 && !signal.aborted) broken(`close ${code}`);
+    finished = true;
+    tell();
+  });
+
+  const close = (): void => {
+    finished = true;
+    failure = undefined;
+    frames.length = 0;
+    characters = 0;
+    ready = undefined;
+    idle.end();
+    socket.close();
+    // A paused socket would not see the peer's answer, and be held until the library gives up on it.
+    if (socket.isPaused) socket.resume();
+  };
+  return {
+    whenReady: (callback) => {
+      if (frames.length > 0 || finished) {
+        callback();
+        return;
+      }
+      // Only the agent's silence counts, not the time a slow reader takes.
+      idle.start();
+      ready = callback;
+    },
+    take: () => {
+      const text = frames.shift();
+      if (text !== undefined) {
+        characters -= text.length;
+        if (socket.isPaused && !isFull(0.5)) socket.resume();
+        return { kind: "frame", text };
+      }
+      if (!finished) return "nothing yet";
+      const why = failure;
+      close();
+      if (why !== undefined) throw why;
+      return "over";
+    },
+    close,
+  };
+}

@@ -1,0 +1,121 @@
+import { CountersignError } from "@countersign/core";
+import type { IncomingMessage } from "node:http";
+import type { Signal } from "../base/signal.js";
+import "./errors.js";
+import { IdleTimer } from "./idle-timer.js";
+import type { UpstreamPiece, UpstreamPieces, UpstreamTarget } from "./upstream.js";
+
+/** Bytes that may wait to be judged before the agent has to; one read of a socket. */
+const MAX_WAITING_BYTES = 64 * 1024;
+
+/**
+ * The bytes of an answer.
+ *
+ * Agents write each event as an HTTP chunk of its own, and one read of the socket brings hundreds of them:
+ * all that has come is one piece, or each event would be judged, recorded and written by itself.
+ */
+export class HttpPieces implements UpstreamPieces {
+  readonly #target: UpstreamTarget;
+  readonly #response: IncomingMessage;
+  readonly #kind: "sse" | "proto";
+  readonly #signal: Signal;
+  readonly #idle: IdleTimer;
+  #waiting: Uint8Array[] = [];
+  #bytes = 0;
+  #ready: (() => void) | undefined;
+  #isReading = false;
+  #isOver = false;
+  #failure: unknown;
+
+  constructor(
+    target: UpstreamTarget,
+    response: IncomingMessage,
+    kind: "sse" | "proto",
+    signal: Signal,
+  ) {
+    this.#target = target;
+    this.#response = response;
+    this.#kind = kind;
+    this.#signal = signal;
+    this.#idle = new IdleTimer(target, (error) => response.destroy(error));
+    response.on("end", () => this.#finish(undefined));
+    response.on("error", (error) => this.#finish(error));
+    // After an end or an error this says nothing new; without one, the agent hung up in the middle.
+    response.on("close", () => this.#finish({ code: "ECONNRESET" }));
+  }
+
+  whenReady(callback: () => void): void {
+    if (this.#waiting.length > 0 || this.#isOver) {
+      callback();
+      return;
+    }
+    // Only the agent's silence counts: while a slow reader makes us wait, no clock runs.
+    this.#idle.start();
+    this.#ready = callback;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#response.on("data", (chunk: Uint8Array) => this.#keep(chunk));
+  }
+
+  take(): UpstreamPiece | "nothing yet" | "over" {
+    const [first] = this.#waiting;
+    if (first !== undefined) {
+      const bytes = this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting, this.#bytes);
+      this.#waiting = [];
+      this.#bytes = 0;
+      if (this.#response.isPaused()) this.#response.resume();
+      return { kind: this.#kind, bytes };
+    }
+    if (!this.#isOver) return "nothing yet";
+    const failure = this.#failure;
+    this.#failure = undefined;
+    this.#response.destroy();
+    if (failure === undefined || this.#signal.aborted) return "over";
+    throw this.#errorOf(failure);
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#failure = undefined;
+    this.#waiting = [];
+    this.#ready = undefined;
+    this.#idle.end();
+    this.#response.destroy();
+  }
+
+  #keep(bytes: Uint8Array): void {
+    if (this.#waiting.length === 0) this.#waiting = [bytes];
+    else this.#waiting.push(bytes);
+    this.#bytes += bytes.byteLength;
+    if (this.#bytes >= MAX_WAITING_BYTES) this.#response.pause();
+    this.#tell();
+  }
+
+  #tell(): void {
+    const ready = this.#ready;
+    if (ready === undefined) return;
+    this.#ready = undefined;
+    this.#idle.stop();
+    ready();
+  }
+
+  #finish(failure: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#failure = failure;
+    this.#tell();
+    this.#idle.end();
+  }
+
+  #errorOf(failure: unknown): CountersignError {
+    if (failure instanceof CountersignError) return failure;
+    const { name: agent } = this.#target;
+    const reason = (failure as NodeJS.ErrnoException).code ?? "unknown";
+    return new CountersignError(
+      "ERR_UPSTREAM_BROKEN",
+      `the stream of agent ${agent} broke off (${reason})`,
+      { agent, reason },
+      { cause: failure },
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { LightSignal } from "../base/signal.js";
+import { createUpstream } from "./connect.js";
+import type { UpstreamTarget } from "./upstream.js";
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+/** What an agent at an address hears of one request. */
+async function heard(
+  address: (port: number) => string,
+  target: Partial<UpstreamTarget> = {},
+): Promise<{ line: string; headers: IncomingMessage["headers"]; body: string; port: number }> {
+  let listening: Server | undefined;
+  const asked = new Promise<{ request: IncomingMessage; body: string }>((resolve) => {
+    listening = createServer((request, answer) => {
+      let body = "";
+      request.on("data", (chunk) => (body += String(chunk)));
+      request.on("end", () => {
+        answer.writeHead(200, { "content-type": "text/event-stream" }).end();
+        resolve({ request, body });
+      });
+    });
+  });
+  const started = listening as unknown as Server;
+  server = started;
+  await new Promise<void>((resolve) => void started.listen(0, "127.0.0.1", resolve));
+  const { port } = started.address() as AddressInfo;
+  const upstream = createUpstream({
+    name: "a",
+    url: new URL(address(port)),
+    transport: "post-sse",
+    headers: { "x-key": "k" },
+    frames: "json",
+    dialect: "auto",
+    forwardAuthorization: false,
+    answerTimeoutMs: 5000,
+    idleTimeoutMs: 5000,
+    ...target,
+  });
+  const { pieces } = await upstream.open({
+    body: '{"a":"ü"}',
+    sessionId: "s",
+    signal: new LightSignal(),
+    authorization: undefined,
+    traceparent: undefined,
+  });
+  const { request, body } = await asked;
+  pieces.close();
+  upstream.close();
+  return { line: `${request.method} ${request.url}`, headers: request.headers, body, port };
+}
+
+test("an agent hears its own path and query, its host, the configured headers and the body as it is", async () => {
+  const { line, headers, body, port } = await heard(
+    (at) => `http://127.0.0.1:${at}/run/%C3%BC?a=1&b=`,
+  );
+  expect(line).toBe("POST /run/%C3%BC?a=1&b=");
+  expect(headers).toMatchObject({
+    host: `127.0.0.1:${port}`,
+    connection: "keep-alive",
+    "x-key": "k",
+    "content-type": "application/json",
+    "content-length": "10",
+    "accept-encoding": "identity",
+  });
+  expect(headers.authorization).toBeUndefined();
+  expect(body).toBe('{"a":"ü"}');
+});
+
+test("an agent is asked for SSE alone, unless it is configured for protobuf", async () => {
+  const address = (at: number): string => `http://127.0.0.1:${at}/`;
+  expect((await heard(address)).headers.accept).toBe("text/event-stream");
+  expect((await heard(address, { accept: "protobuf" })).headers.accept).toBe(
+    "application/vnd.ag-ui.event+proto, text/event-stream;q=0.5",
+  );
+});
+
+test("an agent on GET is told the session in its query", async () => {
+  const { line, body } = await heard((at) => `http://127.0.0.1:${at}/?x=1`, {
+    transport: "get-sse",
+  });
+  expect(line).toBe("GET /?x=1&session=s");
+  expect(body).toBe("");
+});
+
+test("a name and a password in an address become its credentials, unless a header says otherwise", async () => {
+  const address = (at: number): string => `http://us%40er:p%C3%A4ss@127.0.0.1:${at}/`;
+  const { headers } = await heard(address);
+  const credentials = Buffer.from("us@er:päss").toString("base64");
+  expect(headers.authorization).toBe(`Basic ${credentials}`);
+  server?.close();
+  const own = await heard(address, { headers: { authorization: "Bearer t" } });
+  expect(own.headers.authorization).toBe("Bearer t");
+});

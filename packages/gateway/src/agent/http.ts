@@ -1,0 +1,227 @@
+import { CountersignError } from "@countersign/core";
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { urlToHttpOptions } from "node:url";
+import type { Signal } from "../base/signal.js";
+import "./errors.js";
+import { HttpPieces } from "./http-pieces.js";
+import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE, mediaTypeOf } from "../base/media-type.js";
+import { SESSION_HEADER } from "./session-header.js";
+import { unreachable } from "./unreachable.js";
+import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
+
+/** Where a target is, as Node's client wants it. */
+type Address = Pick<ReturnType<typeof urlToHttpOptions>, "hostname" | "port">;
+
+/** What a target's address says of itself in every request: its host, and a name and password if it has them. */
+type OwnHeaders = Readonly<Record<string, string>>;
+
+/** Pooled connections to one origin. Node's client follows no redirect, which is what we want. */
+export type HttpPool = {
+  readonly agent: HttpAgent | HttpsAgent;
+  readonly address: Address;
+  readonly ownHeaders: OwnHeaders;
+  close(): void;
+};
+
+/**
+ * How long a connection waits for its next request. Servers in the field (Node, uvicorn) hang up after
+ * 5 s; a request sent into that moment is lost, and sending it twice could run an agent twice.
+ */
+const FREE_SOCKET_MS = 4_000;
+
+/**
+ * What each setting of `accept` offers. The official encoders ignore `q` and answer protobuf wherever its name
+ * stands, some of them with empty frames, so SSE is offered alone unless the configuration asks for protobuf.
+ */
+const ACCEPT: Readonly<Record<NonNullable<UpstreamTarget["accept"]>, string>> = {
+  sse: SSE_MEDIA_TYPE,
+  protobuf: `${PROTO_MEDIA_TYPE}, ${SSE_MEDIA_TYPE};q=0.5`,
+};
+
+/** Makes the pool for a target. */
+export function createHttpPool(target: UpstreamTarget): HttpPool {
+  const options = {
+    keepAlive: true,
+    maxSockets: Number.POSITIVE_INFINITY,
+    maxFreeSockets: 64,
+    timeout: FREE_SOCKET_MS,
+  };
+  const agent = target.url.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
+  // Not all that it says of an address: each stream would hold a copy of it, 800 bytes.
+  const { hostname, port, auth } = urlToHttpOptions(target.url);
+  const address: Address = { hostname, ...(port === undefined ? {} : { port }) };
+  const ownHeaders: OwnHeaders = {
+    host: target.url.host,
+    ...(auth === undefined || auth === null ? {} : { authorization: basic(auth) }),
+  };
+  return { agent, address, ownHeaders, close: () => agent.destroy() };
+}
+
+function basic(auth: string): string {
+  return `Basic ${Buffer.from(auth).toString("base64")}`;
+}
+
+/** Sends one request and returns the stream, or throws why there is none. */
+export async function openHttpStream(
+  target: UpstreamTarget,
+  pool: HttpPool,
+  request: UpstreamRequest,
+  method: "GET" | "POST",
+): Promise<UpstreamStream> {
+  const response = await exchange(target, pool, request, method);
+  const kind = streamKindOf(target, response);
+  return {
+    headers: response.headers,
+    pieces: new HttpPieces(target, response, kind, request.signal),
+    endsByItself: true,
+  };
+}
+
+function exchange(
+  target: UpstreamTarget,
+  pool: HttpPool,
+  request: UpstreamRequest,
+  method: "GET" | "POST",
+): Promise<IncomingMessage> {
+  const body = method === "POST" ? Buffer.from(request.body) : undefined;
+  const send = target.url.protocol === "https:" ? httpsRequest : httpRequest;
+  // A list, which is written down at once; of names and values an object a stream would stay.
+  const headers = Object.entries(headersOf(target, pool, request, body)).flat();
+  const { agent, address } = pool;
+  const path = target.url.pathname + target.url.search;
+  const outgoing: ClientRequest = send({ ...address, path, method, agent, headers });
+  const answer = answerOf(target, outgoing, request.signal);
+  outgoing.end(body);
+  return answer;
+}
+
+function headersOf(
+  target: UpstreamTarget,
+  { ownHeaders }: HttpPool,
+  request: UpstreamRequest,
+  body: Buffer | undefined,
+): Record<string, string> {
+  return {
+    ...ownHeaders,
+    ...target.headers,
+    accept: ACCEPT[target.accept ?? "sse"],
+    "accept-encoding": "identity",
+    ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
+    [SESSION_HEADER]: request.sessionId,
+    ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
+    ...(body === undefined
+      ? {}
+      : { "content-type": "application/json", "content-length": String(body.byteLength) }),
+  };
+}
+
+/** Waits for the answer; once it is there, nothing of the waiting is left. */
+function answerOf(
+  target: UpstreamTarget,
+  outgoing: ClientRequest,
+  signal: Signal,
+): Promise<IncomingMessage> {
+  const forget = abortWith(outgoing, signal);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      outgoing.destroy(
+        new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not answer`, {
+          agent: target.name,
+          phase: "answer",
+          milliseconds: target.answerTimeoutMs,
+        }),
+      );
+    }, target.answerTimeoutMs);
+    const fail = (error: NodeJS.ErrnoException): void => {
+      clearTimeout(timer);
+      reject(error instanceof CountersignError ? error : unreachable(target, error));
+    };
+    const hangUp = (): void => fail({ name: "Error", message: "", code: "ECONNRESET" });
+    outgoing.on("error", fail);
+    // Of an answer that switches protocols the client tells neither an answer nor an error; without this the run would
+    // wait for good, and hold its place among its principal's.
+    outgoing.on("close", hangUp);
+    outgoing.once("response", (response) => {
+      clearTimeout(timer);
+      outgoing.on("error", ignore);
+      outgoing.off("error", fail);
+      outgoing.off("close", hangUp);
+      response.on("error", ignore);
+      response.on("end", forget);
+      resolve(response);
+    });
+  });
+}
+
+/**
+ * Ends the request with the signal; gives the way to let go of it, for when the connection is free again.
+ *
+ * Not the client's own `signal` option: it also tears down a connection that is back in the pool, with an
+ * error nobody listens to, which ends the process.
+ */
+function abortWith(outgoing: ClientRequest, signal: Signal): () => void {
+  const abort = (): void => void outgoing.destroy();
+  const forget = (): void => signal.removeEventListener("abort", abort);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  outgoing.on("close", forget);
+  return forget;
+}
+
+function ignore(): void {}
+
+function streamKindOf(target: UpstreamTarget, response: IncomingMessage): "sse" | "proto" {
+  const refuse = (error: CountersignError): never => {
+    response.destroy();
+    throw error;
+  };
+  const status = response.statusCode ?? 0;
+  if (status !== 200) {
+    return refuse(
+      new CountersignError("ERR_UPSTREAM_STATUS", `agent ${target.name} answered ${status}`, {
+        agent: target.name,
+        status,
+      }),
+    );
+  }
+  const encoding = response.headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity") {
+    return refuse(
+      new CountersignError(
+        "ERR_UPSTREAM_ENCODING",
+        `agent ${target.name} compressed its stream although identity was asked for`,
+        { agent: target.name, encoding },
+      ),
+    );
+  }
+  const contentType = mediaTypeOf(response.headers["content-type"]);
+  if (contentType === SSE_MEDIA_TYPE) return "sse";
+  if (contentType === PROTO_MEDIA_TYPE) return "proto";
+  return refuse(
+    new CountersignError(
+      "ERR_UPSTREAM_NOT_A_STREAM",
+      `agent ${target.name} answered ${nameOfType(contentType)}, not an event stream`,
+      { agent: target.name, contentType },
+    ),
+  );
+}
+
+/** What agents and what stands before them answer by mistake. */
+const TOLD_TYPES: ReadonlySet<string> = new Set([
+  "application/grpc",
+  "application/json",
+  "application/octet-stream",
+  "application/problem+json",
+  "application/x-ndjson",
+  "application/xml",
+  "text/html",
+  "text/plain",
+]);
+
+/** The message reaches the person, and nothing an agent says may reach them unjudged: only known types are named. */
+function nameOfType(contentType: string): string {
+  if (contentType === "") return "without a content type";
+  return TOLD_TYPES.has(contentType) ? contentType : "with another content type";
+}

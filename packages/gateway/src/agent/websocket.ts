@@ -1,0 +1,89 @@
+import { CountersignError } from "@countersign/core";
+import { DEFAULT_LIMITS } from "@countersign/core";
+import { WebSocket } from "ws";
+import { answerPings } from "../base/answer-pings.js";
+import type { Signal } from "../base/signal.js";
+import "./errors.js";
+import { createFrameQueue } from "./frame-queue.js";
+import { SESSION_HEADER } from "./session-header.js";
+import { unreachable } from "./unreachable.js";
+import type { UpstreamRequest, UpstreamStream, UpstreamTarget } from "./upstream.js";
+
+/** Bytes that may wait for an agent; its input alone may take most of them. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+/** Opens one socket for one run and sends the input as its first frame. */
+export async function openWebSocketStream(
+  target: UpstreamTarget,
+  request: UpstreamRequest,
+): Promise<UpstreamStream> {
+  const socket = createSocket(target, request);
+  answerPings(socket);
+  // Listening before the handshake is over: an agent may speak in the same breath as it answers.
+  const pieces = createFrameQueue(target, socket, request.signal);
+  await opened(target, socket, request.signal);
+  const send = (text: string): boolean => {
+    if (socket.readyState !== WebSocket.OPEN) return false;
+    if (socket.bufferedAmount > MAX_UNREAD_BYTES) {
+      // An agent that does not read: what its client says would wait here without end.
+      socket.terminate();
+      return false;
+    }
+    socket.send(target.frames === "data" ? `data: ${text}\n\n` : text);
+    return true;
+  };
+  // An agent of envelopes streams by itself; it knows no input.
+  if (target.dialect !== "chio") send(request.body);
+  return { headers: {}, pieces, endsByItself: false, send };
+}
+
+function createSocket(target: UpstreamTarget, request: UpstreamRequest): WebSocket {
+  const url = new URL(target.url);
+  if (target.dialect === "chio") url.searchParams.set("session", request.sessionId);
+  return new WebSocket(url, {
+    headers: {
+      ...target.headers,
+      ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
+      [SESSION_HEADER]: request.sessionId,
+      ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent }),
+    },
+    followRedirects: false,
+    perMessageDeflate: false,
+    autoPong: false,
+    maxPayload: DEFAULT_LIMITS.maxFrameBytes,
+    handshakeTimeout: target.answerTimeoutMs,
+  });
+}
+
+function opened(target: UpstreamTarget, socket: WebSocket, signal: Signal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => socket.terminate();
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    socket.on("close", () => signal.removeEventListener("abort", abort));
+    socket.once("open", resolve);
+    socket.once("unexpected-response", (_request, response) => {
+      const status = response.statusCode ?? 0;
+      socket.terminate();
+      reject(
+        new CountersignError("ERR_UPSTREAM_STATUS", `agent ${target.name} answered ${status}`, {
+          agent: target.name,
+          status,
+        }),
+      );
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => reject(refusalOf(target, error)));
+  });
+}
+
+function refusalOf(target: UpstreamTarget, error: NodeJS.ErrnoException): CountersignError {
+  // The library names no code for its handshake timer.
+  if (error.message === "Opening handshake has timed out") {
+    return new CountersignError("ERR_UPSTREAM_TIMEOUT", `agent ${target.name} did not answer`, {
+      agent: target.name,
+      phase: "answer",
+      milliseconds: target.answerTimeoutMs,
+    });
+  }
+  return unreachable(target, error);
+}

@@ -1,0 +1,291 @@
+import { CountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { createTicketSeal } from "../access/ticket-seal.js";
+import type { TicketSeal } from "../access/ticket-seal.js";
+import type { Journal } from "../base/journal.js";
+import { isSameToken } from "../sessions/session.js";
+import type { HandedToken } from "../sessions/session.js";
+import type { Sessions } from "../sessions/sessions.js";
+import "./errors.js";
+import { ORDER_PAGE } from "./fleet-store.js";
+import type { FleetMember, FleetRow, FleetStore, NumberedOrder } from "./fleet-store.js";
+import { follow } from "../store/follow.js";
+import type { Following } from "../store/follow.js";
+import type { FleetOrder, OrderAnswer, SignStopped } from "../sessions/order.js";
+import { readGiver, sealGiver } from "./order-giver.js";
+import { OrderSlots } from "./order-slots.js";
+import { SessionBeats } from "./session-beats.js";
+import { stopRuns } from "../sessions/stop-order.js";
+import type { StopOrder } from "../sessions/stop-order.js";
+
+const BEAT_MS = 1000;
+/** Beats between two looks for what can be removed. */
+const SWEEP_BEATS = 30;
+/** How long an order waits for the answers of all gateways: two of their looks, and a slow database. */
+const ANSWERS_MS = 3000;
+const ANSWERS_STEP_MS = 50;
+/** How long an answer waits for the receipts of what it tells: whoever hears it should find them. */
+const SIGN_MS = 1000;
+/** Characters of a sealed token: the longest that can be handed to a session, in base64 and with the rest. */
+const MAX_SEALED = 400_000;
+/** How long a gateway that stops tries to say so; its rows count for five seconds without it. */
+const LEAVE_MS = 1000;
+/** Orders remembered as done; they are kept for a minute. */
+const MAX_DONE = 10_000;
+
+/** What a run at another gateway is stopped with. */
+const REASONS = { operator: "an operator stopped it", person: "stop was asked for" } as const;
+
+/** What one gateway knows of the others on its database, and does for them. */
+export class Fleet {
+  readonly #store: FleetStore;
+  readonly #journal: Journal;
+  readonly #seal: TicketSeal;
+  readonly #done = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+  #following: Following | undefined;
+  readonly #slots = new OrderSlots();
+  #signStopped: SignStopped | undefined;
+  #isClosed = false;
+  #isSilent = false;
+
+  /** `sealKey` is one that all gateways of the log have. */
+  constructor(store: FleetStore, journal: Journal, sealKey: Uint8Array) {
+    this.#store = store;
+    this.#seal = createTicketSeal(sealKey, MAX_SEALED);
+    this.#journal = journal;
+  }
+
+  /** Has runs that end here on another gateway's word signed for here, also when nobody waits for the answer any more. */
+  signWith(sign: SignStopped): void {
+    this.#signStopped = sign;
+  }
+
+  /** Shows these sessions to the others from now on, and ends runs in them on their word. */
+  async start(sessions: Sessions, gateway: string, facts: () => JsonObject): Promise<void> {
+    let isKnown = true;
+    const beats = new SessionBeats(sessions, gateway);
+    this.#following = await follow<NumberedOrder>(
+      { readAfter: (serial) => this.#store.ordersAfter(serial), page: ORDER_PAGE },
+      {
+        // What was ordered before this gateway was there is not about its runs.
+        onEntry: (entry) => this.#obey(entry, isKnown ? undefined : sessions, gateway),
+        onStale: (isStale) => {
+          this.#heard(!isStale);
+          // What was handed over meanwhile may be gone from the orders.
+          if (!isStale) void this.#learn(sessions).catch(() => undefined);
+        },
+      },
+    );
+    isKnown = false;
+    const beat = async (count: number): Promise<void> => {
+      try {
+        const news = beats.next(performance.now());
+        const isNew = await this.#store.beat({ facts: facts(), ...news });
+        // After a crash of the database its unlogged tables are empty.
+        if (isNew && count > 0) beats.forget();
+        if (count % SWEEP_BEATS === 0) await this.#store.sweep();
+      } catch {
+        beats.forget();
+      }
+      if (this.#isClosed) return;
+      this.#timer = setTimeout(() => {
+        this.#beating = beat(count + 1);
+      }, BEAT_MS);
+      this.#timer.unref();
+    };
+    this.#beating = beat(0);
+    await this.#beating;
+    // Behind the first beat: who hands a token over from now on waits for this gateway too.
+    await this.#learn(sessions);
+  }
+
+  /** The other gateways that are alive. */
+  members(): Promise<FleetMember[]> {
+    return this.#store.members();
+  }
+
+  /** Sessions at the other gateways. */
+  sessions(session?: string): Promise<FleetRow[]> {
+    return this.#store.sessions(session);
+  }
+
+  /**
+   * Has a person's runs ended at the other gateways; resolves with what each of them did when all that are alive have
+   * answered.
+   *
+   * @throws CountersignError `ERR_FLEET_SILENT` when one does not, and no other had such a run
+   */
+  async stop(stop: StopOrder): Promise<readonly OrderAnswer[]> {
+    return (await this.#stop(randomUUID(), { kind: "stop", stop })).answers;
+  }
+
+  /**
+   * The same on the word of an operator, under whose name each of them signs for what it ends, whenever that is;
+   * `isPartial` where one had such a run, and another did not answer.
+   *
+   * @throws CountersignError `ERR_FLEET_SILENT` as {@link stop} does
+   */
+  async stopFor(
+    operator: string,
+    stop: StopOrder,
+  ): Promise<{ readonly answers: readonly OrderAnswer[]; readonly isPartial: boolean }> {
+    const id = randomUUID();
+    const by = sealGiver(this.#seal, id, stop, operator);
+    return this.#stop(id, { kind: "stop", stop, by });
+  }
+
+  async #stop(
+    id: string,
+    order: FleetOrder & { readonly kind: "stop" },
+  ): Promise<{ readonly answers: readonly OrderAnswer[]; readonly isPartial: boolean }> {
+    const isFound = (answers: readonly OrderAnswer[]): boolean =>
+      answers.some(({ stopped }) => stopped.length > 0);
+    // A run is at one gateway; what a session has may be at several.
+    const isOneRun = order.stop.run !== undefined;
+    const { answers, missing } = await this.#ask(id, order, isOneRun ? isFound : () => false);
+    if (missing > 0 && !isFound(answers)) throw silent(missing);
+    return { answers, isPartial: missing > 0 && !isOneRun };
+  }
+
+  /**
+   * Has the other gateways keep a token for a session, also those that start before it expires (seconds).
+   *
+   * @throws CountersignError `ERR_FLEET_SILENT` when one of them does not answer
+   */
+  async hand(session: string, handed: HandedToken, expiresAt: number): Promise<void> {
+    const sealed = this.#seal.seal({ session, ...handed });
+    await this.#store.keepToken({ session, handed, sealed, expiresAt });
+    const { missing } = await this.#ask(randomUUID(), { kind: "hand", sealed }, () => false);
+    if (missing > 0) throw silent(missing);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#beating;
+    clearTimeout(this.#timer);
+    await this.#following?.stop();
+    await Promise.race([
+      this.#store.leave().catch(() => undefined),
+      new Promise((resolve) => setTimeout(resolve, LEAVE_MS)),
+    ]);
+    await this.#store.close();
+  }
+
+  /** Gives an order, and waits for the answers of all that are alive; for fewer when they are enough. */
+  async #ask(
+    id: string,
+    order: FleetOrder,
+    isEnough: (answers: readonly OrderAnswer[]) => boolean,
+  ): Promise<{ answers: readonly OrderAnswer[]; missing: number }> {
+    const free = this.#slots.take(order.kind === "stop" ? order.stop.principal : undefined);
+    if (free === undefined) throw silent(0);
+    try {
+      const members = await this.#store.members();
+      if (members.length === 0) return { answers: [], missing: 0 };
+      this.#note(id);
+      await this.#store.order(id, order);
+      const until = performance.now() + ANSWERS_MS;
+      for (;;) {
+        await new Promise((resolve) => setTimeout(resolve, ANSWERS_STEP_MS));
+        const answers = await this.#store.answers(id);
+        const answered = new Set(answers.map(({ gateway }) => gateway));
+        const missing = members.filter((one) => !answered.has(one.id)).length;
+        if (missing === 0 || isEnough(answers) || performance.now() >= until) {
+          return { answers, missing };
+        }
+      }
+    } finally {
+      free();
+    }
+  }
+
+  /** Takes over the tokens that were handed to sessions before this gateway was there, or while it heard nothing. */
+  async #learn(sessions: Sessions): Promise<void> {
+    const kept = (await this.#store.keptTokens()).flatMap(({ sealed, at }) => {
+      const read = readHandedToken(this.#seal.open(sealed));
+      return read === undefined ? [] : [{ ...read, at }];
+    });
+    // A session that has them all is left where it is; of another all are taken, so that they are in their order.
+    const isNew = ({ session, handed }: (typeof kept)[number]): boolean =>
+      sessions.find(session)?.tokens.some((one) => isSameToken(one, handed)) !== true;
+    const behind = new Set(kept.filter(isNew).map(({ session }) => session));
+    for (const { session, handed, at } of kept) {
+      if (behind.has(session)) sessions.addToken(session, handed, at);
+    }
+  }
+
+  #obey({ id, from, order }: NumberedOrder, sessions: Sessions | undefined, gateway: string): void {
+    if (this.#done.has(id)) return;
+    this.#note(id);
+    if (sessions === undefined || from === gateway) return;
+    const stopped = this.#carryOut(order, sessions);
+    if (stopped === undefined) return;
+    const operator = stopped.length === 0 ? undefined : readGiver(this.#seal, id, order);
+    // Who asked hears nothing, and says so.
+    void this.#answer(id, stopped, operator).catch(() => undefined);
+  }
+
+  async #answer(
+    id: string,
+    stopped: OrderAnswer["stopped"],
+    operator: string | undefined,
+  ): Promise<void> {
+    const signing = operator === undefined ? undefined : this.#signStopped?.(operator, stopped);
+    const signed = signing?.catch(() => {
+      this.#journal.error({ operator, act: "stop" }, "an operator's act has no receipt");
+      return false;
+    });
+    // A log that is slow has them later; one that refuses them leaves it to who asked, if anybody still waits.
+    const signs =
+      signed !== undefined && (await Promise.race([signed, delay(SIGN_MS, true, { ref: false })]));
+    await this.#store.answer(id, { stopped, ...(signs ? { signs } : {}) });
+  }
+
+  /** What came of it; nothing for an order that cannot be read. */
+  #carryOut(order: FleetOrder, sessions: Sessions): OrderAnswer["stopped"] | undefined {
+    if (order.kind === "stop") {
+      const isPersons = order.stop.principal !== undefined;
+      return stopRuns(sessions, order.stop, isPersons ? REASONS.person : REASONS.operator);
+    }
+    // Of a gateway that is newer than this one.
+    if (order.kind !== "hand") return undefined;
+    const read = readHandedToken(this.#seal.open(order.sealed));
+    if (read === undefined) return undefined;
+    sessions.addToken(read.session, read.handed);
+    return [];
+  }
+
+  #note(id: string): void {
+    this.#done.add(id);
+    if (this.#done.size <= MAX_DONE) return;
+    const [oldest] = this.#done;
+    if (oldest !== undefined) this.#done.delete(oldest);
+  }
+
+  #heard(didAnswer: boolean): void {
+    if (this.#isSilent === !didAnswer) return;
+    this.#isSilent = !didAnswer;
+    if (didAnswer) this.#journal.info({}, "other gateways are heard again");
+    else this.#journal.warn({ code: "FLEET_SILENT" }, "other gateways are not heard");
+  }
+}
+
+/** What was sealed when a token was handed over; `undefined` for anything else. */
+function readHandedToken(
+  opened: JsonObject | undefined,
+): { readonly session: string; readonly handed: HandedToken } | undefined {
+  const { session, token, principal } = opened ?? {};
+  if (typeof session !== "string" || typeof token !== "string") return undefined;
+  if (principal === undefined) return { session, handed: { token } };
+  return typeof principal === "string" ? { session, handed: { token, principal } } : undefined;
+}
+
+function silent(gateways: number): CountersignError<"ERR_FLEET_SILENT"> {
+  const message = "other gateways that may have the run did not answer; ask again";
+  return new CountersignError("ERR_FLEET_SILENT", message, { gateways });
+}

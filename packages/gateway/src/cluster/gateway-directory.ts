@@ -1,0 +1,72 @@
+import type { FleetMember } from "./fleet-store.js";
+import type { AddressSeal, RelayAddress } from "./sealed-address.js";
+import { tagOf } from "./stream-names.js";
+
+/** Another gateway, and where it is. */
+export type FoundGateway = {
+  readonly id: string;
+  readonly address: RelayAddress;
+  /** Whether the database says that it is alive; otherwise it did so a moment ago. */
+  readonly isListed: boolean;
+};
+
+type Known = FoundGateway & { readonly seenAt: number };
+
+/** Milliseconds for which a gateway is taken to be where it was. */
+const FRESH_MS = 5000;
+/**
+ * Milliseconds for which one is remembered that is no longer listed: its rows are gone for a second after a crash of the
+ * database, and grow old while a gateway is held up.
+ */
+const KEEP_MS = 30_000;
+
+/** Finds other gateways by the tag in the names of their streams. */
+export class Whereabouts {
+  readonly #members: () => Promise<readonly FleetMember[]>;
+  readonly #seal: AddressSeal;
+  #known = new Map<string, Known>();
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(members: () => Promise<readonly FleetMember[]>, seal: AddressSeal) {
+    this.#members = members;
+    this.#seal = seal;
+  }
+
+  /**
+   * The gateway with that tag, if it is alive and takes questions, or was a moment ago. While the database is away,
+   * where it was.
+   *
+   * @throws whatever the members fail with, when it was not known before
+   */
+  async find(tag: string): Promise<FoundGateway | undefined> {
+    const isFresh = performance.now() - this.#readAt < FRESH_MS;
+    const known = this.#known.get(tag);
+    if (known?.isListed === true && isFresh) return known;
+    try {
+      // One question at a time, however many come back at once.
+      this.#reading ??= this.#read().finally(() => {
+        this.#reading = undefined;
+      });
+      await this.#reading;
+    } catch (error) {
+      if (known === undefined) throw error;
+    }
+    return this.#known.get(tag);
+  }
+
+  async #read(): Promise<void> {
+    const members = await this.#members();
+    const now = performance.now();
+    const known = new Map<string, Known>();
+    for (const [tag, before] of this.#known) {
+      if (now - before.seenAt < KEEP_MS) known.set(tag, { ...before, isListed: false });
+    }
+    for (const { id, facts } of members) {
+      const address = this.#seal.open(id, facts["relay"]);
+      if (address !== undefined) known.set(tagOf(id), { id, address, isListed: true, seenAt: now });
+    }
+    this.#known = known;
+    this.#readAt = now;
+  }
+}

@@ -1,0 +1,57 @@
+import type { HttpAnswer } from "./http-sink.js";
+import { SESSION_HEADER } from "../agent/session-header.js";
+import { routeRequest } from "./path.js";
+import { RECEIPTS_HEADER } from "./receipt-request.js";
+import type { HttpQuestion } from "./run-route.js";
+
+const ALLOWED_HEADERS = [
+  "accept",
+  "authorization",
+  "content-type",
+  "countersign-dialect",
+  RECEIPTS_HEADER,
+  "last-event-id",
+  "traceparent",
+  SESSION_HEADER,
+].join(", ");
+
+/** Where a page may read the session it was given and why it was refused. */
+const EXPOSED_HEADERS = [SESSION_HEADER, "www-authenticate", "retry-after"].join(", ");
+const MAX_AGE_SECONDS = "600";
+
+/**
+ * Lets pages of the listed origins read the answers.
+ *
+ * Cookies and other credentials a browser adds by itself are never allowed: whoever acts here shows a token,
+ * which a foreign page does not have. That is why `*` may be listed at all.
+ */
+export function allowOrigin(
+  question: HttpQuestion,
+  answer: HttpAnswer,
+  origins: ReadonlySet<string>,
+): void {
+  const { origin } = question.headers;
+  answer.setHeader("vary", "origin");
+  if (origin === undefined) return;
+  const isListed = origins.has(origin);
+  if (!isListed && !origins.has("*")) return;
+  answer.setHeader("access-control-allow-origin", isListed ? origin : "*");
+  answer.setHeader("access-control-expose-headers", EXPOSED_HEADERS);
+}
+
+/** Answers the question a browser asks before the request itself; it names no credential and needs none. */
+export function answerPreflight(question: HttpQuestion, answer: HttpAnswer, path: string): void {
+  const asked = question.headers["access-control-request-method"];
+  const route = routeRequest(typeof asked === "string" ? asked : "POST", path);
+  answer.setHeader("vary", "origin, access-control-request-method, access-control-request-headers");
+  if (route.kind === "unknown" || route.kind === "method") {
+    answer.writeHead(route.kind === "unknown" ? 404 : 405).end();
+    return;
+  }
+  if (answer.hasHeader("access-control-allow-origin")) {
+    answer.setHeader("access-control-allow-methods", "GET, POST");
+    answer.setHeader("access-control-allow-headers", ALLOWED_HEADERS);
+    answer.setHeader("access-control-max-age", MAX_AGE_SECONDS);
+  }
+  answer.writeHead(204).end();
+}

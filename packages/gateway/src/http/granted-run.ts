@@ -1,0 +1,73 @@
+import { tokenError } from "../access/access.js";
+import type { Grant } from "../access/access.js";
+import type { Door } from "./access-control.js";
+import type { Lease } from "../access/leases.js";
+import { ACCESS_EXPIRED } from "../outbound/deliver/run-error.js";
+import { startRun } from "../runs/start-run.js";
+import type { RunRequest, StartedRun } from "../runs/start-run.js";
+import type { Surroundings } from "../runs/gateway-context.js";
+import type { RunHandle } from "../sessions/session.js";
+
+/** Starts a run on the ground of a grant: in a session of its holder, within their bounds, and not for longer. */
+export async function startGrantedRun(
+  around: Surroundings,
+  door: Door,
+  grant: Grant,
+  request: Omit<RunRequest, "principal" | "lease" | "owning"> & {
+    /** Whether the session's id is the client's choice. */
+    readonly isNamed: boolean;
+  },
+): Promise<StartedRun> {
+  // A body may take its time; the credential was looked at before it.
+  if (!grant.isValid()) throw tokenError("expired");
+  const { sessionId, isNamed } = request;
+  const owning = isNamed ? door.owners.ask(sessionId, grant.principal) : undefined;
+  if (!isNamed) door.owners.claim(sessionId, grant.principal);
+  const granted = new GrantedRun(door, grant);
+  try {
+    return await startRun(around, {
+      ...request,
+      principal: grant.principal,
+      owning,
+      lease: granted,
+      onStarting: (handle) => {
+        request.onStarting?.(handle);
+        granted.begin(handle);
+      },
+    });
+  } catch (error) {
+    granted.close();
+    throw granted.isExpired ? tokenError("expired") : error;
+  }
+}
+
+/** A place among its holder's runs, and a lease on it; it lives as long as the stream, so it holds no request. */
+class GrantedRun implements Lease {
+  readonly grant: Grant;
+  isExpired = false;
+  readonly #door: Door;
+  readonly #giveBack: () => void;
+  #handle: RunHandle | undefined;
+
+  constructor(door: Door, grant: Grant) {
+    this.grant = grant;
+    this.#door = door;
+    this.#giveBack = door.runs.take(grant.principal);
+    door.leases.add(this);
+  }
+
+  begin(handle: RunHandle): void {
+    this.#handle = handle;
+    if (this.isExpired) this.end();
+  }
+
+  end(): void {
+    this.isExpired = true;
+    this.#handle?.stop("the credential has expired", ACCESS_EXPIRED);
+  }
+
+  close(): void {
+    this.#door.leases.remove(this);
+    this.#giveBack();
+  }
+}

@@ -1,0 +1,36 @@
+import { CountersignError } from "@countersign/core";
+import type { AgUiEvent } from "@countersign/wire";
+import { createProtoDecoder, encodeProto } from "@countersign/wire/proto";
+import type { HttpEncoding } from "./http-sink.js";
+import type { ReceiptQuestion } from "../outbound/record/receipt-chain.js";
+import "./errors.js";
+import type { HttpQuestion } from "./run-route.js";
+
+/** The header by which a client asks for the receipts of what it is shown; addresses say `?receipts=1`. */
+export const RECEIPTS_HEADER = "countersign-receipts";
+
+/**
+ * Whether a client asks for receipts, by header or by query.
+ *
+ * @throws CountersignError `ERR_RECEIPTS_QUESTION`: who asks wrongly must not believe that it asked
+ */
+export function receiptQuestionOf(
+  question: HttpQuestion,
+  url: URL,
+  encoding: HttpEncoding = "sse",
+): ReceiptQuestion | undefined {
+  const asked = url.searchParams.get("receipts") ?? question.headers[RECEIPTS_HEADER];
+  if (asked === undefined || asked === "0") return undefined;
+  if (asked === "1") return encoding === "proto" ? { readBack: throughProto } : {};
+  throw new CountersignError(
+    "ERR_RECEIPTS_QUESTION",
+    `${RECEIPTS_HEADER}, or receipts in the address, is 1 or 0`,
+    {},
+  );
+}
+
+/** Protobuf has no empty lists of some kinds and no null: what its reader gets is what can be checked. */
+function throughProto(event: AgUiEvent): AgUiEvent {
+  const [read] = createProtoDecoder().push(encodeProto(event));
+  return (read ?? event) as AgUiEvent;
+}

@@ -1,0 +1,87 @@
+import { isCountersignError } from "@countersign/core";
+import type { ErrorCode } from "@countersign/core";
+import "../access/errors.js";
+import type { RefusedPart } from "../inbound/errors.js";
+import { receiptOf } from "../inbound/refusal-log.js";
+import "./errors.js";
+import type { Problem } from "./problem.js";
+
+type Status = { readonly status: number; readonly title: string };
+
+const STORE_CODES = /^ERR_(STORE|SIGN|LOG)_|^ERR_LEDGER_UNAVAILABLE$/;
+
+/** Refusals by what the gateway knows of the thread; see docs/inbound.md. */
+const MEDIATED = /^ERR_(THREAD|HISTORY|TOOL_RESULT|RESUME|TOOLS|STATE|CONTEXT|FORWARDED_PROPS)_/;
+const NOT_SAYABLE: Status = { status: 403, title: "A client may not say this" };
+
+const BAD_REQUEST: Status = { status: 400, title: "The request is not a valid RunAgentInput" };
+
+/** What each refusal before a stream answers; everything else that is coded is a bad request. */
+export const STATUSES: Partial<Record<ErrorCode, Status>> = {
+  ERR_LIMIT_EXCEEDED: { status: 413, title: "The request is over a limit" },
+  ERR_INBOUND_BLOCKED: { status: 403, title: "The policy does not allow this request" },
+  ERR_ACCESS_MISSING: { status: 401, title: "A credential is needed" },
+  ERR_ACCESS_TOKEN: { status: 401, title: "The credential does not count" },
+  ERR_ACCESS_SCOPE: { status: 403, title: "The token lacks a scope" },
+  ERR_ACCESS_SESSION: { status: 403, title: "The session belongs to somebody else" },
+  ERR_ACCESS_RUNS: { status: 429, title: "Too many runs are open" },
+  ERR_ACCESS_ADDRESS: { status: 429, title: "Too many requests of this address are open" },
+  ERR_ACCESS_FULL: { status: 429, title: "Too many tickets are waiting" },
+  ERR_ACCESS_KEYS: { status: 503, title: "Credentials cannot be checked now" },
+  ERR_REQUEST_TIMEOUT: { status: 408, title: "The request was not whole in time" },
+  ERR_STREAM_GONE: { status: 410, title: "The stream cannot be taken up again" },
+  ERR_STREAM_UNREACHABLE: {
+    status: 503,
+    title: "The gateway that has the stream could not be reached; try again",
+  },
+  ERR_STREAM_RELAYS: { status: 503, title: "Too many streams of other gateways; try again" },
+  ERR_RUN_ID_REUSED: { status: 409, title: "The run id was used before" },
+  ERR_LEDGER_FULL: { status: 413, title: "The thread is too long" },
+  ERR_RUN_ACTIVE: { status: 409, title: "The thread has a run open" },
+  ERR_MESSAGE_NO_RUN: { status: 409, title: "No run is open that could take the message" },
+  ERR_MESSAGE_ONE_WAY: { status: 409, title: "The agent takes no messages" },
+  ERR_RECEIPTS_QUESTION: { status: 400, title: "It is not clear whether receipts are asked for" },
+  ERR_SESSION_NAME: { status: 400, title: "No session can have that name" },
+  ERR_SOCKET_FRAME: { status: 400, title: "The frame cannot be read" },
+  ERR_SOCKET_RATE: { status: 429, title: "Too many messages a second" },
+  ERR_RUN_DRAINING: { status: 503, title: "The gateway is stopping; try again" },
+  ERR_RUN_STOPPED: { status: 409, title: "The run was stopped before it began" },
+  ERR_UPSTREAM_UNREACHABLE: { status: 502, title: "The agent could not be reached" },
+  ERR_UPSTREAM_STATUS: { status: 502, title: "The agent refused the request" },
+  ERR_UPSTREAM_NOT_A_STREAM: {
+    status: 502,
+    title: "The agent did not answer with an AG-UI stream",
+  },
+  ERR_UPSTREAM_ENCODING: { status: 502, title: "The agent's stream cannot be inspected" },
+  ERR_UPSTREAM_TIMEOUT: { status: 504, title: "The agent took too long" },
+  ERR_LOG_QUEUE_FULL: { status: 503, title: "The receipt log is overloaded" },
+  ERR_LOG_CLOSED: { status: 503, title: "The gateway is stopping" },
+};
+
+/** The status and title that go with a code. */
+export function statusOf(code: ErrorCode): Status {
+  const known = STATUSES[code];
+  if (known !== undefined) return known;
+  if (STORE_CODES.test(code)) return { status: 503, title: "The receipt store is unavailable" };
+  return MEDIATED.test(code) ? NOT_SAYABLE : BAD_REQUEST;
+}
+
+/** The answer to a request that was refused before its stream began. */
+export function problemOf(error: unknown): Problem {
+  if (!isCountersignError(error)) {
+    return { status: 503, code: "INTERNAL", title: "The gateway could not handle the request" };
+  }
+  const { status, title } = statusOf(error.code);
+  const { pointer, remedy } = error.facts as RefusedPart;
+  const problem: Problem = {
+    status,
+    title,
+    code: error.code,
+    detail: error.message,
+    ...(pointer === undefined ? {} : { pointer }),
+    ...(remedy === undefined ? {} : { remedy }),
+  };
+  if (isCountersignError(error, "ERR_RESUME_INCOMPLETE")) problem.interrupts = error.facts.open;
+  const receipt = receiptOf(error);
+  return receipt === undefined ? problem : { ...problem, receipt };
+}

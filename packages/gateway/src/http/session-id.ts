@@ -1,0 +1,21 @@
+import { CountersignError } from "@countersign/core";
+import { SESSION_HEADER } from "../agent/session-header.js";
+import "./errors.js";
+import type { HttpQuestion } from "./run-route.js";
+
+const SESSION = /^[\w.:@-]{1,256}$/;
+
+/**
+ * The session a request names in its header or query; `undefined` when it names none.
+ *
+ * @throws CountersignError `ERR_SESSION_NAME`: who names a session wrongly must not believe that it has it, and its
+ * capabilities
+ */
+export function sessionOf(question: HttpQuestion, url: URL): string | undefined {
+  const header = question.headers[SESSION_HEADER];
+  const named =
+    url.searchParams.get("session") ?? (typeof header === "string" ? header : undefined);
+  if (named === undefined || SESSION.test(named)) return named;
+  const message = "a session has 1 to 256 letters, digits or any of . : @ _ -";
+  throw new CountersignError("ERR_SESSION_NAME", message, {});
+}

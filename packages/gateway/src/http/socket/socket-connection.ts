@@ -1,0 +1,276 @@
+import { CountersignError } from "@countersign/core";
+import type { WebSocket } from "ws";
+import type { Grant } from "../../access/access.js";
+import type { Door } from "../access-control.js";
+import { createSocketSink } from "../socket-sink.js";
+import { ACCESS_EXPIRED } from "../../outbound/deliver/run-error.js";
+import { admitRequest } from "../../inbound/admit.js";
+import { SECOND_RUN } from "../../inbound/finding.js";
+import type { Finding } from "../../inbound/finding.js";
+import type { ClientDialect } from "../../event/run.js";
+import type { ReceiptQuestion } from "../../outbound/record/receipt-chain.js";
+import { openConnection } from "../../runs/connection.js";
+import type { ConnectionFacts } from "../../runs/connection.js";
+import type { StartedRun } from "../../runs/start-run.js";
+import type { Surroundings } from "../../runs/gateway-context.js";
+import { PATIENCE_MS } from "../../runs/thread-admission.js";
+import type { RunHandle } from "../../sessions/session.js";
+import { LightSignal } from "../../base/signal.js";
+import type { Upstream } from "../../agent/upstream.js";
+import { authorizationFor } from "../credentials.js";
+import { startGrantedRun } from "../granted-run.js";
+import { createMessageQueue } from "./message-queue.js";
+import { createMessageRate } from "./message-rate.js";
+import { frameError, readFrame } from "./socket-frame.js";
+import type { SocketFrame } from "./socket-frame.js";
+import type { SocketMessage } from "./socket-greeting.js";
+import { createMessagePath } from "./socket-messages.js";
+import { answerRefusal, CLOSE } from "./socket-refusal.js";
+import { recordUnread } from "../unread-request.js";
+
+/** What a socket was opened for. */
+export type SocketFacts = {
+  readonly upstream: Upstream;
+  readonly sessionId: string;
+  /** Whether the session's id is the client's choice. */
+  readonly isNamed: boolean;
+  readonly clientDialect: ClientDialect | undefined;
+  /** Where the client asks for the receipts of what it is shown. */
+  readonly receipts?: ReceiptQuestion | undefined;
+  readonly traceparent: string | undefined;
+  /** On what ground it is open, and the credential behind it. */
+  readonly grant: Grant;
+  readonly token: string | undefined;
+  /** What the client sent in one breath with its credential. */
+  readonly early: readonly SocketMessage[];
+  /** Whether opening the socket asks for the session's stream; elsewhere every run has its own input. */
+  readonly isSessionStream: boolean;
+};
+
+/** An open socket, for whoever looks after it. */
+export type ServedSocket = { isBusy(): boolean };
+
+/** Serves one socket: several runs one after the other, messages in between, and a stop. */
+export function serveSocket(
+  around: Surroundings,
+  door: Door,
+  socket: WebSocket,
+  facts: SocketFacts,
+): ServedSocket {
+  const { upstream, sessionId } = facts;
+  let { grant, token } = facts;
+  // What is open asks the socket, not the first credential: a fresh one may take its place.
+  const held: Grant = { principal: grant.principal, isValid: () => grant.isValid() };
+  const { messagesPerSecond } = door.limits;
+  const isWithinRate = createMessageRate(messagesPerSecond, around.clock);
+  const connection: ConnectionFacts = {
+    upstream,
+    sessionId,
+    principal: held.principal,
+    connectionId: around.mintId("run"),
+    transport: "websocket",
+  };
+  const gone = new LightSignal();
+  let handle: RunHandle | undefined;
+  let started: StartedRun | undefined;
+  let opening: Promise<void> = Promise.resolve();
+  let busy = false;
+  let isExpired = false;
+  /** What was asked for behind the end of a run whose agent has not hung up yet. */
+  let next: { readonly text: string; readonly patience: NodeJS.Timeout } | undefined;
+  /** A refusal that ends the socket is on its way to the log: nothing more is taken. */
+  let isRefusing = false;
+
+  const answer = (error: unknown): void =>
+    answerRefusal(around, socket, error, upstream.target.name);
+
+  const begin = async (text: string, isOwn: boolean): Promise<StartedRun> =>
+    startGrantedRun(around, door, held, {
+      ...connection,
+      isNamed: facts.isNamed,
+      bytes: text,
+      authorization: authorizationFor(upstream, token),
+      traceparent: facts.traceparent,
+      clientDialect: facts.clientDialect ?? (isOwn ? undefined : "as-sent"),
+      receipts: facts.receipts,
+      gone,
+      onStarting: (entered) => {
+        handle = entered;
+      },
+      openSink: () => createSocketSink(socket, gone),
+    });
+
+  // Awaits, so it is not given the text: it would hold that for as long as the run lasts.
+  const follow = async (run: Promise<StartedRun>, isOwn: boolean): Promise<void> => {
+    try {
+      const { done } = await run;
+      await done;
+      // A stream that the socket itself asked for is all there was to it.
+      if (!isOwn) socket.close(CLOSE.done);
+    } catch (error) {
+      answer(error);
+    } finally {
+      busy = false;
+      handle = undefined;
+      started = undefined;
+      startNext();
+    }
+  };
+
+  const start = (text: string, isOwn: boolean): void => {
+    busy = true;
+    const run = begin(text, isOwn);
+    opening = run.then(
+      (opened) => {
+        started = opened;
+      },
+      () => {},
+    );
+    void follow(run, isOwn);
+  };
+
+  /** Who was told goodbye is not listened to for as long as they like. */
+  const cutSoon = (): void => void setTimeout(() => socket.terminate(), GOODBYE_MS).unref();
+
+  /** What ends the socket is signed for before it is told. */
+  const refuseFrame = async (error: unknown): Promise<void> => {
+    isRefusing = true;
+    await recordUnread(around, connection, error);
+    answer(error);
+    isRefusing = false;
+    if (socket.readyState !== socket.OPEN) cutSoon();
+  };
+
+  const refuseSecond = async (text: string): Promise<void> => {
+    isRefusing = true;
+    const review = async (): Promise<Finding[]> => [SECOND_RUN];
+    const question = openConnection(around, connection).inbound("input", text, { review });
+    try {
+      await admitRequest(question);
+    } catch (error) {
+      await around.refusals.record(question, error);
+      answer(error);
+    }
+    isRefusing = false;
+  };
+
+  /** An agent may save its work before it hangs up: who saw the run finish need not wait for that, as over HTTP. */
+  const holdNext = (text: string): void => {
+    const refuse = (): void => {
+      next = undefined;
+      void refuseSecond(text);
+    };
+    next = { text, patience: setTimeout(refuse, PATIENCE_MS).unref() };
+  };
+
+  const startNext = (): void => {
+    if (next === undefined) return;
+    const { text, patience } = next;
+    clearTimeout(patience);
+    next = undefined;
+    if (socket.readyState === socket.OPEN && !isRefusing && !isExpired) start(text, true);
+  };
+
+  // One after the other: the agent gets them in the order they were sent.
+  const enqueue = createMessageQueue(
+    {
+      handle: createMessagePath(around, connection, {
+        settled: () => opening,
+        run: () => started,
+        isBusy: () => busy,
+        isGone: () => gone.aborted,
+        refuse: answer,
+      }),
+      waits: (change) => {
+        around.telemetry.sockets.queued += change;
+      },
+      pause: () => socket.pause(),
+      resume: () => socket.resume(),
+    },
+    gone,
+  );
+
+  /** A fresh credential of the same holder: the socket goes on for as long as that one counts. */
+  const renew = async (fresh: string): Promise<void> => {
+    try {
+      const renewed = await door.access.authenticate(fresh);
+      if (renewed.principal.id !== held.principal.id) {
+        throw new CountersignError("ERR_ACCESS_SESSION", "a socket stays with who opened it", {});
+      }
+      grant = renewed;
+      token = fresh;
+    } catch (error) {
+      answer(error);
+    }
+  };
+
+  /** Lets the run tell its end first; its own lease stops it. */
+  const expire = (): void => {
+    if (isExpired) return;
+    isExpired = true;
+    const close = (): void => socket.close(CLOSE.unauthorized, ACCESS_EXPIRED.code);
+    if (started === undefined) close();
+    else started.done.then(close, close);
+    cutSoon();
+  };
+
+  /** Pings and pongs cost as much as frames; nothing else would bound them. */
+  const countControl = (): void => {
+    if (socket.readyState !== socket.OPEN || isRefusing || isWithinRate()) return;
+    void refuseFrame(rateError(messagesPerSecond));
+  };
+
+  const receive = (message: SocketMessage): void => {
+    // Between our goodbye and the client's there is nothing more to say.
+    if (socket.readyState !== socket.OPEN || isRefusing) return;
+    let frame: SocketFrame;
+    try {
+      if (!isWithinRate()) throw rateError(messagesPerSecond);
+      frame = readFrame(message, around.limits);
+    } catch (error) {
+      return void refuseFrame(error);
+    }
+    if (frame.kind === "token") return void renew(frame.token);
+    // The lease is looked at twice a second; nothing more is taken until then.
+    if (isExpired || !held.isValid()) return expire();
+    if (frame.kind === "stop") return handle?.stop("stop was asked for");
+    if (frame.kind === "message") return enqueue(frame.text);
+    if (busy && next === undefined && started?.visit.isEnding === true) return holdNext(frame.text);
+    if (busy) return void refuseSecond(frame.text);
+    return start(frame.text, true);
+  };
+
+  socket.on("error", (error: NodeJS.ErrnoException) => {
+    const { code = "" } = error;
+    // The library has said goodbye with the code that the protocol of sockets has for it.
+    if (code.startsWith("WS_ERR_")) {
+      void refuseFrame(frameError("the frame breaks the protocol of sockets", code));
+    }
+    socket.terminate();
+  });
+  const lease = { grant: held, end: expire };
+  door.leases.add(lease);
+  socket.on("close", () => {
+    door.leases.remove(lease);
+    gone.abort();
+  });
+  socket.on("message", (data, isBinary) => receive({ data, isBinary }));
+  socket.on("ping", countControl);
+  socket.on("pong", countControl);
+  // Agents that only stream need no input: the session itself asks for the stream.
+  const { dialect, transport } = upstream.target;
+  if (facts.isSessionStream && (dialect === "chio" || transport === "get-sse")) {
+    const input = { threadId: sessionId, runId: around.mintId("run"), protocolVersion: "1.0" };
+    start(JSON.stringify({ ...input, messages: [] }), false);
+  }
+  for (const message of facts.early) receive(message);
+  return { isBusy: () => busy };
+}
+
+/** Time for a client to answer our goodbye before it is cut. */
+const GOODBYE_MS = 2000;
+
+function rateError(perSecond: number): CountersignError {
+  const message = `more than ${perSecond} frames a second`;
+  return new CountersignError("ERR_SOCKET_RATE", message, { perSecond });
+}

@@ -1,0 +1,73 @@
+import { isCountersignError } from "@countersign/core";
+import { admitRequest } from "../../inbound/admit.js";
+import { NO_RUN, ONE_WAY } from "../../inbound/send-blocker.js";
+import type { Obstacle } from "../../inbound/send-blocker.js";
+import type { InboundRequest } from "../../inbound/request.js";
+import { withdraw } from "../../inbound/record-request.js";
+import { openConnection } from "../../runs/connection.js";
+import type { ConnectionFacts } from "../../runs/connection.js";
+import type { StartedRun } from "../../runs/start-run.js";
+import type { Surroundings } from "../../runs/gateway-context.js";
+import { countObserved } from "../../telemetry/count-event.js";
+import { noteRefusal } from "../../runs/run-watch.js";
+
+/** What a socket's messages need to know of its run. */
+export type RunPort = {
+  /** Resolves when no run is being opened: what was said meanwhile is for that run. */
+  settled(): Promise<unknown>;
+  /** The run that is open now. */
+  run(): StartedRun | undefined;
+  /** Whether a run is open or being opened. */
+  isBusy(): boolean;
+  /** Whether the client went away; what it said last then has nobody behind it. */
+  isGone(): boolean;
+  /** Tells the client what it was refused. */
+  refuse(error: unknown): void;
+};
+
+/** Takes a browser's envelopes: judged and signed for like everything else, then sent up. Never rejects. */
+export function createMessagePath(
+  around: Surroundings,
+  facts: ConnectionFacts,
+  port: RunPort,
+): (text: string) => Promise<void> {
+  const { upstream } = facts;
+  return async (text) => {
+    await port.settled();
+    if (port.isGone()) return;
+    const { session, inbound } = openConnection(around, facts);
+    let hearer: StartedRun | undefined;
+    const obstacle = (): Obstacle | undefined => {
+      hearer = port.run();
+      if (upstream.target.transport !== "websocket") return ONE_WAY;
+      if (hearer === undefined) return NO_RUN;
+      return hearer.send === undefined ? ONE_WAY : undefined;
+    };
+    const request = inbound("message", text, { obstacle });
+    try {
+      await admitRequest(request);
+      countObserved(around.telemetry, request);
+      const isOpen = hearer !== undefined && hearer === port.run();
+      const isSent = isOpen && hearer?.send?.(request.body ?? "") === true;
+      if (!isSent) throw await withdraw(request, NO_RUN);
+      session.counters.forwarded += 1;
+    } catch (error) {
+      session.counters.blocked += 1;
+      await around.refusals.record(request, error);
+      noteRefusal(around, error, upstream.target.name);
+      if (!isQuiet(error, request, port.isBusy())) port.refuse(error);
+    }
+  };
+}
+
+/** A block that ends nothing is told nobody, and into an open run nothing is said that would end it. */
+function isQuiet(error: unknown, { decision }: InboundRequest, isBusy: boolean): boolean {
+  if (isCountersignError(error, "ERR_INBOUND_BLOCKED")) {
+    return decision?.allow === false && decision.onBlock !== "end";
+  }
+  return (
+    isBusy &&
+    (isCountersignError(error, "ERR_MESSAGE_NO_RUN") ||
+      isCountersignError(error, "ERR_MESSAGE_ONE_WAY"))
+  );
+}

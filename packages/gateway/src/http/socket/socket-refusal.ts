@@ -1,0 +1,77 @@
+import { isCountersignError } from "@countersign/core";
+import type { ErrorCode } from "@countersign/core";
+import { VENDOR_KEY } from "@countersign/wire/dialects";
+import type { WebSocket } from "ws";
+import { documentOf } from "../problem.js";
+import type { Problem } from "../problem.js";
+import { problemOf } from "../refusal.js";
+import { failureOf } from "../../outbound/deliver/run-error.js";
+import type { Failure } from "../../outbound/deliver/run-error.js";
+import type { Surroundings } from "../../runs/gateway-context.js";
+import { noteRefusal } from "../../runs/run-watch.js";
+
+/** Close codes: done, input that cannot be read, a policy's no, a credential that does not count. */
+export const CLOSE = { done: 1000, unreadable: 1003, policy: 1008, unauthorized: 4401 } as const;
+
+/** Bytes that may wait for a client before a refusal is one too many; more than the largest event. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+const CLOSES: ReadonlyMap<number, number> = new Map([
+  [401, CLOSE.unauthorized],
+  [403, CLOSE.policy],
+  [404, CLOSE.policy],
+  [409, CLOSE.policy],
+]);
+
+/** Refusals whose status alone would not tell how the socket goes on. */
+const OWN_CLOSES: Partial<Record<ErrorCode, number | "stays">> = {
+  // Who sends that fast is not waited for.
+  ERR_SOCKET_RATE: CLOSE.policy,
+  ERR_RUN_STOPPED: "stays",
+  // A run may end while its client writes: nobody did anything wrong.
+  ERR_MESSAGE_NO_RUN: "stays",
+  ERR_MESSAGE_ONE_WAY: "stays",
+};
+
+/** An agent or a store that is down ends this run only; a bad request or a policy's no ends the socket. */
+export function answerRefusal(
+  around: Surroundings,
+  socket: WebSocket,
+  error: unknown,
+  agent?: string,
+): void {
+  noteRefusal(around, error, agent);
+  const problem = problemOf(error);
+  const { code, title: message } = problem;
+  const isAgents = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
+  const failure = isAgents ? failureOf(error) : { code, message };
+  tell(socket, failure, problem);
+  const close = closeOf(error, problem);
+  if (close !== "stays") socket.close(close, failure.code);
+}
+
+/** Tells somebody who is turned away before anything is read of them, and says goodbye. */
+export function closeWith(socket: WebSocket, problem: Problem): void {
+  const { code, title: message, status } = problem;
+  tell(socket, { code, message }, problem);
+  socket.close(CLOSES.get(status) ?? CLOSE.unreadable, code);
+}
+
+function closeOf(error: unknown, { status }: Problem): number | "stays" {
+  const own = isCountersignError(error) ? OWN_CLOSES[error.code] : undefined;
+  if (own !== undefined) return own;
+  if (status >= 500 || status === 429) return "stays";
+  return CLOSES.get(status) ?? CLOSE.unreadable;
+}
+
+/**
+ * A socket has no status and no body beside its events, so the problem that a request would be answered with rides
+ * in the metadata of the error, under our own name. Not in `rawEvent`: no client may act on that.
+ */
+function tell(socket: WebSocket, { code, message }: Failure, problem: Problem): void {
+  if (socket.readyState !== socket.OPEN) return;
+  // Who does not read what they are told is told no more: it would wait here without end.
+  if (socket.bufferedAmount > MAX_UNREAD_BYTES) return socket.terminate();
+  const metadata = { [VENDOR_KEY]: { problem: documentOf(problem) } };
+  socket.send(JSON.stringify({ type: "RUN_ERROR", message, code, metadata }));
+}

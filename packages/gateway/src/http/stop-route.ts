@@ -1,0 +1,81 @@
+import { isCountersignError, parseJson } from "@countersign/core";
+import type { Door } from "./access-control.js";
+import type { Principal } from "../access/principal.js";
+import type { HttpAnswer } from "./http-sink.js";
+import { sendProblem } from "./problem.js";
+import { stopRuns } from "../sessions/stop-order.js";
+import type { StopOrder, StoppedRun } from "../sessions/stop-order.js";
+import type { Surroundings } from "../runs/gateway-context.js";
+import { bearerOf } from "./credentials.js";
+import { receiveBody } from "./receive-body.js";
+import { refuse } from "./refuse.js";
+import type { HttpQuestion } from "./run-route.js";
+import { sessionOf } from "./session-id.js";
+
+const MAX_STOP_BYTES = 4096;
+
+/** `POST /ag-ui/stop` with `{ threadId?, runId? }` and the session: cancels what is running. */
+export async function serveStop(
+  around: Surroundings,
+  door: Door,
+  question: HttpQuestion,
+  answer: HttpAnswer,
+  url: URL,
+): Promise<void> {
+  let principal: Principal;
+  let session: string | undefined;
+  try {
+    session = sessionOf(question, url);
+    ({ principal } = await door.access.authenticate(bearerOf(question)));
+  } catch (error) {
+    refuse(around, answer, error);
+    return;
+  }
+  let wanted: { threadId?: unknown; runId?: unknown };
+  try {
+    const bytes = await receiveBody(question, {
+      maxBytes: MAX_STOP_BYTES,
+      timeoutMs: door.limits.requestTimeoutMs,
+    });
+    const value = bytes.byteLength === 0 ? {} : parseJson(bytes);
+    if (typeof value !== "object" || value === null) throw new TypeError("no object");
+    wanted = value as typeof wanted;
+  } catch (error) {
+    const detail = isCountersignError(error) ? error.message : "the body could not be read";
+    sendProblem(answer, {
+      status: 400,
+      code: "STOP_UNREADABLE",
+      title: "The stop is not valid",
+      detail,
+    });
+    return;
+  }
+  const { threadId: thread, runId: run } = wanted;
+  const isReadable = [thread, run].every((id) => id === undefined || typeof id === "string");
+  // Another's run is not even named: whether it is there is nobody else's business.
+  const stopped = isReadable
+    ? await stopAnywhere(around, {
+        ...(session === undefined ? {} : { session }),
+        ...(thread === undefined ? {} : { thread: thread as string }),
+        ...(run === undefined ? {} : { run: run as string }),
+        principal: principal.id,
+      })
+    : [];
+  answer.writeHead(200, { "content-type": "application/json" });
+  answer.end(JSON.stringify({ stopped: stopped.map((one) => one.run) }));
+}
+
+/** At this gateway, or else at the others: behind a load balancer a stop comes anywhere. */
+async function stopAnywhere(
+  { sessions, stopElsewhere }: Surroundings,
+  order: StopOrder,
+): Promise<readonly StoppedRun[]> {
+  const here = stopRuns(sessions, order, "stop was asked for");
+  if (here.length > 0 || stopElsewhere === undefined) return here;
+  if (order.session === undefined && (order.thread === undefined || order.run === undefined)) {
+    return here;
+  }
+  // What nobody answered for was not stopped, and is not named.
+  const answers = await stopElsewhere(order).catch(() => []);
+  return answers.flatMap((one) => one.stopped);
+}

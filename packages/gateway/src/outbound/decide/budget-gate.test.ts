@@ -1,0 +1,169 @@
+import type { AgUiEvent } from "@countersign/wire";
+import { expect, test } from "vitest";
+import { Hold } from "../../event/hold.js";
+import { createPassage } from "../../event/event-context.js";
+import type { Passage } from "../../event/event-context.js";
+import { BudgetGate } from "./budget-gate.js";
+
+function passageOf(event: AgUiEvent): Passage {
+  const passage = createPassage(0);
+  passage.event = event;
+  return passage;
+}
+
+const state = (count: number): Passage =>
+  passageOf({ type: "STATE_SNAPSHOT", snapshot: { count } } as AgUiEvent);
+
+/** A gate whose question about the n-th event is answered when the test says so. */
+function createGate(asks: (events: number, asked: number) => boolean) {
+  const hold = new Hold();
+  const passed: (Passage | "end")[] = [];
+  const wanted: number[] = [];
+  let answer = (): void => {};
+  const gate = new BudgetGate(
+    { push: (passage) => void passed.push(passage), end: () => void passed.push("end") },
+    {
+      reserve: (_presented, events) => {
+        wanted.push(events);
+        if (!asks(events, wanted.length)) return undefined;
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+      caps: undefined,
+    },
+    hold,
+  );
+  return { gate, hold, passed, wanted, answer: () => answer() };
+}
+
+test("an event waits for its question, what comes behind waits for it, and all go on in order", async () => {
+  const { gate, hold, passed, answer } = createGate((_events, asked) => asked === 2);
+  const passages = [1, 2, 3].map(state);
+  for (const passage of passages) gate.push(passage);
+  expect(passed).toEqual(passages.slice(0, 1));
+  expect(hold.until).toBeInstanceOf(Promise);
+  const { until } = hold;
+  answer();
+  await until;
+  expect(hold.until).toBeUndefined();
+  hold.resume();
+  expect(passed).toEqual(passages);
+});
+
+test("going on may run into the next question", async () => {
+  const { gate, hold, passed, answer } = createGate((_events, asked) => asked !== 2 && asked < 4);
+  const passages = [1, 2].map(state);
+  for (const passage of passages) gate.push(passage);
+  answer();
+  await hold.until;
+  hold.resume();
+  expect(passed).toEqual(passages.slice(0, 1));
+  answer();
+  await hold.until;
+  hold.resume();
+  expect(passed).toEqual(passages);
+});
+
+test("an end waits for nobody: what was kept is judged with what is at hand", () => {
+  const { gate, passed } = createGate(() => true);
+  const passages = [1, 2].map(state);
+  for (const passage of passages) gate.push(passage);
+  gate.end({});
+  expect(passed).toEqual([...passages, "end"]);
+});
+
+test("a list asks for as many as are judged of its messages and calls; what is ours asks for nothing", () => {
+  const { gate, wanted } = createGate(() => false);
+  const call = (id: string) => ({
+    id,
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+  });
+  const messages = [
+    { id: "u", role: "user", content: "hi" },
+    { id: "a", role: "assistant", toolCalls: [call("1"), call("2")] },
+    { id: "b", role: "assistant", content: "words" },
+    { id: "c", role: "reasoning", content: "thoughts" },
+  ];
+  gate.push(passageOf({ type: "MESSAGES_SNAPSHOT", messages } as AgUiEvent));
+  const input = { threadId: "t", runId: "r", messages };
+  gate.push(
+    passageOf({ type: "RUN_STARTED", threadId: "t", runId: "r", input } as unknown as AgUiEvent),
+  );
+  gate.push(passageOf({ type: "RUN_STARTED", threadId: "t", runId: "r" } as AgUiEvent));
+  const ours = state(1);
+  ours.supplied = true;
+  gate.push(ours);
+  expect(wanted).toEqual([9, 9, 1]);
+});
+
+/** A gate over caps that answer when the test says so. */
+function createCapGate() {
+  const hold = new Hold();
+  const told: string[] = [];
+  let answer: (() => void) | undefined;
+  let isFull = false;
+  const gate = new BudgetGate(
+    { push: ({ event }) => void told.push(`pass ${event?.type}`), end: () => {} },
+    {
+      reserve: () => undefined,
+      caps: {
+        reserve: (facts, events) => {
+          told.push(`ask ${facts === undefined ? "any" : "one"} ${events}`);
+          return isFull
+            ? new Promise((resolve) => {
+                answer = resolve;
+              })
+            : undefined;
+        },
+        release: () => void told.push("release"),
+        end: () => {},
+      },
+    },
+    hold,
+  );
+  const push = (event: object): void => {
+    const passage = passageOf(event as AgUiEvent);
+    passage.facts = {} as NonNullable<Passage["facts"]>;
+    gate.push(passage);
+  };
+  return {
+    push,
+    hold,
+    told,
+    setFull: (full: boolean) => (isFull = full),
+    answer: () => answer?.(),
+  };
+}
+
+test("room under caps is asked for what counts anew, for a list of whatever kind its parts are, and given back behind it", () => {
+  const { push, told } = createCapGate();
+  push({ type: "TEXT_MESSAGE_START", messageId: "m" });
+  push({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a" });
+  push({ type: "TEXT_MESSAGE_END", messageId: "m" });
+  push({ type: "TOOL_CALL_END", toolCallId: "c" });
+  push({ type: "MESSAGES_SNAPSHOT", messages: [{ id: "u", role: "user", content: "hi" }] });
+  expect(told).toEqual([
+    "ask one 1",
+    "pass TEXT_MESSAGE_START",
+    "pass TEXT_MESSAGE_CONTENT",
+    "pass TEXT_MESSAGE_END",
+    "ask one 1",
+    "pass TOOL_CALL_END",
+    "ask any 2",
+    "pass MESSAGES_SNAPSHOT",
+    "release",
+  ]);
+});
+
+test("an event waits for room under a cap, and asks again before it goes on", async () => {
+  const { push, hold, told, setFull, answer } = createCapGate();
+  setFull(true);
+  push({ type: "CUSTOM", name: "n", value: 1 });
+  setFull(false);
+  answer();
+  await hold.until;
+  hold.resume();
+  expect(told).toEqual(["ask one 1", "ask one 1", "pass CUSTOM"]);
+});

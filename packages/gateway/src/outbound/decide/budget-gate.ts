@@ -1,0 +1,99 @@
+import { EVENT_TABLE } from "@countersign/wire";
+import type { AgUiEvent, Message } from "@countersign/wire";
+import type { Hold } from "../../event/hold.js";
+import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { Reservations, Reserve, SharedCaps } from "../../event/reservations.js";
+
+/**
+ * Keeps events back while the budget of a token, or the room under a cap, that they may need is asked for; a decision
+ * itself never waits.
+ *
+ * What comes behind waits too, so that the order stays. Where nothing is asked for, nothing is kept.
+ */
+export class BudgetGate implements Step {
+  readonly #next: Step;
+  readonly #reserve: Reserve;
+  readonly #caps: SharedCaps | undefined;
+  readonly #hold: Hold;
+  #kept: Passage[] = [];
+
+  constructor(next: Step, { reserve, caps }: Reservations, hold: Hold) {
+    this.#next = next;
+    this.#reserve = reserve;
+    this.#caps = caps;
+    this.#hold = hold;
+    hold.resume = () => this.#resume();
+  }
+
+  push(passage: Passage): void {
+    if (this.#kept.length > 0) this.#kept.push(passage);
+    else if (this.#mustKeep(passage)) this.#kept = [passage];
+    else this.#pass(passage);
+  }
+
+  /** Nobody waits any longer: what is not at hand is refused. */
+  end(end: StreamEnd): void {
+    const kept = this.#kept;
+    this.#kept = [];
+    for (const passage of kept) this.#pass(passage);
+    this.#next.end(end);
+  }
+
+  #resume(): void {
+    const kept = this.#kept;
+    this.#kept = [];
+    kept.forEach((passage) => this.push(passage));
+  }
+
+  #pass(passage: Passage): void {
+    this.#next.push(passage);
+    // Of the many events of a list hardly any counted for most caps.
+    if (this.#caps !== undefined && isList(passage.event)) this.#caps.release();
+  }
+
+  #mustKeep({ event, facts, claim, supplied }: Passage): boolean {
+    if (event === undefined || supplied) return false;
+    const decisions = decisionsOf(event);
+    const budget = this.#reserve(claim?.capability, decisions);
+    const room =
+      this.#caps === undefined || !countsAnew(event)
+        ? undefined
+        : this.#caps.reserve(isList(event) ? undefined : facts, decisions);
+    const until = room === undefined ? budget : Promise.all([budget, room]).then(() => undefined);
+    if (until === undefined) return false;
+    this.#hold.set(until);
+    return true;
+  }
+}
+
+/** What belongs to a unit was counted with it; but a call that was held for its arguments is judged at its end. */
+function countsAnew({ type }: AgUiEvent): boolean {
+  const { phase } = EVENT_TABLE[type];
+  return (phase !== "continue" && phase !== "close") || type === "TOOL_CALL_END";
+}
+
+/** Whether an event brings others that are judged one by one. */
+function isList(event: AgUiEvent | undefined): boolean {
+  if (event?.type === "RUN_STARTED") return event.input !== undefined;
+  return event?.type === "MESSAGES_SNAPSHOT";
+}
+
+/** How many decisions an event may take: each message and call of a list is one of its own. */
+function decisionsOf(event: AgUiEvent): number {
+  if (event.type === "MESSAGES_SNAPSHOT") return 1 + partsOf(event.messages);
+  if (event.type === "RUN_STARTED" && event.input !== undefined) {
+    return 1 + partsOf(event.input.messages);
+  }
+  return 1;
+}
+
+function partsOf(messages: readonly Message[]): number {
+  let parts = messages.length;
+  for (const message of messages) {
+    if (message.role === "reasoning") parts += 1;
+    if (message.role !== "assistant") continue;
+    // Its start and its words are judged, and each call.
+    parts += (message.content === undefined ? 0 : 1) + (message.toolCalls?.length ?? 0);
+  }
+  return parts;
+}

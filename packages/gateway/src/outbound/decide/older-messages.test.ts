@@ -1,0 +1,239 @@
+import type { JsonObject } from "@countersign/core";
+import { startPostgres } from "@countersign/testkit";
+import { compilePolicy, createContentReader, loadPolicy } from "@countersign/policy";
+import type { Message } from "@countersign/wire";
+import * as fc from "fast-check";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ThreadLedger } from "../../thread/ledger.js";
+import { openPostgresLedger } from "../../store/postgres/open-postgres-ledger.js";
+import { openSqliteLedger } from "../../store/sqlite/open-sqlite-ledger.js";
+import { SYSTEM_CLOCK } from "../../base/ports.js";
+import { text } from "../../testing/events.js";
+import {
+  ACTS,
+  CONTINUATIONS,
+  CUT_RUN,
+  FIRST_RUN,
+  LISTS,
+  READING_POLICY,
+  SAID,
+} from "../../testing/older-acts.js";
+import type { Act } from "../../testing/older-acts.js";
+import { startPair } from "../../testing/older-talk.js";
+import type { GatewayPair, Road, Verdict } from "../../testing/older-talk.js";
+
+const ROADS: Record<string, Road> = {
+  "whole history": { repeats: "all of it", moves: false },
+  "whole history, at another gateway": { repeats: "all of it", moves: true },
+  "new messages only": { repeats: "nothing", moves: false },
+  "new messages only, at another gateway": { repeats: "nothing", moves: true },
+  "GET stream": { repeats: "no request", moves: false },
+  "GET stream, at another gateway": { repeats: "no request", moves: true },
+};
+const byName = new Map([...ACTS, ...CONTINUATIONS].map((act) => [act.name, act]));
+const namesOf = (acts: readonly Act[]): string[] => acts.map(({ name }) => name);
+const actsOf = (runs: readonly (readonly string[])[]): Act[][] =>
+  runs.map((names) => names.flatMap((name) => byName.get(name) ?? []));
+const LISTED = new Set(namesOf(LISTS));
+
+/** Lists without the person's words: these are put back where the request holds them, and elsewhere the list is blocked. */
+const LOSING = new Set(
+  namesOf(LISTS.filter(({ events }) => !JSON.stringify(events).includes(JSON.stringify(SAID)))),
+);
+const isLosing = (names: readonly string[]): boolean => names.some((name) => LOSING.has(name));
+
+/** A result under the id of the message that made its call gets an id of its own, where the request holds that message. */
+const isRepaired = (names: readonly string[]): boolean =>
+  names.some((name) => /result of (?:c2 as a1|(c\d) as \1)$/u.test(name));
+
+/** Without what is said about an answer that a list leaves out: it is put back only where the request holds it. */
+const comparable = (verdicts: readonly Verdict[][]): Verdict[][] =>
+  verdicts.map((run) => run.filter(([, , rule]) => rule !== "gateway/rewritten"));
+
+/** Later runs, as names, so that a counterexample can be read. */
+const runsOf = (acts: readonly Act[]): fc.Arbitrary<string[][]> => {
+  const run = fc.array(fc.constantFrom(...namesOf(acts)), { minLength: 1, maxLength: 3 });
+  return fc.array(run, { minLength: 1, maxLength: 2 });
+};
+const FIRST = { whole: FIRST_RUN, "broken off": CUT_RUN };
+const anyFirst = fc.constantFrom<keyof typeof FIRST>("whole", "broken off");
+const rulesOf = (verdicts: readonly Verdict[][]): (string | undefined)[] => [
+  ...new Set(verdicts.at(-1)?.flatMap(([, , rule]) => rule ?? [])),
+];
+
+const CALLS = new Map([
+  ["c1", { name: "ask", arguments: '{"q":1}' }],
+  ["c2", { name: "lookup", arguments: "{}" }],
+]);
+
+/** What an agent did to the person that no agent may do, whatever it sends. */
+function harmOf(messages: readonly Message[]): unknown[] {
+  const { content: settings } = compilePolicy(loadPolicy(READING_POLICY));
+  if (settings === undefined) throw new TypeError("the policy reads nothing");
+  const lost = messages.some(({ id }) => id === SAID.id) ? [] : ["the person's words are gone"];
+  const found = messages.flatMap((message): unknown[] => {
+    const { role, content } = message;
+    if (role === "user") return isDeepStrictEqual(message, SAID) ? [] : [message];
+    if (role === "system" || role === "developer") return [message];
+    if (role !== "assistant" && role !== "reasoning") return [];
+    const whole = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: content ?? "" };
+    const found = createContentReader(settings).read(whole as JsonObject);
+    const calls = role === "assistant" ? (message.toolCalls ?? []) : [];
+    const changed = calls.filter(
+      ({ id, function: called }) => !isDeepStrictEqual(called, CALLS.get(id) ?? called),
+    );
+    return [...(found === null ? [] : [message, found]), ...changed];
+  });
+  return [...lost, ...found];
+}
+
+let pair: GatewayPair;
+beforeAll(async () => {
+  pair = await startPair();
+});
+afterAll(() => pair.stop());
+
+const RUNS = Number(process.env["COUNTERSIGN_PROPERTY_RUNS"] ?? 15);
+
+test("an act gets the same verdict however much of the thread the request repeats", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyFirst, runsOf(ACTS), async (first, later) => {
+      const told: [string, readonly Verdict[][]][] = [];
+      // A list that comes by a GET stream takes nothing back for the other clients of the thread.
+      const isListed = later
+        .slice(0, -1)
+        .flat()
+        .some((name) => LISTED.has(name));
+      for (const [name, road] of Object.entries(ROADS)) {
+        if (isListed && road.repeats === "no request") continue;
+        const { verdicts, messages } = await pair.talk(road, FIRST[first], actsOf(later));
+        expect(harmOf(messages)).toEqual([]);
+        const isOfList = later.flat().some((one) => LISTED.has(one));
+        told.push([name, isOfList ? comparable(verdicts) : verdicts]);
+      }
+      if (isLosing(later.flat()) || isRepaired(later.flat())) return;
+      for (const [name, verdicts] of told) expect([name, verdicts]).toEqual([name, told[0]?.[1]]);
+    }),
+    { numRuns: RUNS },
+  );
+}, 600_000);
+
+test("each act by itself gets one verdict by every road", async () => {
+  for (const act of ACTS) {
+    const told: unknown[] = [];
+    for (const road of ["whole history", "GET stream, at another gateway"]) {
+      const { verdicts, messages } = await pair.talk(ROADS[road] as Road, CUT_RUN, [[act]]);
+      expect(harmOf(messages)).toEqual([]);
+      told.push(LISTED.has(act.name) ? comparable(verdicts) : verdicts);
+    }
+    const isOther = isLosing([act.name]) || isRepaired([act.name]);
+    const other = isOther ? told[0] : told[1];
+    expect([act.name, other]).toEqual([act.name, told[0]]);
+  }
+}, 600_000);
+
+test("a text of an earlier run goes on only where the request holds it, and is read from its start", async () => {
+  for (const act of CONTINUATIONS) {
+    for (const [name, road] of Object.entries(ROADS)) {
+      const { verdicts, messages } = await pair.talk(road, CUT_RUN, [[act]]);
+      expect(harmOf(messages)).toEqual([]);
+      // A message that holds only calls has no text that could have begun an image.
+      const isImage = JSON.stringify(act.events).includes("evil") && !/ c\d$/u.test(act.name);
+      const found = isImage ? ["ag_ui_content.images"] : [];
+      const expected = road.repeats === "all of it" ? found : ["gateway/reopened"];
+      expect([act.name, name, rulesOf(verdicts)]).toEqual([act.name, name, expected]);
+    }
+  }
+}, 600_000);
+
+test("whatever an agent does over several runs, what the person said and what they can read stays sound", async () => {
+  const roads = fc.constantFrom(...Object.keys(ROADS));
+  await fc.assert(
+    fc.asyncProperty(
+      anyFirst,
+      roads,
+      runsOf([...ACTS, ...CONTINUATIONS]),
+      async (first, road, later) => {
+        const { messages } = await pair.talk(ROADS[road] as Road, FIRST[first], actsOf(later));
+        expect(harmOf(messages)).toEqual([]);
+      },
+    ),
+    { numRuns: RUNS * 4 },
+  );
+}, 600_000);
+
+const [TEXT, IMAGE] = ["text u1", "rest of an image a1"].map((name) => byName.get(name) as Act);
+const HARM = [TEXT, IMAGE, byName.get("call c1"), byName.get("result of c1 as t2")] as Act[];
+const HARM_RULES = [
+  "gateway/message-role",
+  "gateway/reopened",
+  "gateway/known-call",
+  "gateway/rewritten",
+];
+
+test("clients of older versions are protected alike", async () => {
+  for (const fields of [{ protocolVersion: undefined }, { protocolVersion: "1.0" }]) {
+    const road: Road = { repeats: "nothing", moves: true, fields };
+    const { verdicts } = await pair.talk(road, FIRST_RUN, [HARM]);
+    expect(rulesOf(verdicts)).toEqual(HARM_RULES);
+  }
+});
+
+test("where a policy does not look at requests, a client that leaves out part of its history is protected alike", async () => {
+  const open = await startPair({
+    policy: `${READING_POLICY}  ag_ui_request: { enabled: false }\n`,
+  });
+  const road: Road = { repeats: "nothing", moves: true, fields: { messages: [SAID] } };
+  const { verdicts, messages } = await open.talk(road, FIRST_RUN, [
+    [{ name: "an answer", events: text("b1", "fine") }],
+    HARM,
+  ]);
+  await open.stop();
+  expect(rulesOf(verdicts)).toEqual(HARM_RULES);
+  expect(harmOf(messages)).toEqual([]);
+});
+
+test("a policy that observes blocks nothing and names the rules", async () => {
+  const observing = await startPair({ policy: `mode: observe\n${READING_POLICY}` });
+  const { verdicts } = await observing.talk({ repeats: "nothing", moves: true }, FIRST_RUN, [HARM]);
+  await observing.stop();
+  expect(verdicts.flat().every(([, isAllowed]) => isAllowed)).toBe(true);
+  expect(rulesOf(verdicts)).toEqual(HARM_RULES);
+});
+
+/** Opens a ledger twice over one store, as two gateways do, or one after a restart. */
+const STORES: Record<
+  string,
+  (folder: string, url: () => Promise<string>) => Promise<ThreadLedger>
+> = {
+  SQLite: (directory) => openSqliteLedger({ directory, clock: SYSTEM_CLOCK }),
+  PostgreSQL: async (_, url) =>
+    openPostgresLedger({ url: await url(), name: "older", clock: SYSTEM_CLOCK }),
+};
+
+test.each(Object.keys(STORES))(
+  "what is known of a thread is in the ledger: %s",
+  async (name) => {
+    const open = STORES[name] as (typeof STORES)[string];
+    const folder = await mkdtemp(join(tmpdir(), "countersign-older-"));
+    const server = name === "PostgreSQL" ? await startPostgres() : undefined;
+    const url = async (): Promise<string> => server?.url ?? "";
+    const ledgers = [await open(folder, url), await open(folder, url)] as const;
+    const stored = await startPair({ ledgers });
+    for (const repeats of ["nothing", "no request"] as const) {
+      const runs = [HARM, HARM];
+      const { verdicts, messages } = await stored.talk({ repeats, moves: true }, CUT_RUN, runs);
+      expect(rulesOf(verdicts)).toEqual(HARM_RULES);
+      expect(harmOf(messages)).toEqual([]);
+    }
+    await stored.stop();
+    for (const ledger of ledgers) await ledger.close();
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+  },
+  60_000,
+);

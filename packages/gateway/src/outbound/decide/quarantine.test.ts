@@ -1,0 +1,108 @@
+import { sseFrame } from "@countersign/testkit";
+import { afterEach, expect, test } from "vitest";
+import { createMemoryLedger } from "../../thread/memory-ledger.js";
+import { call, idsOf, inRun, text } from "../../testing/events.js";
+import { OPEN_POLICY, startFixture } from "../../testing/fixture.js";
+import type { Fixture } from "../../testing/fixture.js";
+
+const fixtures: Fixture[] = [];
+afterEach(async () => {
+  for (const fixture of fixtures.splice(0)) await fixture.stop();
+});
+
+const POLICY = `${OPEN_POLICY}  ag_ui_tools:
+    call: { block: [pay], default: allow }
+    arguments: { send: { type: object, required: [to] } }
+    quarantine: { denials: 2, window_seconds: 60 }
+`;
+
+/** Gateways on one ledger and one clock; each asks an agent that makes the calls that the test says. */
+function gateways(policy: string, now: { at: number }) {
+  const ledger = createMemoryLedger({ now: () => now.at });
+  let runs = 0;
+  return async () => {
+    let calls: readonly [tool: string, args: string][] = [];
+    const fixture = await startFixture(
+      ({ body }) => ({
+        pieces: inRun(idsOf(body), [
+          ...text(`m${runs}`, "hi"),
+          ...calls.flatMap(([tool, args], index) => call(`c${runs}-${index}`, tool, args)),
+        ]).map(sseFrame),
+      }),
+      { policy, gateway: { ledger, clock: { now: () => now.at } } },
+    );
+    fixtures.push(fixture);
+    return {
+      recorder: fixture.recorder,
+      /** The tools whose calls were shown. */
+      run: async (threadId: string, ...made: readonly (string | [string, string])[]) => {
+        runs += 1;
+        calls = made.map((one) => (typeof one === "string" ? [one, "{}"] : one));
+        const response = await fetch(`${fixture.url}/agents/support?session=s`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({
+            threadId,
+            runId: `r${runs}`,
+            messages: [{ id: `u${runs}`, role: "user", content: "go" }],
+            protocolVersion: "1.0",
+          }),
+        });
+        const shown = await response.text();
+        expect(shown).toContain("RUN_FINISHED");
+        return [...shown.matchAll(/"toolCallName":"([^"]+)"/gu)].map(([, name]) => name);
+      },
+    };
+  };
+}
+
+const rulesOf = (recorder: Fixture["recorder"]): (string | undefined)[] =>
+  recorder.drafts.flatMap(({ rule, receipt }) => (receipt.allowed ? [] : [rule]));
+
+test("denied calls of a thread close its tools for the window, and those of no other thread", async () => {
+  const now = { at: 1_800_000_000_000 };
+  const open = gateways(POLICY, now);
+  const one = await open();
+  expect(await one.run("t", "look", "pay")).toEqual(["look"]);
+  expect(await one.run("t", "look")).toEqual(["look"]);
+  // The second denial is for its arguments, and comes when they are whole.
+  expect(await one.run("t", ["send", '{"to":"a"}'], "send", "look")).toEqual(["send"]);
+  expect(await one.run("t", "look", ["send", '{"to":"a"}'], "pay")).toEqual([]);
+  expect(await one.run("u", "look")).toEqual(["look"]);
+  expect(rulesOf(one.recorder)).toContain("ag_ui_tools.quarantine");
+  // What the quarantine refuses does not lengthen it.
+  now.at += 61_000;
+  expect(await one.run("t", "look")).toEqual(["look"]);
+});
+
+test("another gateway and a restarted one keep the tools closed", async () => {
+  const now = { at: 1_800_000_000_000 };
+  const open = gateways(POLICY, now);
+  const [one, other] = [await open(), await open()];
+  await one.run("t", "pay");
+  await other.run("t", "pay");
+  expect(await one.run("t", "look")).toEqual([]);
+  expect(await (await open()).run("t", "look")).toEqual([]);
+  now.at += 61_000;
+  expect(await other.run("t", "look")).toEqual(["look"]);
+});
+
+test("only the tools that it lists are closed, and what looks like them", async () => {
+  const policy = POLICY.replace("window_seconds: 60", "window_seconds: 60, closes: [send, look_*]");
+  const one = await gateways(policy, { at: 1_800_000_000_000 })();
+  expect(await one.run("t", "pay", "pay", "search", "look_up", "Look-Up", "lооk_up")).toEqual([
+    "search",
+  ]);
+});
+
+test("without the setting, and where rules only observe, nothing is closed", async () => {
+  const plain = POLICY.replace(/ {4}quarantine.*\n/u, "");
+  for (const policy of [plain, POLICY.replace("name: open", "name: open\nmode: observe")]) {
+    const one = await gateways(policy, { at: 1_800_000_000_000 })();
+    const isPlain = policy === plain;
+    const shown = await one.run("t", "pay", "pay", "pay", "look");
+    expect(shown).toEqual(isPlain ? ["look"] : ["pay", "pay", "pay", "look"]);
+    const noted = one.recorder.drafts.map(({ rule }) => rule);
+    expect(noted.includes("ag_ui_tools.quarantine")).toBe(!isPlain);
+  }
+});

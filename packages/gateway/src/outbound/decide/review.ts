@@ -1,0 +1,94 @@
+import type { JsonObject } from "@countersign/core";
+import { classifyEvent } from "@countersign/policy";
+import type { CapabilityFacts, Decision, Denial } from "@countersign/policy";
+import type { AgUiEvent } from "@countersign/wire";
+import { UI_RENDER_HINT_NAME, upgradeEnvelope } from "@countersign/wire/dialects";
+import { observing, ownDenial, withheldDenial } from "./structure.js";
+import { readsEnvelopes } from "../order/stage.js";
+import type { Passage } from "../../event/event-context.js";
+import type { Run } from "../../event/run.js";
+import { keysOf } from "../../event/unit.js";
+import { isReceiptName } from "../record/receipt-names.js";
+import { isReservedName } from "./reserved-name.js";
+
+/**
+ * The last word before the receipt: looks at an allowed event with the eyes of the client it goes to.
+ *
+ * A carried envelope is judged as the one event it is; what a native client then gets of it are other
+ * events, and each of them must pass by itself. Names that the gateway speaks under are nobody else's.
+ */
+export function review(run: Run, passage: Passage): Decision | undefined {
+  const { decision, part, claim, event } = passage;
+  if (decision?.allow !== true || part) return decision;
+  if (claim === undefined && event?.type !== "CUSTOM") return decision;
+  const own = reservedName(run, passage);
+  if (own !== undefined) {
+    // What a client takes for the gateway's signature passes nobody, whether a policy only observes or not.
+    if (isReceiptName(nameOf(passage) ?? "")) return own;
+    const verdict = observing(run.policy, own);
+    // What only observes has remarked on it first, and enforcing would name that rule.
+    return verdict.allow && decision.observed !== undefined ? decision : verdict;
+  }
+  let remark = decision;
+  for (const event of nativeForm(run, passage)) {
+    const verdict = judge(run, event, passage.capabilityId);
+    if (!verdict.allow) return verdict;
+    if (remark.observed === undefined) remark = verdict;
+  }
+  return remark.observed === undefined ? decision : remark;
+}
+
+function reservedName(run: Run, passage: Passage): Denial | undefined {
+  const name = nameOf(passage);
+  if (name === undefined || !isReservedName(name)) return undefined;
+  // A hint says nothing in the gateway's name: it was judged as the creation of its component.
+  if (passage.claim === undefined && name === UI_RENDER_HINT_NAME) return undefined;
+  const reason = "the name is reserved for the gateway";
+  return ownDenial("gateway/reserved-name", reason, run.policy.onBlock);
+}
+
+/** The name under which an application would find it. */
+function nameOf({ event, claim }: Passage): string | undefined {
+  return claim === undefined ? customName(event) : claimedName(claim.envelope.event_type);
+}
+
+function customName(event: AgUiEvent | undefined): string | undefined {
+  return event?.type === "CUSTOM" ? event.name : undefined;
+}
+
+function claimedName(type: string | { custom: string }): string | undefined {
+  return typeof type === "string" ? undefined : type.custom;
+}
+
+/** What a native client gets of an envelope, where that is not the carrier which was judged. */
+function nativeForm(run: Run, { claim }: Passage): AgUiEvent[] {
+  if (claim === undefined || readsEnvelopes(run)) return [];
+  const events = upgradeEnvelope(claim.envelope) as unknown as AgUiEvent[];
+  return events.filter(({ type }) => type !== "CUSTOM");
+}
+
+/** Asks the policy alone: the envelope was counted, and its token spent, when it was judged itself. */
+function judge(run: Run, event: AgUiEvent, capabilityId: string | undefined): Decision {
+  const { policy } = run;
+  for (const key of keysOf(event)) {
+    const why = run.withheld.find(key);
+    if (why !== undefined) return observing(policy, withheldDenial(why));
+  }
+  return policy.evaluate({
+    event: classifyEvent(event, { refinements: policy.refinements }),
+    transport: run.sink.transport,
+    counters: { eventsInSecond: 0, velocity: new Float64Array(policy.limits.velocity.length) },
+    capability: capabilityId === undefined ? undefined : granted(capabilityId),
+    variables: {
+      event: event as unknown as JsonObject,
+      session: { id: run.sessionId, agent: run.agent },
+    },
+  });
+}
+
+const EVERY_SCOPE: readonly string[] = ["ui:*:*"];
+
+/** The token covers the envelope, so it covers its parts; conditions on its claims fail, and so block. */
+function granted(id: string): CapabilityFacts {
+  return { id, status: "valid", scopes: EVERY_SCOPE };
+}

@@ -1,0 +1,97 @@
+import { assertWithin, CountersignError, createJsonSequence } from "@countersign/core";
+import type { JsonObject, JsonSequence, JsonValue } from "@countersign/core";
+import { createProtoDecoder } from "@countersign/wire/proto";
+import type { ProtoDecoder } from "@countersign/wire/proto";
+import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
+import type { SseDecoder } from "@countersign/wire/sse";
+import { decodeTextFrame } from "@countersign/wire/websocket";
+import { createPassage } from "../../event/event-context.js";
+import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { Run } from "../../event/run.js";
+import { runLimitReached } from "../../event/run-limits.js";
+import type { Stage } from "../../event/stage.js";
+import "./errors.js";
+
+/** A member of a protobuf struct is an entry, a value and what the value holds. */
+const OBJECTS_PER_VALUE = 3;
+
+/** Bytes and frames become JSON objects, strictly and within bounds; meaning is for later stages. */
+export const decode: Stage = {
+  name: "decode",
+  open: (run, next) => new DecodeStep(run, next),
+};
+
+/** Lets each event on as soon as it is whole, so that what came before bad bytes is still judged. */
+class DecodeStep implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  // Opened by the first piece that needs them: what is idle should be small.
+  #sse: SseDecoder | undefined;
+  #proto: ProtoDecoder | undefined;
+  // Neighbours on a stream are alike, which makes parsing them in sequence cheaper.
+  #json: JsonSequence | undefined;
+  #events = 0;
+  #receivedAt = 0;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+  }
+
+  push({ piece, receivedAt }: Passage): void {
+    if (piece === undefined) return;
+    this.#receivedAt = receivedAt;
+    const { limits } = this.#run;
+    if (piece.kind === "frame") {
+      for (const text of decodeTextFrame(piece.text)) this.#read(text);
+    } else if (piece.kind === "sse") {
+      this.#sse ??= createSseDecoder(limits);
+      for (const { data } of this.#sse.push(piece.bytes)) this.#read(data);
+      if (this.#sse.failure !== undefined) throw this.#sse.failure;
+    } else {
+      const maxObjects = OBJECTS_PER_VALUE * limits.maxEventValues;
+      this.#proto ??= createProtoDecoder(limits, { maxObjects });
+      for (const value of this.#proto.push(piece.bytes)) {
+        assertWithin("maxEventValues", countValues(value), limits.maxEventValues);
+        this.#emit(value);
+      }
+      if (this.#proto.error !== undefined) throw this.#proto.error;
+    }
+  }
+
+  end(end: StreamEnd): void {
+    if (end.failure === undefined) {
+      this.#proto?.end();
+      for (const { data } of this.#sse?.end() ?? []) this.#read(data);
+    }
+    this.#next.end(end);
+  }
+
+  #read(text: string): void {
+    // Servers in the field close with `[DONE]` and ping with empty data or `{}`; none of them is an event.
+    if (classifySseData(text) !== "event") return;
+    const { maxDepth, maxEventValues: maxValues } = this.#run.limits;
+    this.#json ??= createJsonSequence({ maxDepth, maxValues });
+    const value = this.#json.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new CountersignError("ERR_DECODE_NOT_OBJECT", "an event must be a JSON object", {});
+    }
+    this.#emit(value);
+  }
+
+  #emit(value: JsonObject): void {
+    this.#events += 1;
+    const { runEvents } = this.#run.runLimits;
+    if (this.#events > runEvents) throw runLimitReached("ERR_RUN_EVENTS", runEvents);
+    const passage = createPassage(this.#receivedAt);
+    passage.value = value;
+    this.#next.push(passage);
+  }
+}
+
+function countValues(value: JsonValue): number {
+  if (value === null || typeof value !== "object") return 1;
+  let values = 1;
+  for (const part of Object.values(value)) values += countValues(part);
+  return values;
+}

@@ -1,0 +1,59 @@
+import type { AgUiEvent, CustomEvent } from "@countersign/wire";
+import type { Passage } from "../../event/event-context.js";
+
+/** The name of the event that tells a client something was withheld. */
+export const NOTICE_NAME = "countersign.blocked";
+
+/**
+ * A notice names the receipt, the rule and the reason, and what was withheld by its ids and names; it carries nothing of
+ * what that says.
+ */
+export function noticeOf(passage: Passage): CustomEvent {
+  const { event, decision, receiptId, facts } = passage;
+  return {
+    type: "CUSTOM",
+    name: NOTICE_NAME,
+    value: {
+      receipt: receiptId ?? "",
+      type: event?.type ?? "",
+      classification: facts?.classification ?? "",
+      ...namesOf(passage),
+      ...(decision?.allow === false ? { rule: decision.rule, reason: decision.reason } : {}),
+    },
+  };
+}
+
+/** A name or an id as programs write them. Anything else could be a sentence, which a page would show as the gateway's. */
+const PLAIN = /^[\w$.:@/-]{1,128}$/;
+
+/** Whether a name is one that programs write, so that it can stand in a sentence of the gateway. */
+export function isPlainName(name: string): boolean {
+  return PLAIN.test(name);
+}
+
+/** Ids and names of what an event is about, as far as they are plain. */
+function namesOf({ event, facts }: Passage): Record<string, string> {
+  const names: Record<string, string | undefined> = {
+    messageId: memberOf(event, "messageId"),
+    toolCallId: memberOf(event, "toolCallId"),
+    tool: facts?.toolCalls?.length === 1 ? facts.toolCalls[0]?.name : undefined,
+    name: memberOf(event, "name"),
+    component: facts?.target?.component_type,
+    path: pathOf(event),
+  };
+  return Object.fromEntries(
+    Object.entries(names).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && isPlainName(entry[1]),
+    ),
+  );
+}
+
+function memberOf(event: AgUiEvent | undefined, name: string): string | undefined {
+  const value = (event as Record<string, unknown> | undefined)?.[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Where a patch begins; of a snapshot no place is more meant than another. */
+function pathOf(event: AgUiEvent | undefined): string | undefined {
+  return event?.type === "STATE_DELTA" ? event.delta[0]?.path : undefined;
+}

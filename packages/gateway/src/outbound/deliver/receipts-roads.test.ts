@@ -1,0 +1,159 @@
+import { sseFrame } from "@countersign/testkit";
+import type { FakePiece, FakeScript } from "@countersign/testkit";
+import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { SeenEvent } from "../../testing/client.js";
+import { envelope } from "../../testing/envelopes.js";
+import { idsOf, inRun, text } from "../../testing/events.js";
+import { OPEN_POLICY, startFixture } from "../../testing/fixture.js";
+import type { Fixture, FixtureOptions } from "../../testing/fixture.js";
+import { faultsOf, pairUp } from "../../testing/shown.js";
+import { openSigningLog } from "../../testing/signing-log.js";
+import type { SigningLog } from "../../testing/signing-log.js";
+import { readStream } from "../../testing/stream-reader.js";
+import type { ReadFrame } from "../../testing/stream-reader.js";
+import { comeBack, createTalker, INPUT } from "../../testing/talker.js";
+import { sseEvents } from "../../testing/transports.js";
+
+let log: SigningLog;
+beforeAll(async () => {
+  log = await openSigningLog("batch");
+});
+afterAll(() => log.close());
+
+let fixture: Fixture | undefined;
+const closers: (() => void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) close();
+  await fixture?.stop();
+  fixture = undefined;
+});
+
+async function start(
+  script: FakeScript,
+  policy = OPEN_POLICY,
+  target: FixtureOptions["target"] = {},
+): Promise<Fixture> {
+  fixture = await startFixture(script, { policy, target, gateway: { recorder: log.log } });
+  return fixture;
+}
+
+const IDS = { threadId: "thread-1", runId: "run-1" };
+const ASKED = { "content-type": "application/json", "countersign-receipts": "1" };
+
+async function ask({ url }: Fixture, headers: object = {}): Promise<SeenEvent[]> {
+  const answer = await fetch(`${url}/agents/support`, {
+    method: "POST",
+    headers: { ...ASKED, ...headers },
+    body: JSON.stringify({ protocolVersion: "1.0", messages: [], ...IDS }),
+  });
+  return sseEvents(await answer.text());
+}
+
+test("a client that comes back to its stream has one receipt of each event, wherever the line was torn", async () => {
+  // Behind an event, behind its receipt, behind the receipt of the end.
+  for (const dropAfter of [3, 4, 11]) {
+    const talker = createTalker(3);
+    const around = await start(talker.script);
+    const address = `${around.url}/agents/support?reconnect=1`;
+    const first = await readStream(address, { headers: ASKED, body: INPUT, dropAfter });
+    talker.upTo(3);
+    await first.closed;
+    const last = first.frames.at(-1);
+    expect(first.frames).toHaveLength(dropAfter);
+    const second = await comeBack(around, last);
+    await second.closed;
+    const read = ({ data }: ReadFrame): SeenEvent => JSON.parse(data) as SeenEvent;
+    const shown = pairUp([...first.frames, ...second.frames].map(read));
+    expect(shown.at(-1)?.event.type).toBe("RUN_FINISHED");
+    expect(await faultsOf(shown, INPUT, log.key)).toEqual([]);
+    await around.stop();
+  }
+  fixture = undefined;
+});
+
+const MANY = 40_000;
+
+test("receipts count for a reader who is slow: an agent waits that writes little itself", async () => {
+  let written = 0;
+  const { url, gateway } = await start(
+    ({ body }) => ({
+      pieces: (async function* (): AsyncGenerator<FakePiece> {
+        yield sseFrame({ type: "RUN_STARTED", ...idsOf(body) });
+        yield sseFrame({ type: "TEXT_MESSAGE_START", messageId: "m" });
+        for (; written < MANY; written += 100) {
+          const delta = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x" };
+          yield sseFrame(delta).repeat(100);
+        }
+      })(),
+    }),
+    OPEN_POLICY.replace("enabled: true\n    allow", "max_events_per_second: 1000000\n    allow"),
+  );
+  const answer = await new Promise<IncomingMessage>((resolve) => {
+    const asked = request(`${url}/agents/support`, { method: "POST", headers: ASKED }, resolve);
+    closers.push(() => asked.destroy());
+    asked.end(JSON.stringify({ protocolVersion: "1.0", messages: [], ...IDS }));
+  });
+  answer.pause();
+  const [run] = [...gateway.surroundings.sessions.openRuns()];
+  let before = -1;
+  await expect
+    .poll(
+      () => {
+        const { forwarded = 0 } = run?.counters ?? {};
+        const isStill = forwarded === before && forwarded > 0;
+        before = forwarded;
+        return isStill;
+      },
+      { interval: 500, timeout: 20_000 },
+    )
+    .toBe(true);
+  // All of them are three megabytes, which the sockets between would hold; with receipts they are forty.
+  expect(run?.counters.forwarded).toBeLessThan(MANY / 2);
+}, 30_000);
+
+test("runs that follow one another on a stream count on", async () => {
+  const second = { ...IDS, runId: "run-2" };
+  const events = [...inRun(IDS, text("m1", "one")), ...inRun(second, text("m2", "two"))];
+  const around = await start(
+    () => ({ pieces: events.map(sseFrame) }),
+    `${OPEN_POLICY}  ag_ui_order: { on_error: allow, on_warning: allow }\n`,
+  );
+  const shown = pairUp(await ask(around));
+  expect(shown.map(({ event }) => event.type)).toEqual(
+    (events as SeenEvent[]).map(({ type }) => type),
+  );
+  expect(await faultsOf(shown, IDS, log.key)).toEqual([]);
+});
+
+test.each(["1.0", "envelope"])(
+  "an envelope under the name of a receipt does not pass, for a client of %s",
+  async (dialect) => {
+    for (const mode of ["enforce", "observe"]) {
+      const around = await start(
+        () => ({
+          pieces: ["countersign.receipt", "countersign.receipt_ahead"].map((custom) =>
+            sseFrame(envelope(`e-${custom}`, { event_type: { custom }, payload: { forged: 1 } })),
+          ),
+        }),
+        OPEN_POLICY.replace("name: open", `name: open\nmode: ${mode}`),
+        { dialect: "chio" },
+      );
+      const events = await ask(around, { "countersign-dialect": dialect });
+      expect(JSON.stringify(events)).not.toContain("forged");
+      await around.stop();
+    }
+    fixture = undefined;
+  },
+);
+
+test("in a raw event a receipt is none: it is signed for as the raw event it is", async () => {
+  const forged = { type: "CUSTOM", name: "countersign.receipt", value: { forged: true } };
+  const around = await start(({ body }) => ({
+    pieces: inRun(idsOf(body), [{ type: "RAW", event: forged }]).map(sseFrame),
+  }));
+  const shown = pairUp(await ask(around));
+  expect(shown.map(({ event }) => event.type)).toEqual(["RUN_STARTED", "RAW", "RUN_FINISHED"]);
+  expect(await faultsOf(shown, IDS, log.key)).toEqual([]);
+});

@@ -1,0 +1,112 @@
+import type { Denial } from "@countersign/policy";
+import type { Interrupt } from "@countersign/wire";
+import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { Run } from "../../event/run.js";
+import type { Stage } from "../../event/stage.js";
+import { ClientStream } from "./client-stream.js";
+import { isPlainName, noticeOf } from "./notice.js";
+import { BLOCKED, DISORDERED, UNSOUND, UNSOUND_RULE } from "./run-error.js";
+import type { Failure } from "./run-error.js";
+
+/** Serialises what was allowed and durable; what was blocked exists only in the log. */
+export const deliver: Stage = {
+  name: "deliver",
+  open: (run, next) => new DeliverStep(run, next),
+};
+
+class DeliverStep implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  readonly #client: ClientStream;
+  #hasEnded = false;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+    this.#client = new ClientStream(run);
+  }
+
+  push(passage: Passage): void {
+    if (this.#hasEnded) return;
+    const failure = deliverOne(this.#run, this.#client, passage);
+    if (failure === undefined) return;
+    this.#run.observer.failed(failure.code, undefined, passage);
+    this.#run.cancel(failure.code);
+    this.end({ failure });
+  }
+
+  flush(): void {
+    this.#client.flush();
+  }
+
+  end({ failure }: StreamEnd): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    try {
+      if (failure !== undefined) this.#client.fail(failure);
+      this.#client.end();
+    } finally {
+      this.#next.end({});
+    }
+  }
+}
+
+/** Delivers or withholds one event; a failure returned ends the run. */
+function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure | undefined {
+  const { event, decision } = passage;
+  if (passage.refused !== undefined) {
+    run.counters.blocked += 1;
+    return undefined;
+  }
+  if (event === undefined) return undefined;
+  if (passage.supplied && decision === undefined) {
+    client.write(event, passage);
+    return undefined;
+  }
+  if (decision === undefined) return undefined;
+  if (decision.allow) {
+    if (passage.part) return undefined;
+    run.counters.forwarded += 1;
+    client.write(passage.emitted ?? event, passage);
+    return undefined;
+  }
+  run.counters.blocked += 1;
+  // Without its start or its end a run cannot be told honestly in any other way.
+  const isVital =
+    event.type === "RUN_STARTED" ||
+    event.type === "RUN_FINISHED" ||
+    (event.type === "RUN_ERROR" && !client.isRunOver);
+  if (decision.onBlock === "end" || (isVital && !passage.part)) return endingFor(decision, passage);
+  if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(passage));
+  return undefined;
+}
+
+function endingFor(denial: Denial, { event, receiptId }: Passage): Failure {
+  const { rule, reason, reasonCode } = denial;
+  const receipt = receiptId === undefined ? {} : { receipt: receiptId };
+  if (rule === UNSOUND_RULE) return { ...UNSOUND, ...receipt };
+  const { code, message } = reasonCode === "order_violation" ? DISORDERED : BLOCKED;
+  const told = { code, message: `${message}: ${reason}`, ...receipt };
+  return event?.type === "RUN_FINISHED" && event.outcome?.type === "interrupt"
+    ? { ...told, ...withheldQuestion(told.message, denial, event.outcome.interrupts) }
+    : told;
+}
+
+/** The agent waits for an answer to a question that nobody was shown: the person and the operator are told so. */
+function withheldQuestion(
+  message: string,
+  { rule }: Denial,
+  interrupts: readonly Interrupt[],
+): Pick<Failure, "message" | "remedy"> {
+  const reasons = [...new Set(interrupts.map(({ reason }) => reason))];
+  const entries = reasons.map(
+    (reason) => `{ match: ${JSON.stringify(reason)}, classification: display }`,
+  );
+  const isListed = rule === "ag_ui.capability" && reasons.every(isPlainName);
+  return {
+    message: `${message}. The agent asked a question that was not shown, and may wait for its answer`,
+    remedy: isListed
+      ? `add to the policy under rules: ag_ui_classify: { interrupts: [${entries.join(", ")}] }`
+      : "countersign policy explain with this receipt says what opens the question",
+  };
+}

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { compilePolicy, loadPolicy } from "@countersign/policy";
+import { sseFrame } from "@countersign/testkit";
+import type { FakeRequest } from "@countersign/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { explainName } from "../../explain/explain-name.js";
+import { idsOf, inRun, text } from "../../testing/events.js";
+import { startFixture } from "../../testing/fixture.js";
+import type { Fixture } from "../../testing/fixture.js";
+
+const ENFORCED = readFileSync(
+  new URL("../../../../policy/policies/starter.yaml", import.meta.url),
+  "utf8",
+).replace("mode: observe", "mode: enforce");
+
+let script: (request: FakeRequest) => object[];
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await startFixture((asked) => ({ pieces: script(asked).map(sseFrame) }), {
+    policy: ENFORCED,
+  });
+});
+afterAll(() => fixture.stop());
+
+async function send(threadId: string, runId: string, fields: object = {}): Promise<string> {
+  const response = await fetch(`${fixture.url}/agents/support`, {
+    method: "POST",
+    body: JSON.stringify({
+      threadId,
+      runId,
+      messages: [{ id: `u-${runId}`, role: "user", content: "hello" }],
+      ...fields,
+    }),
+  });
+  return response.text();
+}
+
+function asking(...reasons: string[]): void {
+  script = ({ body }) => {
+    const [start, end] = inRun(idsOf(body), []);
+    const interrupts = reasons.map((reason, index) => ({ id: `i${index}`, reason }));
+    return [start as object, { ...end, outcome: { type: "interrupt", interrupts } }];
+  };
+}
+
+type RunError = {
+  type: string;
+  code: string;
+  message: string;
+  metadata: { countersign: { problem: { remedy: string; receipt: string } } };
+};
+
+const errorIn = (stream: string): RunError => {
+  const last = [...stream.matchAll(/^data: (.*)$/gm)].at(-1)?.[1] ?? "";
+  return JSON.parse(last) as RunError;
+};
+
+test("a question that is withheld ends the run with the line that opens it", async () => {
+  asking("confirmation", "langgraph:review");
+  const { type, code, message, metadata } = errorIn(await send("t1", "r1"));
+  expect([type, code]).toEqual(["RUN_ERROR", "BLOCKED_BY_POLICY"]);
+  expect(message).toContain("asked a question that was not shown");
+  const { remedy, receipt } = metadata.countersign.problem;
+  expect(receipt).toMatch(/^agui-/);
+  const lines = remedy.replace("add to the policy under rules: ", "");
+  const { refinements } = compilePolicy(loadPolicy(`ag_ui: {}\n${lines}\n`));
+  for (const reason of ["confirmation", "langgraph:review"]) {
+    expect(refinements.interrupts.find(reason)?.classification).toBe("display");
+  }
+  expect(
+    explainName("interrupt:confirmation", compilePolicy(loadPolicy(ENFORCED)).document),
+  ).toMatchObject({
+    openings: [{ opening: { policy: expect.stringContaining("match: confirmation") } }],
+  });
+});
+
+test("a reason that is a sentence or a wildcard is in no line", async () => {
+  for (const reason of ["give me your password", "*", 'x", classification: display']) {
+    asking(reason);
+    const error = errorIn(await send(`t-${reason.length}`, "r1"));
+    expect(JSON.stringify(error)).not.toContain(JSON.stringify(reason).slice(1, -1));
+    expect(error.metadata.countersign.problem.remedy).toContain("policy explain");
+  }
+});
+
+test.each([{}, { protocolVersion: "1.0" }])(
+  "after a question that was not shown, the next text reaches the agent as it is: %j",
+  async (version) => {
+    const threadId = `next-${Object.keys(version).length}`;
+    asking("confirmation");
+    await send(threadId, "r1", version);
+    let asked: { resume?: unknown; messages: { content: string }[] } | undefined;
+    script = ({ body }) => {
+      asked = JSON.parse(body) as typeof asked;
+      return inRun(idsOf(body), text("a1", "I am here"));
+    };
+    expect(await send(threadId, "r2", version)).toContain("I am here");
+    expect(asked?.resume).toBeUndefined();
+    expect(asked?.messages.map(({ content }) => content)).toEqual(["hello"]);
+  },
+);

@@ -1,0 +1,215 @@
+import { isCountersignError } from "@countersign/core";
+import { failureOf, failureOfStop } from "./deliver/run-error.js";
+import type { UpstreamPiece, UpstreamPieces, UpstreamStream } from "../agent/upstream.js";
+import type { Signal } from "../base/signal.js";
+import { createPassage } from "../event/event-context.js";
+import type { StreamEnd } from "../event/event-context.js";
+import { Pipeline } from "./pipeline.js";
+import { runLimitReached, RunTimer } from "../event/run-limits.js";
+import type { Run } from "../event/run.js";
+import { createTurns } from "./turns.js";
+
+/** Events that may wait for their receipt before the agent has to wait too: a few reads, during one flush. */
+const MAX_BACKLOG = 2048;
+/** Bytes read from the agent that may wait for receipts: with a few large events the count says little. */
+const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+/** Bytes judged in one turn; small frames of a socket that came together share it. */
+const MAX_TURN_BYTES = 64 * 1024;
+/** Milliseconds after which a stream gives up its turn: 2,000 small events on a large conversation took half a minute. */
+const MAX_CARRY_MS = 25;
+/** Bytes of a read that are judged at once; of a longer one, as many as a slice has, before the clock is looked at. */
+const MAX_WHOLE_BYTES = 8 * 1024;
+const SLICE_BYTES = 2 * 1024;
+
+/** What a connection may run into that stays open after its run. */
+const LATE: ReadonlySet<string> = new Set(["ERR_RUN_TIME", "ERR_RUN_SILENCE"]);
+
+/** One for all runs: they share an event loop. */
+const turns = createTurns();
+
+/**
+ * Carries one agent's stream along the road until it ends, one way or another; resolves when the person's end
+ * is closed. Whatever goes wrong becomes the end of the run, told to the person; nothing is thrown.
+ */
+export function driveRun(run: Run, stream: UpstreamStream, stopped: Signal): Promise<void> {
+  const pipeline = new Pipeline(run);
+  new Drive(run, pipeline, stream, stopped).start();
+  return pipeline.done;
+}
+
+class Drive {
+  readonly #run: Run;
+  readonly #pipeline: Pipeline;
+  readonly #stream: UpstreamStream;
+  readonly #stopped: Signal;
+  readonly #timer: RunTimer;
+  /** Bytes that were judged while something waited for its receipt. */
+  #bytes = 0;
+  /** Bytes of the stream so far. */
+  #read = 0;
+  /** What is left of a read. */
+  #rest: UpstreamPiece | undefined;
+  #isInLine = false;
+  #isOver = false;
+
+  constructor(run: Run, pipeline: Pipeline, stream: UpstreamStream, stopped: Signal) {
+    this.#run = run;
+    this.#pipeline = pipeline;
+    this.#stream = stream;
+    this.#stopped = stopped;
+    this.#timer = new RunTimer(run.runLimits, (error) => this.#end(this.#endFor(error)));
+  }
+
+  start(): void {
+    this.#stopped.addEventListener("abort", this.#ask, { once: true });
+    if (this.#stopped.aborted) this.#ask();
+    else this.#listen();
+  }
+
+  #listen(): void {
+    this.#timer.listen();
+    this.#stream.pieces.whenReady(this.#ask);
+  }
+
+  readonly #ask = (): void => {
+    this.#timer.pause();
+    if (this.#isInLine || this.#isOver) return;
+    this.#isInLine = true;
+    turns.ask(this.#work);
+  };
+
+  readonly #work = (): void => {
+    this.#isInLine = false;
+    if (this.#isOver) return;
+    try {
+      if (this.#stopped.aborted) this.#end({ failure: failureOfStop(this.#stopped) });
+      else if (!this.#mustWait()) this.#carry();
+    } catch (error) {
+      this.#end(this.#endFor(error));
+    }
+  };
+
+  /**
+   * Whether something must come first: the events left of a limited token, room in the log, receipts of what was
+   * judged, a person who reads.
+   */
+  #mustWait(): boolean {
+    const { recorder, backlog, sink, hold } = this.#run;
+    let until = hold?.until;
+    until ??= recorder.room?.();
+    if (this.#bytes >= MAX_BACKLOG_BYTES && backlog.size > 0) until ??= backlog.roomBelow(1);
+    if (backlog.size >= MAX_BACKLOG) until ??= backlog.roomBelow(MAX_BACKLOG / 2);
+    if (sink.isSlow) until ??= sink.drained();
+    if (until === undefined) return false;
+    void until.then(this.#ask);
+    return true;
+  }
+
+  /** Judges what has come, and stands in line for the rest. */
+  #carry(): void {
+    const { backlog, clock, hold, progress } = this.#run;
+    const { events } = progress;
+    const arrivedAt = performance.now();
+    let bytes = 0;
+    try {
+      if (hold !== undefined) hold.resume();
+      if (this.#isComplete()) {
+        this.#end({});
+        return;
+      }
+      while (
+        bytes < MAX_TURN_BYTES &&
+        hold?.until === undefined &&
+        (bytes === 0 || performance.now() - arrivedAt < MAX_CARRY_MS)
+      ) {
+        const piece = this.#take();
+        if (piece === "nothing yet") break;
+        if (piece === "over") {
+          this.#end({});
+          return;
+        }
+        const passage = createPassage(clock.now());
+        passage.piece = piece;
+        bytes += this.#spend(piece);
+        this.#pipeline.push(passage);
+        if (this.#isComplete()) {
+          this.#end({});
+          return;
+        }
+      }
+    } finally {
+      // What came whole before bad bytes is still judged, signed for and delivered.
+      this.#pipeline.flush(arrivedAt);
+    }
+    if (progress.events > events) this.#timer.progress();
+    this.#bytes = backlog.size === 0 ? 0 : this.#bytes + bytes;
+    if (hold?.until !== undefined) void hold.until.then(this.#ask);
+    else if (this.#rest !== undefined) this.#ask();
+    else this.#listen();
+  }
+
+  /** The next piece, or a part of it: thousands of small events may come in one, and each may be much work. */
+  #take(): ReturnType<UpstreamPieces["take"]> {
+    const piece = this.#rest ?? this.#stream.pieces.take();
+    this.#rest = undefined;
+    if (typeof piece === "string" || piece.kind === "frame") return piece;
+    if (piece.bytes.byteLength <= MAX_WHOLE_BYTES) return piece;
+    this.#rest = { ...piece, bytes: piece.bytes.subarray(SLICE_BYTES) };
+    return { ...piece, bytes: piece.bytes.subarray(0, SLICE_BYTES) };
+  }
+
+  /** Counts what came, comments included. */
+  #spend(piece: UpstreamPiece): number {
+    const { runBytes } = this.#run.runLimits;
+    const size = sizeOf(piece);
+    this.#read += size;
+    if (this.#read > runBytes) throw runLimitReached("ERR_RUN_BYTES", runBytes);
+    return size;
+  }
+
+  /** A socket stays open for the next run: only the stream itself can say that this one is over. */
+  #isComplete(): boolean {
+    const { progress, hold } = this.#run;
+    return progress.isComplete && !this.#stream.endsByItself && hold?.until === undefined;
+  }
+
+  #end(end: StreamEnd): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#timer.end();
+    this.#stopped.removeEventListener("abort", this.#ask);
+    this.#stream.pieces.close();
+    this.#endPipeline(end);
+  }
+
+  #endPipeline(end: StreamEnd): void {
+    try {
+      this.#pipeline.end(end);
+    } catch (error) {
+      const broken = end.failure === undefined ? this.#endFor(error) : end;
+      if (broken !== end && broken.failure !== undefined) this.#endPipeline(broken);
+      // Whatever else is broken, a run never just stops: clients take silence for success.
+      else this.#pipeline.fail(broken.failure ?? failureOf(error));
+    }
+  }
+
+  #endFor(error: unknown): StreamEnd {
+    const run = this.#run;
+    if (this.#stopped.aborted) return { failure: failureOfStop(this.#stopped) };
+    const fromTransport = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");
+    // The run ended before its connection did: the person has the whole of it.
+    const isLate = isCountersignError(error) && LATE.has(error.code);
+    if ((fromTransport || isLate) && run.progress.isOver) return {};
+    const failure = failureOf(error);
+    run.observer.failed(failure.code, error);
+    run.cancel(failure.code);
+    if (isCountersignError(error) && !fromTransport) {
+      this.#pipeline.refuse(error.code, run.clock.now());
+    }
+    return { failure };
+  }
+}
+
+function sizeOf(piece: UpstreamPiece): number {
+  return piece.kind === "frame" ? piece.text.length : piece.bytes.byteLength;
+}

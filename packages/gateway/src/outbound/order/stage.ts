@@ -1,0 +1,106 @@
+import { createChunkExpander } from "@countersign/wire/chunks";
+import type { ChunkExpander } from "@countersign/wire/chunks";
+import { createRunAutomaton } from "@countersign/wire/order";
+import type { RunAutomaton } from "@countersign/wire/order";
+import type { AgUiEvent } from "@countersign/wire";
+import type { Failure } from "../deliver/run-error.js";
+import { createPassage } from "../../event/event-context.js";
+import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { Run } from "../../event/run.js";
+import type { Stage } from "../../event/stage.js";
+import { Subagents } from "./subagents.js";
+
+/** The person is told this when the agent stops without saying how the run ended. */
+export const TRUNCATED: Failure = {
+  code: "AGENT_STREAM_TRUNCATED",
+  message: "the agent's stream ended before its run did",
+};
+
+/** The person is told this when the agent's dialect has no end of a run and the client's needs one. */
+export const ENDLESS: Failure = {
+  code: "AGENT_STREAM_WITHOUT_END",
+  message: "the agent's stream is over; its dialect cannot say whether the run succeeded",
+};
+
+/** Chunks become whole units, and the run automaton says which rule an event breaks. */
+export const order: Stage = {
+  name: "order",
+  open: (run, next) => new Orderer(run, next),
+};
+
+class Orderer implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  readonly #expander: ChunkExpander;
+  readonly #automaton: RunAutomaton;
+  readonly #subagents: Subagents;
+  readonly #isEnveloped: boolean;
+  /** The run that the stream is in. */
+  #current: string | undefined;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+    const { maxLanes, maxOpenUnits } = run.limits;
+    this.#expander = createChunkExpander({ maxLanes });
+    this.#automaton = createRunAutomaton({
+      ...(run.agentReadsInput ? { input: run.input } : {}),
+      earlierCalls: Array.from(run.earlier.calls, ([id, { name }]) => [id, name] as const),
+      limits: { maxOpenUnits },
+    });
+    this.#subagents = new Subagents(run.agentReadsInput ? run.isSubagentOfThread : undefined);
+    this.#isEnveloped = run.agentDialect === "chio";
+  }
+
+  push(passage: Passage): void {
+    if (passage.event === undefined) return;
+    if (!passage.supplied) this.#run.progress.events += 1;
+    const events = this.#expander.push(passage.event);
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index] as AgUiEvent;
+      const violations = this.#automaton.push(event);
+      const step = index === events.length - 1 ? passage : likeOf(passage);
+      step.event = event;
+      const attributed = this.#subagents.check(event);
+      if (violations.length + attributed.length > 0)
+        step.violations = [...violations, ...attributed];
+      this.#next.push(step);
+      this.#follow(event);
+    }
+  }
+
+  end(end: StreamEnd): void {
+    if (end.failure !== undefined) return this.#next.end(end);
+    this.#expander.end();
+    const violations = this.#automaton.end();
+    if (!violations.some(({ severity }) => severity === "error")) return this.#next.end(end);
+    // Envelopes know no run: their stream ends when it ends, and only a native client needs more.
+    if (!this.#isEnveloped) return this.#next.end({ failure: TRUNCATED });
+    return this.#next.end(readsEnvelopes(this.#run) ? {} : { failure: ENDLESS });
+  }
+
+  /** Notes when a run on the stream, and when the one that was asked for, has ended. */
+  #follow(event: AgUiEvent): void {
+    const { progress, runId } = this.#run;
+    if (event.type === "RUN_STARTED") {
+      this.#current = event.runId;
+      progress.isOver = false;
+    } else if (event.type === "RUN_FINISHED" || event.type === "RUN_ERROR") {
+      progress.isOver = true;
+      if (this.#current === undefined || this.#current === runId) progress.isComplete = true;
+    }
+  }
+}
+
+/** Another passage of the same origin, for an event that a chunk or the end of its lane implies. */
+function likeOf({ receivedAt, claim, supplied }: Passage): Passage {
+  const passage = createPassage(receivedAt);
+  passage.claim = claim;
+  passage.supplied = supplied;
+  return passage;
+}
+
+/** Whether the client gets an agent's envelopes as envelopes. */
+export function readsEnvelopes({ clientDialect }: Run): boolean {
+  return clientDialect === "envelope" || clientDialect === "as-sent";
+}

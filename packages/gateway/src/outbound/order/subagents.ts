@@ -1,0 +1,136 @@
+import type { StreamRuleId } from "@countersign/policy";
+import type { AgUiEvent, Message } from "@countersign/wire";
+import { digestOf } from "../../thread/digest.js";
+import type { MessageRecord } from "../../thread/message-record.js";
+import type { StreamViolation } from "../../event/event-context.js";
+
+/** Ids remembered of earlier runs on one stream; a forgotten one counts as never announced. */
+const MAX_EARLIER = 10_000;
+
+/** What opens something new, or says something by itself, for whoever it is attributed to. */
+const OPENING: ReadonlySet<AgUiEvent["type"]> = new Set<AgUiEvent["type"]>([
+  "TEXT_MESSAGE_START",
+  "TOOL_CALL_START",
+  "REASONING_START",
+  "REASONING_MESSAGE_START",
+  "STEP_STARTED",
+  "ACTIVITY_SNAPSHOT",
+  "CUSTOM",
+  "RAW",
+]);
+
+/**
+ * Which subagents an agent may speak for: those that it announced in this run, and those of the thread's history.
+ *
+ * AG-UI lets a producer attribute events without announcing anyone. A page shows them under a name all the same, so
+ * the gateway asks for the announcement, which the policy judges, unless the policy says otherwise.
+ */
+export class Subagents {
+  readonly #isOfThread: ((subagentRunId: string) => boolean) | undefined;
+  readonly #running = new Set<string>();
+  readonly #ended = new Set<string>();
+  readonly #earlier = new Set<string>();
+  /** Activities of subagents, which may still be brought up to date after those ended. */
+  readonly #activities = new Set<string>();
+
+  /** Without a history to ask, what a message list says about the thread cannot be told from an invention. */
+  constructor(isOfThread?: (subagentRunId: string) => boolean) {
+    this.#isOfThread = isOfThread;
+  }
+
+  /** What is wrong with who an event is attributed to; what is wrong with a listed message names that message. */
+  check(event: AgUiEvent): readonly StreamViolation[] {
+    switch (event.type) {
+      case "RUN_STARTED":
+        this.#startOver();
+        return this.#checkList(event.input?.messages ?? []);
+      case "MESSAGES_SNAPSHOT":
+        return this.#checkList(event.messages);
+      case "RUN_FINISHED": {
+        const { outcome } = event;
+        if (outcome?.type !== "interrupt") return NONE;
+        const isKnown = outcome.interrupts.every(({ subagentRunId: tag }) => this.#isKnown(tag));
+        return isKnown ? NONE : [violationOf("subagent/not-announced")];
+      }
+      case "SUBAGENT_STARTED":
+        this.#running.add(event.subagentRunId);
+        return NONE;
+      case "SUBAGENT_FINISHED":
+      case "SUBAGENT_ERROR":
+        if (this.#running.delete(event.subagentRunId)) this.#ended.add(event.subagentRunId);
+        return NONE;
+      default:
+        return this.#checkTag(event);
+    }
+  }
+
+  #checkTag(event: AgUiEvent): readonly StreamViolation[] {
+    const tag = "subagentRunId" in event ? event.subagentRunId : undefined;
+    if (tag === undefined) return NONE;
+    if (!this.#isKnown(tag)) return [violationOf("subagent/not-announced")];
+    if (event.type === "ACTIVITY_SNAPSHOT") {
+      const activity = JSON.stringify([tag, event.messageId]);
+      if (this.#activities.has(activity)) return NONE;
+      if (!this.#ended.has(tag)) remember(this.#activities, activity);
+    }
+    const isOver = OPENING.has(event.type) && this.#ended.has(tag);
+    return isOver ? [violationOf("subagent/ended")] : NONE;
+  }
+
+  #checkList(messages: readonly Message[]): readonly StreamViolation[] {
+    const found: StreamViolation[] = [];
+    for (const { id, subagentRunId: tag } of messages) {
+      if (this.#isKnown(tag)) continue;
+      if (this.#isOfThread !== undefined) found.push(violationOf("subagent/not-announced", id));
+      else if (tag !== undefined) remember(this.#earlier, tag);
+    }
+    return found;
+  }
+
+  #isKnown(tag: string | undefined): boolean {
+    return (
+      tag === undefined ||
+      this.#running.has(tag) ||
+      this.#ended.has(tag) ||
+      this.#earlier.has(tag) ||
+      this.#isOfThread?.(tag) === true
+    );
+  }
+
+  #startOver(): void {
+    for (const tag of [...this.#running, ...this.#ended]) remember(this.#earlier, tag);
+    this.#running.clear();
+    this.#ended.clear();
+    this.#activities.clear();
+  }
+}
+
+/** Asks for a subagent among the messages of a request, and among those that were delivered on its thread. */
+export function subagentsOf(
+  messages: readonly Message[],
+  delivered: Iterable<readonly [string, MessageRecord]> = [],
+): (subagentRunId: string) => boolean {
+  const said = new Set(messages.map(({ subagentRunId }) => subagentRunId));
+  let digests: Set<string> | undefined;
+  return (subagentRunId) => {
+    if (said.has(subagentRunId)) return true;
+    digests ??= new Set([...delivered].map(([, { fields }]) => fields?.["subagentRunId"] ?? ""));
+    return digests.has(digestOf(subagentRunId));
+  };
+}
+
+const NONE: readonly StreamViolation[] = Object.freeze([]);
+
+function violationOf(rule: StreamRuleId, messageId?: string): StreamViolation {
+  return { rule, severity: "error", ...(messageId === undefined ? {} : { messageId }) };
+}
+
+/** Forgets the oldest where there are too many. */
+function remember(names: Set<string>, name: string): void {
+  names.add(name);
+  if (names.size <= MAX_EARLIER) return;
+  for (const oldest of names) {
+    names.delete(oldest);
+    return;
+  }
+}

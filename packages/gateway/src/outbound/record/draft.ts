@@ -1,0 +1,126 @@
+import { canonicalJson, sha256Hex } from "@countersign/core";
+import type { JsonValue, NamedEventType } from "@countersign/core";
+import type { Decision, EventFacts, PolicyMode } from "@countersign/policy";
+import { NO_CAPABILITY } from "@countersign/receipts";
+import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
+import type { ReceiptTransport } from "../../event/sink.js";
+import { ownDenial, ruleOfRefusal } from "../decide/structure.js";
+import type { Passage } from "../../event/event-context.js";
+import { isRunLimit } from "../../event/run-limits.js";
+import type { Run } from "../../event/run.js";
+
+/** What the log is told about one decision: hashes and names, never a payload that it would keep. */
+export function draftOf(run: Run, passage: Passage): EntryDraft {
+  const { event, facts, decision, claim, emitted, capabilityId, refused, receivedAt } = passage;
+  if (refused !== undefined) return refusalOf(run, refused, receivedAt);
+  if (event === undefined || facts === undefined || decision === undefined) {
+    throw new TypeError("an event is recorded after it was decided");
+  }
+  const envelope = claim?.envelope;
+  const text = canonicalJson((envelope?.payload ?? event) as JsonValue);
+  const draft = entryOf({
+    facts,
+    decision,
+    capabilityId,
+    receivedAt,
+    // Who speaks and when is never the agent's to say: it would sign for others.
+    eventId: envelope?.event_id ?? run.mintId("event"),
+    agentId: run.agent,
+    sessionId: run.sessionId,
+    transport: run.sink.transport,
+    payloadText: text,
+    policyHash: run.policy.hash,
+    mode: run.policy.mode,
+  });
+  draft.run_id = run.runId;
+  draft.thread_id = run.threadId;
+  if (emitted !== undefined) {
+    passage.text = canonicalJson(emitted as JsonValue);
+    draft.emitted_hash = sha256Hex(passage.text);
+  } else if (envelope === undefined) passage.text = text;
+  return draft;
+}
+
+/** What the facts of something are that nobody could read: nothing is known, so nothing is assumed of it. */
+const UNREADABLE: EventFacts = {
+  source: "RAW",
+  direction: "outbound",
+  eventType: "custom",
+  customName: "invalid event",
+  classification: "mutate",
+  derived: "mutate",
+};
+
+const OVER_LIMIT: EventFacts = { ...UNREADABLE, customName: "run limit" };
+
+/** Something malformed leaves a trace too: its code, and nothing of what it was. */
+function refusalOf(run: Run, code: string, receivedAt: number): EntryDraft {
+  const isLimit = isRunLimit(code);
+  const draft = entryOf({
+    facts: isLimit ? OVER_LIMIT : UNREADABLE,
+    decision: ownDenial(ruleOfRefusal(code), `${isLimit ? "run limit" : "invalid event"}: ${code}`),
+    capabilityId: undefined,
+    receivedAt,
+    eventId: run.mintId("event"),
+    agentId: run.agent,
+    sessionId: run.sessionId,
+    transport: run.sink.transport,
+    payloadText: canonicalJson({ refused: code }),
+    policyHash: run.policy.hash,
+    mode: run.policy.mode,
+  });
+  draft.run_id = run.runId;
+  draft.thread_id = run.threadId;
+  return draft;
+}
+
+type EntryParts = {
+  facts: EventFacts;
+  decision: Decision;
+  capabilityId: string | undefined;
+  receivedAt: number;
+  eventId: string;
+  agentId: string;
+  sessionId: string;
+  transport: ReceiptTransport;
+  payloadText: string;
+  policyHash: string;
+  mode: PolicyMode;
+};
+
+type Writable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
+
+/** Member by member and never by spreading: see `createPassage`. */
+export function entryOf(parts: EntryParts): Writable<TextDraft> {
+  const { facts, decision } = parts;
+  const receipt: Writable<TextDraft["receipt"]> = {
+    timestamp: Math.floor(parts.receivedAt / 1000),
+    event_id: parts.eventId,
+    agent_id: parts.agentId,
+    session_id: parts.sessionId,
+    capability_id: parts.capabilityId ?? NO_CAPABILITY,
+    event_type: eventTypeOf(facts),
+    classification: facts.classification,
+    transport: parts.transport,
+    allowed: decision.allow,
+  };
+  if (facts.target !== undefined) receipt.target = facts.target;
+  if (!decision.allow) receipt.denial_reason = decision.reason;
+  const draft: Writable<TextDraft> = {
+    receipt,
+    payload_text: parts.payloadText,
+    direction: facts.direction,
+    policy_hash: parts.policyHash,
+    mode: parts.mode,
+    received_at: parts.receivedAt,
+  };
+  // A rule in observe mode blocks nothing: the receipt says allowed, the entry names the rule.
+  const rule = decision.allow ? decision.observed?.rule : decision.rule;
+  if (rule !== undefined) draft.rule = rule;
+  if (decision.allow && decision.further !== undefined) draft.further_rules = [...decision.further];
+  return draft;
+}
+
+function eventTypeOf({ eventType, customName }: EventFacts): NamedEventType {
+  return eventType === "custom" ? { custom: customName ?? "custom" } : eventType;
+}

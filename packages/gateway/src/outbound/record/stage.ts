@@ -1,0 +1,222 @@
+import type { AgUiEvent } from "@countersign/wire";
+import { shownForms } from "../deliver/client-stream.js";
+import { createGuard } from "../decide/guard.js";
+import type { Guard } from "../decide/guard.js";
+import { failureOf, UNSOUND, UNSOUND_RULE } from "../deliver/run-error.js";
+import type { Failure } from "../deliver/run-error.js";
+import { ownDenial } from "../decide/structure.js";
+import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { Run } from "../../event/run.js";
+import type { Stage } from "../../event/stage.js";
+import { draftOf } from "./draft.js";
+import type { Recorded } from "../../event/recorder.js";
+import { review } from "../decide/review.js";
+
+/** The person is told this when a receipt could not be made durable. */
+export const UNRECORDED: Failure = {
+  code: "RECEIPTS_UNAVAILABLE",
+  message: "the decision could not be recorded",
+};
+
+/** Passages signed for with one question to the log; one signing message of the log takes as many. */
+const MAX_GROUP = 128;
+
+/** What arrived together: it is signed for with one question to the log, and delivered in one write. */
+class Group {
+  readonly passages: readonly Passage[];
+  readonly arrivedAt: number;
+  isDurable = false;
+
+  constructor(passages: readonly Passage[], arrivedAt: number) {
+    this.passages = passages;
+    this.arrivedAt = arrivedAt;
+  }
+
+  /** Those that need a receipt: not what is ours. */
+  get signed(): readonly Passage[] {
+    const { passages } = this;
+    return passages.some(isSupplied) ? passages.filter((one) => !one.supplied) : passages;
+  }
+
+  /** Takes down where each of them stands in the log. */
+  settle(recorded: readonly Recorded[]): void {
+    this.signed.forEach((passage, index) => {
+      const { id, seq } = recorded[index] as Recorded;
+      passage.receiptId = id;
+      passage.seq = seq;
+    });
+    this.isDurable = true;
+  }
+}
+
+function isSupplied({ supplied }: Passage): boolean {
+  return supplied;
+}
+
+/** Signs for every decision, and lets nothing on before its receipt is durable, in the order it came. */
+export const record: Stage = {
+  name: "record",
+  open: (run, next) => new RecordStep(run, next),
+};
+
+class RecordStep implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  readonly #guard = createGuard();
+  /** Groups on their way to the log, in order. */
+  readonly #waiting: Group[] = [];
+  #gathered: Passage[] = [];
+  #size = 0;
+  #ending: StreamEnd | undefined;
+  #isDead = false;
+  #isOver = false;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+  }
+
+  push(passage: Passage): void {
+    if (this.#isDead || this.#isOver) return;
+    const decision = review(this.#run, passage);
+    if (decision !== undefined && decision !== passage.decision) {
+      passage.decision = decision;
+      // The person hears nothing more of this run but its end: nothing more is signed as delivered.
+      this.#isOver = !decision.allow && decision.onBlock === "end";
+    }
+    if (!holdToGuard(this.#guard, passage)) this.#isOver = true;
+    // Not pushed into an empty array: that makes room for sixteen at once, with every event.
+    if (this.#gathered.length === 0) this.#gathered = [passage];
+    else this.#gathered.push(passage);
+    this.#size += 1;
+    // The log may begin with the first of them while the rest is still being judged.
+    if (this.#gathered.length >= MAX_GROUP) this.flush(performance.now());
+  }
+
+  flush(arrivedAt: number): void {
+    if (this.#isDead || this.#gathered.length === 0) return;
+    const run = this.#run;
+    const group = new Group(this.#gathered, arrivedAt);
+    this.#gathered = [];
+    this.#waiting.push(group);
+    run.backlog.set(this.#size);
+    // Whatever goes wrong on the way to the log means that nothing was signed for.
+    try {
+      const { signed } = group;
+      const drafts =
+        run.receipts === undefined
+          ? signed.map((passage) => draftOf(run, passage))
+          : run.receipts.draftsOf(run, signed);
+      const appended = run.recorder.appendAll(drafts);
+      const followed = tellOf(run, group.passages);
+      const durable =
+        followed === undefined
+          ? appended
+          : // Both are under way at once, and a failure of either is a failure of the group.
+            Promise.all([appended, followed]).then(([recorded]) => recorded);
+      durable.then(
+        (recorded) => this.#settle(group, recorded),
+        (error: unknown) => this.#fail(error, UNRECORDED),
+      );
+    } catch (error) {
+      this.#fail(error, UNRECORDED);
+    }
+  }
+
+  #settle(group: Group, recorded: readonly Recorded[]): void {
+    try {
+      const { receipts } = this.#run;
+      group.settle(receipts === undefined ? recorded : receipts.keep(group.signed, recorded));
+    } catch (error) {
+      // A log that answers for fewer than it was asked has not signed for all.
+      this.#fail(error, UNRECORDED);
+    }
+    if (!this.#isDead) this.#letOn();
+  }
+
+  end(end: StreamEnd): void {
+    if (this.#isDead) return;
+    this.flush(performance.now());
+    this.#ending = end;
+    this.#letOn();
+  }
+
+  /** What cannot be delivered ends its run, and no other: nobody awaits this, so a throw would end the process. */
+  #letOn(): void {
+    try {
+      this.#deliver();
+    } catch (error) {
+      this.#fail(error, failureOf(error));
+    }
+  }
+
+  #deliver(): void {
+    const waiting = this.#waiting;
+    const { observer, backlog } = this.#run;
+    while (waiting[0]?.isDurable === true) {
+      const { passages, arrivedAt } = waiting.shift() as Group;
+      this.#size -= passages.length;
+      for (const passage of passages) {
+        if (!passage.supplied) observer.recorded(passage);
+        this.#next.push(passage);
+      }
+      this.#next.flush?.(arrivedAt);
+      observer.delivered?.(passages.length, arrivedAt);
+    }
+    backlog.set(this.#size);
+    if (waiting.length === 0 && this.#ending !== undefined && !this.#isDead) {
+      this.#isDead = true;
+      this.#next.end(this.#ending);
+    }
+  }
+
+  #fail(error: unknown, failure: Failure): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    this.#waiting.length = 0;
+    const run = this.#run;
+    run.backlog.set(0);
+    run.observer.failed(failure.code, error);
+    run.cancel(failure.code);
+    this.#next.end({ failure });
+  }
+}
+
+/**
+ * Gives a passage the form its client accepts; without one it is blocked, and false.
+ *
+ * The form is found before it is hashed: no receipt may name other bytes than those that left, or call
+ * something delivered that could not be.
+ */
+function holdToGuard(guard: Guard, passage: Passage): boolean {
+  const { event, emitted, decision, part, supplied } = passage;
+  if (event === undefined || part || (!supplied && decision?.allow !== true)) return true;
+  const shown = emitted ?? event;
+  const sound = guard.check(shown);
+  if (sound === undefined) {
+    passage.decision = ownDenial(UNSOUND_RULE, UNSOUND.message, "end");
+    return false;
+  }
+  if (sound !== shown) passage.emitted = sound;
+  return true;
+}
+
+/** Tells what is about to be shown to whoever must know before it is; what is thrown is a rejection too. */
+function tellOf(run: Run, passages: readonly Passage[]): Promise<void> | undefined {
+  try {
+    if (run.beforeDelivery === undefined) return undefined;
+    const shown: AgUiEvent[] = [];
+    for (const passage of passages) shown.push(...shownOf(run, passage));
+    return run.beforeDelivery(shown);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}
+
+/** The events a client will be shown of a passage; none of what is withheld or only signed for. */
+function shownOf(run: Run, passage: Passage): readonly AgUiEvent[] {
+  const { event, emitted, decision, part, supplied } = passage;
+  if (event === undefined || part) return [];
+  if (supplied ? decision !== undefined : decision?.allow !== true) return [];
+  return shownForms(run, emitted ?? event, passage);
+}

@@ -1,0 +1,106 @@
+import { carryEnvelope, createRepairer, createUpgrader } from "@countersign/wire/dialects";
+import type { EnvelopeClaim, Repairer, RepairResult, Upgrader } from "@countersign/wire/dialects";
+import { CountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import { createPassage } from "../../event/event-context.js";
+import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { Run } from "../../event/run.js";
+import type { Stage } from "../../event/stage.js";
+import { claimId } from "./claimed-ids.js";
+import "./errors.js";
+import { createEventIds } from "./event-ids.js";
+
+/** Whatever dialect the agent speaks becomes AG-UI 1.0; what has no defined translation is refused. */
+export const translate: Stage = {
+  name: "translate",
+  open: (run, next) => new Translator(run, next),
+};
+
+class Translator implements Step {
+  readonly #run: Run;
+  readonly #next: Step;
+  readonly #upgrader: Upgrader;
+  readonly #repairer: Repairer | undefined;
+  /** Only envelopes bring ids. */
+  #idOf: ((claimed: string) => string) | undefined;
+
+  constructor(run: Run, next: Step) {
+    this.#run = run;
+    this.#next = next;
+    const { agentDialect: dialect, threadId, runId, mintId } = run;
+    this.#upgrader = createUpgrader({ dialect, threadId, runId, mintId });
+    const { agentProfile: profile, agentEndsStream: endsByItself, input } = run;
+    this.#repairer = createRepairer({ profile, endsByItself, input });
+  }
+
+  push(passage: Passage): void {
+    if (passage.value === undefined) return;
+    const { events, notes, claim } = this.#upgrader.push(passage.value);
+    if (notes.length > 0) this.#run.observer.notes(notes);
+    if (claim !== undefined) {
+      this.#assertConfigured();
+      return this.#pushEnvelope(passage, events[0], claim);
+    }
+    let place: Passage | undefined = passage;
+    for (const event of events) {
+      const repaired = this.#repairer?.push(event);
+      for (const native of repaired === undefined ? [event] : this.#noted(repaired)) {
+        place ??= createPassage(passage.receivedAt);
+        place.value = native;
+        this.#next.push(place);
+        place = undefined;
+      }
+    }
+  }
+
+  end(end: StreamEnd): void {
+    const held = this.#repairer?.end(end.failure !== undefined);
+    for (const native of held === undefined ? [] : this.#noted(held)) {
+      const passage = createPassage(this.#run.clock.now());
+      passage.value = native;
+      this.#next.push(passage);
+    }
+    this.#next.end(end);
+  }
+
+  #noted({ events, notes }: RepairResult): JsonObject[] {
+    if (notes.length > 0) this.#run.observer.notes(notes);
+    return events;
+  }
+
+  /** An envelope brings labels of its own, so the operator decides which agent may send them, not the agent. */
+  #assertConfigured(): void {
+    const { agent, agentDialect } = this.#run;
+    if (agentDialect === "chio") return;
+    throw new CountersignError(
+      "ERR_ENVELOPE_NOT_CONFIGURED",
+      `agent ${agent} sends event envelopes. Fix: set agents.${agent}.dialect to envelope`,
+      { agent },
+    );
+  }
+
+  /** One envelope is one event and one receipt; its native form is the client leg's affair. */
+  #pushEnvelope(passage: Passage, first: JsonObject | undefined, claim: EnvelopeClaim): void {
+    if (first?.["type"] === "RUN_STARTED") {
+      // Nobody judges or signs for it, so nothing of the agent's own word may ride in it.
+      const { metadata: _metadata, ...value } = first;
+      const supplied = createPassage(passage.receivedAt);
+      supplied.value = value;
+      supplied.supplied = true;
+      this.#next.push(supplied);
+    }
+    const { input, earlier, mintId } = this.#run;
+    this.#idOf ??= createEventIds(
+      () => [...input.messages.map(({ id }) => id), ...earlier.messages.keys()],
+      mintId,
+    );
+    const id = this.#idOf(claim.envelope.event_id);
+    const { agent, sessionId, recorder } = this.#run;
+    const { receivedAt } = passage;
+    const own = claimId(recorder, id, { agent, sessionId, receivedAt }, mintId);
+    const envelope = { ...claim.envelope, event_id: own };
+    passage.value = carryEnvelope(envelope);
+    passage.claim = { ...claim, envelope };
+    this.#next.push(passage);
+  }
+}

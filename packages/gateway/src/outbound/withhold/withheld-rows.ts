@@ -1,0 +1,37 @@
+import { parseJson } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import type { LedgerRow } from "../../thread/ledger.js";
+import type { Withheld } from "../../event/withheld-register.js";
+import type { UnitKey } from "../../event/unit.js";
+
+/**
+ * What was withheld, as rows of the thread's ledger.
+ *
+ * They name whose they are: where nobody holds to owners of threads, what was blocked for one person must not
+ * withhold anything from another who names the same thread.
+ */
+export function withheldRows(
+  owner: string,
+  units: ReadonlyMap<UnitKey, Withheld>,
+): readonly LedgerRow[] {
+  return [...units].map(([key, { rule, reason }]) => ({
+    kind: "withheld",
+    id: JSON.stringify([owner, key]),
+    value: { rule, reason },
+  }));
+}
+
+/** The units of one owner among a thread's rows. */
+export function withheldOf(rows: readonly LedgerRow[], owner: string): [UnitKey, Withheld][] {
+  const units: [UnitKey, Withheld][] = [];
+  for (const { kind, id, value } of rows) {
+    if (kind !== "withheld") continue;
+    const [whose, key] = parseJson(id) as [string, UnitKey];
+    if (whose === owner) units.push([key, whyOf(value)]);
+  }
+  return units;
+}
+
+function whyOf({ rule, reason }: JsonObject): Withheld {
+  return { rule: String(rule), reason: String(reason) };
+}

@@ -1,0 +1,71 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { countedLimits } from "../../testing/counted-limits.js";
+import { answerCount, emptyAt, LEASE_MS } from "./count.js";
+import type { CountedLimit, CountQuestion, VelocityCount } from "./count.js";
+
+const TEN: CountedLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
+const KEPT_MS = LEASE_MS + 1000;
+
+function ask(
+  before: VelocityCount | undefined,
+  question: Partial<CountQuestion>,
+  gateway: string,
+  now: number,
+) {
+  const full = { limit: TEN, settled: [], wanted: 0, lease: `${gateway}/${now}`, ...question };
+  return answerCount(before, full, gateway, now);
+}
+
+test("what is given out and what was counted are together the cap, and nobody is given more", () => {
+  const first = ask(undefined, { wanted: 4, lease: "a/1" }, "a", 0);
+  expect(first.answer).toEqual({ given: 4, used: 4, elsewhere: 0 });
+  const second = ask(first.count, { wanted: 9, lease: "b/1" }, "b", 10);
+  expect(second.answer).toEqual({ given: 6, used: 10, elsewhere: 4 });
+  const third = ask(
+    second.count,
+    { settled: [{ id: "a/1", used: 1, ageMs: 5 }], wanted: 9 },
+    "a",
+    20,
+  );
+  expect(third.answer).toEqual({ given: 3, used: 10, elsewhere: 6 });
+});
+
+test("a lease is settled once: said again it changes nothing", () => {
+  const given = ask(undefined, { wanted: 10, lease: "a/1" }, "a", 0);
+  const settled = [{ id: "a/1", used: 3, ageMs: 0 }];
+  const once = ask(given.count, { settled }, "a", 10);
+  const twice = ask(once.count, { settled }, "a", 20);
+  expect([once.answer.used, twice.answer.used]).toEqual([3, 3]);
+  const unknown = ask(twice.count, { settled: [{ id: "z/9", used: 5, ageMs: 0 }] }, "z", 30);
+  expect(unknown.answer.used).toBe(3);
+});
+
+test("nobody says that it used more than it was given, or in the future", () => {
+  const given = ask(undefined, { wanted: 2, lease: "a/1" }, "a", 0);
+  const settled = [{ id: "a/1", used: 1_000_000, ageMs: -1_000_000 }];
+  const { count, answer } = ask(given.count, { settled }, "a", 10);
+  expect(answer.used).toBe(2);
+  expect(ask(count, {}, "a", 62_000).answer.used).toBe(0);
+});
+
+test("a lease of which nobody says anything counts as used at its end, for one window", () => {
+  const given = ask(undefined, { wanted: 10, lease: "a/1" }, "a", 0);
+  const before = ask(given.count, { wanted: 1 }, "b", KEPT_MS - 1);
+  expect(before.answer).toEqual({ given: 0, used: 10, elsewhere: 10 });
+  const over = ask(before.count, { wanted: 1 }, "b", KEPT_MS);
+  expect(over.answer).toEqual({ given: 0, used: 10, elsewhere: 0 });
+  const late = [{ id: "a/1", used: 0, ageMs: 0 }];
+  expect(ask(over.count, { settled: late, wanted: 1 }, "a", KEPT_MS + 1).answer.given).toBe(0);
+  expect(ask(over.count, { wanted: 1 }, "b", KEPT_MS + 59_999).answer.given).toBe(0);
+  expect(ask(over.count, { wanted: 1 }, "b", KEPT_MS + 61_000).answer.given).toBe(1);
+});
+
+test("a count that may be removed is empty, whatever its last answer gave out", () => {
+  fc.assert(
+    fc.property(countedLimits(), fc.nat(2_000_000_000), (limit, now) => {
+      const { count } = ask(undefined, { limit, wanted: limit.capacity }, "a", now);
+      expect(ask(count, { limit }, "b", emptyAt(limit, now)).answer.used).toBeCloseTo(0);
+    }),
+  );
+});

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { createMemoryLedger } from "../../thread/memory-ledger.js";
+import type { CountedLimit } from "./count.js";
+import { openLedgerVelocity } from "./ledger-velocity.js";
+
+const LIMIT: CountedLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
+const question = (key: string, wanted: number, lease = "l") => ({
+  key,
+  limit: LIMIT,
+  settled: [],
+  wanted,
+  lease,
+});
+
+test("a gateway that starts again finds what was counted and given out, until it is over", async () => {
+  let now = 1_000_000;
+  const clock = { now: () => now };
+  const ledger = createMemoryLedger(clock);
+  const first = await openLedgerVelocity(ledger, "a", clock);
+  await first.exchange([question("s1", 4, "one"), question("s2", 10, "two")]);
+  const settled = [{ id: "one", used: 4, ageMs: 0 }];
+  await first.exchange([{ ...question("s1", 0), settled }]);
+  const second = await openLedgerVelocity(ledger, "b", clock);
+  expect(await second.exchange([question("s1", 9), question("s2", 1)])).toEqual([
+    { given: 6, used: 10, elsewhere: 0 },
+    { given: 0, used: 10, elsewhere: 10 },
+  ]);
+  now += 200_000;
+  await second.sweep();
+  expect((await ledger.claim([], "velocity")).rows).toEqual([]);
+  expect(await second.exchange([question("s2", 9)])).toMatchObject([{ given: 9 }]);
+});
+
+test("what cannot be written is not given, and nobody else is given it", async () => {
+  const clock = { now: () => 1_000_000 };
+  const ledger = createMemoryLedger(clock);
+  let isFull = false;
+  const store = await openLedgerVelocity(
+    {
+      claim: (claims, reading) => ledger.claim(claims, reading),
+      write: (...rows) => (isFull ? Promise.reject(new Error("full")) : ledger.write(...rows)),
+    },
+    "a",
+    clock,
+  );
+  isFull = true;
+  await expect(store.exchange([question("s", 4)])).rejects.toThrow("full");
+  isFull = false;
+  expect(await store.exchange([question("s", 10)])).toMatchObject([{ given: 6, used: 10 }]);
+});

@@ -1,0 +1,55 @@
+import type { JsonObject } from "@countersign/core";
+import type { LedgerRow, ThreadLedger } from "../../thread/ledger.js";
+import type { Clock } from "../../base/ports.js";
+import { answerCount, emptyAt } from "./count.js";
+import type { VelocityCount } from "./count.js";
+import type { VelocityStore } from "./velocity-store.js";
+
+/** Where the rows are kept; a thread's own key is a JSON array. */
+const VELOCITY = "velocity";
+
+type Kept = { readonly count: VelocityCount; readonly emptyAt: number };
+
+/**
+ * Counts of a gateway that has its ledger to itself: all of them are in memory, and in the ledger before they count.
+ *
+ * What cannot be written stays given out here, so that a full disk gives nothing away.
+ */
+export async function openLedgerVelocity(
+  ledger: Pick<ThreadLedger, "claim" | "write">,
+  gateway: string,
+  clock: Clock,
+): Promise<VelocityStore> {
+  const kept = new Map<string, Kept>();
+  const { rows } = await ledger.claim([], VELOCITY);
+  for (const { kind, id, value } of rows) {
+    if (kind === "velocity") kept.set(id, value as unknown as Kept);
+  }
+  const sweep = async (): Promise<void> => {
+    const now = clock.now();
+    const empty = [...kept].filter(([, { emptyAt: end }]) => end < now).map(([id]) => id);
+    if (empty.length === 0) return;
+    for (const id of empty) kept.delete(id);
+    const names = empty.map((id) => ({ kind: "velocity", id }) as const);
+    await ledger.write(VELOCITY, [], names);
+  };
+  await sweep();
+  return {
+    exchange: async (questions) => {
+      const now = clock.now();
+      const changed: LedgerRow[] = [];
+      const answers = questions.map((question) => {
+        const { key, limit } = question;
+        const { count, answer } = answerCount(kept.get(key)?.count, question, gateway, now);
+        const row: Kept = { count, emptyAt: emptyAt(limit, now) };
+        kept.set(key, row);
+        changed.push({ kind: "velocity", id: key, value: row as unknown as JsonObject });
+        return answer;
+      });
+      await ledger.write(VELOCITY, changed);
+      return answers;
+    },
+    sweep,
+    close: async () => {},
+  };
+}

@@ -1,0 +1,86 @@
+import { CountersignError, parseJson } from "@countersign/core";
+import { openTables } from "../../store/postgres/open-tables.js";
+import { answerCount, emptyAt } from "./count.js";
+import type { VelocityCount } from "./count.js";
+import "./errors.js";
+import type { VelocityStore } from "./velocity-store.js";
+
+/** Options of {@link openPostgresVelocity}. */
+export type PostgresVelocityOptions = {
+  readonly url: string;
+  /** Gateways that count together give the same name: that of the log. */
+  readonly name: string;
+  /** Who is asking. */
+  readonly gateway: string;
+  /** Milliseconds after which the database counts as one that does not answer; 2,000 when left out. */
+  readonly answerMs?: number;
+};
+
+const ANSWER_MS = 2000;
+// Two gateways that start together must not both create the table.
+const SCHEMA_LOCK = 7_301_990_252;
+// The database's own clock: those of gateways differ.
+const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS countersign_velocity (
+  log text NOT NULL, key text NOT NULL, count text NOT NULL, empty_at bigint NOT NULL,
+  PRIMARY KEY (log, key));
+CREATE INDEX IF NOT EXISTS countersign_velocity_by_end ON countersign_velocity (log, empty_at);
+`;
+// One statement that makes, locks and reads: who waits for a cap waits for each journey. Sorted, so that of two gateways that
+// want the same rows one has all of them first. Whatever the server's default is, the transaction is durable: what is
+// used must be known as given after a crash.
+const OPEN = `INSERT INTO countersign_velocity AS kept
+  SELECT $1, key, '', ${NOW} + 60000 FROM unnest($2::text[]) AS asked(key) ORDER BY key
+  ON CONFLICT (log, key) DO UPDATE SET key = kept.key
+  RETURNING key, count, ${NOW} AS now, set_config('synchronous_commit', 'on', true)`;
+const PUT = `UPDATE countersign_velocity AS kept SET count = told.count, empty_at = told.empty_at
+  FROM unnest($2::text[], $3::text[], $4::bigint[]) AS told(key, count, empty_at)
+  WHERE kept.log = $1 AND kept.key = told.key`;
+// What somebody has open is not empty for long, and who waits for it in another order would wait for ever.
+const SWEEP = `DELETE FROM countersign_velocity WHERE log = $1 AND key IN (
+  SELECT key FROM countersign_velocity WHERE log = $1 AND empty_at < ${NOW} FOR UPDATE SKIP LOCKED)`;
+
+type Row = { readonly key: string; readonly count: string; readonly now: string };
+
+/** Opens the table of counts beside the receipts, and makes it where there is none yet. */
+export async function openPostgresVelocity({
+  url,
+  name,
+  gateway,
+  answerMs = ANSWER_MS,
+}: PostgresVelocityOptions): Promise<VelocityStore> {
+  const access = { url, connections: 2, answerMs, failure: unavailable };
+  const database = await openTables(access, { schema: SCHEMA, lock: SCHEMA_LOCK });
+  return {
+    exchange: (questions) =>
+      database.inTransaction(async (client) => {
+        const asked = questions.map(({ key }) => key);
+        const { rows } = await client.query(OPEN, [name, asked]);
+        const found = new Map((rows as Row[]).map((row) => [row.key, row]));
+        const counts: string[] = [];
+        const ends: number[] = [];
+        const answers = questions.map((question) => {
+          const row = found.get(question.key) as Row;
+          const now = Number(row.now);
+          const before =
+            row.count === "" ? undefined : (parseJson(row.count) as unknown as VelocityCount);
+          const { count, answer } = answerCount(before, question, gateway, now);
+          counts.push(JSON.stringify(count));
+          ends.push(Math.ceil(emptyAt(question.limit, now)));
+          return answer;
+        });
+        await client.query(PUT, [name, asked, counts, ends]);
+        return answers;
+      }),
+    sweep: async () => {
+      await database.query(SWEEP, [name]);
+    },
+    close: () => database.close(),
+  };
+}
+
+function unavailable(): CountersignError<"ERR_VELOCITY_UNAVAILABLE"> {
+  const message = "the database in which gateways count together did not answer";
+  return new CountersignError("ERR_VELOCITY_UNAVAILABLE", message, {});
+}

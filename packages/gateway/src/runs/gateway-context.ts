@@ -1,0 +1,48 @@
+import type { Limits } from "@countersign/core";
+import type { CompiledPolicy, CounterBook } from "@countersign/policy";
+import type { TokenVerifier } from "../access/capabilities.js";
+import type { Journal } from "../base/journal.js";
+import type { Heartbeats } from "../base/heartbeats.js";
+import type { Feed } from "../telemetry/feed.js";
+import type { OrderAnswer } from "../sessions/order.js";
+import type { StopOrder } from "../sessions/stop-order.js";
+import type { RunLimits } from "../event/run-limits.js";
+import type { Clock, MintId } from "../base/ports.js";
+import type { Recorder } from "../event/recorder.js";
+import type { Sessions } from "../sessions/sessions.js";
+import type { Threads } from "../sessions/thread.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
+import type { Agents } from "../agent/targets.js";
+import type { RefusalLog } from "../inbound/refusal-log.js";
+import type { LookupHost } from "../inbound/source-lookup.js";
+import type { Drain } from "./drain.js";
+import type { ThreadDesk } from "./thread-admission.js";
+
+/** Everything runs share in one gateway. */
+export type Surroundings = {
+  readonly agents: Agents;
+  /** The policy for a run that starts now. */
+  policy(): CompiledPolicy;
+  book(policy: CompiledPolicy): CounterBook;
+  readonly tokens: TokenVerifier;
+  readonly recorder: Recorder;
+  readonly sessions: Sessions;
+  readonly threads: Threads;
+  readonly feed: Feed;
+  readonly heartbeats: Heartbeats;
+  readonly journal: Journal;
+  readonly telemetry: Telemetry;
+  readonly drain: Drain;
+  /** Knows what was said and delivered on every thread. */
+  readonly desk: ThreadDesk;
+  readonly refusals: RefusalLog;
+  /** Whether a client that asks for the receipts of what it is shown gets them. */
+  readonly givesReceipts: boolean;
+  readonly limits: Limits;
+  readonly runLimits: RunLimits;
+  readonly clock: Clock;
+  readonly mintId: MintId;
+  readonly lookupHost: LookupHost;
+  /** Ends runs at other gateways on the same database, where there are some. */
+  readonly stopElsewhere?: ((order: StopOrder) => Promise<readonly OrderAnswer[]>) | undefined;
+};

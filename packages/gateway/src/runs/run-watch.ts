@@ -1,0 +1,104 @@
+import { isCountersignError } from "@countersign/core";
+import { receiptOf } from "../inbound/refusal-log.js";
+import type { Surroundings } from "./gateway-context.js";
+import type { RunHandle } from "../sessions/session.js";
+import type { OpenRun } from "../telemetry/telemetry.js";
+import type { RunSpan } from "../telemetry/tracer.js";
+
+/** Follows one run from its admission to its end. */
+export class RunWatch {
+  readonly #around: Surroundings;
+  readonly #handle: RunHandle;
+  readonly #span: RunSpan | undefined;
+  #open: OpenRun | undefined;
+
+  /** Starts to watch a run that was admitted. */
+  constructor(
+    around: Surroundings,
+    handle: RunHandle,
+    policyHash: string,
+    traceparent: string | undefined,
+  ) {
+    this.#around = around;
+    this.#handle = handle;
+    const { agent, runId, threadId, transport, startedAt } = handle;
+    this.#span = around.telemetry.tracer?.start({
+      agent,
+      threadId,
+      runId,
+      transport,
+      policyHash,
+      startedAt,
+      traceparent,
+    });
+  }
+
+  /** What the agent is told of the trace; nothing when traces are off. */
+  get traceparent(): string | undefined {
+    return this.#span?.traceparent;
+  }
+
+  /** The agent has answered. */
+  opened(run: OpenRun): void {
+    const { telemetry } = this.#around;
+    this.#open = run;
+    telemetry.openRuns.add(run);
+    telemetry.runsStarted.add(this.#handle.agent);
+  }
+
+  /** The run is over: one line in the log, one span. */
+  ended(): void {
+    const { telemetry, journal, clock } = this.#around;
+    const { agent, runId, transport, startedAt, counters, status: state, failure } = this.#handle;
+    if (this.#open !== undefined) telemetry.openRuns.delete(this.#open);
+    telemetry.runsEnded.add(agent, state);
+    const endedAt = this.#handle.endedAt ?? clock.now();
+    const { forwarded, blocked } = counters;
+    const { blockedBy, notedBy, repaired } = this.#handle;
+    journal.info(
+      {
+        agent,
+        run: runId,
+        transport,
+        state,
+        ...(failure === undefined ? {} : { code: failure }),
+        forwarded,
+        blocked,
+        ...(blockedBy === undefined ? {} : { blocked_by: blockedBy.join(" ") }),
+        ...(notedBy === undefined ? {} : { noted_by: notedBy.join(" ") }),
+        ...(repaired === undefined ? {} : { repaired: repaired.join(" ") }),
+        milliseconds: Math.max(0, endedAt - startedAt),
+      },
+      "run ended",
+    );
+    this.#span?.end({ state, forwarded, blocked, endedAt, failure });
+  }
+}
+
+/** Refusals on their way from where they arose to where they are answered; each counts once. */
+const noted = new WeakSet<object>();
+
+/** Counts and logs what a client was refused, once; never with what it sent. */
+export function noteRefusal(around: Surroundings, error: unknown, agent?: string): void {
+  if (typeof error === "object" && error !== null) {
+    if (noted.has(error)) return;
+    noted.add(error);
+  }
+  const code = isCountersignError(error) ? error.code : "INTERNAL";
+  const receipt = receiptOf(error);
+  around.telemetry.refusals.add(code);
+  if (code.startsWith("ERR_ACCESS_")) around.telemetry.accessFailures.add(code);
+  const facts = {
+    code,
+    ...(agent === undefined ? {} : { agent }),
+    ...(isCountersignError(error, "ERR_ACCESS_TOKEN") ? { reason: error.facts.reason } : {}),
+    ...(receipt === undefined ? {} : { receipt }),
+  };
+  // What is not coded is a defect of ours: only its kind is told, its words could hold anything.
+  if (isCountersignError(error)) around.journal.warn(facts, "refused");
+  else around.journal.error({ ...facts, kind: nameOf(error) }, "defect");
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,176 @@
+import type { CompiledPolicy } from "@countersign/policy";
+import type { RunAgentInput } from "@countersign/wire";
+import { ANONYMOUS } from "../access/principal.js";
+import type { Principal } from "../access/principal.js";
+import type { SessionQuestion } from "../sessions/session-owners.js";
+import { FOREIGN } from "../inbound/finding.js";
+import type { Finding } from "../inbound/finding.js";
+import { reviewInput } from "../inbound/review.js";
+import type { InputReview } from "../inbound/review.js";
+import { assertRoom } from "../thread/conversation.js";
+import { threadKey } from "../thread/ledger.js";
+import type { LedgerName, LedgerRow, ThreadLedger } from "../thread/ledger.js";
+import { writtenKeys } from "../thread/shared-state.js";
+import { stateOf } from "../thread/thread-state.js";
+import type { Clock } from "../base/ports.js";
+import { OpenThread } from "./open-thread.js";
+import { ThreadVisit } from "./thread-lease.js";
+
+/** Whose request it is, for which agent and under which policy. */
+export type DeskQuestion = {
+  readonly agent: string;
+  /** Whose threads these are, where nobody vouches for anybody. */
+  readonly scope: string;
+  readonly principal: Principal;
+  /** Whose session it is, where that is still to be asked. */
+  readonly owning?: SessionQuestion | undefined;
+  readonly input: RunAgentInput;
+  readonly policy: CompiledPolicy;
+};
+
+/** How long a request waits for the run before it to be put away. */
+export const PATIENCE_MS = 5000;
+/** How long until the end of a run is noticed whose client went away. */
+const NOTICE_MS = 500;
+
+/** The one place where threads are asked about and written to. */
+export class ThreadDesk {
+  readonly #ledger: ThreadLedger;
+  readonly #clock: Clock;
+  readonly #open = new Map<string, OpenThread>();
+
+  constructor(ledger: ThreadLedger, clock: Clock) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+  }
+
+  /** Reads the thread and reviews the request; claims its run id when nothing speaks against it. */
+  async visit(question: DeskQuestion): Promise<ThreadVisit> {
+    const { input, principal } = question;
+    const isKnown = principal.id !== ANONYMOUS.id;
+    const key = threadKey(question.agent, isKnown ? "" : question.scope, input.threadId);
+    // Whose thread it is turns out later. Until then each has places of their own: nobody keeps a thread's owner
+    // waiting, or hears from a refusal whether somebody else's run is open.
+    const isOwners = question.policy.request.mode("threads") === "enforce";
+    const place = isOwners ? JSON.stringify([key, principal.id]) : key;
+    const before = this.#open.get(place);
+    // A client that hung up may be faster with its next run than we are with noticing that it did, or with
+    // our last write about the run it has just seen the end of.
+    if (before?.isEnding === false) await within(before.whenOver(), NOTICE_MS);
+    if (before?.isEnding === true) await within(before.whenOver(), PATIENCE_MS);
+    const findings: Finding[] = [];
+    if (this.#open.has(place)) {
+      findings.push({
+        check: "runs",
+        code: "ERR_RUN_ACTIVE",
+        reason: "the thread has a run open",
+        at: "/threadId",
+      });
+    }
+    // At once, before anything is awaited: of two requests that come together one is the second.
+    const open = new OpenThread(this.#open, place);
+    try {
+      return await this.#review(question, key, findings, open);
+    } catch (error) {
+      open.leave();
+      throw error;
+    }
+  }
+
+  async #review(
+    { agent, input, policy, principal, owning: session }: DeskQuestion,
+    key: string,
+    findings: Finding[],
+    open: OpenThread,
+  ): Promise<ThreadVisit> {
+    const run = { kind: "run", id: input.runId } as const;
+    const owning = { thread: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
+    const { known, rows } = await this.#ledger.claim(
+      [
+        { ...owning, isQuestion: true },
+        { thread: key, row: { ...run, value: { at: this.#clock.now() } } },
+        ...(session === undefined ? [] : [session.claim]),
+      ],
+      key,
+    );
+    const [owned, used, sessionKnown] = known;
+    try {
+      session?.settle(sessionKnown);
+    } catch (error) {
+      // Nobody uses up a run id from within another's session.
+      if (used === undefined) await this.#ledger.write(key, [], [run]);
+      throw error;
+    }
+    const owner = (owned as { owner?: string } | undefined)?.owner ?? principal.id;
+    const state = stateOf(rows);
+    const written = writtenKeys(input.state, state.shared, policy.request.state.allowsKey);
+    let review: InputReview = { findings: [], rows: [], claims: [], approvals: [] };
+    if (owner !== principal.id) {
+      findings.unshift(FOREIGN);
+    } else {
+      review = reviewInput(input, state, policy, this.#clock.now(), written);
+      findings.push(...review.findings);
+      const fresh = review.rows.filter(
+        ({ kind, id }) => kind === "message" && !state.messages.has(id),
+      );
+      if (fresh.length > 0) assertRoom(state.messages.size + fresh.length);
+    }
+    if (used !== undefined) {
+      const reason = "this run id was used before";
+      findings.push({ check: "runs", code: "ERR_RUN_ID_REUSED", reason, at: "/runId" });
+    }
+    const isSound = findings.every(({ isRemark }) => isRemark === true);
+    const claimed = isSound ? await this.#claim(key, review, findings) : [];
+    if (used === undefined) claimed.push(run);
+    return new ThreadVisit({
+      ledger: this.#ledger,
+      key,
+      open,
+      input,
+      state,
+      findings,
+      review,
+      writtenKeys: written,
+      isHistoryChecked:
+        owner === principal.id &&
+        (policy.request.mode("history") === "enforce" ||
+          review.findings.every(({ check }) => check !== "history")),
+      claimed,
+      withheld: rows.filter(({ kind }) => kind === "withheld" || kind === "denials"),
+      owning: owned === undefined ? owning : undefined,
+    });
+  }
+
+  /**
+   * Claims what is answered once; gives the names that were free. Two gateways that share a ledger may both
+   * have read that nothing was answered yet. The same answer may come again after a run that broke off.
+   */
+  async #claim(key: string, { claims }: InputReview, findings: Finding[]): Promise<LedgerName[]> {
+    const free: LedgerName[] = [];
+    if (claims.length === 0) return free;
+    const { known } = await this.#ledger.claim(claims.map(({ row }) => ({ thread: key, row })));
+    claims.forEach(({ row, finding }, index) => {
+      const there = known[index];
+      if (there === undefined) free.push({ kind: row.kind, id: row.id });
+      else if (there["said"] !== row.value["said"]) findings.push(finding);
+    });
+    return free;
+  }
+}
+
+/**
+ * Whose thread it is: the first whose request is admitted, from then on. The agent knows threads by their ids alone, so
+ * that those who show nothing count together as somebody too, whichever session they are in.
+ */
+function ownerRow({ id }: Principal): LedgerRow {
+  return { kind: "thread", id: "", value: { owner: id } };
+}
+
+async function within(promise: Promise<void>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,85 @@
+import { createFakeClock } from "@countersign/testkit";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadConfig } from "../config/load.js";
+import { SILENT } from "../base/journal.js";
+import { createIdentityKey, startIdentity } from "../testing/identity.js";
+import type { Identity } from "../testing/identity.js";
+import type { Access } from "../access/access.js";
+import { createApiKey } from "../access/new-api-key.js";
+import { openAccess } from "./open-access.js";
+
+let folder: string;
+let identity: Identity;
+const clock = createFakeClock(Date.now());
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "countersign-access-"));
+  identity = await startIdentity();
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true });
+  await identity.stop();
+});
+
+/** What a configuration makes of an access block. */
+function open(block: string): Access {
+  const text = `agents: { a: { url: "http://h/" } }\naccess:\n${block}`;
+  const { access } = loadConfig(text, { file: join(folder, "countersign.yaml"), environment: {} });
+  return openAccess(access, clock, SILENT);
+}
+const whoIs = (access: Access, token: string | undefined): Promise<string> =>
+  access.authenticate(token).then(
+    ({ principal }) => principal.id,
+    (error: { code: string }) => error.code,
+  );
+
+test("tokens and keys side by side: each is known by its own list", async () => {
+  const [inline, listed] = [createApiKey(), createApiKey()];
+  writeFileSync(join(folder, "keys.txt"), `robot ${listed.hash}\n`);
+  const access = open(
+    `  mode: [jwt, keys]\n  jwt: { issuer: "${identity.issuer}", audience: countersign-test, jwks: "${identity.jwksUrl.href}" }\n  keys: { entries: { bot: "${inline.hash}" }, file: keys.txt }\n`,
+  );
+  expect(await whoIs(access, await identity.token("alice"))).toBe(`jwt:${identity.issuer} alice`);
+  expect(await whoIs(access, inline.key)).toBe("key:bot");
+  expect(await whoIs(access, listed.key)).toBe("key:robot");
+  expect(await whoIs(access, createApiKey().key)).toBe("ERR_ACCESS_TOKEN");
+  expect(await whoIs(access, undefined)).toBe("ERR_ACCESS_MISSING");
+});
+
+test("a key set in a file is followed when it changes, and its absence lets nobody in", async () => {
+  const first = await createIdentityKey("first");
+  const file = join(folder, "jwks.json");
+  const access = open(
+    "  mode: [jwt, none]\n  jwt: { issuer: me, audience: countersign-test, jwks: jwks.json }\n",
+  );
+  const token = await identity.token("alice", { iss: "me" }, first);
+  expect(await whoIs(access, token)).toBe("ERR_ACCESS_KEYS");
+  expect(await whoIs(access, undefined)).toBe("anonymous");
+  writeFileSync(file, JSON.stringify({ keys: [first.jwk] }));
+  clock.advance(1000);
+  expect(await whoIs(access, token)).toBe("jwt:me alice");
+  writeFileSync(file, JSON.stringify({ keys: [(await createIdentityKey("second")).jwk] }));
+  clock.advance(5000);
+  expect(await whoIs(access, token)).toBe("ERR_ACCESS_TOKEN");
+});
+
+test("a pipe in the place of a key set keeps nobody waiting and lets nobody in", async () => {
+  execFileSync("mkfifo", [join(folder, "jwks.json")]);
+  const access = open(
+    "  mode: jwt\n  jwt: { issuer: me, audience: countersign-test, jwks: jwks.json }\n",
+  );
+  const token = await identity.token("alice", { iss: "me" }, await createIdentityKey("first"));
+  expect(await whoIs(access, token)).toBe("ERR_ACCESS_KEYS");
+});
+
+test("mode none looks at nothing that is shown", async () => {
+  const access = open("  mode: none\n");
+  expect(await whoIs(access, "whatever")).toBe("anonymous");
+});
+
+test("a file of keys that is not there stops the start", () => {
+  expect(() => open("  mode: keys\n  keys: { file: missing.txt }\n")).toThrow(/is not there/);
+});

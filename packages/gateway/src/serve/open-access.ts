@@ -1,0 +1,66 @@
+import type { AccessConfig } from "../config/config.js";
+import type { Clock } from "../base/ports.js";
+import type { Journal } from "../base/journal.js";
+import { createAccess, OPEN_ACCESS } from "../access/access.js";
+import type { Access, Authenticator } from "../access/access.js";
+import { createKeyAuthenticator } from "../access/api-keys.js";
+import { createJwtAuthenticator } from "../access/jwt.js";
+import { createKeyFile } from "../access/key-file.js";
+import { createKeySet } from "../access/key-set.js";
+import { fetchKeySet, readKeySetFile } from "../access/key-set-source.js";
+
+const COOLDOWN_MS = 30_000;
+/** A file costs nothing to look at, and an operator who changed it expects to see it. */
+const FILE_CACHE_MS = 5000;
+const FILE_COOLDOWN_MS = 1000;
+
+const OUT_OF_REACH =
+  "the keys of the issuer cannot be had; the last good ones serve for jwks_cache and jwks_max_stale, then nobody is let in";
+
+/** What `fetch` hides is why. */
+function reasonOf(failure: Error): string {
+  const { cause } = failure as { cause?: { code?: unknown } };
+  return cause?.code === undefined ? failure.message : `${failure.message}: ${String(cause.code)}`;
+}
+
+/** Makes what the configuration says about who may connect. */
+export function openAccess(config: AccessConfig, clock: Clock, journal: Journal): Access {
+  const { modes } = config;
+  // Where nothing is asked for, nothing that is shown is looked at.
+  if (modes.every((mode) => mode === "none")) return OPEN_ACCESS;
+  const authenticators = modes.flatMap((mode): Authenticator[] => {
+    if (mode === "none") return [];
+    return mode === "jwt" ? issuersOf(config, clock, journal) : keysOf(config, clock, journal);
+  });
+  return createAccess(authenticators, { allowAnonymous: modes.includes("none") });
+}
+
+function issuersOf({ issuers }: AccessConfig, clock: Clock, journal: Journal): Authenticator[] {
+  return issuers.map(({ jwks, cacheMs, staleMs, ...rest }) => {
+    const isFile = typeof jwks === "string";
+    const keyOf = createKeySet({
+      issuer: rest.issuer,
+      clock,
+      load: () => (isFile ? readKeySetFile(jwks) : fetchKeySet(jwks)),
+      cacheMs: isFile ? FILE_CACHE_MS : cacheMs,
+      cooldownMs: isFile ? FILE_COOLDOWN_MS : COOLDOWN_MS,
+      staleMs,
+      onTurn: (failure) => {
+        const facts = {
+          issuer: rest.issuer,
+          jwks: isFile ? jwks : `${jwks.origin}${jwks.pathname}`,
+        };
+        if (failure === undefined) journal.info(facts, "the keys of the issuer can be had again");
+        else journal.warn({ ...facts, reason: reasonOf(failure) }, OUT_OF_REACH);
+      },
+    });
+    return createJwtAuthenticator({ ...rest, keyOf, clock });
+  });
+}
+
+function keysOf(config: AccessConfig, clock: Clock, journal: Journal): Authenticator[] {
+  const { keys, keyFile } = config;
+  const found = keys.length === 0 ? [] : [createKeyAuthenticator(() => keys)];
+  if (keyFile === undefined) return found;
+  return [...found, createKeyAuthenticator(createKeyFile(keyFile, clock, journal))];
+}

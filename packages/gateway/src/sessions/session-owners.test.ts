@@ -1,0 +1,106 @@
+import { CountersignError } from "@countersign/core";
+import { createFakeClock } from "@countersign/testkit";
+import type { FakeClock } from "@countersign/testkit";
+import { expect, test, vi } from "vitest";
+import type { ThreadLedger } from "../thread/ledger.js";
+import "../thread/errors.js";
+import { createMemoryLedger } from "../thread/memory-ledger.js";
+import { ANONYMOUS } from "../access/principal.js";
+import { OWNER_TRUST_MS, SessionOwners } from "./session-owners.js";
+
+const [alice, bob] = [{ id: "alice" }, { id: "bob" }];
+const FOREIGN = { code: "ERR_ACCESS_SESSION" };
+
+/** Gateways on one ledger, whose questions are counted. */
+function open(clock: FakeClock = createFakeClock()): {
+  ledger: ThreadLedger;
+  gateway(limits?: { total?: number; each?: number }): SessionOwners;
+} {
+  const ledger = createMemoryLedger(clock);
+  vi.spyOn(ledger, "claim");
+  vi.spyOn(ledger, "write");
+  return {
+    ledger,
+    gateway: (limits = {}) => new SessionOwners({ clock, ledger, limits }),
+  };
+}
+
+test("a session is its first user's at every gateway, and after a restart", async () => {
+  const { gateway } = open();
+  const [one, other] = [gateway(), gateway()];
+  await one.own("s", alice);
+  await expect(other.own("s", bob)).rejects.toMatchObject(FOREIGN);
+  await expect(other.own("s", ANONYMOUS)).rejects.toMatchObject(FOREIGN);
+  await other.own("s", alice);
+  expect(() => other.check("s", bob)).toThrow(/not yours/);
+  await expect(gateway().own("s", bob)).rejects.toMatchObject(FOREIGN);
+});
+
+test("of many that come together at different gateways one gets the session", async () => {
+  const { gateway } = open();
+  const tries = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, index) => gateway().own("s", { id: `p${index}` })),
+  );
+  expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("what nobody is known for belongs to nobody, and can be owned later", async () => {
+  const { gateway } = open();
+  await gateway().own("free", ANONYMOUS);
+  await gateway().own("free", bob);
+  await expect(gateway().own("free", ANONYMOUS)).rejects.toMatchObject(FOREIGN);
+});
+
+test("the ledger is asked once for a session that is used again and again, and told that it is in use", async () => {
+  const clock = createFakeClock();
+  const { ledger, gateway } = open(clock);
+  const owners = gateway();
+  for (let count = 0; count < 5; count++) await owners.own("s", alice);
+  expect(ledger.claim).toHaveBeenCalledTimes(1);
+  clock.advance(OWNER_TRUST_MS);
+  await owners.own("s", alice);
+  await owners.own("s", alice);
+  expect(ledger.claim).toHaveBeenCalledTimes(2);
+  expect(ledger.write).toHaveBeenCalledTimes(1);
+  // So it is not among what is forgotten for its age.
+  await ledger.forget(clock.now());
+  await expect(gateway().own("s", bob)).rejects.toMatchObject(FOREIGN);
+});
+
+test("an id that the gateway made up costs the ledger nothing until somebody names it", async () => {
+  const { ledger, gateway } = open();
+  const owners = gateway();
+  owners.claim("minted", alice);
+  expect(() => owners.claim("minted", bob)).toThrow(/not yours/);
+  await expect(owners.own("minted", bob)).rejects.toMatchObject(FOREIGN);
+  expect(ledger.claim).not.toHaveBeenCalled();
+  await owners.own("minted", alice);
+  await expect(gateway().own("minted", bob)).rejects.toMatchObject(FOREIGN);
+});
+
+test("many sessions push out one's own memory, not another's; what is pushed out is asked again", async () => {
+  const { ledger, gateway } = open();
+  const owners = gateway({ total: 5, each: 2 });
+  await owners.own("s1", alice);
+  for (let index = 0; index < 10; index++) await owners.own(`b${index}`, bob);
+  vi.mocked(ledger.claim).mockClear();
+  expect(() => owners.check("s1", bob)).toThrow(/not yours/);
+  await owners.own("s1", alice);
+  expect(ledger.claim).not.toHaveBeenCalled();
+  owners.check("b0", alice);
+  await expect(owners.own("b0", alice)).rejects.toMatchObject(FOREIGN);
+  for (let index = 0; index < 5; index++) await owners.own(`c${index}`, { id: `c${index}` });
+  owners.check("s1", bob);
+  await expect(owners.own("s1", bob)).rejects.toMatchObject(FOREIGN);
+});
+
+test("while the ledger is down nobody gets a session that is not known to be theirs", async () => {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  const owners = new SessionOwners({ clock, ledger });
+  await owners.own("known", alice);
+  const failure = new CountersignError("ERR_LEDGER_UNAVAILABLE", "down", {});
+  vi.spyOn(ledger, "claim").mockRejectedValue(failure);
+  await owners.own("known", alice);
+  await expect(owners.own("new", alice)).rejects.toBe(failure);
+});

@@ -1,0 +1,70 @@
+import { startPostgres } from "@countersign/testkit";
+import type { RunningPostgres } from "@countersign/testkit";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createMovedClock, rowsOf } from "../../testing/ledger-contract.js";
+import type { ThreadLedger } from "../../thread/ledger.js";
+import { openPostgresLedger } from "./open-postgres-ledger.js";
+
+const THREADS = 450;
+
+let server: RunningPostgres;
+let client: Client;
+let ledgers: ThreadLedger[];
+beforeAll(async () => {
+  server = await startPostgres();
+  const options = { url: server.url, name: "l", clock: createMovedClock() };
+  ledgers = [await openPostgresLedger(options), await openPostgresLedger(options)];
+  client = new Client({ connectionString: server.url });
+  await client.connect();
+}, 60_000);
+afterAll(async () => {
+  await client.end();
+  for (const ledger of ledgers) await ledger.close();
+  await server.stop();
+}, 30_000);
+
+const first = (): ThreadLedger => ledgers[0] as ThreadLedger;
+const factsLeft = async (): Promise<number> =>
+  (await client.query("SELECT FROM countersign_facts")).rowCount ?? 0;
+
+/** Threads that nobody wrote to for long, with two facts each. */
+async function addOldThreads(): Promise<void> {
+  await client.query(
+    `INSERT INTO countersign_threads SELECT 'l', 't' || n, 1 FROM generate_series(1, ${THREADS}) AS n`,
+  );
+  await client.query(
+    `INSERT INTO countersign_facts SELECT 'l', 't' || n, 'message', id, '{}'
+     FROM generate_series(1, ${THREADS}) AS n, unnest(ARRAY['a', 'b']) AS id`,
+  );
+}
+
+test("many threads are forgotten a few at a time", async () => {
+  await addOldThreads();
+  await client.query(`
+    CREATE FUNCTION refuse_many() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF (SELECT count(*) FROM gone) > 200 THEN RAISE 'too many at once'; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER refuse_many AFTER DELETE ON countersign_threads REFERENCING OLD TABLE AS gone
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_many()`);
+  expect(await first().forget(10)).toBe(THREADS);
+  expect(await factsLeft()).toBe(0);
+});
+
+test("gateways that forget at once forget each thread once", async () => {
+  await addOldThreads();
+  const counts = await Promise.all(ledgers.map((ledger) => ledger.forget(10)));
+  expect(counts.reduce((sum, count) => sum + count)).toBe(THREADS);
+  expect(await factsLeft()).toBe(0);
+});
+
+test("a thread that is written to meanwhile is kept, and nobody waits for it", async () => {
+  await addOldThreads();
+  await client.query("BEGIN");
+  await client.query("UPDATE countersign_threads SET written_at = 1000 WHERE thread = 't1'");
+  expect(await first().forget(10)).toBe(THREADS - 1);
+  await client.query("COMMIT");
+  expect(await first().forget(10)).toBe(0);
+  expect(await rowsOf(first(), "t1")).toHaveLength(2);
+});

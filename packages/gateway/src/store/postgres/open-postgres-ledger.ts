@@ -1,0 +1,185 @@
+import { CountersignError } from "@countersign/core";
+import type { JsonObject } from "@countersign/core";
+import type { PoolClient } from "pg";
+import type { Clock } from "../../base/ports.js";
+import "../../thread/errors.js";
+import type { LedgerClaim, LedgerKind, LedgerRow, ThreadLedger } from "../../thread/ledger.js";
+import { parseStored } from "../../thread/stored-value.js";
+import { decodeText, encodeText } from "../../thread/text.js";
+import { LOOKS } from "../../thread/forget-old.js";
+import { connect } from "./connect.js";
+import { forgetThreads } from "./forget-threads.js";
+import { openTables } from "./open-tables.js";
+
+/** Options of {@link openPostgresLedger}. */
+export type PostgresLedgerOptions = {
+  readonly url: string;
+  /** Gateways that share their threads give the same name. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** Connections at most; 4 when left out. */
+  readonly connections?: number;
+  /** Milliseconds that the database may take for an answer; 10,000 when left out. */
+  readonly answerMs?: number;
+};
+
+const ANSWER_MS = 10_000;
+
+// Two gateways that start together must not both create the tables.
+const SCHEMA_LOCK = 7_301_990_246;
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS countersign_threads (
+  ledger text NOT NULL, thread text NOT NULL, written_at bigint NOT NULL, PRIMARY KEY (ledger, thread));
+CREATE INDEX IF NOT EXISTS countersign_threads_by_age ON countersign_threads (ledger, written_at);
+CREATE TABLE IF NOT EXISTS countersign_facts (
+  ledger text NOT NULL, thread text NOT NULL, kind text NOT NULL, id text NOT NULL, value text NOT NULL,
+  PRIMARY KEY (ledger, thread, kind, id));
+`;
+const TOUCH = `INSERT INTO countersign_threads VALUES ($1, $2, $3)
+  ON CONFLICT (ledger, thread) DO UPDATE
+  SET written_at = greatest(countersign_threads.written_at, excluded.written_at)`;
+const TOUCH_ALL = `INSERT INTO countersign_threads
+  SELECT $1, thread, $3 FROM unnest($2::text[]) AS row(thread) ORDER BY thread
+  ON CONFLICT (ledger, thread) DO UPDATE
+  SET written_at = greatest(countersign_threads.written_at, excluded.written_at)`;
+const PUT = `INSERT INTO countersign_facts
+  SELECT $1, $2, kind, id, value FROM unnest($3::text[], $4::text[], $5::text[]) AS row(kind, id, value)
+  ON CONFLICT (ledger, thread, kind, id) DO UPDATE SET value = excluded.value`;
+const REMOVE = `DELETE FROM countersign_facts USING unnest($3::text[], $4::text[]) AS gone(kind, id)
+  WHERE ledger = $1 AND thread = $2
+  AND countersign_facts.kind = gone.kind AND countersign_facts.id = gone.id`;
+// In one order for everybody: two that claim the same rows the other way round would wait for each other.
+const CLAIM = `INSERT INTO countersign_facts
+  SELECT $1, thread, kind, id, value FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+  AS row(thread, kind, id, value) ORDER BY thread, kind, id
+  ON CONFLICT DO NOTHING RETURNING thread, kind, id`;
+const FIND = `SELECT thread, kind, id, value FROM countersign_facts
+  JOIN unnest($2::text[], $3::text[], $4::text[]) AS asked(thread, kind, id) USING (thread, kind, id)
+  WHERE ledger = $1`;
+const READ =
+  "SELECT kind, id, value FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind <> 'run'";
+
+/** Whether a gateway ever opened the ledger of this name to the end of its start; makes nothing. */
+export async function wasPostgresLedgerUsed(url: string, name: string): Promise<boolean> {
+  const database = connect({ url, connections: 1, answerMs: ANSWER_MS, failure: unavailable });
+  try {
+    const [table] = await database.query<{ found: string | null }>(
+      "SELECT to_regclass('countersign_facts')::text AS found",
+      [],
+    );
+    if (table?.found === null || table === undefined) return false;
+    const looks = await database.query(
+      "SELECT 1 FROM countersign_facts WHERE ledger = $1 AND thread = $2 AND kind = 'look'",
+      [name, encodeText(LOOKS)],
+    );
+    return looks.length > 0;
+  } finally {
+    await database.close();
+  }
+}
+
+/** The shared ledger: many gateways know the same threads. */
+export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<ThreadLedger> {
+  const { name, clock } = options;
+  const { inTransaction, close } = await openTables(
+    {
+      url: options.url,
+      connections: options.connections ?? 4,
+      answerMs: options.answerMs ?? ANSWER_MS,
+      failure: unavailable,
+    },
+    { schema: SCHEMA, lock: SCHEMA_LOCK },
+  );
+
+  /** A question of this ledger, where there is something to ask. */
+  const ask = async <Row>(
+    client: PoolClient,
+    isNeeded: boolean,
+    sql: string,
+    values: readonly unknown[],
+  ): Promise<Row[]> =>
+    isNeeded ? ((await client.query(sql, [name, ...values])).rows as Row[]) : [];
+  type Fact = { readonly kind: LedgerKind; readonly id: string; readonly value: string };
+  const readRows = async (client: PoolClient, thread: string | undefined): Promise<LedgerRow[]> => {
+    const isNeeded = thread !== undefined;
+    const rows = await ask<Fact>(client, isNeeded, READ, [encodeText(thread ?? "")]);
+    return rows.map((row) => ({
+      kind: row.kind,
+      id: decodeText(row.id),
+      value: decodeValue(row.value),
+    }));
+  };
+
+  return {
+    write: async (thread, rows, removed = []) =>
+      inTransaction(async (client) => {
+        const key = [name, encodeText(thread)];
+        await client.query(TOUCH, [...key, clock.now()]);
+        if (removed.length > 0) {
+          const kinds = removed.map(({ kind }) => kind);
+          await client.query(REMOVE, [...key, kinds, removed.map(({ id }) => encodeText(id))]);
+        }
+        if (rows.length === 0) return;
+        // One statement must not name a row twice; the last one counts.
+        const last = [...new Map(rows.map((row) => [`${row.kind}\n${row.id}`, row])).values()];
+        await client.query(PUT, [
+          ...key,
+          last.map(({ kind }) => kind),
+          last.map(({ id }) => encodeText(id)),
+          last.map(({ value }) => encodeText(JSON.stringify(value))),
+        ]);
+      }),
+    claim: async (claims, reading) =>
+      inTransaction(async (client) => {
+        const rows = await readRows(client, reading);
+        const keys = claims.map(keyOf);
+        const wanted = claims.filter(({ isQuestion }) => isQuestion !== true);
+        const inserted = await ask<Key>(client, wanted.length > 0, CLAIM, [
+          ...columnsOf(wanted.map(keyOf)),
+          wanted.map(({ row }) => encodeText(JSON.stringify(row.value))),
+        ]);
+        const free = new Set(inserted.map(nameOf));
+        const touched = [...new Set(inserted.map(({ thread }) => thread))];
+        await ask(client, touched.length > 0, TOUCH_ALL, [touched, clock.now()]);
+        // One question for all: each is a journey of its own, while others wait for this transaction's rows.
+        const isNew = free.size === claims.length;
+        const found = await ask<Key & { value: string }>(client, !isNew, FIND, columnsOf(keys));
+        const there = new Map(found.map((row) => [nameOf(row), row.value]));
+        const known = claims.map((claim, index): JsonObject | undefined => {
+          const key = nameOf(keys[index] as Key);
+          // Of two claims of one name in one go, the first was the first.
+          if (claim.isQuestion !== true && free.delete(key)) return undefined;
+          const value = there.get(key);
+          if (value !== undefined) return decodeValue(value);
+          return claim.isQuestion === true ? undefined : {};
+        });
+        return { known, rows };
+      }),
+    forget: (before) => forgetThreads({ inTransaction }, name, before),
+    close,
+  };
+}
+
+function unavailable(): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
+  const message = "the thread ledger's database did not answer";
+  return new CountersignError("ERR_LEDGER_UNAVAILABLE", message, {});
+}
+
+/** A row's name as the database has it. */
+type Key = { readonly thread: string; readonly kind: string; readonly id: string };
+
+function keyOf({ thread, row }: LedgerClaim): Key {
+  return { thread: encodeText(thread), kind: row.kind, id: encodeText(row.id) };
+}
+
+function nameOf({ thread, kind, id }: Key): string {
+  return JSON.stringify([thread, kind, id]);
+}
+
+function columnsOf(keys: readonly Key[]): [string[], string[], string[]] {
+  return [keys.map(({ thread }) => thread), keys.map(({ kind }) => kind), keys.map(({ id }) => id)];
+}
+
+function decodeValue(text: string): JsonObject {
+  return parseStored(decodeText(text)) as JsonObject;
+}

@@ -1,0 +1,151 @@
+import { CountersignError } from "@countersign/core";
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { openReadOnlyDatabase } from "@countersign/receipts/sqlite";
+import type { Clock } from "../../base/ports.js";
+import "../../thread/errors.js";
+import { LOOKS } from "../../thread/forget-old.js";
+import type { ThreadLedger } from "../../thread/ledger.js";
+import { parseStored } from "../../thread/stored-value.js";
+import { encodeText } from "../../thread/text.js";
+import type { LedgerAnswer, LedgerCall } from "./messages.js";
+import { decodeRows, LedgerDatabase } from "./service.js";
+import type { ClaimAnswer } from "./service.js";
+
+/** Options of {@link openSqliteLedger}. */
+export type SqliteLedgerOptions = {
+  readonly directory: string;
+  readonly clock: Clock;
+  /** The compiled worker; run from source, without one, the database shares this thread. */
+  readonly workerFile?: URL;
+};
+
+type Ask = (method: LedgerCall["method"], ...parameters: unknown[]) => Promise<unknown>;
+
+/** Opens the ledger beside the receipts, in a thread of its own: no commit ever holds up a stream. */
+export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<ThreadLedger> {
+  const { directory, clock } = options;
+  // Who asked for what, and what was approved, is in it; its files are made with the rights of any file.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, "ledger.sqlite");
+  const workerFile = options.workerFile ?? new URL("./worker.js", import.meta.url);
+  const hasWorker = existsSync(fileURLToPath(workerFile));
+  const { ask, end } = hasWorker ? await startThread(workerFile, file) : await openHere(file);
+  let closing: Promise<void> | undefined;
+  const answer = async <Value>(...call: Parameters<Ask>): Promise<Value> => {
+    if (closing !== undefined) throw unavailable("the ledger is closed");
+    return (await ask(...call)) as Value;
+  };
+  return {
+    write: (thread, rows, removed = []) => answer("write", thread, rows, removed, clock.now()),
+    claim: async (claims, reading) => {
+      const claimed = await answer<ClaimAnswer>("claim", claims, reading, clock.now());
+      return { known: claimed.known, rows: decodeRows(claimed.rows) };
+    },
+    forget: async (before) => {
+      let all = 0;
+      for (;;) {
+        const count = await answer<number>("forget", before);
+        all += count;
+        if (count === 0) return all;
+      }
+    },
+    close: () =>
+      (closing ??= (async () => {
+        await ask("close").catch(() => undefined);
+        await end();
+      })()),
+  };
+}
+
+/** Whether a gateway ever opened the ledger of this folder to the end of its start; makes nothing. */
+export async function wasSqliteLedgerUsed(directory: string): Promise<boolean> {
+  const file = join(directory, "ledger.sqlite");
+  if (!existsSync(file)) return false;
+  const database = await openReadOnlyDatabase(file);
+  try {
+    const tables = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'facts'");
+    if (tables.get() === undefined) return false;
+    const rows = database.prepare("SELECT kind, value FROM facts WHERE thread = ?");
+    const looks = rows.all(encodeText(LOOKS));
+    for (const { value } of looks) parseStored(String(value));
+    return looks.some(({ kind }) => kind === "look");
+  } finally {
+    database.close();
+  }
+}
+
+function unavailable(why: string): CountersignError<"ERR_LEDGER_UNAVAILABLE"> {
+  return new CountersignError("ERR_LEDGER_UNAVAILABLE", `the thread ledger failed: ${why}`, {});
+}
+
+async function openHere(file: string): Promise<{ ask: Ask; end(): Promise<void> }> {
+  const database = await LedgerDatabase.open(file);
+  return {
+    ask: async (method, ...parameters) => {
+      const run = database[method].bind(database) as (...values: unknown[]) => unknown;
+      try {
+        return run(...parameters);
+      } catch (error) {
+        throw unavailable(error instanceof Error ? error.message : "unknown failure");
+      }
+    },
+    end: async () => {},
+  };
+}
+
+type Call = { resolve(value: unknown): void; reject(error: Error): void };
+
+/** A thread that dies rejects what it was asked, and the next question starts another. */
+async function startThread(
+  workerFile: URL,
+  file: string,
+): Promise<{ ask: Ask; end(): Promise<void> }> {
+  const calls = new Map<number, Call>();
+  let next = 1;
+  let running: Promise<Worker> | undefined;
+  const start = (): Promise<Worker> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(workerFile, { workerData: { file } });
+      const died = (): void => {
+        running = undefined;
+        const error = unavailable("its thread ended");
+        reject(error);
+        for (const call of calls.values()) call.reject(error);
+        calls.clear();
+      };
+      worker.on("error", died);
+      worker.on("exit", died);
+      worker.on("message", (answer: LedgerAnswer) => {
+        if (answer.id === 0) {
+          worker.unref();
+          resolve(worker);
+          return;
+        }
+        const call = calls.get(answer.id);
+        calls.delete(answer.id);
+        if (calls.size === 0) worker.unref();
+        if ("failure" in answer) call?.reject(unavailable(answer.failure));
+        else call?.resolve(answer.value);
+      });
+    });
+  const ask: Ask = async (method, ...parameters) => {
+    const worker = await (running ??= start());
+    return new Promise((resolve, reject) => {
+      const id = next++;
+      calls.set(id, { resolve, reject });
+      worker.ref();
+      worker.postMessage({ id, method, parameters } satisfies LedgerCall);
+    });
+  };
+  await (running = start());
+  return {
+    ask,
+    end: async () => {
+      await (await running)?.terminate();
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { JsonObject } from "@countersign/core";
+import { openDatabase } from "@countersign/receipts/sqlite";
+import type { Database, Statement } from "@countersign/receipts/sqlite";
+import type { Claimed, LedgerClaim, LedgerKind, LedgerName, LedgerRow } from "../../thread/ledger.js";
+import { parseStored } from "../../thread/stored-value.js";
+import { decodeText, encodeText } from "../../thread/text.js";
+
+// NORMAL in WAL mode: a commit survives the end of the process, and a loss of power at worst the last
+// commits, never the file. What is lost that way is refused later; nothing that was not delivered passes.
+// 16 MB between two checkpoints: each of them flushes the medium three times, and the receipts wait behind it.
+const SCHEMA = `
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA busy_timeout = 5000;
+PRAGMA wal_autocheckpoint = 4000;
+CREATE TABLE IF NOT EXISTS threads (thread TEXT PRIMARY KEY, written_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS threads_by_age ON threads (written_at);
+CREATE TABLE IF NOT EXISTS facts (
+  thread TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL,
+  PRIMARY KEY (thread, kind, id)
+) WITHOUT ROWID;
+`;
+
+/** The rows that were read, on the side that asked for them. */
+export function decodeRows(text: string): LedgerRow[] {
+  return (parseStored(text) as [LedgerKind, string, JsonObject][]).map(([kind, id, value]) => ({
+    kind,
+    id: decodeText(id),
+    value,
+  }));
+}
+
+/** What became of claims, with the rows that were read as JSON. */
+export type ClaimAnswer = Pick<Claimed, "known"> & { readonly rows: string };
+
+/** Threads forgotten in one transaction, so that forgetting never keeps writers waiting. */
+const FORGET_AT_ONCE = 200;
+
+/** The database itself; synchronous, so it belongs into a thread of its own. */
+export class LedgerDatabase {
+  readonly #database: Database;
+  readonly #touch: Statement;
+  readonly #put: Statement;
+  readonly #remove: Statement;
+  readonly #read: Statement;
+  readonly #find: Statement;
+
+  private constructor(database: Database) {
+    this.#database = database;
+    this.#touch = database.prepare(
+      `INSERT INTO threads VALUES (?, ?)
+       ON CONFLICT DO UPDATE SET written_at = max(written_at, excluded.written_at)`,
+    );
+    this.#put = database.prepare(
+      "INSERT INTO facts VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+    );
+    this.#remove = database.prepare("DELETE FROM facts WHERE thread = ? AND kind = ? AND id = ?");
+    // One text for all rows: handing 2,000 objects from thread to thread took longer than reading them.
+    this.#read = database.prepare(
+      `SELECT '[' || coalesce(group_concat('["' || kind || '",' || json_quote(id) || ',' || value || ']'), '')
+       || ']' AS rows FROM facts WHERE thread = ? AND kind <> 'run'`,
+    );
+    this.#find = database.prepare(
+      "SELECT value FROM facts WHERE thread = ? AND kind = ? AND id = ?",
+    );
+  }
+
+  static async open(file: string): Promise<LedgerDatabase> {
+    const database = await openDatabase(file);
+    database.exec(SCHEMA);
+    return new LedgerDatabase(database);
+  }
+
+  /** The rows of a thread as JSON; see {@link decodeRows}. */
+  #rowsOf(thread: string): string {
+    return this.#read.get(encodeText(thread))?.["rows"] as string;
+  }
+
+  write(
+    thread: string,
+    rows: readonly LedgerRow[],
+    removed: readonly LedgerName[],
+    now: number,
+  ): void {
+    this.#transaction(() => {
+      const key = encodeText(thread);
+      this.#touch.run(key, now);
+      for (const { kind, id } of removed) this.#remove.run(key, kind, encodeText(id));
+      for (const { kind, id, value } of rows) {
+        this.#put.run(key, kind, encodeText(id), JSON.stringify(value));
+      }
+    });
+  }
+
+  claim(claims: readonly LedgerClaim[], reading: string | undefined, now: number): ClaimAnswer {
+    let answer: ClaimAnswer = { known: [], rows: "[]" };
+    this.#transaction(() => {
+      const rows = reading === undefined ? "[]" : this.#rowsOf(reading);
+      answer = { known: claims.map((claim) => this.#claim(claim, now)), rows };
+    });
+    return answer;
+  }
+
+  #claim({ thread, row, isQuestion }: LedgerClaim, now: number): JsonObject | undefined {
+    const key = encodeText(thread);
+    const id = encodeText(row.id);
+    const found = this.#find.get(key, row.kind, id);
+    if (found !== undefined) return parseStored(found["value"] as string) as JsonObject;
+    if (isQuestion === true) return undefined;
+    this.#touch.run(key, now);
+    this.#put.run(key, row.kind, id, JSON.stringify(row.value));
+    return undefined;
+  }
+
+  forget(before: number): number {
+    const old = this.#database
+      .prepare("SELECT thread FROM threads WHERE written_at < ? LIMIT ?")
+      .all(before, FORGET_AT_ONCE);
+    this.#transaction(() => {
+      for (const { thread } of old) {
+        this.#database.prepare("DELETE FROM facts WHERE thread = ?").run(thread as string);
+        this.#database.prepare("DELETE FROM threads WHERE thread = ?").run(thread as string);
+      }
+    });
+    return old.length;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #transaction(work: () => void): void {
+    // IMMEDIATE: a claim that reads first must not find out at its write that another was faster.
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      work();
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}

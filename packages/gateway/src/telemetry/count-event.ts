@@ -1,0 +1,32 @@
+import type { Permit } from "@countersign/policy";
+import { ruleOfRefusal } from "../outbound/decide/structure.js";
+import type { InboundRequest } from "../inbound/request.js";
+import type { Passage } from "../event/event-context.js";
+import type { Telemetry } from "./telemetry.js";
+
+/** Adds one recorded passage to the counters: one look-up and one addition. */
+export function countPassage(telemetry: Telemetry, agent: string, passage: Passage): void {
+  const { decision, refused, facts } = passage;
+  const kind = facts?.classification ?? "malformed";
+  if (refused !== undefined || decision === undefined) {
+    telemetry.blocked.add(ruleOfRefusal(refused ?? ""), kind);
+  } else if (decision.allow) {
+    telemetry.forwarded.add(agent, kind);
+    countRules(telemetry, decision, kind);
+  } else {
+    telemetry.blocked.add(decision.rule, kind);
+  }
+}
+
+/** Adds what was only noted about a request that may pass: whoever observes wants to know what enforcing would refuse. */
+export function countObserved(telemetry: Telemetry, { decision, facts }: InboundRequest): void {
+  if (decision?.allow !== true || decision.observed === undefined) return;
+  countRules(telemetry, decision, facts?.classification ?? "malformed");
+}
+
+/** Each rule that would have blocked counts once, since each has to be settled before enforcing. */
+function countRules(telemetry: Telemetry, { observed, further }: Permit, kind: string): void {
+  if (observed === undefined) return;
+  telemetry.observed.add(observed.rule, kind);
+  if (further !== undefined) for (const rule of further) telemetry.observed.add(rule, kind);
+}

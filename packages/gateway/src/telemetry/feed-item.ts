@@ -1,0 +1,121 @@
+import type { Classification, Decision, EventFacts, Target } from "@countersign/policy";
+import type { InboundRequest } from "../inbound/request.js";
+import type { Passage } from "../event/event-context.js";
+import type { Run } from "../event/run.js";
+
+/** One decision as the live feed shows it; never a payload. */
+export type FeedItem = {
+  seq: number;
+  receipt_id: string;
+  /** The AG-UI event type; of a browser's request, `RUN_AGENT_INPUT` or `CLIENT_MESSAGE`. */
+  type: string;
+  direction: "outbound" | "inbound";
+  agent_id: string;
+  session_id: string;
+  thread_id: string;
+  run_id: string;
+  event_type: string;
+  classification: Classification;
+  target?: Target;
+  allowed: boolean;
+  mode: "observe" | "enforce";
+  rule?: string;
+  /** Other rules that would have blocked it as well. */
+  further_rules?: readonly string[];
+  denial_reason?: string;
+  received_at: number;
+  forwarded: number;
+  blocked: number;
+};
+
+/** What the feed tells about a recorded passage. Member by member and never by spreading: see `createPassage`. */
+export function feedItemOf(run: Run, passage: Passage): FeedItem | undefined {
+  const { event, facts, decision, receiptId, seq, refused } = passage;
+  if (receiptId === undefined || seq === undefined) return undefined;
+  if (refused !== undefined) return malformedItem(run, passage.receivedAt, seq, receiptId, refused);
+  if (event === undefined || facts === undefined || decision === undefined) return undefined;
+  const item: FeedItem = {
+    agent_id: run.agent,
+    session_id: run.sessionId,
+    thread_id: run.threadId,
+    run_id: run.runId,
+    mode: run.policy.mode,
+    forwarded: run.counters.forwarded,
+    blocked: run.counters.blocked,
+    seq,
+    receipt_id: receiptId,
+    type: event.type,
+    direction: facts.direction,
+    event_type: facts.customName ?? facts.eventType,
+    classification: facts.classification,
+    allowed: decision.allow,
+    received_at: passage.receivedAt,
+  };
+  return completed(item, facts, decision);
+}
+
+/** With what not every decision has: a target, and the rule that speaks or would speak against it. */
+function completed(item: FeedItem, facts: EventFacts, decision: Decision): FeedItem {
+  if (facts.target !== undefined) item.target = facts.target;
+  const denial = decision.allow ? decision.observed : decision;
+  if (denial !== undefined) {
+    item.rule = denial.rule;
+    item.denial_reason = denial.reason;
+  }
+  if (decision.allow && decision.further !== undefined) item.further_rules = decision.further;
+  return item;
+}
+
+/** What the feed tells about a browser's request that is on record. */
+export function inboundItemOf(request: InboundRequest): FeedItem {
+  const { facts, decision, receiptId, seq, input } = request;
+  if (!facts || !decision || receiptId === undefined || seq === undefined) {
+    throw new TypeError("a request is shown after it was recorded");
+  }
+  const item: FeedItem = {
+    agent_id: request.agent,
+    session_id: request.sessionId,
+    // A message on a socket belongs to whatever run is open there.
+    thread_id: input?.threadId ?? "",
+    run_id: input?.runId ?? "",
+    mode: request.policy.mode,
+    forwarded: 0,
+    blocked: 0,
+    seq,
+    receipt_id: receiptId,
+    type: request.kind === "input" ? "RUN_AGENT_INPUT" : "CLIENT_MESSAGE",
+    direction: facts.direction,
+    event_type: facts.customName ?? facts.eventType,
+    classification: facts.classification,
+    allowed: decision.allow,
+    received_at: request.receivedAt,
+  };
+  return completed(item, facts, decision);
+}
+
+function malformedItem(
+  run: Run,
+  receivedAt: number,
+  seq: number,
+  receiptId: string,
+  code: string,
+): FeedItem {
+  return {
+    agent_id: run.agent,
+    session_id: run.sessionId,
+    thread_id: run.threadId,
+    run_id: run.runId,
+    mode: run.policy.mode,
+    forwarded: run.counters.forwarded,
+    blocked: run.counters.blocked,
+    seq,
+    receipt_id: receiptId,
+    type: "MALFORMED",
+    direction: "outbound",
+    event_type: "malformed",
+    classification: "mutate",
+    allowed: false,
+    denial_reason: `invalid event: ${code}`,
+    received_at: receivedAt,
+  };
+}
