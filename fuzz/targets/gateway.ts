@@ -19,15 +19,18 @@ import { clientDialectOf } from "../../packages/gateway/src/http/client-dialect.
 import { bearerOf, socketTokenOf } from "../../packages/gateway/src/http/credentials.js";
 import { isAllowedOrigin, isOwnName } from "../../packages/gateway/src/http/origin.js";
 import { routeRequest, routeSocket } from "../../packages/gateway/src/http/path.js";
-import { receiptQuestionOf } from "../../packages/gateway/src/http/receipt-request.js";
+import { receiptRequestOf } from "../../packages/gateway/src/http/receipt-request.js";
 import { requestUrl } from "../../packages/gateway/src/http/request-url.js";
 import { sessionOf } from "../../packages/gateway/src/http/session-id.js";
 import { readFrame } from "../../packages/gateway/src/http/socket/socket-frame.js";
 import { tokenOf } from "../../packages/gateway/src/http/socket/socket-greeting.js";
 import { placeOf as placeOfRequest } from "../../packages/gateway/src/http/resume/resume-stream.js";
-import type { HttpQuestion } from "../../packages/gateway/src/http/run-route.js";
+import type { HttpRequest } from "../../packages/gateway/src/http/exchange.js";
 import { readPlace } from "../../packages/gateway/src/http/resume/resume-request.js";
-import { readQuestion, writeQuestion } from "../../packages/gateway/src/cluster/relay-request.js";
+import {
+  readRelayRequest,
+  writeRelayRequest,
+} from "../../packages/gateway/src/cluster/relay-request.js";
 import {
   formatTraceparent,
   parseTraceparent,
@@ -58,7 +61,7 @@ const SEAL = createTicketSeal(new Uint8Array(32).fill(5));
 const TICKET = SEAL.seal({ grant: { way: "w", principal: "alice" }, purpose: "p", expiresAt: NOW });
 const LIMITS = resolveLimits({});
 const NETWORKS = createNetworks(["10.0.0.0/8", "fd00::/8"]);
-const QUESTION = writeQuestion({
+const QUESTION = writeRelayRequest({
   lastEventId: `${"a".repeat(22)}.1`,
   agent: "agent",
   holder: { principal: "alice" },
@@ -82,7 +85,7 @@ function signJwt(claims: object): string {
 }
 
 /** A request line and header lines, as a request of Node has them after its own parser. */
-function requestOf(text: string): { request: HttpQuestion; target: string } {
+function requestOf(text: string): { request: HttpRequest; target: string } {
   const [first = "", ...lines] = text.split("\n");
   const headers: Record<string, string> = {};
   const rawHeaders: string[] = [];
@@ -96,7 +99,7 @@ function requestOf(text: string): { request: HttpQuestion; target: string } {
   }
   const [method = "GET", ...rest] = first.split(" ");
   const request = { method, headers, rawHeaders, url: rest.join(" ") };
-  return { request: request as unknown as HttpQuestion, target: rest.join(" ") };
+  return { request: request as unknown as HttpRequest, target: rest.join(" ") };
 }
 
 /** Whether a text is one that its reader may find again in a header or a log without harm. */
@@ -156,7 +159,7 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
         if (session.ok && session.value !== undefined) {
           hold(/^[\w.:@-]{1,256}$/u.test(session.value), "a session is a plain name");
         }
-        attempt(() => receiptQuestionOf(request, url));
+        attempt(() => receiptRequestOf(request, url));
         clientDialectOf(request, url);
       }
       for (const tokenIn of [bearerOf, socketTokenOf]) {
@@ -264,10 +267,10 @@ export const GATEWAY_TARGETS: readonly FuzzTarget[] = [
     dictionary: ['"holder":{"ticket":"', '"holder":null', '"agent":', '"returnsForever":'],
     seeds: [QUESTION, QUESTION.replace("principal", "ticket"), "null", "[]"],
     run(input) {
-      const question = attempt(() => readQuestion(input));
+      const question = attempt(() => readRelayRequest(input));
       if (!question.ok || question.value === undefined) return;
-      const written = new TextEncoder().encode(writeQuestion(question.value));
-      holdEqual(readQuestion(written), question.value, "a question survives");
+      const written = new TextEncoder().encode(writeRelayRequest(question.value));
+      holdEqual(readRelayRequest(written), question.value, "a question survives");
     },
   },
   {

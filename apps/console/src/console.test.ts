@@ -96,7 +96,7 @@ test.skipIf(hasNoBrowser)(
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await dialog.getByRole("button", { name: "Stop the run" }).click();
     await page.locator(".badge", { hasText: "stopped" }).waitFor();
-    expect(opened.served.running.gateway.surroundings.sessions.openRuns()).toEqual([]);
+    expect(opened.served.running.gateway.context.sessions.openRuns()).toEqual([]);
     expect(opened.pageErrors).toEqual([]);
     await page.context().close();
   },

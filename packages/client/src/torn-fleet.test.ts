@@ -49,10 +49,7 @@ afterEach(async () => {
 const transport = () => postSse({ url: `${line.url}/agents/support?reconnect=1`, resume: "post" });
 const asked = (): number => gateways.reduce((sum, { agent }) => sum + agent.requests.length, 0);
 const relayed = (): number =>
-  gateways.reduce(
-    (sum, { gateway }) => sum + gateway.surroundings.telemetry.relays.results.total,
-    0,
-  );
+  gateways.reduce((sum, { gateway }) => sum + gateway.context.telemetry.relays.results.total, 0);
 
 test("over three gateways and a line that tears, each time to another of them, a conversation arrives whole and the agent was asked once", async () => {
   const store = createAgentStore({

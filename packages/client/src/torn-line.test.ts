@@ -89,5 +89,5 @@ test("an official client that aborts stops the agent, which would otherwise wait
   official.abortRun();
   await ended;
   await expect.poll(() => agent.requests[0]?.signal.aborted).toBe(true);
-  expect(gateway.surroundings.sessions.openRuns()).toHaveLength(0);
+  expect(gateway.context.sessions.openRuns()).toHaveLength(0);
 });

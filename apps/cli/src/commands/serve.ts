@@ -104,7 +104,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   greet(running, config, journal);
   hangups.follow(() => void running.reloadPolicy("signal"));
   const hasten = await leave;
-  journal.info({ open: running.gateway.surroundings.sessions.openRuns().length }, "stopping");
+  journal.info({ open: running.gateway.context.sessions.openRuns().length }, "stopping");
   const { stopped } = await running.drain(hasten);
   journal.info({ stopped }, "stopped");
   // A write that waits for a reader keeps the process alive for as long as the reader likes.

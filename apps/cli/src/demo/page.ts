@@ -67,7 +67,7 @@ async function serveFile(name: string, response: ServerResponse): Promise<void> 
 function serveFeed(gateway: Gateway, response: ServerResponse): void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   response.flushHeaders();
-  const stop = gateway.surroundings.feed.listen((item) => {
+  const stop = gateway.context.feed.listen((item) => {
     response.write(encodeSse(JSON.stringify(item)));
   });
   response.on("close", stop);

@@ -82,7 +82,7 @@ async function openDemo(
       notBefore: now,
       expiresAt: now + SESSION_SECONDS,
     });
-    running.gateway.surroundings.sessions.addToken(session, { token });
+    running.gateway.context.sessions.addToken(session, { token });
     return { guarded: `${running.dataUrl}/agents/support?session=${session}`, direct: agentUrl };
   });
   page.on("request", servePage);

@@ -43,7 +43,7 @@ export async function startBehindGateway(
       const now = Math.floor(Date.now() / 1000);
       const times = { notBefore: now, expiresAt: now + 600 };
       const { token } = await running.tokens.issue({ agent: "main", scopes: ["ui:*:*"], ...times });
-      running.gateway.surroundings.sessions.addToken("red", { token });
+      running.gateway.context.sessions.addToken("red", { token });
     },
     async stop() {
       await running.close();

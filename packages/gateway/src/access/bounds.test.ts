@@ -2,7 +2,7 @@ import { createFakeClock } from "@countersign/testkit";
 import { expect, test, vi } from "vitest";
 import { createAccess, OPEN_ACCESS } from "./access.js";
 import type { Grant } from "./access.js";
-import { FailedTries } from "./failed-attempts.js";
+import { FailedAttempts } from "./failed-attempts.js";
 import { createLeases } from "./leases.js";
 import { ANONYMOUS } from "./principal.js";
 import { RunSlots } from "./run-slots.js";
@@ -59,7 +59,7 @@ test("what stands on a ground that cannot be looked at ends, and one that cannot
 
 test("wrong tries are bounded by the minute", () => {
   const clock = createFakeClock();
-  const tries = new FailedTries(clock, 2);
+  const tries = new FailedAttempts(clock, 2);
   expect([tries.isTooMany(), tries.isTooMany(), tries.isTooMany()]).toEqual([false, false, true]);
   clock.advance(60_000);
   expect(tries.isTooMany()).toBe(false);

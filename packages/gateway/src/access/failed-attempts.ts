@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 /**
  * Bounds wrong tries. The right answer always passes: otherwise a stranger could lock the operator out.
  */
-export class FailedTries {
+export class FailedAttempts {
   #since = Number.NEGATIVE_INFINITY;
   #count = 0;
   readonly #clock: Clock;

@@ -7,4 +7,9 @@ export type Journal = {
 };
 
 /** Tells nobody. */
-export const SILENT: Journal = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+export const SILENT_JOURNAL: Journal = {
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+};

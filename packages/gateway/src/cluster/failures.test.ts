@@ -111,10 +111,10 @@ test("a gateway that is not there, says nothing, or has another key is 503, and 
   at(await listen(certified));
   expect(await codeOf(lost)).toEqual(UNREACHABLE);
   expect(opened).toBe(0);
-  expect([...lost.second.gateway.surroundings.telemetry.relays.results.entries()]).toEqual([
+  expect([...lost.second.gateway.context.telemetry.relays.results.entries()]).toEqual([
     ["failed", "", 4],
   ]);
-  expect(lost.second.gateway.surroundings.telemetry.relays.open).toBe(0);
+  expect(lost.second.gateway.context.telemetry.relays.open).toBe(0);
   lost.addresses.set(lost.firstTag, home as { host: string; port: number });
   const back = await comeBack(lost.second, lost.last);
   talker.upTo(3);
@@ -129,7 +129,7 @@ test("so many streams are passed on at once; the one that is too many is 503", a
   expect(passed.status).toBe(200);
   expect(await codeOf(lost)).toEqual([503, "ERR_STREAM_RELAYS", "string", "5"]);
   passed.tear();
-  await expect.poll(() => lost.second.gateway.surroundings.telemetry.relays.open).toBe(0);
+  await expect.poll(() => lost.second.gateway.context.telemetry.relays.open).toBe(0);
   const again = await comeBack(lost.second, lost.last);
   expect(again.status).toBe(200);
   again.tear();
@@ -147,10 +147,10 @@ test("a client that gives up while another gateway is asked leaves nothing open"
     body: JSON.stringify(INPUT),
   });
   await expect(asked).rejects.toThrow();
-  const { relays } = lost.second.gateway.surroundings.telemetry;
+  const { relays } = lost.second.gateway.context.telemetry;
   await expect.poll(() => relays.open).toBe(0);
   expect(relays.results.total).toBe(0);
-  expect(lost.second.gateway.surroundings.telemetry.refusals.total).toBe(0);
+  expect(lost.second.gateway.context.telemetry.refusals.total).toBe(0);
 });
 
 test("a gateway that closes lets go of the streams of others, which go on elsewhere", async () => {

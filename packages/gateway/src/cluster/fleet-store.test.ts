@@ -3,7 +3,7 @@ import type { RunningPostgres } from "@countersign/testkit";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Sessions } from "../sessions/sessions.js";
-import { SILENT } from "../base/journal.js";
+import { SILENT_JOURNAL } from "../base/journal.js";
 import { OpenRunHandle } from "../runs/open-run-handle.js";
 import { Fleet } from "./fleet.js";
 import { openFleetStore } from "./fleet-store.js";
@@ -78,7 +78,7 @@ test("orders are read in their order, answered by whoever obeys, and removed aft
 
 test("a gateway that says nothing is told to whoever asked, unless another had the run", async () => {
   const [first, dead] = [await open("a", "silent"), await open("b", "silent")];
-  const fleet = new Fleet(first, SILENT, new Uint8Array(32));
+  const fleet = new Fleet(first, SILENT_JOURNAL, new Uint8Array(32));
   await fleet.start(new Sessions({ now: () => 1 }), "a", () => ({}));
   // It is there, and does not look.
   await dead.beat({ facts: {}, changed: [], gone: [] });
@@ -99,7 +99,7 @@ test("a token handed over is in no row, reaches every gateway that is alive, and
     names.map(async (name, index) => {
       const sessions = new Sessions({ now: () => 1 });
       const sealKey = index === 2 ? new Uint8Array(32) : key;
-      const fleet = new Fleet(await open(name, "tokens"), SILENT, sealKey);
+      const fleet = new Fleet(await open(name, "tokens"), SILENT_JOURNAL, sealKey);
       return { fleet, sessions, name };
     }),
   );
@@ -132,7 +132,7 @@ const HANDED = { token: "a token", principal: "key:alice" };
 /** Runs one gateway of a log, with the sessions it starts with. */
 async function startFleet(log: string, name: string, fill = 1) {
   const sessions = new Sessions({ now: () => 5_000_000_000_000 });
-  const fleet = new Fleet(await open(name, log), SILENT, new Uint8Array(32).fill(fill));
+  const fleet = new Fleet(await open(name, log), SILENT_JOURNAL, new Uint8Array(32).fill(fill));
   await fleet.start(sessions, name, () => ({}));
   return { fleet, sessions };
 }
@@ -183,7 +183,7 @@ test("a session that has all tokens that are kept for it stays where it is, anot
   for (const token of ["one", "two"]) sessions.addToken("known", { token });
   for (const token of ["two", "three"]) sessions.addToken("behind", { token });
   sessions.open("used");
-  const fleet = new Fleet(await open("b", "known"), SILENT, new Uint8Array(32).fill(1));
+  const fleet = new Fleet(await open("b", "known"), SILENT_JOURNAL, new Uint8Array(32).fill(1));
   await fleet.start(sessions, "b", () => ({}));
   expect(sessions.list().map(({ id }) => id)).toEqual(["behind", "used", "known"]);
   expect(sessions.find("behind")?.tokens).toEqual([
@@ -229,7 +229,7 @@ test("a gateway that heard nothing while a token was handed over knows it when i
       ordersAfter: (serial) =>
         isCut ? Promise.reject(new Error("cut")) : store.ordersAfter(serial),
     },
-    SILENT,
+    SILENT_JOURNAL,
     new Uint8Array(32).fill(1),
   );
   await fleet.start(sessions, "b", () => ({}));
@@ -264,7 +264,7 @@ test("a gateway that obeys when nobody waits any more signs for the run that it 
   let isStalled = false;
   const fleet = new Fleet(
     { ...store, ordersAfter: async (serial) => (isStalled ? [] : store.ordersAfter(serial)) },
-    SILENT,
+    SILENT_JOURNAL,
     new Uint8Array(32).fill(1),
   );
   fleet.signWith(async (operator, stopped) => {

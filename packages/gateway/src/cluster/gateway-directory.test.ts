@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { expect, test } from "vitest";
 import { createAddressSeal } from "./sealed-address.js";
 import { tagOf } from "./stream-names.js";
-import { Whereabouts } from "./gateway-directory.js";
+import { GatewayDirectory } from "./gateway-directory.js";
 
 const seal = createAddressSeal(new Uint8Array(32).fill(3));
 const ADDRESS = { host: "10.0.0.7", port: 8082 };
@@ -18,57 +18,57 @@ test("only the address that a gateway sealed for its own name is an address", as
     { id: "e-5", facts: { relay: { ...ADDRESS } } },
     { id: "f-6", facts: {} },
   ];
-  const whereabouts = new Whereabouts(async () => rows, seal);
-  expect(await whereabouts.find(tagOf("a-1"))).toMatchObject({ id: "a-1", address: ADDRESS });
+  const directory = new GatewayDirectory(async () => rows, seal);
+  expect(await directory.find(tagOf("a-1"))).toMatchObject({ id: "a-1", address: ADDRESS });
   for (const { id } of rows.slice(1)) {
-    expect(await whereabouts.find(tagOf(id)), id).toBeUndefined();
+    expect(await directory.find(tagOf(id)), id).toBeUndefined();
   }
 });
 
 test("many who come back at once ask one question, and what is known is not asked for again", async () => {
   let questions = 0;
-  const whereabouts = new Whereabouts(async () => {
+  const directory = new GatewayDirectory(async () => {
     questions += 1;
     await new Promise((resolve) => setTimeout(resolve, 10));
     return [{ id: "a-1", facts: { relay: seal.seal("a-1", ADDRESS) } }];
   }, seal);
   const tag = tagOf("a-1");
-  const found = await Promise.all(Array.from({ length: 100 }, () => whereabouts.find(tag)));
+  const found = await Promise.all(Array.from({ length: 100 }, () => directory.find(tag)));
   expect(found.every((one) => one?.id === "a-1")).toBe(true);
-  await whereabouts.find(tag);
+  await directory.find(tag);
   expect(questions).toBe(1);
   // One that is not known may have begun since.
-  expect(await whereabouts.find(tagOf("b-2"))).toBeUndefined();
+  expect(await directory.find(tagOf("b-2"))).toBeUndefined();
   expect(questions).toBe(2);
 });
 
 test("one that is no longer listed is remembered as that, and looked for each time", async () => {
   let members = [{ id: "a-1", facts: { relay: seal.seal("a-1", ADDRESS) } }];
   let questions = 0;
-  const whereabouts = new Whereabouts(async () => {
+  const directory = new GatewayDirectory(async () => {
     questions += 1;
     return members;
   }, seal);
   const tag = tagOf("a-1");
-  expect(await whereabouts.find(tag)).toMatchObject({ isListed: true });
+  expect(await directory.find(tag)).toMatchObject({ isListed: true });
   const listed = members;
   members = [];
   // Somebody unknown has the list read again.
-  await whereabouts.find(tagOf("b-2"));
-  expect(await whereabouts.find(tag)).toMatchObject({ address: ADDRESS, isListed: false });
+  await directory.find(tagOf("b-2"));
+  expect(await directory.find(tag)).toMatchObject({ address: ADDRESS, isListed: false });
   members = listed;
-  expect(await whereabouts.find(tag)).toMatchObject({ isListed: true });
+  expect(await directory.find(tag)).toMatchObject({ isListed: true });
   expect(questions).toBe(4);
 });
 
 test("while the database is away a gateway is where it was, and one that was not known cannot be told of", async () => {
   let isAway = false;
-  const whereabouts = new Whereabouts(async () => {
+  const directory = new GatewayDirectory(async () => {
     if (isAway) throw new Error("away");
     return [{ id: "a-1", facts: { relay: seal.seal("a-1", ADDRESS) } }];
   }, seal);
-  await whereabouts.find(tagOf("a-1"));
+  await directory.find(tagOf("a-1"));
   isAway = true;
-  await expect(whereabouts.find(tagOf("b-2"))).rejects.toThrow("away");
-  expect(await whereabouts.find(tagOf("a-1"))).toMatchObject({ id: "a-1" });
+  await expect(directory.find(tagOf("b-2"))).rejects.toThrow("away");
+  expect(await directory.find(tagOf("a-1"))).toMatchObject({ id: "a-1" });
 });

@@ -10,7 +10,7 @@ export type FoundGateway = {
   readonly isListed: boolean;
 };
 
-type Known = FoundGateway & { readonly seenAt: number };
+type DeliveredState = FoundGateway & { readonly seenAt: number };
 
 /** Milliseconds for which a gateway is taken to be where it was. */
 const FRESH_MS = 5000;
@@ -21,10 +21,10 @@ const FRESH_MS = 5000;
 const KEEP_MS = 30_000;
 
 /** Finds other gateways by the tag in the names of their streams. */
-export class Whereabouts {
+export class GatewayDirectory {
   readonly #members: () => Promise<readonly FleetMember[]>;
   readonly #seal: AddressSeal;
-  #known = new Map<string, Known>();
+  #known = new Map<string, DeliveredState>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export class Whereabouts {
   async #read(): Promise<void> {
     const members = await this.#members();
     const now = performance.now();
-    const known = new Map<string, Known>();
+    const known = new Map<string, DeliveredState>();
     for (const [tag, before] of this.#known) {
       if (now - before.seenAt < KEEP_MS) known.set(tag, { ...before, isListed: false });
     }

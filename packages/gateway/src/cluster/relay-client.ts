@@ -1,9 +1,9 @@
 import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
-import type { ComingBack } from "../http/resume/resume-request.js";
+import type { ResumeRequest } from "../http/resume/resume-request.js";
 import type { Signal } from "../base/signal.js";
 import { openLink } from "./relay-link.js";
-import { RELAY_PATH, writeQuestion } from "./relay-request.js";
+import { RELAY_PATH, writeRelayRequest } from "./relay-request.js";
 import type { RelayAddress } from "./sealed-address.js";
 
 /** Milliseconds until the other gateway must have proved that it has the key. */
@@ -12,7 +12,7 @@ const CONNECT_MS = 2000;
 const ANSWER_MS = 5000;
 
 /** How one gateway asks another. */
-export type Asking = {
+export type StreamRequest = {
   readonly key: Uint8Array;
   /** Milliseconds after which a link that says nothing is taken for dead. */
   readonly idleMs: number;
@@ -21,10 +21,10 @@ export type Asking = {
 };
 
 /** Asks another gateway for a stream; resolves with the head of its answer, whatever that says. */
-export function askForStream(
+export function requestStream(
   address: RelayAddress,
-  back: ComingBack,
-  { key, idleMs, gone }: Asking,
+  back: ResumeRequest,
+  { key, idleMs, gone }: StreamRequest,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const link = openLink(address, key);
@@ -56,6 +56,6 @@ export function askForStream(
       answer.on("error", () => undefined);
       resolve(answer);
     });
-    asked.end(writeQuestion(back));
+    asked.end(writeRelayRequest(back));
   });
 }

@@ -1,16 +1,16 @@
 import { createServer } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Door } from "../http/access-control.js";
+import type { AccessControl } from "../http/access-control.js";
 import { signalOfClose } from "../http/http-sink.js";
 import { closeListener } from "../http/close-listener.js";
 import type { ClosableListener } from "../http/close-listener.js";
 import { receiveBody } from "../http/receive-body.js";
 import { timersOf } from "../http/server.js";
-import { goOn } from "../http/resume/attach.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import { attach } from "../http/resume/attach.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import { linkServerOptions } from "./relay-link.js";
-import { MAX_QUESTION_BYTES, readQuestion, RELAY_PATH } from "./relay-request.js";
+import { MAX_RELAY_REQUEST_BYTES, readRelayRequest, RELAY_PATH } from "./relay-request.js";
 
 /** Milliseconds in which another gateway must have proved that it has the key, and asked. */
 const PATIENCE_MS = 5000;
@@ -20,18 +20,18 @@ const PATIENCE_MS = 5000;
  * about who wants to go on is believed. Only this gateway's own streams are given: nothing is passed on twice.
  */
 export function createRelayListener(
-  around: Pick<Surroundings, "telemetry" | "journal">,
-  { lasting, limits }: Pick<Door, "lasting" | "limits">,
+  context: Pick<GatewayContext, "telemetry" | "journal">,
+  { resumableStreams, limits }: Pick<AccessControl, "resumableStreams" | "limits">,
   key: Uint8Array,
 ): ClosableListener {
   const handle = (question: IncomingMessage, answer: ServerResponse): void => {
-    serve(around, lasting, question, answer).catch(() => answer.destroy());
+    serve(context, resumableStreams, question, answer).catch(() => answer.destroy());
   };
   const options = { ...linkServerOptions(key, PATIENCE_MS), ...timersOf(limits) };
   const server = createServer({ ...options, maxHeaderSize: limits.headerBytes }, handle);
   server.maxConnections = limits.connections;
   server.on("tlsClientError", () => {
-    around.journal.debug({ code: "RELAY_STRANGER" }, "somebody without the key of the log");
+    context.journal.debug({ code: "RELAY_STRANGER" }, "somebody without the key of the log");
   });
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -42,8 +42,8 @@ export function createRelayListener(
 }
 
 async function serve(
-  around: Pick<Surroundings, "telemetry">,
-  lasting: Door["lasting"],
+  context: Pick<GatewayContext, "telemetry">,
+  resumableStreams: AccessControl["resumableStreams"],
   question: IncomingMessage,
   answer: ServerResponse,
 ): Promise<void> {
@@ -52,9 +52,9 @@ async function serve(
     answer.writeHead(404).end();
     return;
   }
-  const bounds = { maxBytes: MAX_QUESTION_BYTES, timeoutMs: PATIENCE_MS };
-  const back = readQuestion(await receiveBody(question, bounds));
-  const place = back === undefined ? undefined : lasting.placeFor(back);
+  const bounds = { maxBytes: MAX_RELAY_REQUEST_BYTES, timeoutMs: PATIENCE_MS };
+  const back = readRelayRequest(await receiveBody(question, bounds));
+  const place = back === undefined ? undefined : resumableStreams.placeFor(back);
   if (place === undefined) answer.writeHead(410).end();
-  else goOn(place, answer, gone, around);
+  else attach(place, answer, gone, context);
 }

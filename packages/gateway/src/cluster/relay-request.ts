@@ -1,19 +1,19 @@
 import { isJsonObject, parseJson } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import type { ComingBack } from "../http/resume/resume-request.js";
+import type { ResumeRequest } from "../http/resume/resume-request.js";
 
 /** Where one gateway asks another for a stream; gateways of one log may be of two versions for a while. */
 export const RELAY_PATH = "/relay/1";
 /** Bytes of a question: a principal may take 1,300, an agent's name and a place little. */
-export const MAX_QUESTION_BYTES = 16_384;
+export const MAX_RELAY_REQUEST_BYTES = 16_384;
 
 /** A question as it is sent. */
-export function writeQuestion(back: ComingBack): string {
+export function writeRelayRequest(back: ResumeRequest): string {
   return JSON.stringify(back);
 }
 
 /** A question as it came; `undefined` when it makes no sense. */
-export function readQuestion(bytes: Uint8Array): ComingBack | undefined {
+export function readRelayRequest(bytes: Uint8Array): ResumeRequest | undefined {
   const question = parseJson(bytes);
   if (!isJsonObject(question)) return undefined;
   const { lastEventId, agent, holder, returnsForever } = question as JsonObject;

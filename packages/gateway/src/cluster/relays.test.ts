@@ -32,7 +32,7 @@ async function start(talker: Talker, gateway: Partial<GatewayOptions> = {}): Pro
   return linked;
 }
 
-const relaysAt = ({ gateway }: Linked["first"]) => gateway.surroundings.telemetry.relays;
+const relaysAt = ({ gateway }: Linked["first"]) => gateway.context.telemetry.relays;
 const resultsAt = (fixture: Linked["first"]): unknown[] =>
   [...relaysAt(fixture).results.entries()].map(([result, , count]) => [result, count]);
 
@@ -217,7 +217,7 @@ test("a reader that stops has the agent wait through both gateways, and loses no
   back.pause();
   talker.upTo(600);
   const forwarded = (): number =>
-    [...first.gateway.surroundings.sessions.openRuns()][0]?.counters.forwarded ?? 0;
+    [...first.gateway.context.sessions.openRuns()][0]?.counters.forwarded ?? 0;
   let before = -1;
   await expect.poll(forwarded).toBeGreaterThan(30);
   await expect

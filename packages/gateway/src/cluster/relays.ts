@@ -1,14 +1,14 @@
 import { CountersignError } from "@countersign/core";
 import type { IncomingMessage } from "node:http";
 import { createHttpSink } from "../http/http-sink.js";
-import type { HttpAnswer } from "../http/http-sink.js";
-import type { ComingBack, ResumeElsewhere } from "../http/resume/resume-request.js";
+import type { HttpResponse } from "../http/exchange.js";
+import type { ResumeRequest, ResumeElsewhere } from "../http/resume/resume-request.js";
 import { readPlace } from "../http/resume/resume-request.js";
 import type { Journal } from "../base/journal.js";
 import type { Signal } from "../base/signal.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import { SESSION_HEADER } from "../agent/session-header.js";
-import { askForStream } from "./relay-client.js";
+import { requestStream } from "./relay-client.js";
 import "../http/errors.js";
 import type { StreamNames } from "./stream-names.js";
 import type { FoundGateway } from "./gateway-directory.js";
@@ -23,7 +23,7 @@ export type RelayOptions = {
 };
 
 /** What is told of them, and how many there may be. */
-export type RelaySurroundings = {
+export type RelayContext = {
   readonly telemetry: Pick<Telemetry, "relays">;
   readonly journal: Journal;
   readonly allowed: number;
@@ -33,11 +33,11 @@ export type RelaySurroundings = {
 /** Streams that other gateways have and whose clients came here. */
 export class Relays implements ResumeElsewhere {
   readonly #options: RelayOptions;
-  readonly #around: RelaySurroundings;
+  readonly #context: RelayContext;
 
-  constructor(options: RelayOptions, around: RelaySurroundings) {
+  constructor(options: RelayOptions, context: RelayContext) {
     this.#options = options;
-    this.#around = around;
+    this.#context = context;
   }
 
   /**
@@ -46,10 +46,10 @@ export class Relays implements ResumeElsewhere {
    *
    * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_RELAYS`
    */
-  async passOn(back: ComingBack, answer: HttpAnswer, gone: Signal): Promise<boolean> {
+  async passOn(back: ResumeRequest, response: HttpResponse, gone: Signal): Promise<boolean> {
     const tag = this.#options.names.gatewayOf(readPlace(back.lastEventId)?.key ?? "");
     if (tag === undefined) return false;
-    const { telemetry, allowed } = this.#around;
+    const { telemetry, allowed } = this.#context;
     if (telemetry.relays.open >= allowed) {
       telemetry.relays.results.add("full");
       const message = "too many streams of other gateways are open";
@@ -67,15 +67,19 @@ export class Relays implements ResumeElsewhere {
     if (stream.closed) release();
     else stream.once("close", release);
     telemetry.relays.results.add("taken");
-    passThrough(stream, answer, gone);
+    passThrough(stream, response, gone);
     return true;
   }
 
   /** The rest of a stream; `undefined` where no gateway has it. */
-  async #open(tag: string, back: ComingBack, gone: Signal): Promise<IncomingMessage | undefined> {
+  async #open(
+    tag: string,
+    back: ResumeRequest,
+    gone: Signal,
+  ): Promise<IncomingMessage | undefined> {
     const { key } = this.#options;
-    const { results } = this.#around.telemetry.relays;
-    const { idleMs } = this.#around;
+    const { results } = this.#context.telemetry.relays;
+    const { idleMs } = this.#context;
     let gateway: FoundGateway | undefined;
     let stream: IncomingMessage;
     try {
@@ -85,7 +89,7 @@ export class Relays implements ResumeElsewhere {
         results.add("gone");
         return undefined;
       }
-      stream = await askForStream(gateway.address, back, { key, idleMs, gone });
+      stream = await requestStream(gateway.address, back, { key, idleMs, gone });
     } catch (error) {
       // Who left meanwhile is no failure of anybody.
       if (gone.aborted) return undefined;
@@ -107,7 +111,7 @@ export class Relays implements ResumeElsewhere {
   }
 
   #unreachable(gateway: string | undefined, reason: string): CountersignError {
-    const { telemetry, journal } = this.#around;
+    const { telemetry, journal } = this.#context;
     telemetry.relays.results.add("failed");
     const facts = gateway === undefined ? { reason } : { gateway, reason };
     journal.warn({ code: "RELAY_FAILED", ...facts }, "a stream at another gateway was not had");
@@ -117,14 +121,14 @@ export class Relays implements ResumeElsewhere {
 }
 
 /** Passes a stream on as it comes, as fast as it is read. */
-function passThrough(stream: IncomingMessage, answer: HttpAnswer, gone: Signal): void {
+function passThrough(stream: IncomingMessage, response: HttpResponse, gone: Signal): void {
   if (gone.aborted) {
     stream.destroy();
     return;
   }
   const session = stream.headers[SESSION_HEADER];
   const headers = typeof session === "string" ? { [SESSION_HEADER]: session } : {};
-  const sink = createHttpSink(answer, "sse", gone, headers);
+  const sink = createHttpSink(response, "sse", gone, headers);
   stream.on("data", (piece: Buffer) => {
     sink.write(piece);
     if (!sink.isSlow) return;

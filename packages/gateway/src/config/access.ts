@@ -96,19 +96,19 @@ export function isLoopback(host: string): boolean {
 /** What the grammar cannot say about who may connect. */
 export function checkAccess(
   block: AccessBlock | undefined,
-  around: { readonly host: string; readonly origins: readonly string[] },
+  context: { readonly host: string; readonly origins: readonly string[] },
   issue: (pointer: string, message: string) => void,
 ): void {
   const modes: readonly AccessMode[] = block === undefined ? ["none"] : asList(block.mode);
   if (modes.length === 0) issue("/access/mode", "mode needs at least one way");
   if (modes.includes("none")) {
-    if (!isLoopback(around.host) && block?.i_understand_that_anyone_can_connect !== true) {
+    if (!isLoopback(context.host) && block?.i_understand_that_anyone_can_connect !== true) {
       issue(
         block === undefined ? "/listen/host" : "/access/mode",
-        `anyone who reaches ${around.host} could connect; add access with mode jwt or keys, listen on 127.0.0.1, or set access.i_understand_that_anyone_can_connect: true`,
+        `anyone who reaches ${context.host} could connect; add access with mode jwt or keys, listen on 127.0.0.1, or set access.i_understand_that_anyone_can_connect: true`,
       );
     }
-    if (around.origins.includes("*")) {
+    if (context.origins.includes("*")) {
       issue(
         "/origins",
         "every page of every browser could connect; list the origins, or ask for credentials",

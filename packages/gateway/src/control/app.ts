@@ -4,7 +4,7 @@ import { bodyLimit } from "hono/body-limit";
 import { isIP } from "node:net";
 import { isCountersignError } from "@countersign/core";
 import type { ReplaceResult } from "@countersign/policy";
-import { FailedTries } from "../access/failed-attempts.js";
+import { FailedAttempts } from "../access/failed-attempts.js";
 import type { Fleet } from "../cluster/fleet.js";
 import type { AdminToken } from "../keys/key-directory.js";
 import type { ControlledGateway, OpenPolicy } from "./ports.js";
@@ -61,9 +61,9 @@ function statusOf(code: string): 400 | 404 | 409 | 503 {
 /** The operators' API; every path but the console's needs the admin token, `/metrics` unless the configuration says otherwise. */
 export function createControlApp(options: ControlOptions): Hono {
   const { gateway, receipts, policy, tokens, admin } = options;
-  const { agents, sessions, feed, clock, journal, telemetry } = gateway.surroundings;
+  const { agents, sessions, feed, clock, journal, telemetry } = gateway.context;
   const app = new Hono();
-  const tries = new FailedTries(clock);
+  const tries = new FailedAttempts(clock);
   const note = (code: string): void => {
     telemetry.accessFailures.add(code);
     journal.warn({ code, plane: "control" }, "refused");
@@ -117,9 +117,9 @@ export function createControlApp(options: ControlOptions): Hono {
     context.text(await options.metrics(), 200, { "content-type": EXPOSITION_TYPE }),
   );
   const all = { sessions, gateway: options.gatewayName, fleet: options.fleet };
-  const acts = createOperatorActs(gateway.surroundings, admin.name);
+  const acts = createOperatorActs(gateway.context, admin.name);
   options.fleet?.signWith((operator, stopped) =>
-    createOperatorActs(gateway.surroundings, operator).noteStopped(stopped),
+    createOperatorActs(gateway.context, operator).noteStopped(stopped),
   );
   const ownerOf = (session: string): Promise<string | undefined> => gateway.ownerOf(session);
   addSessionRoutes(app, all, acts, ownerOf);

@@ -20,7 +20,7 @@ const AGENTS = ["support", "sales"] as const;
 const KEEP_MS = 1000;
 
 /** What is known of a token that somebody got: what it may be used for at most. */
-type Known = {
+type DeliveredState = {
   readonly token: string;
   readonly agent: string;
   readonly session: string | undefined;
@@ -108,7 +108,7 @@ test("a capability opens nothing for another principal, and none is issued for a
       async (steps) => {
         const world = createWorld();
         let gateway = world.start();
-        const known: Known[] = [];
+        const known: DeliveredState[] = [];
         let handed: Handed[] = [];
         const owners = new Map<string, string>();
         const post = (path: string, body: object): Promise<Response> =>
@@ -228,7 +228,7 @@ const isCode =
 function expectOnlyTheirs(
   sessions: Sessions,
   verifier: ConstructorParameters<typeof RunCapabilities>[2],
-  known: readonly Known[],
+  known: readonly DeliveredState[],
   handed: readonly Handed[],
 ): void {
   for (const who of PRINCIPALS) {
@@ -239,7 +239,11 @@ function expectOnlyTheirs(
           { agent: behind, principal: { id: who } },
           verifier,
         );
-        const mayUse = ({ principal: only, session: where, agent: whose }: Known): boolean =>
+        const mayUse = ({
+          principal: only,
+          session: where,
+          agent: whose,
+        }: DeliveredState): boolean =>
           whose === behind &&
           (where === undefined || where === place) &&
           (only === undefined || (only === who && who !== ANONYMOUS.id));

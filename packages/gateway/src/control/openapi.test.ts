@@ -166,7 +166,7 @@ test("every route of the server is described, and every described one answers as
 });
 
 test("the server has no route that the description leaves out", () => {
-  const parts = { gateway: { surroundings: {} }, receipts: {}, policy: {}, tokens: {}, admin: {} };
+  const parts = { gateway: { context: {} }, receipts: {}, policy: {}, tokens: {}, admin: {} };
   const app = createControlApp(parts as never);
   const routes = app.routes
     .filter(({ method }) => method !== "ALL")

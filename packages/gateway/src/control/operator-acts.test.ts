@@ -9,7 +9,7 @@ const policy = compilePolicy(loadPolicy(OPEN_POLICY));
 function operator(recorder = createMemoryRecorder()) {
   const errors: object[] = [];
   const quiet = (): void => {};
-  const around = {
+  const context = {
     recorder,
     policy: () => policy,
     clock: { now: () => 1_794_700_000_500 },
@@ -21,7 +21,7 @@ function operator(recorder = createMemoryRecorder()) {
       error: (facts: object) => void errors.push(facts),
     },
   };
-  return { acts: createOperatorActs(around, "admin-1a2b3c4d"), recorder, errors };
+  return { acts: createOperatorActs(context, "admin-1a2b3c4d"), recorder, errors };
 }
 
 test("each run that an operator ended has a receipt with its ids, the reason and the name of the token", async () => {

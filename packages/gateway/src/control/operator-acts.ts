@@ -6,7 +6,7 @@ import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 import type { StoppedRun } from "../sessions/stop-order.js";
 import type { OwnRuleId } from "../event/own-rules.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 
 /** What operators do through the control plane that an auditor must see in the log. */
 export type OperatorAct =
@@ -38,7 +38,7 @@ export type OperatorActs = {
   noteStopped(stopped: readonly StoppedRun[]): Promise<boolean>;
 };
 
-type Around = Pick<Surroundings, "recorder" | "policy" | "clock" | "mintId" | "journal">;
+type Around = Pick<GatewayContext, "recorder" | "policy" | "clock" | "mintId" | "journal">;
 
 /** The one by which replays know such a receipt. */
 const STOP_RULE: OwnRuleId & typeof OPERATOR_STOP_RULE = "gateway/operator-stop";
@@ -54,21 +54,21 @@ const CLASSES: Readonly<Record<OperatorAct["act"], Classification>> = {
  * (docs/decisions/2026-11-16-operator-acts.md): `target` names the operator, `event_type` the act.
  * Peers can write both: `agent_id` tells acts from what looks like one, and the agent that an act is about is in its payload.
  */
-export function createOperatorActs(around: Around, operator: string): OperatorActs {
+export function createOperatorActs(context: Around, operator: string): OperatorActs {
   const target = { component_type: "operator", component_id: operator };
   const common = (): Pick<EntryDraft, "policy_hash" | "mode" | "received_at"> => ({
-    policy_hash: around.policy().hash,
+    policy_hash: context.policy().hash,
     mode: "enforce",
-    received_at: around.clock.now(),
+    received_at: context.clock.now(),
   });
-  const timestamp = (): number => Math.floor(around.clock.now() / 1000);
+  const timestamp = (): number => Math.floor(context.clock.now() / 1000);
 
   const draftOf = (act: OperatorAct): EntryDraft => ({
     ...common(),
     direction: "inbound",
     receipt: {
       timestamp: timestamp(),
-      event_id: around.mintId("event"),
+      event_id: context.mintId("event"),
       agent_id: OPERATOR_AGENT,
       ...("session" in act ? { session_id: act.session } : {}),
       capability_id: "capability" in act ? act.capability : NO_CAPABILITY,
@@ -89,7 +89,7 @@ export function createOperatorActs(around: Around, operator: string): OperatorAc
     rule: STOP_RULE,
     receipt: {
       timestamp: timestamp(),
-      event_id: around.mintId("event"),
+      event_id: context.mintId("event"),
       agent_id: agent ?? OPERATOR_AGENT,
       session_id: session,
       capability_id: NO_CAPABILITY,
@@ -104,7 +104,7 @@ export function createOperatorActs(around: Around, operator: string): OperatorAc
   });
 
   const append = async (drafts: readonly EntryDraft[]): Promise<string> => {
-    const [recorded] = await around.recorder.appendAll(drafts);
+    const [recorded] = await context.recorder.appendAll(drafts);
     if (recorded === undefined) throw new TypeError("the log answered without an entry");
     return recorded.id;
   };
@@ -113,7 +113,10 @@ export function createOperatorActs(around: Around, operator: string): OperatorAc
       return await append(drafts);
     } catch (error) {
       if (!isCountersignError(error)) throw error;
-      around.journal.error({ code: error.code, act, operator }, "an operator's act has no receipt");
+      context.journal.error(
+        { code: error.code, act, operator },
+        "an operator's act has no receipt",
+      );
       return undefined;
     }
   };

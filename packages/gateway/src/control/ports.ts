@@ -2,12 +2,12 @@ import type { CapabilityGrant, IssuedCapability } from "@countersign/capability/
 import type { PolicyHolder, PolicyIssue, ReplaceResult } from "@countersign/policy";
 import type { ReceiptLog, ReceiptStore } from "@countersign/receipts/log";
 import type { TokenVerifier } from "../access/capabilities.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import type { FileStates } from "../base/file-states.js";
 
 /** The gateway as the control plane knows it. */
 export type ControlledGateway = {
-  readonly surroundings: Surroundings;
+  readonly context: GatewayContext;
   /** The principal that owns a session; `undefined` where nobody does. */
   ownerOf(sessionId: string): Promise<string | undefined>;
 };

@@ -10,7 +10,7 @@ test("wrong admin tokens are counted, told and bounded by the minute; the right 
   const journal = { warn: (facts: object) => void told.push(facts) };
   const clock = { now: () => 0 };
   const options = {
-    gateway: { surroundings: { clock, sessions: {}, feed: {}, journal, telemetry } },
+    gateway: { context: { clock, sessions: {}, feed: {}, journal, telemetry } },
     receipts: {},
     policy: {},
     tokens: {},
@@ -36,7 +36,7 @@ test("wrong admin tokens are counted, told and bounded by the minute; the right 
 
 test("no answer of the control plane may be kept by a cache", async () => {
   const options = {
-    gateway: { surroundings: { clock: { now: () => 0 }, sessions: {}, feed: new Feed() } },
+    gateway: { context: { clock: { now: () => 0 }, sessions: {}, feed: new Feed() } },
     receipts: {},
     policy: {},
     tokens: {},

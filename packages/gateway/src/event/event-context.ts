@@ -15,9 +15,9 @@ export type StreamViolation = {
 /**
  * One thing on its way from the agent to the person; each stage fills in what it finds out.
  *
- * A stage may turn one passage into several (a chunk stands for START, CONTENT and END) or into none.
+ * A stage may turn one event into several (a chunk stands for START, CONTENT and END) or into none.
  */
-export type Passage = {
+export type EventContext = {
   /** The gateway's clock when the bytes arrived, in milliseconds. */
   readonly receivedAt: number;
   /** Before decode: what the transport handed over. */
@@ -55,11 +55,11 @@ export type Passage = {
 };
 
 /**
- * A passage about which nothing is known yet. All members are there from the beginning: passages that
+ * A event about which nothing is known yet. All members are there from the beginning: events that
  * grow, or are spread into new ones, each get a hidden class of their own, which made every later look
  * at them slow (a third of the time per event).
  */
-export function createPassage(receivedAt: number): Passage {
+export function createEventContext(receivedAt: number): EventContext {
   return {
     receivedAt,
     piece: undefined,
@@ -86,7 +86,7 @@ export type StreamEnd = { readonly failure?: { readonly code: string; readonly m
 
 /** Takes what the stage before it lets through. */
 export type Step = {
-  push(passage: Passage): void;
+  push(context: EventContext): void;
   /** What was pushed since the last time belongs together; only stages that gather need to know. */
   flush?(arrivedAt: number): void;
   end(end: StreamEnd): void;

@@ -16,17 +16,17 @@ import type { ReceiptTransport } from "./sink.js";
 import type { Clock } from "../base/ports.js";
 
 /** A decision and the token it rests on. */
-export type Judgement = { readonly decision: Decision; readonly capability?: CapabilityFacts };
+export type DecisionResult = { readonly decision: Decision; readonly capability?: CapabilityFacts };
 
 /** What the decision is asked about. */
-export type Question = {
+export type DecisionRequest = {
   readonly facts: EventFacts;
   /** A part of a unit that was counted when it opened. */
   readonly isContinuation?: boolean;
   /** A part of an event that was counted itself: no new one for the rate per second. */
   readonly isPart?: boolean;
   /** Another event of a unit that is judged by one of them: it costs nothing, neither a count nor a token. */
-  readonly isBeside?: boolean;
+  readonly isUncounted?: boolean;
   readonly violations?: readonly ViolationFacts[] | undefined;
   /** Calls denied on the thread within the quarantine's window. */
   readonly deniedCalls?: number;
@@ -45,7 +45,7 @@ export type Question = {
 };
 
 /** Where a judge stands: one connection of one session. */
-export type Bench = {
+export type JudgeContext = {
   readonly policy: CompiledPolicy;
   readonly book: CounterBook;
   readonly keys: CounterKeys;
@@ -56,7 +56,7 @@ export type Bench = {
 };
 
 /** Asks the policy, with and without the tokens at hand, and keeps the counters. */
-export function createJudge(bench: Bench): (question: Question) => Judgement {
+export function createJudge(bench: JudgeContext): (question: DecisionRequest) => DecisionResult {
   const judge = new Judge(bench);
   return (question) => judge.judge(question);
 }
@@ -70,18 +70,18 @@ function uncounted(windows: number): Float64Array {
 }
 
 class Judge {
-  readonly #bench: Bench;
+  readonly #bench: JudgeContext;
 
-  constructor(bench: Bench) {
+  constructor(bench: JudgeContext) {
     this.#bench = bench;
   }
 
-  judge(question: Question): Judgement {
+  judge(question: DecisionRequest): DecisionResult {
     const { policy, book, keys, capabilities, clock } = this.#bench;
     const now = clock.now();
-    const isBeside = question.isBeside === true;
-    const counted = book.peek(question.facts, keys, now, question.isPart !== true && !isBeside);
-    const continues = question.isContinuation === true || isBeside;
+    const isUncounted = question.isUncounted === true;
+    const counted = book.peek(question.facts, keys, now, question.isPart !== true && !isUncounted);
+    const continues = question.isContinuation === true || isUncounted;
     const judgement = this.#decide(
       question,
       continues
@@ -91,14 +91,14 @@ class Judge {
           }
         : counted,
     );
-    if (judgement.decision.allow && !isBeside) {
+    if (judgement.decision.allow && !isUncounted) {
       if (!continues) book.commit(question.facts, keys, now);
       if (judgement.capability !== undefined) capabilities.spend(judgement.capability);
     }
     return judgement;
   }
 
-  #decide(question: Question, counters: DecisionFacts["counters"]): Judgement {
+  #decide(question: DecisionRequest, counters: DecisionFacts["counters"]): DecisionResult {
     const { capabilities } = this.#bench;
     if (question.presented !== undefined) {
       const token = capabilities.presented(question.presented, question.subject);
@@ -106,8 +106,8 @@ class Judge {
     }
     const bare = this.#ask(question, counters);
     if (bare.allow && bare.observed === undefined) return { decision: bare };
-    let first: Judgement | undefined;
-    let read: Question | undefined;
+    let first: DecisionResult | undefined;
+    let read: DecisionRequest | undefined;
     for (const token of capabilities.session(question.subject)) {
       read ??= this.#withContent(question);
       const decision = this.#ask(read, counters, token);
@@ -118,7 +118,7 @@ class Judge {
   }
 
   /** However many tokens a session has, a text is not read anew for each. */
-  #withContent(question: Question): Question {
+  #withContent(question: DecisionRequest): DecisionRequest {
     const settings = this.#bench.policy.content;
     const { content, event, facts } = question;
     if (content !== undefined || event === undefined || settings === undefined) return question;
@@ -126,7 +126,11 @@ class Judge {
     return { ...question, content: createContentReader(settings).read(event) };
   }
 
-  #ask(question: Question, counters: DecisionFacts["counters"], token?: CapabilityFacts): Decision {
+  #ask(
+    question: DecisionRequest,
+    counters: DecisionFacts["counters"],
+    token?: CapabilityFacts,
+  ): Decision {
     const { policy, transport, session } = this.#bench;
     return policy.evaluate({
       event: question.facts,

@@ -6,7 +6,7 @@ import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import type { Dialect, DowngradeTarget, EmitterProfile } from "@countersign/wire/dialects";
 import type { ClientSink } from "./sink.js";
 import type { Reserve, SharedCaps } from "./reservations.js";
-import type { Judgement, Question } from "./judge.js";
+import type { DecisionResult, DecisionRequest } from "./judge.js";
 import type { EarlierThread } from "../thread/held-thread.js";
 import type { Clock, MintId } from "../base/ports.js";
 import type { RunCounters } from "./counters.js";
@@ -15,7 +15,7 @@ import type { WithheldRegister } from "./withheld-register.js";
 import type { Backlog } from "./backlog.js";
 import type { Hold } from "./hold.js";
 import type { Observer } from "./observer.js";
-import type { Passage } from "./event-context.js";
+import type { EventContext } from "./event-context.js";
 import type { RunLimits } from "./run-limits.js";
 
 /**
@@ -35,13 +35,13 @@ export type RunProgress = {
 };
 
 /** The receipts that go to the client of one run, with the events they are about. */
-export type ShownReceipts = {
-  /** What the log is told about passages that belong together, in the order they will be shown. */
-  draftsOf(run: Run, passages: readonly Passage[]): EntryDraft[];
-  /** Takes down the receipts of what will be shown; gives those that stand for the passages themselves. */
-  keep(passages: readonly Passage[], recorded: readonly Recorded[]): Recorded[];
-  /** The receipt of a passage that is delivered now. */
-  take(passage: Passage): AgUiReceipt | undefined;
+export type StreamReceipts = {
+  /** What the log is told about events that belong together, in the order they will be shown. */
+  draftsOf(run: Run, contexts: readonly EventContext[]): EntryDraft[];
+  /** Takes down the receipts of what will be shown; gives those that stand for the events themselves. */
+  keep(contexts: readonly EventContext[], recorded: readonly Recorded[]): Recorded[];
+  /** The receipt of a event that is delivered now. */
+  take(context: EventContext): AgUiReceipt | undefined;
 };
 
 /** Everything the stages share about one run. */
@@ -68,11 +68,11 @@ export type Run = {
   /** The policy is pinned when the run starts: one run, one hash. */
   readonly policy: CompiledPolicy;
   /** Asks the policy, with the tokens and counters of this connection. */
-  readonly judge: (question: Question) => Judgement;
+  readonly judge: (question: DecisionRequest) => DecisionResult;
   readonly counters: RunCounters;
   readonly recorder: Recorder;
   /** The receipts of what the client is shown, where it asked for them. */
-  readonly receipts?: ShownReceipts | undefined;
+  readonly receipts?: StreamReceipts | undefined;
   readonly backlog: Backlog;
   readonly progress: RunProgress;
   /** What this thread's person must not see, from this run and earlier ones. */
@@ -89,7 +89,7 @@ export type Run = {
    */
   readonly beforeDelivery?: (events: readonly AgUiEvent[]) => Promise<void> | undefined;
   /** Told of each event whose receipt is durable, right before it is written to the client, in that form. */
-  readonly delivered?: (event: AgUiEvent, passage: Passage) => void;
+  readonly delivered?: (event: AgUiEvent, context: EventContext) => void;
   /** Asks for the events of limited tokens before they are needed; the run is held meanwhile. */
   readonly reserve?: Reserve;
   /** Caps over time that other gateways count too, where there are such; the run is held while they are asked about. */

@@ -2,7 +2,7 @@ import { DEFAULT_LISTEN_LIMITS } from "../base/limits.js";
 import type { ListenLimits } from "../base/limits.js";
 import type { ThreadLedger } from "../thread/ledger.js";
 import type { Clock } from "../base/ports.js";
-import { LastingStreams } from "./resume/resumable-streams.js";
+import { ResumableStreams } from "./resume/resumable-streams.js";
 import type { ResumeElsewhere } from "./resume/resume-request.js";
 import { MAX_TOKEN_LENGTH, OPEN_ACCESS, tokenError } from "../access/access.js";
 import type { Access } from "../access/access.js";
@@ -13,7 +13,7 @@ import { SessionOwners } from "../sessions/session-owners.js";
 import { Tickets } from "../access/tickets.js";
 
 /** Everything a listener asks before it lets somebody do something. */
-export type Door = {
+export type AccessControl = {
   readonly access: Access;
   readonly limits: ListenLimits;
   readonly leases: Leases;
@@ -21,7 +21,7 @@ export type Door = {
   readonly runs: RunSlots;
   readonly tickets: Tickets;
   /** Streams whose clients may come back to them. */
-  readonly lasting: LastingStreams;
+  readonly resumableStreams: ResumableStreams;
   /** Streams at other gateways whose clients come back here; none where there are no others. */
   readonly relays: ResumeElsewhere | undefined;
   /** Ends what runs by itself. */
@@ -29,7 +29,7 @@ export type Door = {
 };
 
 /** What a door is made of. */
-export type DoorOptions = {
+export type AccessControlOptions = {
   readonly clock: Clock;
   /** Where it is kept which tickets were used, and whose sessions are whose, for all gateways that share it. */
   readonly ledger: ThreadLedger;
@@ -45,7 +45,7 @@ export type DoorOptions = {
 };
 
 /** Makes the door of a gateway; without an access everybody is anonymous. */
-export function createDoor(options: DoorOptions): Door {
+export function createAccessControl(options: AccessControlOptions): AccessControl {
   const { clock, access = OPEN_ACCESS, limits } = options;
   const resolved = { ...DEFAULT_LISTEN_LIMITS, ...limits };
   const leases = createLeases();
@@ -68,7 +68,7 @@ export function createDoor(options: DoorOptions): Door {
     owners: new SessionOwners({ clock, ledger: options.ledger }),
     runs: new RunSlots(resolved.runsPerPrincipal),
     tickets: new Tickets({ clock, access, ledger: options.ledger, key: options.ticketKey }),
-    lasting: new LastingStreams(resolved, options.createStreamKey),
+    resumableStreams: new ResumableStreams(resolved, options.createStreamKey),
     relays: options.openRelays?.(resolved),
     close: () => leases.stop(),
   };

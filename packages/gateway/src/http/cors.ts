@@ -1,8 +1,8 @@
-import type { HttpAnswer } from "./http-sink.js";
+import type { HttpResponse } from "./exchange.js";
 import { SESSION_HEADER } from "../agent/session-header.js";
 import { routeRequest } from "./path.js";
 import { RECEIPTS_HEADER } from "./receipt-request.js";
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 
 const ALLOWED_HEADERS = [
   "accept",
@@ -26,32 +26,35 @@ const MAX_AGE_SECONDS = "600";
  * which a foreign page does not have. That is why `*` may be listed at all.
  */
 export function allowOrigin(
-  question: HttpQuestion,
-  answer: HttpAnswer,
+  request: HttpRequest,
+  response: HttpResponse,
   origins: ReadonlySet<string>,
 ): void {
-  const { origin } = question.headers;
-  answer.setHeader("vary", "origin");
+  const { origin } = request.headers;
+  response.setHeader("vary", "origin");
   if (origin === undefined) return;
   const isListed = origins.has(origin);
   if (!isListed && !origins.has("*")) return;
-  answer.setHeader("access-control-allow-origin", isListed ? origin : "*");
-  answer.setHeader("access-control-expose-headers", EXPOSED_HEADERS);
+  response.setHeader("access-control-allow-origin", isListed ? origin : "*");
+  response.setHeader("access-control-expose-headers", EXPOSED_HEADERS);
 }
 
 /** Answers the question a browser asks before the request itself; it names no credential and needs none. */
-export function answerPreflight(question: HttpQuestion, answer: HttpAnswer, path: string): void {
-  const asked = question.headers["access-control-request-method"];
+export function answerPreflight(request: HttpRequest, response: HttpResponse, path: string): void {
+  const asked = request.headers["access-control-request-method"];
   const route = routeRequest(typeof asked === "string" ? asked : "POST", path);
-  answer.setHeader("vary", "origin, access-control-request-method, access-control-request-headers");
+  response.setHeader(
+    "vary",
+    "origin, access-control-request-method, access-control-request-headers",
+  );
   if (route.kind === "unknown" || route.kind === "method") {
-    answer.writeHead(route.kind === "unknown" ? 404 : 405).end();
+    response.writeHead(route.kind === "unknown" ? 404 : 405).end();
     return;
   }
-  if (answer.hasHeader("access-control-allow-origin")) {
-    answer.setHeader("access-control-allow-methods", "GET, POST");
-    answer.setHeader("access-control-allow-headers", ALLOWED_HEADERS);
-    answer.setHeader("access-control-max-age", MAX_AGE_SECONDS);
+  if (response.hasHeader("access-control-allow-origin")) {
+    response.setHeader("access-control-allow-methods", "GET, POST");
+    response.setHeader("access-control-allow-headers", ALLOWED_HEADERS);
+    response.setHeader("access-control-max-age", MAX_AGE_SECONDS);
   }
-  answer.writeHead(204).end();
+  response.writeHead(204).end();
 }

@@ -2,28 +2,29 @@ import { isCountersignError } from "@countersign/core";
 import { parseBearerSubprotocol } from "@countersign/wire/websocket";
 import { tokenError } from "../access/access.js";
 import type { Upstream } from "../agent/upstream.js";
-import type { HttpQuestion } from "./run-route.js";
-import { isSaidTwice } from "./duplicate-header.js";
+import type { HttpRequest } from "./exchange.js";
+import { hasDuplicateHeader } from "./duplicate-header.js";
 
 // RFC 6750 §2.1; the scheme in any case (RFC 9110 §11.1).
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const SCHEME = /^bearer(?: |$)/i;
 
 /** The token of the `Authorization` header; another scheme is none of ours. */
-export function bearerOf(question: HttpQuestion): string | undefined {
-  const { authorization } = question.headers;
+export function bearerOf(request: HttpRequest): string | undefined {
+  const { authorization } = request.headers;
   if (authorization === undefined || !SCHEME.test(authorization)) return undefined;
   const token = BEARER.exec(authorization)?.[1];
-  if (token === undefined || isSaidTwice(question, "authorization")) throw tokenError("malformed");
+  if (token === undefined || hasDuplicateHeader(request, "authorization"))
+    throw tokenError("malformed");
   return token;
 }
 
 /** The token a WebSocket brings with its upgrade: in the sub-protocol, as browsers must, or in the header. */
-export function socketTokenOf(question: HttpQuestion): string | undefined {
-  const offered = question.headers["sec-websocket-protocol"];
+export function socketTokenOf(request: HttpRequest): string | undefined {
+  const offered = request.headers["sec-websocket-protocol"];
   try {
     const found = typeof offered === "string" ? parseBearerSubprotocol(offered) : undefined;
-    return found?.token ?? bearerOf(question);
+    return found?.token ?? bearerOf(request);
   } catch (error) {
     throw isCountersignError(error, "ERR_WEBSOCKET_BEARER") ? tokenError("malformed") : error;
   }

@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
-import type { Door } from "./access-control.js";
-import type { HttpAnswer } from "./http-sink.js";
+import type { AccessControl } from "./access-control.js";
+import type { HttpResponse } from "./exchange.js";
 import { ANONYMOUS } from "../access/principal.js";
 import { sendProblem } from "./problem.js";
 import type { Problem } from "./problem.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import type { Upstream } from "../agent/upstream.js";
 import { createAddressBook } from "./address-book.js";
 import type { AddressBook } from "./address-book.js";
@@ -17,15 +17,15 @@ import { routeRequest } from "./path.js";
 import { refuse } from "./refuse.js";
 import { requestUrl } from "./request-url.js";
 import { serveRun } from "./run-route.js";
-import type { HttpQuestion } from "./run-route.js";
-import { isSaidTwice } from "./duplicate-header.js";
+import type { HttpRequest } from "./exchange.js";
+import { hasDuplicateHeader } from "./duplicate-header.js";
 import { createListener } from "./server.js";
 import type { TlsOptions } from "./server.js";
 import { attachSockets } from "./socket/socket-route.js";
 import { serveStop } from "./stop-route.js";
 import { serveStream } from "./stream-route.js";
 import { serveTicket } from "./ticket-route.js";
-import { FOREIGN_PAGE, noteTurnedAway, UNKNOWN_AGENT } from "./rejected-request.js";
+import { FOREIGN_PAGE, noteRejectedRequest, UNKNOWN_AGENT } from "./rejected-request.js";
 
 export type { TlsOptions } from "./server.js";
 
@@ -40,19 +40,22 @@ export type DataPlaneOptions = {
   /** Origins of pages that may call us from a browser. */
   readonly origins: ReadonlySet<string>;
   /** Who may do what, and how much of it. */
-  readonly door: Door;
+  readonly accessControl: AccessControl;
 };
 
 /** The listener agents' clients connect to. */
-export function createDataPlane(around: Surroundings, options: DataPlaneOptions): ClosableListener {
-  const book = createAddressBook(options.door.limits);
-  const handle = (question: HttpQuestion, answer: HttpAnswer): void => {
-    serve(around, options, book, question, answer).catch((error: unknown) =>
-      refuse(around, answer, error),
+export function createDataPlane(
+  context: GatewayContext,
+  options: DataPlaneOptions,
+): ClosableListener {
+  const book = createAddressBook(options.accessControl.limits);
+  const handle = (request: HttpRequest, response: HttpResponse): void => {
+    serve(context, options, book, request, response).catch((error: unknown) =>
+      refuse(context, response, error),
     );
   };
-  const server = createListener(options.tls, options.door.limits, handle);
-  const sockets = attachSockets(around, server, { ...options, book });
+  const server = createListener(options.tls, options.accessControl.limits, handle);
+  const sockets = attachSockets(context, server, { ...options, book });
   server.on("connection", (socket: Socket) => {
     if (!book.admitConnection(socket)) socket.destroy();
   });
@@ -66,71 +69,71 @@ export function createDataPlane(around: Surroundings, options: DataPlaneOptions)
 }
 
 async function serve(
-  around: Surroundings,
+  context: GatewayContext,
   options: DataPlaneOptions,
   book: AddressBook,
-  question: HttpQuestion,
-  answer: HttpAnswer,
+  request: HttpRequest,
+  response: HttpResponse,
 ): Promise<void> {
-  const url = requestUrl(question.url);
+  const url = requestUrl(request.url);
   // RFC 9112 section 3.2 asks for the latter.
-  if (url === undefined || isSaidTwice(question, "host")) {
-    return sendProblem(answer, {
+  if (url === undefined || hasDuplicateHeader(request, "host")) {
+    return sendProblem(response, {
       status: 400,
       code: "BAD_ADDRESS",
       title: "The address cannot be read",
     });
   }
-  const { origin, host, ":authority": authority } = question.headers;
+  const { origin, host, ":authority": authority } = request.headers;
   if (!isAllowedOrigin(origin, host ?? asText(authority), options.origins)) {
-    return turnAway(around, answer, FOREIGN_PAGE, origin);
+    return turnAway(context, response, FOREIGN_PAGE, origin);
   }
-  allowOrigin(question, answer, options.origins);
-  if (question.method === "OPTIONS") return answerPreflight(question, answer, url.pathname);
-  const { door } = options;
-  const route = routeRequest(question.method ?? "GET", url.pathname);
+  allowOrigin(request, response, options.origins);
+  if (request.method === "OPTIONS") return answerPreflight(request, response, url.pathname);
+  const { accessControl } = options;
+  const route = routeRequest(request.method ?? "GET", url.pathname);
   switch (route.kind) {
     case "run":
     case "stream":
     case "ticket": {
-      book.admitRequest(question, (done) => answer.once("close", done));
+      book.admitRequest(request, (done) => response.once("close", done));
       const named = route.kind === "run" ? route.agent : undefined;
-      const upstream = findAgent(around, named ?? url.searchParams.get("agent"));
+      const upstream = findAgent(context, named ?? url.searchParams.get("agent"));
       if (upstream === undefined) {
         // Which agents there are is for those who may speak to them.
-        await door.access.authenticate(bearerOf(question));
-        return turnAway(around, answer, UNKNOWN_AGENT);
+        await accessControl.access.authenticate(bearerOf(request));
+        return turnAway(context, response, UNKNOWN_AGENT);
       }
       if (
         route.kind === "stream" &&
-        (isForeignFetch(question.headers) ||
-          (await isRebound(options, question, url, () => bearerOf(question))))
+        (isForeignFetch(request.headers) ||
+          (await isRebound(options, request, url, () => bearerOf(request))))
       ) {
-        return turnAway(around, answer, FOREIGN_PAGE);
+        return turnAway(context, response, FOREIGN_PAGE);
       }
-      return ROUTES[route.kind](around, door, upstream, question, answer, url);
+      return ROUTES[route.kind](context, accessControl, upstream, request, response, url);
     }
     case "stop":
-      return serveStop(around, door, question, answer, url);
+      return serveStop(context, accessControl, request, response, url);
     case "ping":
-      return sendJson(answer, 200, {
+      return sendJson(response, 200, {
         status: "Healthy",
-        time_of_last_update: Math.floor(around.clock.now() / 1000),
+        time_of_last_update: Math.floor(context.clock.now() / 1000),
       });
     case "health":
-      return sendJson(answer, 200, { status: "ok" });
+      return sendJson(response, 200, { status: "ok" });
     case "ready": {
       const status = options.readiness();
-      return sendJson(answer, status === "ready" ? 200 : 503, { status });
+      return sendJson(response, status === "ready" ? 200 : 503, { status });
     }
     case "method":
       return sendProblem(
-        answer,
+        response,
         { status: 405, code: "METHOD_NOT_ALLOWED", title: `Use ${route.allow} here` },
         { allow: route.allow },
       );
     default:
-      return sendProblem(answer, {
+      return sendProblem(response, {
         status: 404,
         code: "NOT_FOUND",
         title: "There is nothing here",
@@ -140,8 +143,8 @@ async function serve(
 
 /** Whether a stream is asked for by nobody we know, under a name that is not ours. */
 async function isRebound(
-  { door, origins }: DataPlaneOptions,
-  { headers, socket }: HttpQuestion,
+  { accessControl, origins }: DataPlaneOptions,
+  { headers, socket }: HttpRequest,
   url: URL,
   token: () => string | undefined,
 ): Promise<boolean> {
@@ -149,7 +152,7 @@ async function isRebound(
   if (headers.origin !== undefined || isOwnName(host, socket.localAddress, origins)) return false;
   // A page that has a credential or a ticket was given it.
   if (url.searchParams.has("ticket")) return false;
-  return (await door.access.authenticate(token())).principal.id === ANONYMOUS.id;
+  return (await accessControl.access.authenticate(token())).principal.id === ANONYMOUS.id;
 }
 
 const ROUTES = { run: serveRun, stream: serveStream, ticket: serveTicket } as const;
@@ -158,22 +161,22 @@ function asText(value: string | string[] | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function findAgent(around: Surroundings, name: string | null): Upstream | undefined {
-  return name === null ? around.agents.fallback : around.agents.find(name);
+function findAgent(context: GatewayContext, name: string | null): Upstream | undefined {
+  return name === null ? context.agents.fallback : context.agents.find(name);
 }
 
 /** Refuses a request before anything of it is read. */
 function turnAway(
-  around: Surroundings,
-  answer: HttpAnswer,
+  context: GatewayContext,
+  response: HttpResponse,
   problem: Problem,
   origin?: string,
 ): void {
-  noteTurnedAway(around, problem, origin);
-  sendProblem(answer, problem);
+  noteRejectedRequest(context, problem, origin);
+  sendProblem(response, problem);
 }
 
-function sendJson(answer: HttpAnswer, status: number, value: object): void {
-  answer.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
-  answer.end(JSON.stringify(value));
+function sendJson(response: HttpResponse, status: number, value: object): void {
+  response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
+  response.end(JSON.stringify(value));
 }

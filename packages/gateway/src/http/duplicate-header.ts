@@ -1,11 +1,11 @@
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 
 /**
  * Whether a request has a field more than once that may stand in it once.
  *
  * Node's parser keeps the first of them; a proxy in front may have judged by the last.
  */
-export function isSaidTwice({ rawHeaders }: HttpQuestion, name: string): boolean {
+export function hasDuplicateHeader({ rawHeaders }: HttpRequest, name: string): boolean {
   let times = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const field = rawHeaders[index];

@@ -1,17 +1,17 @@
 import { tokenError } from "../access/access.js";
 import type { Grant } from "../access/access.js";
-import type { Door } from "./access-control.js";
+import type { AccessControl } from "./access-control.js";
 import type { Lease } from "../access/leases.js";
 import { ACCESS_EXPIRED } from "../outbound/deliver/run-error.js";
 import { startRun } from "../runs/start-run.js";
 import type { RunRequest, StartedRun } from "../runs/start-run.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import type { RunHandle } from "../sessions/session.js";
 
 /** Starts a run on the ground of a grant: in a session of its holder, within their bounds, and not for longer. */
 export async function startGrantedRun(
-  around: Surroundings,
-  door: Door,
+  context: GatewayContext,
+  accessControl: AccessControl,
   grant: Grant,
   request: Omit<RunRequest, "principal" | "lease" | "owning"> & {
     /** Whether the session's id is the client's choice. */
@@ -21,11 +21,11 @@ export async function startGrantedRun(
   // A body may take its time; the credential was looked at before it.
   if (!grant.isValid()) throw tokenError("expired");
   const { sessionId, isNamed } = request;
-  const owning = isNamed ? door.owners.ask(sessionId, grant.principal) : undefined;
-  if (!isNamed) door.owners.claim(sessionId, grant.principal);
-  const granted = new GrantedRun(door, grant);
+  const owning = isNamed ? accessControl.owners.ask(sessionId, grant.principal) : undefined;
+  if (!isNamed) accessControl.owners.claim(sessionId, grant.principal);
+  const granted = new GrantedRun(accessControl, grant);
   try {
-    return await startRun(around, {
+    return await startRun(context, {
       ...request,
       principal: grant.principal,
       owning,
@@ -45,15 +45,15 @@ export async function startGrantedRun(
 class GrantedRun implements Lease {
   readonly grant: Grant;
   isExpired = false;
-  readonly #door: Door;
+  readonly #accessControl: AccessControl;
   readonly #giveBack: () => void;
   #handle: RunHandle | undefined;
 
-  constructor(door: Door, grant: Grant) {
+  constructor(accessControl: AccessControl, grant: Grant) {
     this.grant = grant;
-    this.#door = door;
-    this.#giveBack = door.runs.take(grant.principal);
-    door.leases.add(this);
+    this.#accessControl = accessControl;
+    this.#giveBack = accessControl.runs.take(grant.principal);
+    accessControl.leases.add(this);
   }
 
   begin(handle: RunHandle): void {
@@ -67,7 +67,7 @@ class GrantedRun implements Lease {
   }
 
   close(): void {
-    this.#door.leases.remove(this);
+    this.#accessControl.leases.remove(this);
     this.#giveBack();
   }
 }

@@ -1,5 +1,5 @@
+import type { HttpResponse } from "./exchange.js";
 import { ServerResponse } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
 import type { Writable } from "node:stream";
 import type { AgUiEvent } from "@countersign/wire";
 import { encodeProto } from "@countersign/wire/proto";
@@ -9,9 +9,6 @@ import type { Signal } from "../base/signal.js";
 import { PROTO_MEDIA_TYPE, SSE_MEDIA_TYPE } from "../base/media-type.js";
 import { MAX_UNREAD_BEATS } from "../base/heartbeats.js";
 import type { ClientSink, ReceiptTransport } from "../event/sink.js";
-
-/** HTTP/1.1 and HTTP/2 answers share the part we use. */
-export type HttpAnswer = ServerResponse | Http2ServerResponse;
 
 /** How the events of one answer are written. */
 export type HttpEncoding = "sse" | "proto";
@@ -24,45 +21,45 @@ const HEADERS = {
 } as const;
 
 /** Aborts when the answer's connection is gone; asked for before anything else happens on it. */
-export function signalOfClose(answer: HttpAnswer): Signal {
+export function signalOfClose(response: HttpResponse): Signal {
   const gone = new LightSignal();
   const leave = (): void => gone.abort();
-  answer.on("close", leave);
-  answer.on("error", leave);
+  response.on("close", leave);
+  response.on("error", leave);
   return gone;
 }
 
 /** Opens the stream: headers go out before the first event. */
 export function createHttpSink(
-  answer: HttpAnswer,
+  response: HttpResponse,
   encoding: HttpEncoding,
   gone: Signal,
   headers: Readonly<Record<string, string>> = {},
 ): HttpSink {
-  answer.writeHead(200, {
+  response.writeHead(200, {
     ...HEADERS,
     ...headers,
     "content-type": encoding === "sse" ? SSE_MEDIA_TYPE : PROTO_MEDIA_TYPE,
   });
   // HTTP/2 answers send their headers at once; HTTP/1.1 ones wait for a body unless told.
-  if (!(answer instanceof ServerResponse)) {
-    return new HttpSink(answer, answer, encoding, gone, false);
+  if (!(response instanceof ServerResponse)) {
+    return new HttpSink(response, response, encoding, gone, false);
   }
-  answer.flushHeaders();
+  response.flushHeaders();
   // The server writes a chunk as four pieces, corked, one tick later; written whole by us, an event's way out of
   // the process costs a quarter less. A client of HTTP/1.0 gets no chunks at all.
-  const framesChunks = answer.chunkedEncoding;
-  answer.chunkedEncoding = false;
+  const framesChunks = response.chunkedEncoding;
+  response.chunkedEncoding = false;
   // Behind the headers nothing is left for the answer to add, so that chunks go to its socket without the detour of a
   // cork and a tick each. One that waits behind another of its connection has no socket yet.
-  const body = framesChunks ? (answer.socket ?? answer) : answer;
-  return new HttpSink(answer, body, encoding, gone, framesChunks);
+  const body = framesChunks ? (response.socket ?? response) : response;
+  return new HttpSink(response, body, encoding, gone, framesChunks);
 }
 
 /** One answer that stays open. A class: what each of a thousand idle streams holds is its fields alone. */
 export class HttpSink implements ClientSink {
   readonly transport: ReceiptTransport = "sse";
-  readonly #answer: HttpAnswer;
+  readonly #response: HttpResponse;
   /** Where the body is written. */
   readonly #body: Writable;
   readonly #encoding: HttpEncoding;
@@ -76,13 +73,13 @@ export class HttpSink implements ClientSink {
   #unread = 0;
 
   constructor(
-    answer: HttpAnswer,
+    response: HttpResponse,
     body: Writable,
     encoding: HttpEncoding,
     gone: Signal,
     framesChunks: boolean,
   ) {
-    this.#answer = answer;
+    this.#response = response;
     this.#body = body;
     this.#encoding = encoding;
     this.#gone = gone;
@@ -118,7 +115,7 @@ export class HttpSink implements ClientSink {
     if (this.#gone.aborted) return;
     if (this.#needsDrain) {
       this.#unread += 1;
-      if (this.#unread >= MAX_UNREAD_BEATS) this.#answer.destroy();
+      if (this.#unread >= MAX_UNREAD_BEATS) this.#response.destroy();
     } else if (this.#encoding === "sse") {
       // Protobuf has no comment: its idle streams rely on TCP keep-alive.
       this.write(encodeSseComment("heartbeat"));
@@ -128,12 +125,12 @@ export class HttpSink implements ClientSink {
   end(): void {
     if (this.#framesChunks && !this.#gone.aborted) this.#send(LAST_CHUNK);
     this.#isOver = true;
-    this.#answer.end();
+    this.#response.end();
   }
 
   /** Ends the connection, whatever is still on its way. */
   hangUp(): void {
-    this.#answer.destroy();
+    this.#response.destroy();
   }
 
   /** Writes a piece that is encoded already. */

@@ -1,5 +1,5 @@
 import { remedyOf } from "./remedies.js";
-import type { HttpAnswer } from "./http-sink.js";
+import type { HttpResponse } from "./exchange.js";
 
 /** A refusal before any stream: RFC 9457 with a stable code. */
 export type Problem = {
@@ -39,18 +39,18 @@ export function documentOf(problem: Problem): object {
 
 /** Answers with a problem document. */
 export function sendProblem(
-  answer: HttpAnswer,
+  response: HttpResponse,
   problem: Problem,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   const { status } = problem;
   const body = JSON.stringify(documentOf(problem));
-  answer.writeHead(status, {
+  response.writeHead(status, {
     ...headers,
     "content-type": "application/problem+json",
     "cache-control": "no-store",
     ...(status === 503 ? { "retry-after": RETRY_AFTER_SECONDS } : {}),
     "content-length": String(Buffer.byteLength(body)),
   });
-  answer.end(body);
+  response.end(body);
 }

@@ -2,9 +2,9 @@ import { CountersignError } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
 import { createProtoDecoder, encodeProto } from "@countersign/wire/proto";
 import type { HttpEncoding } from "./http-sink.js";
-import type { ReceiptQuestion } from "../outbound/record/receipt-chain.js";
+import type { ReceiptRequest } from "../outbound/record/receipt-chain.js";
 import "./errors.js";
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 
 /** The header by which a client asks for the receipts of what it is shown; addresses say `?receipts=1`. */
 export const RECEIPTS_HEADER = "countersign-receipts";
@@ -14,12 +14,12 @@ export const RECEIPTS_HEADER = "countersign-receipts";
  *
  * @throws CountersignError `ERR_RECEIPTS_QUESTION`: who asks wrongly must not believe that it asked
  */
-export function receiptQuestionOf(
-  question: HttpQuestion,
+export function receiptRequestOf(
+  request: HttpRequest,
   url: URL,
   encoding: HttpEncoding = "sse",
-): ReceiptQuestion | undefined {
-  const asked = url.searchParams.get("receipts") ?? question.headers[RECEIPTS_HEADER];
+): ReceiptRequest | undefined {
+  const asked = url.searchParams.get("receipts") ?? request.headers[RECEIPTS_HEADER];
   if (asked === undefined || asked === "0") return undefined;
   if (asked === "1") return encoding === "proto" ? { readBack: throughProto } : {};
   throw new CountersignError(

@@ -1,7 +1,7 @@
 import { assertWithin, CountersignError, isCountersignError } from "@countersign/core";
 import { readBody } from "./body.js";
 import "../inbound/errors.js";
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 import "./errors.js";
 
 /**
@@ -11,11 +11,11 @@ import "./errors.js";
  * would hold its memory for as long as the sender likes.
  */
 export async function receiveBody(
-  question: HttpQuestion,
+  request: HttpRequest,
   bounds: { readonly maxBytes: number; readonly timeoutMs: number },
 ): Promise<Uint8Array> {
   // What says of itself that it is too long is not waited for.
-  const announced = Number(question.headers["content-length"] ?? 0);
+  const announced = Number(request.headers["content-length"] ?? 0);
   assertWithin("maxInputBytes", announced, bounds.maxBytes);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -28,7 +28,7 @@ export async function receiveBody(
     }, bounds.timeoutMs);
   });
   try {
-    return await Promise.race([readBody(question, bounds.maxBytes), late]);
+    return await Promise.race([readBody(request, bounds.maxBytes), late]);
   } catch (error) {
     if (isCountersignError(error)) throw error;
     // Hung up on, or framed so that no body can be told: a client's doing, and no defect of ours.

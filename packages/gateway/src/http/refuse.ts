@@ -1,17 +1,17 @@
 import { isCountersignError } from "@countersign/core";
-import type { HttpAnswer } from "./http-sink.js";
+import type { HttpResponse } from "./exchange.js";
 import { sendProblem } from "./problem.js";
 import { problemOf } from "./refusal.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import { noteRefusal } from "../runs/run-watch.js";
 
 const REALM = 'Bearer realm="countersign"';
 
 /** Answers with a problem, unless the stream has already begun, and notes it for the operator. */
-export function refuse(around: Surroundings, answer: HttpAnswer, error: unknown): void {
-  noteRefusal(around, error);
-  if (answer.headersSent) answer.end();
-  else sendProblem(answer, problemOf(error), challengeOf(error));
+export function refuse(context: GatewayContext, response: HttpResponse, error: unknown): void {
+  noteRefusal(context, error);
+  if (response.headersSent) response.end();
+  else sendProblem(response, problemOf(error), challengeOf(error));
 }
 
 /** What a client must show, as RFC 6750 §3 writes it; nothing of what it did show. */

@@ -1,5 +1,5 @@
 import type { Problem } from "./problem.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 
 /** A page that is not listed. */
 export const FOREIGN_PAGE: Problem = {
@@ -19,8 +19,8 @@ export const UNKNOWN_AGENT: Problem = {
 const TOLD_ORIGIN = 200;
 
 /** Counts and logs who is turned away before anything of them is read; a browser shows its page no more than that it failed. */
-export function noteTurnedAway(
-  { telemetry, journal }: Surroundings,
+export function noteRejectedRequest(
+  { telemetry, journal }: GatewayContext,
   { code }: Problem,
   origin?: string,
 ): void {

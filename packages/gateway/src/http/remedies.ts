@@ -1,9 +1,9 @@
 import type { ErrorCode } from "@countersign/core";
 import type { FindingCode } from "../inbound/finding.js";
-import type { Obstacle } from "../inbound/send-blocker.js";
+import type { SendBlocker } from "../inbound/send-blocker.js";
 
 /** What helps against each refusal by what the gateway knows; where a finding knows more, it says so itself. */
-const OF_FINDINGS: Readonly<Record<FindingCode | Obstacle["code"], string>> = {
+const OF_FINDINGS: Readonly<Record<FindingCode | SendBlocker["code"], string>> = {
   ERR_INBOUND_UNKNOWN_KEY:
     "send only what AG-UI defines for the client's version; own data belongs into forwardedProps, state or metadata; ag_ui_request.unknown_keys.action: strip removes unknown keys instead",
   ERR_MESSAGE_NO_RUN: "send the input first, and messages while its run is open",

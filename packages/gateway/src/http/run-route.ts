@@ -1,83 +1,79 @@
-import type { IncomingMessage } from "node:http";
-import type { Http2ServerRequest } from "node:http2";
+import type { HttpRequest } from "./exchange.js";
 import { acceptsProto } from "@countersign/wire/proto";
-import type { Door } from "./access-control.js";
+import type { AccessControl } from "./access-control.js";
 import { ANONYMOUS } from "../access/principal.js";
 import { signalOfClose } from "./http-sink.js";
-import type { HttpAnswer } from "./http-sink.js";
+import type { HttpResponse } from "./exchange.js";
 import type { ConnectionFacts } from "../runs/connection.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import type { Upstream } from "../agent/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { authorizationFor, bearerOf } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
 import { receiveBody } from "./receive-body.js";
-import { receiptQuestionOf } from "./receipt-request.js";
+import { receiptRequestOf } from "./receipt-request.js";
 import { refuse } from "./refuse.js";
 import { sessionOf } from "./session-id.js";
 import { streamEndOf } from "./stream-end.js";
-import { placeOf, takeUpStream } from "./resume/resume-stream.js";
-import { recordUnread } from "./unread-request.js";
-
-/** HTTP/1.1 and HTTP/2 requests share the part we use. */
-export type HttpQuestion = IncomingMessage | Http2ServerRequest;
+import { placeOf, resumeStream } from "./resume/resume-stream.js";
+import { recordUnreadRequest } from "./unread-request.js";
 
 /** `POST` a RunAgentInput, get its events back as SSE or protobuf. */
 export async function serveRun(
-  around: Surroundings,
-  door: Door,
+  context: GatewayContext,
+  accessControl: AccessControl,
   upstream: Upstream,
-  question: HttpQuestion,
-  answer: HttpAnswer,
+  request: HttpRequest,
+  response: HttpResponse,
   url: URL,
 ): Promise<void> {
-  const gone = signalOfClose(answer);
+  const gone = signalOfClose(response);
   try {
-    const place = placeOf(question);
+    const place = placeOf(request);
     if (place !== undefined) {
-      await takeUpStream(around, door, upstream, { question, answer, url, gone }, place);
+      await resumeStream(context, accessControl, upstream, { request, response, url, gone }, place);
       return;
     }
-    const token = bearerOf(question);
-    const grant = await door.access.authenticate(token);
-    const named = sessionOf(question, url);
-    if (named !== undefined) door.owners.check(named, grant.principal);
+    const token = bearerOf(request);
+    const grant = await accessControl.access.authenticate(token);
+    const named = sessionOf(request, url);
+    if (named !== undefined) accessControl.owners.check(named, grant.principal);
     const connection: ConnectionFacts = {
       upstream,
-      sessionId: named ?? around.mintId("session"),
+      sessionId: named ?? context.mintId("session"),
       principal: grant.principal,
-      connectionId: around.mintId("run"),
+      connectionId: context.mintId("run"),
       transport: "sse",
     };
     const { sessionId } = connection;
-    const { bodyBytes: maxBytes, requestTimeoutMs: timeoutMs } = door.limits;
-    const bytes = await receiveBody(question, { maxBytes, timeoutMs }).catch(
+    const { bodyBytes: maxBytes, requestTimeoutMs: timeoutMs } = accessControl.limits;
+    const bytes = await receiveBody(request, { maxBytes, timeoutMs }).catch(
       async (error: unknown) => {
-        await recordUnread(around, connection, error);
+        await recordUnreadRequest(context, connection, error);
         throw error;
       },
     );
-    const encoding = acceptsProto(question.headers.accept) ? "proto" : "sse";
-    const { done } = await startGrantedRun(around, door, grant, {
+    const encoding = acceptsProto(request.headers.accept) ? "proto" : "sse";
+    const { done } = await startGrantedRun(context, accessControl, grant, {
       ...connection,
       bytes,
       authorization: authorizationFor(upstream, token),
       // A client without a session gets a new one each time; its threads must outlive that.
       ...(named === undefined ? { threadOwner: ownerOf(grant.principal.id) } : {}),
       isNamed: named !== undefined,
-      clientDialect: clientDialectOf(question, url),
-      receipts: receiptQuestionOf(question, url, encoding),
-      traceparent: traceparentOf(question),
+      clientDialect: clientDialectOf(request, url),
+      receipts: receiptRequestOf(request, url, encoding),
+      traceparent: traceparentOf(request),
       ...streamEndOf(
-        door,
-        { answer, url, encoding, gone },
+        accessControl,
+        { response, url, encoding, gone },
         { principal: grant.principal.id, agent: upstream.target.name, sessionId },
       ),
     });
     // Not awaited: a stream that waits would hold all that was needed to open it.
-    done.catch((error: unknown) => refuse(around, answer, error));
+    done.catch((error: unknown) => refuse(context, response, error));
   } catch (error) {
-    refuse(around, answer, error);
+    refuse(context, response, error);
   }
 }
 
@@ -87,7 +83,7 @@ function ownerOf(principal: string): string {
 }
 
 /** The trace a client is part of, if it says. */
-export function traceparentOf(question: HttpQuestion): string | undefined {
-  const { traceparent } = question.headers;
+export function traceparentOf(request: HttpRequest): string | undefined {
+  const { traceparent } = request.headers;
   return typeof traceparent === "string" ? traceparent : undefined;
 }

@@ -3,10 +3,10 @@ import type { IncomingMessage, Server as HttpServer } from "node:http";
 import { createSecureServer } from "node:http2";
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Server } from "node:net";
-import type { HttpAnswer } from "./http-sink.js";
+import type { HttpResponse } from "./exchange.js";
 import { isDeclined } from "./socket/declined-upgrade.js";
 import type { ListenLimits } from "../base/limits.js";
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 
 /** Certificates; with them the listener speaks HTTP/2 and HTTP/1.1 over TLS. */
 export type TlsOptions = { readonly cert: string; readonly key: string };
@@ -20,7 +20,7 @@ const CHECK_MS = 1000;
 export function createListener(
   tls: TlsOptions | undefined,
   limits: ListenLimits,
-  handle: (question: HttpQuestion, answer: HttpAnswer) => void,
+  handle: (httpRequest: HttpRequest, response: HttpResponse) => void,
 ): Server {
   const timers = timersOf(limits);
   const plain = {
@@ -51,7 +51,7 @@ function createTlsServer(
   tls: TlsOptions,
   limits: ListenLimits,
   timers: object,
-  handle: (question: HttpQuestion, answer: HttpAnswer) => void,
+  handle: (httpRequest: HttpRequest, response: HttpResponse) => void,
 ): Server {
   const server = createSecureServer(
     {

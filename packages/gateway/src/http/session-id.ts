@@ -1,7 +1,7 @@
 import { CountersignError } from "@countersign/core";
 import { SESSION_HEADER } from "../agent/session-header.js";
 import "./errors.js";
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 
 const SESSION = /^[\w.:@-]{1,256}$/;
 
@@ -11,8 +11,8 @@ const SESSION = /^[\w.:@-]{1,256}$/;
  * @throws CountersignError `ERR_SESSION_NAME`: who names a session wrongly must not believe that it has it, and its
  * capabilities
  */
-export function sessionOf(question: HttpQuestion, url: URL): string | undefined {
-  const header = question.headers[SESSION_HEADER];
+export function sessionOf(request: HttpRequest, url: URL): string | undefined {
+  const header = request.headers[SESSION_HEADER];
   const named =
     url.searchParams.get("session") ?? (typeof header === "string" ? header : undefined);
   if (named === undefined || SESSION.test(named)) return named;

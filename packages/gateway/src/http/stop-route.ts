@@ -1,48 +1,48 @@
 import { isCountersignError, parseJson } from "@countersign/core";
-import type { Door } from "./access-control.js";
+import type { AccessControl } from "./access-control.js";
 import type { Principal } from "../access/principal.js";
-import type { HttpAnswer } from "./http-sink.js";
+import type { HttpResponse } from "./exchange.js";
 import { sendProblem } from "./problem.js";
 import { stopRuns } from "../sessions/stop-order.js";
 import type { StopOrder, StoppedRun } from "../sessions/stop-order.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import { bearerOf } from "./credentials.js";
 import { receiveBody } from "./receive-body.js";
 import { refuse } from "./refuse.js";
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 import { sessionOf } from "./session-id.js";
 
 const MAX_STOP_BYTES = 4096;
 
 /** `POST /ag-ui/stop` with `{ threadId?, runId? }` and the session: cancels what is running. */
 export async function serveStop(
-  around: Surroundings,
-  door: Door,
-  question: HttpQuestion,
-  answer: HttpAnswer,
+  context: GatewayContext,
+  accessControl: AccessControl,
+  request: HttpRequest,
+  response: HttpResponse,
   url: URL,
 ): Promise<void> {
   let principal: Principal;
   let session: string | undefined;
   try {
-    session = sessionOf(question, url);
-    ({ principal } = await door.access.authenticate(bearerOf(question)));
+    session = sessionOf(request, url);
+    ({ principal } = await accessControl.access.authenticate(bearerOf(request)));
   } catch (error) {
-    refuse(around, answer, error);
+    refuse(context, response, error);
     return;
   }
   let wanted: { threadId?: unknown; runId?: unknown };
   try {
-    const bytes = await receiveBody(question, {
+    const bytes = await receiveBody(request, {
       maxBytes: MAX_STOP_BYTES,
-      timeoutMs: door.limits.requestTimeoutMs,
+      timeoutMs: accessControl.limits.requestTimeoutMs,
     });
     const value = bytes.byteLength === 0 ? {} : parseJson(bytes);
     if (typeof value !== "object" || value === null) throw new TypeError("no object");
     wanted = value as typeof wanted;
   } catch (error) {
     const detail = isCountersignError(error) ? error.message : "the body could not be read";
-    sendProblem(answer, {
+    sendProblem(response, {
       status: 400,
       code: "STOP_UNREADABLE",
       title: "The stop is not valid",
@@ -54,20 +54,20 @@ export async function serveStop(
   const isReadable = [thread, run].every((id) => id === undefined || typeof id === "string");
   // Another's run is not even named: whether it is there is nobody else's business.
   const stopped = isReadable
-    ? await stopAnywhere(around, {
+    ? await stopAnywhere(context, {
         ...(session === undefined ? {} : { session }),
         ...(thread === undefined ? {} : { thread: thread as string }),
         ...(run === undefined ? {} : { run: run as string }),
         principal: principal.id,
       })
     : [];
-  answer.writeHead(200, { "content-type": "application/json" });
-  answer.end(JSON.stringify({ stopped: stopped.map((one) => one.run) }));
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ stopped: stopped.map((one) => one.run) }));
 }
 
 /** At this gateway, or else at the others: behind a load balancer a stop comes anywhere. */
 async function stopAnywhere(
-  { sessions, stopElsewhere }: Surroundings,
+  { sessions, stopElsewhere }: GatewayContext,
   order: StopOrder,
 ): Promise<readonly StoppedRun[]> {
   const here = stopRuns(sessions, order, "stop was asked for");

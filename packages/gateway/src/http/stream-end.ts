@@ -1,6 +1,7 @@
 import { createHttpSink } from "./http-sink.js";
-import type { HttpAnswer, HttpEncoding } from "./http-sink.js";
-import type { Door } from "./access-control.js";
+import type { HttpEncoding } from "./http-sink.js";
+import type { HttpResponse } from "./exchange.js";
+import type { AccessControl } from "./access-control.js";
 import type { StreamHolder } from "./resume/resumable-stream.js";
 import type { RunRequest } from "../runs/start-run.js";
 import type { Signal } from "../base/signal.js";
@@ -8,7 +9,7 @@ import { SESSION_HEADER } from "../agent/session-header.js";
 
 /** The connection that a stream begins on, and what its client asked for. */
 export type StreamConnection = {
-  readonly answer: HttpAnswer;
+  readonly response: HttpResponse;
   readonly url: URL;
   readonly encoding: HttpEncoding;
   readonly gone: Signal;
@@ -20,17 +21,19 @@ export type StreamConnection = {
  * ids to come back to.
  */
 export function streamEndOf(
-  door: Door,
-  { answer, url, encoding, gone }: StreamConnection,
+  accessControl: AccessControl,
+  { response, url, encoding, gone }: StreamConnection,
   holder: StreamHolder,
 ): Pick<RunRequest, "gone" | "openSink"> {
   const isAsked = encoding === "sse" && url.searchParams.get("reconnect") === "1";
-  const lasting = isAsked ? door.lasting.create(holder, gone) : undefined;
+  const resumableStreams = isAsked
+    ? accessControl.resumableStreams.create(holder, gone)
+    : undefined;
   return {
-    gone: lasting?.gone ?? gone,
+    gone: resumableStreams?.gone ?? gone,
     openSink: () => {
-      const sink = createHttpSink(answer, encoding, gone, { [SESSION_HEADER]: holder.sessionId });
-      return lasting?.open(sink, gone) ?? sink;
+      const sink = createHttpSink(response, encoding, gone, { [SESSION_HEADER]: holder.sessionId });
+      return resumableStreams?.open(sink, gone) ?? sink;
     },
   };
 }

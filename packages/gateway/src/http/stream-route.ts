@@ -1,21 +1,21 @@
 import { isCountersignError, sha256Hex } from "@countersign/core";
 import type { Grant } from "../access/access.js";
-import type { Door } from "./access-control.js";
+import type { AccessControl } from "./access-control.js";
 import { signalOfClose } from "./http-sink.js";
-import type { HttpAnswer } from "./http-sink.js";
+import type { HttpResponse } from "./exchange.js";
 import { sendProblem } from "./problem.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import type { Upstream } from "../agent/upstream.js";
 import { clientDialectOf } from "./client-dialect.js";
 import { authorizationFor, bearerOf } from "./credentials.js";
 import { startGrantedRun } from "./granted-run.js";
-import { receiptQuestionOf } from "./receipt-request.js";
+import { receiptRequestOf } from "./receipt-request.js";
 import { refuse } from "./refuse.js";
 import { traceparentOf } from "./run-route.js";
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 import { sessionOf } from "./session-id.js";
 import { streamEndOf } from "./stream-end.js";
-import { placeOf, takeUpStream } from "./resume/resume-stream.js";
+import { placeOf, resumeStream } from "./resume/resume-stream.js";
 
 /**
  * `GET` for a plain `EventSource`: no body, so the session is all there is to go by, and no header, so a
@@ -24,57 +24,57 @@ import { placeOf, takeUpStream } from "./resume/resume-stream.js";
  * An `EventSource` comes back by itself when a stream ends; that must not start the run again.
  */
 export async function serveStream(
-  around: Surroundings,
-  door: Door,
+  context: GatewayContext,
+  accessControl: AccessControl,
   upstream: Upstream,
-  question: HttpQuestion,
-  answer: HttpAnswer,
+  request: HttpRequest,
+  response: HttpResponse,
   url: URL,
 ): Promise<void> {
-  const gone = signalOfClose(answer);
+  const gone = signalOfClose(response);
   try {
-    const sessionId = sessionOf(question, url);
+    const sessionId = sessionOf(request, url);
     if (sessionId === undefined) {
-      sendProblem(answer, {
+      sendProblem(response, {
         status: 400,
         code: "SESSION_MISSING",
         title: "The stream needs ?session=, 1 to 256 letters, digits or any of . : @ _ -",
       });
       return;
     }
-    const place = placeOf(question);
+    const place = placeOf(request);
     if (place !== undefined) {
-      await takeUpStream(around, door, upstream, { question, answer, url, gone }, place);
+      await resumeStream(context, accessControl, upstream, { request, response, url, gone }, place);
       return;
     }
-    const token = bearerOf(question);
+    const token = bearerOf(request);
     const ticket = url.searchParams.get("ticket");
     const grant: Grant =
       ticket === null
-        ? await door.access.authenticate(token)
-        : await door.tickets.redeem(ticket, { sessionId, agent: upstream.target.name });
-    door.owners.check(sessionId, grant.principal);
+        ? await accessControl.access.authenticate(token)
+        : await accessControl.tickets.redeem(ticket, { sessionId, agent: upstream.target.name });
+    accessControl.owners.check(sessionId, grant.principal);
     const runId = url.searchParams.get("run") ?? `stream-${sessionId}`;
-    const session = around.sessions.find(sessionId);
+    const session = context.sessions.find(sessionId);
     if (session?.runs.has(runId) === true) {
-      stayAway(answer);
+      stayAway(response);
       return;
     }
     const input = { threadId: sessionId, runId, protocolVersion: "1.0", messages: [] };
-    const { done } = await startGrantedRun(around, door, grant, {
+    const { done } = await startGrantedRun(context, accessControl, grant, {
       upstream,
       bytes: JSON.stringify(input),
       authorization: authorizationFor(upstream, token),
       sessionId,
       isNamed: true,
-      connectionId: around.mintId("run"),
+      connectionId: context.mintId("run"),
       transport: "sse",
-      clientDialect: clientDialectOf(question, url) ?? "as-sent",
-      receipts: receiptQuestionOf(question, url),
-      traceparent: traceparentOf(question),
+      clientDialect: clientDialectOf(request, url) ?? "as-sent",
+      receipts: receiptRequestOf(request, url),
+      traceparent: traceparentOf(request),
       ...streamEndOf(
-        door,
-        { answer, url, encoding: "sse", gone },
+        accessControl,
+        { response, url, encoding: "sse", gone },
         {
           principal: grant.principal.id,
           agent: upstream.target.name,
@@ -84,14 +84,14 @@ export async function serveStream(
       ),
     });
     // Not awaited: a stream that waits would hold all that was needed to open it.
-    done.catch((error: unknown) => refuse(around, answer, error));
+    done.catch((error: unknown) => refuse(context, response, error));
   } catch (error) {
-    if (isCountersignError(error, "ERR_STREAM_GONE")) stayAway(answer);
-    else refuse(around, answer, error);
+    if (isCountersignError(error, "ERR_STREAM_GONE")) stayAway(response);
+    else refuse(context, response, error);
   }
 }
 
 /** The answer that tells an EventSource to stop coming back. */
-function stayAway(answer: HttpAnswer): void {
-  answer.writeHead(204).end();
+function stayAway(response: HttpResponse): void {
+  response.writeHead(204).end();
 }

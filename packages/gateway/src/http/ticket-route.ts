@@ -1,33 +1,33 @@
-import type { Door } from "./access-control.js";
-import type { HttpAnswer } from "./http-sink.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { AccessControl } from "./access-control.js";
+import type { HttpResponse } from "./exchange.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import type { Upstream } from "../agent/upstream.js";
 import { bearerOf } from "./credentials.js";
 import { refuse } from "./refuse.js";
-import type { HttpQuestion } from "./run-route.js";
+import type { HttpRequest } from "./exchange.js";
 import { sessionOf } from "./session-id.js";
 
 /** `POST /ag-ui/tickets?session=&agent=`: a ticket for one `GET /ag-ui/stream`. */
 export async function serveTicket(
-  around: Surroundings,
-  door: Door,
+  context: GatewayContext,
+  accessControl: AccessControl,
   upstream: Upstream,
-  question: HttpQuestion,
-  answer: HttpAnswer,
+  request: HttpRequest,
+  response: HttpResponse,
   url: URL,
 ): Promise<void> {
   try {
-    const grant = await door.access.authenticate(bearerOf(question));
-    door.tickets.assertRoom(grant.principal);
-    const named = sessionOf(question, url);
-    const session = named ?? around.mintId("session");
-    if (named === undefined) door.owners.claim(session, grant.principal);
-    else await door.owners.own(named, grant.principal);
+    const grant = await accessControl.access.authenticate(bearerOf(request));
+    accessControl.tickets.assertRoom(grant.principal);
+    const named = sessionOf(request, url);
+    const session = named ?? context.mintId("session");
+    if (named === undefined) accessControl.owners.claim(session, grant.principal);
+    else await accessControl.owners.own(named, grant.principal);
     const agent = upstream.target.name;
-    const { ticket, expiresAt } = door.tickets.issue(grant, { sessionId: session, agent });
+    const { ticket, expiresAt } = accessControl.tickets.issue(grant, { sessionId: session, agent });
     const query = new URLSearchParams({ session, agent, ticket });
-    answer.writeHead(201, { "content-type": "application/json", "cache-control": "no-store" });
-    answer.end(
+    response.writeHead(201, { "content-type": "application/json", "cache-control": "no-store" });
+    response.end(
       JSON.stringify({
         ticket,
         session,
@@ -37,6 +37,6 @@ export async function serveTicket(
       }),
     );
   } catch (error) {
-    refuse(around, answer, error);
+    refuse(context, response, error);
   }
 }

@@ -8,8 +8,8 @@ import { createAccess } from "../access/access.js";
 import { createKeyAuthenticator } from "../access/api-keys.js";
 import { createMemoryLedger } from "../thread/memory-ledger.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
-import { ThreadDesk } from "../runs/thread-admission.js";
-import type { ThreadVisit } from "../runs/thread-lease.js";
+import { ThreadAdmission } from "../runs/thread-admission.js";
+import type { ThreadLease } from "../runs/thread-lease.js";
 import { call, idsOf, inRun, text } from "../testing/events.js";
 import { startFixture } from "../testing/fixture.js";
 import type { Fixture, FixtureOptions } from "../testing/fixture.js";
@@ -133,9 +133,9 @@ test("of two principals that open a thread together one gets it", async () => {
 test("where threads are only observed, they are shared, and have one run at a time", async () => {
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
   const policy = compilePolicy(loadPolicy(POLICY("{ threads: { mode: observe } }")));
-  const desk = new ThreadDesk(ledger, SYSTEM_CLOCK);
-  const visit = (id: string, runId: string): Promise<ThreadVisit> =>
-    desk.visit({
+  const threadAdmission = new ThreadAdmission(ledger, SYSTEM_CLOCK);
+  const threadLease = (id: string, runId: string): Promise<ThreadLease> =>
+    threadAdmission.open({
       agent: "a",
       scope: "",
       principal: { id },
@@ -143,8 +143,8 @@ test("where threads are only observed, they are shared, and have one run at a ti
       input: { threadId: "t", runId, messages: [] },
     });
   await begin(answering);
-  await (await visit("alice", "r1")).claim();
-  const codes = (await visit("bob", "r2")).findings.map(({ code }) => code);
+  await (await threadLease("alice", "r1")).claim();
+  const codes = (await threadLease("bob", "r2")).findings.map(({ code }) => code);
   expect(codes).toEqual(["ERR_THREAD_OWNER", "ERR_RUN_ACTIVE"]);
 });
 
@@ -344,16 +344,23 @@ test("of two gateways that hear different answers to one question, one takes its
   await begin(answering);
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
   const policy = compilePolicy(loadPolicy(POLICY()));
-  const desks = [new ThreadDesk(ledger, SYSTEM_CLOCK), new ThreadDesk(ledger, SYSTEM_CLOCK)];
-  const visit = (desk: number, runId: string, fields: object): Promise<ThreadVisit> =>
-    (desks[desk] as ThreadDesk).visit({
+  const desks = [
+    new ThreadAdmission(ledger, SYSTEM_CLOCK),
+    new ThreadAdmission(ledger, SYSTEM_CLOCK),
+  ];
+  const threadLease = (
+    threadAdmission: number,
+    runId: string,
+    fields: object,
+  ): Promise<ThreadLease> =>
+    (desks[threadAdmission] as ThreadAdmission).open({
       agent: "a",
       scope: "",
       principal: { id: "p" },
       policy,
       input: { threadId: "t", runId, messages: [], tools: [ASK], ...fields },
     });
-  const first = await visit(0, "r1", {});
+  const first = await threadLease(0, "r1", {});
   const ids = { threadId: "t", runId: "r1" };
   const outcome = { type: "interrupt", interrupts: [{ id: "i1", reason: "confirmation" }] };
   const events = inRun(ids, call("c1", "ask", "{}")).slice(0, -1);
@@ -364,7 +371,9 @@ test("of two gateways that hear different answers to one question, one takes its
     messages: [{ id: `t-${said}`, role: "tool", toolCallId: "c1", content: said }],
     resume: [{ interruptId: "i1", status: "resolved", payload: said }],
   });
-  const visits = await Promise.all(["yes", "no"].map((said, n) => visit(n, `x${n}`, answer(said))));
+  const visits = await Promise.all(
+    ["yes", "no"].map((said, n) => threadLease(n, `x${n}`, answer(said))),
+  );
   const [taken, other] = visits.toSorted((a, b) => a.findings.length - b.findings.length);
   expect(taken?.findings).toEqual([]);
   expect(other?.findings.map(({ code }) => code).toSorted()).toEqual([
@@ -373,7 +382,7 @@ test("of two gateways that hear different answers to one question, one takes its
   ]);
   for (const each of visits) await each.abandon(false);
   // Nothing was sent, so either may be said again.
-  expect((await visit(1, "x3", answer("no"))).findings).toEqual([]);
+  expect((await threadLease(1, "x3", answer("no"))).findings).toEqual([]);
 });
 
 test("keys that mean something to JavaScript are data or removed, never obeyed", async () => {

@@ -2,7 +2,7 @@ import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
 import { classifyEnvelope, classifyInput, sourceHostsOf } from "@countersign/policy";
 import { agentBody } from "./agent-body.js";
-import { blame } from "./locate-refused-part.js";
+import { locateRefusedPart } from "./locate-refused-part.js";
 import {
   denialOf,
   errorOf,
@@ -13,7 +13,7 @@ import {
   weigh,
 } from "./finding.js";
 import type { Finding } from "./finding.js";
-import { obstacleDenial, obstacleError } from "./send-blocker.js";
+import { blockerDenial, blockerError } from "./send-blocker.js";
 import { checkKeys, decodeRequest, enforceRequest, translateRequest } from "./read-request.js";
 import { recordRequest } from "./record-request.js";
 import { attachReceipt } from "./refusal-log.js";
@@ -42,7 +42,7 @@ export async function admitRequest(request: InboundRequest): Promise<void> {
   await reserveQuota(request);
   decideRequest(request);
   const refusal =
-    request.kind === "input" ? await claimThread(request, findings) : findObstacle(request);
+    request.kind === "input" ? await claimThread(request, findings) : findBlocker(request);
   await recordRequest(request);
   assertAllowed(request, refusal);
   request.body = JSON.stringify(agentBody(request));
@@ -125,12 +125,12 @@ function applyFindings(request: InboundRequest, findings: readonly Finding[]): v
 }
 
 /** Denies an allowed message that no agent can receive now; gives the error for its sender. */
-function findObstacle(request: InboundRequest): CountersignError | undefined {
+function findBlocker(request: InboundRequest): CountersignError | undefined {
   if (request.decision?.allow !== true) return undefined;
-  const obstacle = request.obstacle?.();
-  if (obstacle === undefined) return undefined;
-  request.decision = obstacleDenial(obstacle);
-  return obstacleError(obstacle);
+  const blocker = request.blocker?.();
+  if (blocker === undefined) return undefined;
+  request.decision = blockerDenial(blocker);
+  return blockerError(blocker);
 }
 
 /** Throws after the decision is on record: an error of our own keeps its code, a denial of the policy names its rule. */
@@ -144,6 +144,6 @@ function assertAllowed(request: InboundRequest, refusal: CountersignError | unde
   throw new CountersignError("ERR_INBOUND_BLOCKED", decision?.reason ?? "undecided", {
     rule: decision?.rule ?? "undecided",
     receipt: receiptId ?? "",
-    ...(decision === undefined ? {} : blame(request, decision)),
+    ...(decision === undefined ? {} : locateRefusedPart(request, decision)),
   });
 }

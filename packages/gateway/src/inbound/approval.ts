@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import { looksLike } from "@countersign/policy";
 import type { CompiledPolicy, Denial } from "@countersign/policy";
-import type { Judgement, Question } from "../event/judge.js";
+import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import { ownDenial } from "../outbound/decide/structure.js";
 import { digestOfValue, meaningOf } from "../thread/digest.js";
 import type { AskedCall, ThreadState } from "../thread/thread-state.js";
@@ -12,7 +12,7 @@ import type { Approval } from "./resume.js";
 /** The rule that blocks a call other than the one the person was shown. */
 export const APPROVAL_RULE = "gateway/approval";
 
-type Judge = (question: Question) => Judgement;
+type Judge = (question: DecisionRequest) => DecisionResult;
 
 /**
  * Binds the calls of a run to the answers that a person gave: of a tool that the run was resumed about, the
@@ -77,7 +77,7 @@ class Answers {
   }
 
   /** Why a call may not be made; nothing when it may, which uses an approval up. */
-  against({ facts, event, listedArguments }: Question): string | undefined {
+  against({ facts, event, listedArguments }: DecisionRequest): string | undefined {
     const { source } = facts;
     if (source !== "TOOL_CALL_START" && source !== "TOOL_CALL_END") return undefined;
     const [call] = facts.toolCalls ?? [];

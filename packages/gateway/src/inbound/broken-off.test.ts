@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryLedger } from "../thread/memory-ledger.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
-import { ThreadDesk } from "../runs/thread-admission.js";
+import { ThreadAdmission } from "../runs/thread-admission.js";
 import { call, text } from "../testing/events.js";
 import { createDice, RandomAgent } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";
@@ -30,10 +30,10 @@ async function breakOff(
   policy = POLICY,
 ): Promise<{ judge: Judge; say: Judge; remarks: Judge; states: Message[][] }> {
   const ledger = createMemoryLedger(SYSTEM_CLOCK);
-  let desk = new ThreadDesk(ledger, SYSTEM_CLOCK);
+  let threadAdmission = new ThreadAdmission(ledger, SYSTEM_CLOCK);
   let runs = 0;
   const ask = (messages: readonly Message[]) =>
-    desk.visit({
+    threadAdmission.open({
       agent: "a",
       scope: "",
       principal: { id: "somebody" },
@@ -46,9 +46,9 @@ async function breakOff(
         tools: TOOLS,
       },
     });
-  const visit = await ask([U]);
-  await visit.accept();
-  const follow = visit.follow("1.0");
+  const threadLease = await ask([U]);
+  await threadLease.accept();
+  const follow = threadLease.follow("1.0");
   const reducer = createReducer({ messages: [U] });
   const states: Message[][] = [[U]];
   for (const event of [{ type: "RUN_STARTED", threadId: "t", runId: "r1" }, ...events]) {
@@ -58,11 +58,11 @@ async function breakOff(
     states.push(structuredClone([...reducer.snapshot().messages]));
   }
   // A killed gateway puts nothing away.
-  if (end === "kill") desk = new ThreadDesk(ledger, SYSTEM_CLOCK);
+  if (end === "kill") threadAdmission = new ThreadAdmission(ledger, SYSTEM_CLOCK);
   else {
     const over = { type: "RUN_FINISHED", threadId: "t", runId: "r1" };
     if (end === "finished") await follow([over as AgUiEvent]);
-    await visit.end(end !== "hang-up");
+    await threadLease.end(end !== "hang-up");
   }
   const codesOf = async (messages: readonly Message[], isSaid: boolean): Promise<string[]> => {
     const next = await ask(messages);

@@ -22,7 +22,7 @@ type Part = {
  * Finds the part of a request that a policy's rule stops, by asking about each part alone; a request has up to seven kinds
  * of them, and the rule's sentence names none. Costs nothing: neither a count nor a token.
  */
-export function blame(request: InboundRequest, denial: Denial): RefusedPart {
+export function locateRefusedPart(request: InboundRequest, denial: Denial): RefusedPart {
   const { input, judge, policy } = request;
   if (input === undefined) return {};
   const { threadId, runId } = input;
@@ -34,7 +34,7 @@ export function blame(request: InboundRequest, denial: Denial): RefusedPart {
       facts,
       event,
       publicHosts: request.publicHosts,
-      isBeside: true,
+      isUncounted: true,
     });
     return !decision.allow && decision.rule === denial.rule;
   };

@@ -5,8 +5,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryLedger } from "../thread/memory-ledger.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
-import { ThreadDesk } from "../runs/thread-admission.js";
-import type { ThreadVisit } from "../runs/thread-lease.js";
+import { ThreadAdmission } from "../runs/thread-admission.js";
+import type { ThreadLease } from "../runs/thread-lease.js";
 import { createDice, RandomAgent } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";
 
@@ -15,11 +15,11 @@ const TOOLS = [{ name: "ask_person", description: "asks", parameters: { type: "o
 const TURNS = 3;
 const NEW: Message = { id: "new", role: "user", content: "go on" };
 
-type Ask = (messages: readonly Message[], runId: string) => Promise<ThreadVisit>;
+type Ask = (messages: readonly Message[], runId: string) => Promise<ThreadLease>;
 
 /** A conversation of some turns, and what the official client's reducer holds of it. */
 async function converse(dice: Dice): Promise<{ history: Message[]; ask: Ask }> {
-  const desk = new ThreadDesk(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
+  const threadAdmission = new ThreadAdmission(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
   const principal = { id: "somebody" };
   const inputOf = (messages: readonly Message[], runId: string) => ({
     threadId: "t",
@@ -30,22 +30,22 @@ async function converse(dice: Dice): Promise<{ history: Message[]; ask: Ask }> {
   });
   const ask: Ask = (messages, runId) => {
     const input = inputOf(messages, runId);
-    return desk.visit({ agent: "a", scope: "", principal, input, policy: POLICY });
+    return threadAdmission.open({ agent: "a", scope: "", principal, input, policy: POLICY });
   };
   const agent = new RandomAgent(dice, { subagents: true, interrupts: false });
   let history: Message[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
     history.push({ id: `u${turn}`, role: "user", content: `turn ${turn}` });
-    const visit = await ask(history, `r${turn}`);
-    expect(visit.findings).toEqual([]);
-    await visit.accept();
+    const threadLease = await ask(history, `r${turn}`);
+    expect(threadLease.findings).toEqual([]);
+    await threadLease.accept();
     const events = agent.run(inputOf(history, `r${turn}`)) as unknown as AgUiEvent[];
     const isEnded = /^RUN_(FINISHED|ERROR)$/.test(events.at(-1)?.type ?? "");
     if (!isEnded) events.push({ type: "RUN_ERROR", message: "cut", code: "X" });
     const reducer = createReducer({ messages: history });
     for (const event of events) reducer.push(event);
-    await visit.follow("1.0")(events);
-    await visit.end(true);
+    await threadLease.follow("1.0")(events);
+    await threadLease.end(true);
     history = reducer.snapshot().messages.filter(({ role }) => role !== "activity");
   }
   return { history, ask };
@@ -169,9 +169,9 @@ test("a history is accepted as it was delivered, also with other metadata, and r
       const dice = createDice(seed);
       const { history, ask } = await converse(dice);
       const judge = async (messages: readonly Message[]): Promise<string[]> => {
-        const visit = await ask([...messages, NEW], "next");
-        const codes = visit.findings.map(({ code }) => code);
-        await visit.abandon(false);
+        const threadLease = await ask([...messages, NEW], "next");
+        const codes = threadLease.findings.map(({ code }) => code);
+        await threadLease.abandon(false);
         return codes;
       };
       expect(await judge(history)).toEqual([]);

@@ -34,7 +34,7 @@ rules:
   expect(await listed.json()).toMatchObject({
     entries: [{ ...noted, receipt: { allowed: true } }],
   });
-  const { feed } = served.running.gateway.surroundings;
+  const { feed } = served.running.gateway.context;
   expect(feed.recent()).toContainEqual(expect.objectContaining(noted));
   const metrics = await (await served.control("/metrics")).text();
   for (const rule of [noted.rule, ...noted.further_rules]) {

@@ -2,9 +2,9 @@ import { canonicalJson } from "@countersign/core";
 import type { CountersignError, JsonValue } from "@countersign/core";
 import type { EntryDraft } from "@countersign/receipts/log";
 import { entryOf } from "../outbound/record/draft.js";
-import { isShownId } from "../outbound/record/stream-receipt-id.js";
-import { obstacleDenial, obstacleError } from "./send-blocker.js";
-import type { Obstacle } from "./send-blocker.js";
+import { isStreamReceiptId } from "../outbound/record/stream-receipt-id.js";
+import { blockerDenial, blockerError } from "./send-blocker.js";
+import type { SendBlocker } from "./send-blocker.js";
 import { attachReceipt } from "./refusal-log.js";
 import { assertInput } from "./request.js";
 import type { InboundRequest } from "./request.js";
@@ -26,9 +26,9 @@ export async function recordRequest(request: InboundRequest): Promise<void> {
  */
 export async function withdraw(
   request: InboundRequest,
-  obstacle: Obstacle,
+  blocker: SendBlocker,
 ): Promise<CountersignError> {
-  const denial = obstacleDenial(obstacle);
+  const denial = blockerDenial(blocker);
   const { message, receiptId = "" } = request;
   const withdrawn: InboundRequest = {
     ...request,
@@ -40,7 +40,7 @@ export async function withdraw(
     withdrawn.message = { ...message, envelope };
   }
   await recordRequest(withdrawn);
-  const error = obstacleError(obstacle);
+  const error = blockerError(blocker);
   attachReceipt(error, withdrawn.receiptId as string);
   return error;
 }
@@ -75,5 +75,5 @@ function draftOf(request: InboundRequest): EntryDraft {
 
 /** The id that a browser gave its message, unless it has the form of ids that the gateway gives to receipts of streams. */
 function claimedId(id: string | undefined): string | undefined {
-  return id !== undefined && isShownId(id) ? undefined : id;
+  return id !== undefined && isStreamReceiptId(id) ? undefined : id;
 }

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryLedger } from "../thread/memory-ledger.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
-import { ThreadDesk } from "../runs/thread-admission.js";
+import { ThreadAdmission } from "../runs/thread-admission.js";
 import { createDice } from "../testing/random-run.js";
 import type { Dice } from "../testing/random-run.js";
 
@@ -28,30 +28,30 @@ type Thread = {
 };
 
 function openDesk(): Omit<Thread, "history"> {
-  const desk = new ThreadDesk(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
+  const threadAdmission = new ThreadAdmission(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
   let runs = 0;
-  const visit = async (messages: readonly Message[]) => {
+  const threadLease = async (messages: readonly Message[]) => {
     const runId = `r${(runs += 1)}`;
     const input = { threadId: "t", runId, protocolVersion: "1.0", messages: [...messages] };
     const principal = { id: "somebody" };
-    return desk.visit({ agent: "a", scope: "", principal, input, policy: POLICY });
+    return threadAdmission.open({ agent: "a", scope: "", principal, input, policy: POLICY });
   };
   return {
     judge: async (messages) => {
-      const visited = await visit(messages);
+      const visited = await threadLease(messages);
       const codes = visited.findings.map(({ code }) => code);
       await visited.abandon(false);
       return codes;
     },
     begin: async (messages, events) => {
-      const visited = await visit(messages);
+      const visited = await threadLease(messages);
       await visited.accept();
       const started = { type: "RUN_STARTED", threadId: "t", runId: `r${runs}` };
       await visited.follow("1.0")([started, ...events] as AgUiEvent[]);
       await visited.end(false);
     },
     run: async (messages, events) => {
-      const visited = await visit(messages);
+      const visited = await threadLease(messages);
       expect(visited.findings, JSON.stringify(messages)).toEqual([]);
       await visited.accept();
       const all = [
@@ -108,13 +108,13 @@ function turnEvents(dice: Dice, turn: number): object[] {
 }
 
 async function converse(dice: Dice): Promise<Thread> {
-  const desk = openDesk();
+  const threadAdmission = openDesk();
   let history: Message[] = [];
   for (let turn = 0; turn < 3; turn += 1) {
     history.push({ id: `u${turn}`, role: "user", content: `turn ${turn}` });
-    history = await desk.run(history, turnEvents(dice, turn));
+    history = await threadAdmission.run(history, turnEvents(dice, turn));
   }
-  return { history, ...desk };
+  return { history, ...threadAdmission };
 }
 
 /** The turns of a history, each behind its question. */

@@ -4,11 +4,11 @@ import type { RunAgentInput } from "@countersign/wire";
 import type { Dialect, Envelope } from "@countersign/wire/dialects";
 import type { ReceiptTransport } from "../event/sink.js";
 import type { SharedCaps } from "../event/reservations.js";
-import type { Judgement, Question } from "../event/judge.js";
+import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import type { Clock, MintId } from "../base/ports.js";
 import type { Recorder } from "../event/recorder.js";
 import type { Finding } from "./finding.js";
-import type { Obstacle } from "./send-blocker.js";
+import type { SendBlocker } from "./send-blocker.js";
 import type { LookupHost } from "./source-lookup.js";
 
 /** One request of a browser on its way to the agent; each stage fills in what it finds out. */
@@ -21,13 +21,13 @@ export type InboundRequest = {
   readonly transport: ReceiptTransport;
   readonly receivedAt: number;
   readonly policy: CompiledPolicy;
-  readonly judge: (question: Question) => Judgement;
+  readonly judge: (question: DecisionRequest) => DecisionResult;
   readonly recorder: Recorder;
   readonly limits: Limits;
   readonly clock: Clock;
   readonly mintId: MintId;
   /** Why a message cannot go up at the moment it is decided about. */
-  readonly obstacle?: (() => Obstacle | undefined) | undefined;
+  readonly blocker?: (() => SendBlocker | undefined) | undefined;
   /** Throws when the input's thread has a run open, or its run id was used before. */
   readonly assertNewRun: (input: RunAgentInput) => void;
   /** Holds the input against its thread; only where a run is asked for. */

@@ -129,15 +129,15 @@ test("a message that was open when the gateway was killed is accepted once, on r
 
 test("28: a thread belongs to the principal that opened it, on whichever connection they come back", async () => {
   fixture = await startFixture(({ body }) => ({ pieces: inRun(idsOf(body), []).map(sseFrame) }));
-  const { surroundings } = fixture.gateway;
-  const upstream = surroundings.agents.find("support");
+  const { context } = fixture.gateway;
+  const upstream = context.agents.find("support");
   if (upstream === undefined) throw new Error("no agent");
   let count = 0;
   const ask = async (id: string): Promise<string> => {
     count += 1;
     const input = { threadId: "t", runId: `r${count}`, protocolVersion: "1.0", messages: [] };
     try {
-      const { done } = await startRun(surroundings, {
+      const { done } = await startRun(context, {
         upstream,
         bytes: JSON.stringify(input),
         sessionId: `session-${count}`,

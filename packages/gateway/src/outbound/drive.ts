@@ -2,7 +2,7 @@ import { isCountersignError } from "@countersign/core";
 import { failureOf, failureOfStop } from "./deliver/run-error.js";
 import type { UpstreamPiece, UpstreamPieces, UpstreamStream } from "../agent/upstream.js";
 import type { Signal } from "../base/signal.js";
-import { createPassage } from "../event/event-context.js";
+import { createEventContext } from "../event/event-context.js";
 import type { StreamEnd } from "../event/event-context.js";
 import { Pipeline } from "./pipeline.js";
 import { runLimitReached, RunTimer } from "../event/run-limits.js";
@@ -28,7 +28,7 @@ const LATE: ReadonlySet<string> = new Set(["ERR_RUN_TIME", "ERR_RUN_SILENCE"]);
 const turns = createTurns();
 
 /**
- * Carries one agent's stream along the road until it ends, one way or another; resolves when the person's end
+ * Carries one agent's stream along the pipeline until it ends, one way or another; resolves when the person's end
  * is closed. Whatever goes wrong becomes the end of the run, told to the person; nothing is thrown.
  */
 export function driveRun(run: Run, stream: UpstreamStream, stopped: Signal): Promise<void> {
@@ -128,10 +128,10 @@ class Drive {
           this.#end({});
           return;
         }
-        const passage = createPassage(clock.now());
-        passage.piece = piece;
+        const context = createEventContext(clock.now());
+        context.piece = piece;
         bytes += this.#spend(piece);
-        this.#pipeline.push(passage);
+        this.#pipeline.push(context);
         if (this.#isComplete()) {
           this.#end({});
           return;

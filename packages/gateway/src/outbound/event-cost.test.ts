@@ -9,7 +9,7 @@ import { ContentWatch } from "./decide/content.js";
 import { inRun } from "../testing/events.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { createInProcess, frames } from "../testing/in-process.js";
-import type { Passage } from "../event/event-context.js";
+import type { EventContext } from "../event/event-context.js";
 
 const IDS = { threadId: "t", runId: "r" };
 const INPUT = {
@@ -218,7 +218,7 @@ test("what was said before is found by the id of its message, not by reading eac
   const watch = new ContentWatch(content as ContentSettings, sent);
   for (let at = 0; at < count; at++) {
     const event = { type: "TEXT_MESSAGE_CONTENT", messageId: `n${at}`, delta: "x" } as const;
-    watch.read({ event } as Passage);
+    watch.read({ event } as EventContext);
   }
   expect(reads).toBe(count);
 });
@@ -234,12 +234,12 @@ test.each(["sse", "proto"] as const)(
           ? encodeProto(event as never)
           : new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`);
       const pieces = events.map((event) => ({ kind, bytes: bytes(event) }));
-      const { failures, delivered, passages } = await gateway.run(INPUT, pieces);
+      const { failures, delivered, contexts } = await gateway.run(INPUT, pieces);
       expect(failures).toHaveLength(1);
       expect(delivered.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_ERROR"]);
       // Nothing but the refusal was judged or signed for.
-      expect(passages.filter(({ refused }) => refused !== undefined)).toHaveLength(1);
-      expect(passages).toHaveLength(2);
+      expect(contexts.filter(({ refused }) => refused !== undefined)).toHaveLength(1);
+      expect(contexts).toHaveLength(2);
     }
     await gateway.close();
   },

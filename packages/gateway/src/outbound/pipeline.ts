@@ -7,13 +7,13 @@ import { enforce } from "./enforce/stage.js";
 import { order } from "./order/stage.js";
 import { record } from "./record/stage.js";
 import { translate } from "./translate/stage.js";
-import { createPassage } from "../event/event-context.js";
-import type { Passage, Step, StreamEnd } from "../event/event-context.js";
+import { createEventContext } from "../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../event/event-context.js";
 import type { Run } from "../event/run.js";
 import type { Stage } from "../event/stage.js";
 
 /**
- * The road of an event, in order. Every transport and both directions walk it; nothing flows backwards,
+ * The pipeline of an event, in order. Every transport and both directions walk it; nothing flows backwards,
  * and there is no other way to a person.
  */
 export const STAGES: readonly Stage[] = [
@@ -27,7 +27,7 @@ export const STAGES: readonly Stage[] = [
   deliver,
 ];
 
-/** The open road of one run: what is pushed in comes out at the person's end, or nowhere. */
+/** The open pipeline of one run: what is pushed in comes out at the person's end, or nowhere. */
 export class Pipeline implements Step {
   readonly #first: Step;
   readonly #recording: Step;
@@ -50,8 +50,8 @@ export class Pipeline implements Step {
     this.#recording = recording as Step;
   }
 
-  push(passage: Passage): void {
-    this.#first.push(passage);
+  push(context: EventContext): void {
+    this.#first.push(context);
   }
 
   /** What was pushed since the last time belongs together: it is signed for and delivered as one. */
@@ -65,9 +65,9 @@ export class Pipeline implements Step {
 
   /** Signs for something that a stage before the decision refused as no event at all. */
   refuse(code: string, receivedAt: number): void {
-    const passage = createPassage(receivedAt);
-    passage.refused = code;
-    this.#recording.push(passage);
+    const context = createEventContext(receivedAt);
+    context.refused = code;
+    this.#recording.push(context);
   }
 
   /** Ends the run where a stage cannot even be ended any more: straight to the record and the person. */

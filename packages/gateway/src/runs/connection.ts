@@ -4,12 +4,12 @@ import type { SharedCaps } from "../event/reservations.js";
 import type { ReceiptTransport } from "../event/sink.js";
 import { inboundItemOf } from "../telemetry/feed-item.js";
 import { createJudge } from "../event/judge.js";
-import type { Judgement, Question } from "../event/judge.js";
+import type { DecisionResult, DecisionRequest } from "../event/judge.js";
 import type { InboundRequest } from "../inbound/request.js";
 import type { Session } from "../sessions/session.js";
 import type { Upstream } from "../agent/upstream.js";
 import { RunCapabilities } from "./capabilities.js";
-import type { Surroundings } from "./gateway-context.js";
+import type { GatewayContext } from "./gateway-context.js";
 
 /** Where a connection comes from and what it is for. */
 export type ConnectionFacts = {
@@ -23,7 +23,7 @@ export type ConnectionFacts = {
 
 /** What is asked about a request on its way, by whoever received it. */
 export type InboundHooks = Partial<
-  Pick<InboundRequest, "assertNewRun" | "review" | "claim" | "obstacle">
+  Pick<InboundRequest, "assertNewRun" | "review" | "claim" | "blocker">
 >;
 
 /** One connection of one session: the policy pinned for it, its tokens and its judge. */
@@ -31,7 +31,7 @@ export type Connection = {
   readonly session: Session;
   readonly policy: CompiledPolicy;
   readonly capabilities: RunCapabilities;
-  readonly judge: (question: Question) => Judgement;
+  readonly judge: (question: DecisionRequest) => DecisionResult;
   /** Caps that other gateways count too, where the policy has such. */
   readonly caps: SharedCaps | undefined;
   /** A request of the browser, ready to walk the stages. */
@@ -43,13 +43,13 @@ export type Connection = {
 };
 
 /** Opens a connection's view of policy, tokens and counters. */
-export function openConnection(around: Surroundings, facts: ConnectionFacts): Connection {
+export function openConnection(context: GatewayContext, facts: ConnectionFacts): Connection {
   const { upstream, sessionId, principal, connectionId, transport } = facts;
   const { name: agent, dialect: agentDialect } = upstream.target;
-  const session = around.sessions.open(sessionId);
-  const policy = around.policy();
-  const capabilities = new RunCapabilities(session, { agent, principal }, around.tokens);
-  const book = around.book(policy);
+  const session = context.sessions.open(sessionId);
+  const policy = context.policy();
+  const capabilities = new RunCapabilities(session, { agent, principal }, context.tokens);
+  const book = context.book(policy);
   const keys = { session: sessionId, agent, connection: `${sessionId}\n${connectionId}` };
   const caps = !book.isShared
     ? undefined
@@ -65,7 +65,7 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
     keys,
     capabilities,
     transport,
-    clock: around.clock,
+    clock: context.clock,
     session: { id: sessionId, agent },
   });
   return {
@@ -74,29 +74,29 @@ export function openConnection(around: Surroundings, facts: ConnectionFacts): Co
     capabilities,
     judge,
     caps,
-    inbound: (kind, bytes, { assertNewRun = () => {}, review, claim, obstacle } = {}) => ({
+    inbound: (kind, bytes, { assertNewRun = () => {}, review, claim, blocker } = {}) => ({
       kind,
       agent,
       agentDialect,
       sessionId,
       transport,
-      receivedAt: around.clock.now(),
+      receivedAt: context.clock.now(),
       policy,
       judge,
-      recorder: around.recorder,
-      limits: around.limits,
-      clock: around.clock,
-      mintId: around.mintId,
-      lookupHost: around.lookupHost,
+      recorder: context.recorder,
+      limits: context.limits,
+      clock: context.clock,
+      mintId: context.mintId,
+      lookupHost: context.lookupHost,
       bytes,
       assertNewRun,
       review,
       claim,
-      obstacle,
+      blocker,
       // The start of a run waits for what others may give back; a message of an open one does not.
       reserve: (token) => capabilities.reserve(token, 1, kind === "input"),
       caps,
-      recorded: (request) => around.feed.publish(inboundItemOf(request)),
+      recorded: (request) => context.feed.publish(inboundItemOf(request)),
     }),
   };
 }

@@ -16,10 +16,10 @@ import type { Agents } from "../agent/targets.js";
 import type { RefusalLog } from "../inbound/refusal-log.js";
 import type { LookupHost } from "../inbound/source-lookup.js";
 import type { Drain } from "./drain.js";
-import type { ThreadDesk } from "./thread-admission.js";
+import type { ThreadAdmission } from "./thread-admission.js";
 
 /** Everything runs share in one gateway. */
-export type Surroundings = {
+export type GatewayContext = {
   readonly agents: Agents;
   /** The policy for a run that starts now. */
   policy(): CompiledPolicy;
@@ -34,7 +34,7 @@ export type Surroundings = {
   readonly telemetry: Telemetry;
   readonly drain: Drain;
   /** Knows what was said and delivered on every thread. */
-  readonly desk: ThreadDesk;
+  readonly threadAdmission: ThreadAdmission;
   readonly refusals: RefusalLog;
   /** Whether a client that asks for the receipts of what it is shown gets them. */
   readonly givesReceipts: boolean;

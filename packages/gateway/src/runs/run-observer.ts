@@ -5,21 +5,21 @@ import { feedItemOf } from "../telemetry/feed-item.js";
 import { STOPPED } from "../outbound/deliver/run-error.js";
 import { ruleOfRefusal } from "../outbound/decide/structure.js";
 import type { Observer } from "../event/observer.js";
-import type { Passage } from "../event/event-context.js";
+import type { EventContext } from "../event/event-context.js";
 import type { Run } from "../event/run.js";
 import type { RunHandle, Session } from "../sessions/session.js";
-import { countPassage } from "../telemetry/count-event.js";
-import type { Surroundings } from "./gateway-context.js";
+import { countEvent } from "../telemetry/count-event.js";
+import type { GatewayContext } from "./gateway-context.js";
 
 /** Tells the feed, the session's counters and the journal what happens on one run. */
 export class RunObserver implements Observer {
-  readonly #around: Surroundings;
+  readonly #context: GatewayContext;
   readonly #session: Session;
   readonly #handle: RunHandle;
   #run: Run | undefined;
 
-  constructor(around: Surroundings, session: Session, handle: RunHandle) {
-    this.#around = around;
+  constructor(context: GatewayContext, session: Session, handle: RunHandle) {
+    this.#context = context;
     this.#session = session;
     this.#handle = handle;
   }
@@ -31,31 +31,34 @@ export class RunObserver implements Observer {
 
   notes(notes: readonly (EnforceNote | DialectNote)[]): void {
     const { agent, runId } = this.#handle;
-    this.#around.journal.debug({ agent, run: runId, notes: notes.length }, "dropped or translated");
+    this.#context.journal.debug(
+      { agent, run: runId, notes: notes.length },
+      "dropped or translated",
+    );
     for (const note of notes) {
       if (!("rule" in note) || !isRepair(note.rule)) continue;
-      this.#around.telemetry.repairs.add(agent, note.rule);
+      this.#context.telemetry.repairs.add(agent, note.rule);
       addRule((this.#handle.repaired ??= []), note.rule);
     }
   }
 
-  recorded(passage: Passage): void {
-    const { telemetry, feed } = this.#around;
-    const blocked = passage.decision?.allow === false || passage.refused !== undefined;
+  recorded(eventContext: EventContext): void {
+    const { telemetry, feed } = this.#context;
+    const blocked = eventContext.decision?.allow === false || eventContext.refused !== undefined;
     this.#session.counters[blocked ? "blocked" : "forwarded"] += 1;
-    countPassage(telemetry, this.#handle.agent, passage);
-    noteRules(this.#handle, passage);
-    const item = this.#run && feedItemOf(this.#run, passage);
+    countEvent(telemetry, this.#handle.agent, eventContext);
+    noteRules(this.#handle, eventContext);
+    const item = this.#run && feedItemOf(this.#run, eventContext);
     if (item !== undefined) feed.publish(item);
   }
 
   delivered(_passages: number, arrivedAt: number): void {
-    this.#around.telemetry.addedLatency.observe((performance.now() - arrivedAt) / 1000);
+    this.#context.telemetry.addedLatency.observe((performance.now() - arrivedAt) / 1000);
   }
 
-  failed(code: string, cause: unknown, blocked?: Passage): void {
+  failed(code: string, cause: unknown, blocked?: EventContext): void {
     if (code === STOPPED.code) return;
-    const { telemetry, journal } = this.#around;
+    const { telemetry, journal } = this.#context;
     const handle = this.#handle;
     if (handle.status === "running") handle.status = "failed";
     handle.failure ??= code;
@@ -67,7 +70,7 @@ export class RunObserver implements Observer {
 }
 
 /** The rule and the receipt by which an operator finds the decision that ended a run. */
-function ruleOf({ decision, receiptId }: Passage): { rule?: string; receipt?: string } {
+function ruleOf({ decision, receiptId }: EventContext): { rule?: string; receipt?: string } {
   return {
     ...(decision?.allow === false ? { rule: decision.rule } : {}),
     ...(receiptId === undefined ? {} : { receipt: receiptId }),
@@ -77,7 +80,7 @@ function ruleOf({ decision, receiptId }: Passage): { rule?: string; receipt?: st
 /** Rules named in the line at the end of a run; what an agent sends must not make it long. */
 const MAX_RULES_NAMED = 8;
 
-function noteRules(handle: RunHandle, { decision, refused }: Passage): void {
+function noteRules(handle: RunHandle, { decision, refused }: EventContext): void {
   if (refused !== undefined) addRule((handle.blockedBy ??= []), ruleOfRefusal(refused));
   else if (decision?.allow === false) addRule((handle.blockedBy ??= []), decision.rule);
   else if (decision?.observed !== undefined) {

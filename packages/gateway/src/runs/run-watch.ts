@@ -1,28 +1,28 @@
 import { isCountersignError } from "@countersign/core";
 import { receiptOf } from "../inbound/refusal-log.js";
-import type { Surroundings } from "./gateway-context.js";
+import type { GatewayContext } from "./gateway-context.js";
 import type { RunHandle } from "../sessions/session.js";
 import type { OpenRun } from "../telemetry/telemetry.js";
 import type { RunSpan } from "../telemetry/tracer.js";
 
 /** Follows one run from its admission to its end. */
 export class RunWatch {
-  readonly #around: Surroundings;
+  readonly #context: GatewayContext;
   readonly #handle: RunHandle;
   readonly #span: RunSpan | undefined;
   #open: OpenRun | undefined;
 
   /** Starts to watch a run that was admitted. */
   constructor(
-    around: Surroundings,
+    context: GatewayContext,
     handle: RunHandle,
     policyHash: string,
     traceparent: string | undefined,
   ) {
-    this.#around = around;
+    this.#context = context;
     this.#handle = handle;
     const { agent, runId, threadId, transport, startedAt } = handle;
-    this.#span = around.telemetry.tracer?.start({
+    this.#span = context.telemetry.tracer?.start({
       agent,
       threadId,
       runId,
@@ -40,7 +40,7 @@ export class RunWatch {
 
   /** The agent has answered. */
   opened(run: OpenRun): void {
-    const { telemetry } = this.#around;
+    const { telemetry } = this.#context;
     this.#open = run;
     telemetry.openRuns.add(run);
     telemetry.runsStarted.add(this.#handle.agent);
@@ -48,7 +48,7 @@ export class RunWatch {
 
   /** The run is over: one line in the log, one span. */
   ended(): void {
-    const { telemetry, journal, clock } = this.#around;
+    const { telemetry, journal, clock } = this.#context;
     const { agent, runId, transport, startedAt, counters, status: state, failure } = this.#handle;
     if (this.#open !== undefined) telemetry.openRuns.delete(this.#open);
     telemetry.runsEnded.add(agent, state);
@@ -79,15 +79,15 @@ export class RunWatch {
 const noted = new WeakSet<object>();
 
 /** Counts and logs what a client was refused, once; never with what it sent. */
-export function noteRefusal(around: Surroundings, error: unknown, agent?: string): void {
+export function noteRefusal(context: GatewayContext, error: unknown, agent?: string): void {
   if (typeof error === "object" && error !== null) {
     if (noted.has(error)) return;
     noted.add(error);
   }
   const code = isCountersignError(error) ? error.code : "INTERNAL";
   const receipt = receiptOf(error);
-  around.telemetry.refusals.add(code);
-  if (code.startsWith("ERR_ACCESS_")) around.telemetry.accessFailures.add(code);
+  context.telemetry.refusals.add(code);
+  if (code.startsWith("ERR_ACCESS_")) context.telemetry.accessFailures.add(code);
   const facts = {
     code,
     ...(agent === undefined ? {} : { agent }),
@@ -95,8 +95,8 @@ export function noteRefusal(around: Surroundings, error: unknown, agent?: string
     ...(receipt === undefined ? {} : { receipt }),
   };
   // What is not coded is a defect of ours: only its kind is told, its words could hold anything.
-  if (isCountersignError(error)) around.journal.warn(facts, "refused");
-  else around.journal.error({ ...facts, kind: nameOf(error) }, "defect");
+  if (isCountersignError(error)) context.journal.warn(facts, "refused");
+  else context.journal.error({ ...facts, kind: nameOf(error) }, "defect");
 }
 
 function nameOf(error: unknown): string {

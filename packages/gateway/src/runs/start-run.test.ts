@@ -21,13 +21,13 @@ afterEach(async () => {
 
 test("a run that is open holds nothing of the bytes it was asked for with", async () => {
   fixture = await startFixture(HELD_AGENT);
-  const { surroundings } = fixture.gateway;
+  const { context } = fixture.gateway;
   const begin = async () => {
     const input = { threadId: "t", runId: "held", protocolVersion: "1.0", messages: [] };
-    const upstream = surroundings.agents.find("support");
+    const upstream = context.agents.find("support");
     if (upstream === undefined) throw new Error("no agent");
     const bytes = new TextEncoder().encode(JSON.stringify(input));
-    const started = await startRun(surroundings, {
+    const started = await startRun(context, {
       upstream,
       bytes,
       sessionId: "session",
@@ -52,7 +52,7 @@ test("a run that is open holds nothing of the bytes it was asked for with", asyn
 
 test("nor does one that a socket asked for", async () => {
   fixture = await startFixture(HELD_AGENT);
-  const { sessions } = fixture.gateway.surroundings;
+  const { sessions } = fixture.gateway.context;
   const socket = new WebSocket(`${fixture.webSocketUrl}/ws?session=s`);
   await new Promise((resolve) => socket.once("open", resolve));
   const input = { threadId: "t", runId: "held", protocolVersion: "1.0", messages: [] };

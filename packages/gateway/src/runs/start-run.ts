@@ -3,7 +3,7 @@ import { ClientState } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
-import type { SessionQuestion } from "../sessions/session-owners.js";
+import type { SessionRequest } from "../sessions/session-owners.js";
 import type { ClientSink, ReceiptTransport } from "../event/sink.js";
 import { admitRequest } from "../inbound/admit.js";
 import { earlierActivities, unsentMessages } from "../thread/held-thread.js";
@@ -21,7 +21,7 @@ import type { RunLimits } from "../event/run-limits.js";
 import type { ClientDialect, Run } from "../event/run.js";
 import type { RunHandle } from "../sessions/session.js";
 import { ReceiptChain, showsHashedForm } from "../outbound/record/receipt-chain.js";
-import type { ReceiptQuestion } from "../outbound/record/receipt-chain.js";
+import type { ReceiptRequest } from "../outbound/record/receipt-chain.js";
 import { LightSignal } from "../base/signal.js";
 import type { Signal } from "../base/signal.js";
 import { countObserved } from "../telemetry/count-event.js";
@@ -34,8 +34,8 @@ import { assertTakingRuns } from "./drain.js";
 import { assertNewRun } from "./new-run.js";
 import { OpenRunHandle } from "./open-run-handle.js";
 import { codeOf, RunObserver } from "./run-observer.js";
-import type { Surroundings } from "./gateway-context.js";
-import type { ThreadVisit } from "./thread-lease.js";
+import type { GatewayContext } from "./gateway-context.js";
+import type { ThreadLease } from "./thread-lease.js";
 
 /** What a listener hands over to have a run started. */
 export type RunRequest = {
@@ -44,7 +44,7 @@ export type RunRequest = {
   readonly sessionId: string;
   readonly principal: Principal;
   /** Asks whose session it is, in one go with what is asked about the thread. */
-  readonly owning?: SessionQuestion | undefined;
+  readonly owning?: SessionRequest | undefined;
   /** Let go when the run is over. */
   readonly lease?: { close(): void };
   /** The client's own `Authorization`, only for agents that are configured to get it. */
@@ -57,7 +57,7 @@ export type RunRequest = {
   /** Where the client said which dialect it reads. */
   readonly clientDialect?: ClientDialect | undefined;
   /** Where the client asks for the receipts of what it is shown. */
-  readonly receipts?: ReceiptQuestion | undefined;
+  readonly receipts?: ReceiptRequest | undefined;
   /** The trace the client is part of, as its header says. */
   readonly traceparent?: string | undefined;
   /** Aborts when the client goes away, also while the agent has not answered yet. */
@@ -75,7 +75,7 @@ export type StartedRun = {
   /** Sends a judged message of the client up, only where the agent is on a socket; false when it did not go. */
   readonly send: ((text: string) => boolean) | undefined;
   /** Where it is seen whether the client has been told the run's end. */
-  readonly visit: Pick<ThreadVisit, "isEnding">;
+  readonly threadLease: Pick<ThreadLease, "isEnding">;
 };
 
 /** The header in which an agent's answer may bring a token. */
@@ -86,15 +86,21 @@ const CAPABILITY_HEADER = "countersign-capability";
  *
  * Throws while nothing has been sent: the listener answers that with an HTTP error or a close code.
  */
-export async function startRun(around: Surroundings, request: RunRequest): Promise<StartedRun> {
+export async function startRun(
+  gatewayContext: GatewayContext,
+  request: RunRequest,
+): Promise<StartedRun> {
   const { upstream, sessionId, owning, gone } = request;
   const agent = upstream.target.name;
   const stop = new LightSignal();
   const leave = aborterOf(stop);
-  const { session, policy, capabilities, judge, caps, inbound } = openConnection(around, request);
+  const { session, policy, capabilities, judge, caps, inbound } = openConnection(
+    gatewayContext,
+    request,
+  );
   let handle: OpenRunHandle | undefined;
   let question: InboundRequest | undefined;
-  let visit: ThreadVisit | undefined;
+  let threadLease: ThreadLease | undefined;
   let wasSent = false;
   const { principal } = request;
   const scope = request.threadOwner ?? sessionId;
@@ -102,37 +108,44 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     assertNewRun(session, input);
     const { runId, threadId } = input;
     const { transport } = request;
-    const startedAt = around.clock.now();
+    const startedAt = gatewayContext.clock.now();
     handle = new OpenRunHandle(
       { runId, threadId, agent, principal: principal.id, transport, startedAt },
       stop,
     );
-    around.sessions.addRun(sessionId, handle);
+    gatewayContext.sessions.addRun(sessionId, handle);
     request.onStarting?.(handle);
   };
 
   try {
-    assertTakingRuns(around.drain);
+    assertTakingRuns(gatewayContext.drain);
     if (gone.aborted) leave();
     gone.addEventListener("abort", leave, { once: true });
     question = inbound("input", request.bytes, {
       assertNewRun: enter,
       review: async (input) => {
-        visit = await around.desk.visit({ agent, scope, principal, owning, input, policy });
-        if (question !== undefined) question.writtenKeys = visit.writtenKeys;
-        return visit.findings;
+        threadLease = await gatewayContext.threadAdmission.open({
+          agent,
+          scope,
+          principal,
+          owning,
+          input,
+          policy,
+        });
+        if (question !== undefined) question.writtenKeys = threadLease.writtenKeys;
+        return threadLease.findings;
       },
-      claim: async () => visit?.claim(),
+      claim: async () => threadLease?.claim(),
     });
     await admitRequest(question);
-    countObserved(around.telemetry, question);
-    if (question.isStripped === true) around.telemetry.stripped.add(agent);
+    countObserved(gatewayContext.telemetry, question);
+    if (question.isStripped === true) gatewayContext.telemetry.stripped.add(agent);
     const input = assertInput(question);
     const entered = handle as unknown as OpenRunHandle;
-    const followed = visit as unknown as ThreadVisit;
+    const followed = threadLease as unknown as ThreadLease;
     await followed.accept(question.policyRemark);
     assertGoingOn(stop);
-    const watch = new RunWatch(around, entered, policy.hash, request.traceparent);
+    const watch = new RunWatch(gatewayContext, entered, policy.hash, request.traceparent);
     wasSent = true;
     const stream = await upstream
       .open({
@@ -155,9 +168,9 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
 
     const sink = request.openSink({ runId: input.runId, threadId: input.threadId });
     const clientDialect = request.clientDialect ?? dialectOf(input);
-    const observer = new RunObserver(around, session, entered);
+    const observer = new RunObserver(gatewayContext, session, entered);
     const owner = ownerOf(principal, scope);
-    const { withheld } = around.threads.open(agent, input.threadId, owner);
+    const { withheld } = gatewayContext.threads.open(agent, input.threadId, owner);
     followed.withhold(withheld, owner);
     const bound = bindApprovals(policy, judge, followed.approvals, followed.state);
     const earlier = followed.earlier();
@@ -189,20 +202,25 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
         upstream.target.transport === "get-sse" || clientDialect === "as-sent",
       ),
       policy: bound.policy,
-      judge: bindQuarantine(policy, bound.judge, () => followed.deniedCalls(owner), around.clock),
+      judge: bindQuarantine(
+        policy,
+        bound.judge,
+        () => followed.deniedCalls(owner),
+        gatewayContext.clock,
+      ),
       beforeDelivery: followed.follow(clientDialect),
       counters: entered.counters,
-      recorder: around.recorder,
-      receipts: receiptsFor(around, clientDialect, request.receipts),
+      recorder: gatewayContext.recorder,
+      receipts: receiptsFor(gatewayContext, clientDialect, request.receipts),
       backlog: new Backlog(),
       progress: { isOver: false, isComplete: false, events: 0 },
       withheld,
       sink,
       observer,
-      limits: around.limits,
-      runLimits: runLimitsOf(around, upstream),
-      clock: around.clock,
-      mintId: around.mintId,
+      limits: gatewayContext.limits,
+      runLimits: runLimitsOf(gatewayContext, upstream),
+      clock: gatewayContext.clock,
+      mintId: gatewayContext.mintId,
       reserve: reserverOf(capabilities),
       caps,
       hold: new Hold(),
@@ -210,24 +228,32 @@ export async function startRun(around: Surroundings, request: RunRequest): Promi
     };
     observer.watch(run);
     const { lease } = request;
-    const open = { gone, leave, lease, handle: entered, visit: followed, watch, capabilities };
+    const open = {
+      gone,
+      leave,
+      lease,
+      handle: entered,
+      threadLease: followed,
+      watch,
+      capabilities,
+    };
     return {
       handle: entered,
-      done: carry(around, run, stream, open, stop),
+      done: carry(gatewayContext, run, stream, open, stop),
       send: stream.send,
-      visit: followed,
+      threadLease: followed,
     };
   } catch (error) {
     gone.removeEventListener("abort", leave);
     leave();
-    noteRefusal(around, error, agent);
+    noteRefusal(gatewayContext, error, agent);
     capabilities.settle();
     caps?.end();
     // Nothing was delivered, so there is nothing to show.
-    if (handle !== undefined) around.sessions.removeRun(sessionId, handle);
-    around.sessions.forgetEmpty(sessionId);
-    await (visit as ThreadVisit | undefined)?.abandon(wasSent).catch(() => undefined);
-    if (question !== undefined) await around.refusals.record(question, error);
+    if (handle !== undefined) gatewayContext.sessions.removeRun(sessionId, handle);
+    gatewayContext.sessions.forgetEmpty(sessionId);
+    await (threadLease as ThreadLease | undefined)?.abandon(wasSent).catch(() => undefined);
+    if (question !== undefined) await gatewayContext.refusals.record(question, error);
     throw error;
   }
 }
@@ -238,7 +264,7 @@ type OpenRun = {
   readonly leave: () => void;
   readonly lease: { close(): void } | undefined;
   readonly handle: OpenRunHandle;
-  readonly visit: ThreadVisit;
+  readonly threadLease: ThreadLease;
   readonly watch: RunWatch;
   readonly capabilities: RunCapabilities;
 };
@@ -248,27 +274,27 @@ type OpenRun = {
  * as the stream, which the request that asked for it must not.
  */
 function carry(
-  around: Surroundings,
+  gatewayContext: GatewayContext,
   run: Run,
   stream: UpstreamStream,
-  { gone, leave, lease, handle, visit, watch, capabilities }: OpenRun,
+  { gone, leave, lease, handle, threadLease, watch, capabilities }: OpenRun,
   stopped: Signal,
 ): Promise<void> {
   const { sink } = run;
   watch.opened(run);
-  around.heartbeats.add(sink);
+  gatewayContext.heartbeats.add(sink);
   return driveRun(run, stream, stopped).finally(async () => {
     try {
-      around.heartbeats.remove(sink);
+      gatewayContext.heartbeats.remove(sink);
       gone.removeEventListener("abort", leave);
-      handle.end(stopped.aborted ? "stopped" : "finished", around.clock.now());
+      handle.end(stopped.aborted ? "stopped" : "finished", gatewayContext.clock.now());
       watch.ended();
       capabilities.settle();
       run.caps?.end();
-      await visit.end(!gone.aborted && sink.isAway !== true).catch((error: unknown) => {
+      await threadLease.end(!gone.aborted && sink.isAway !== true).catch((error: unknown) => {
         const { agent, runId } = handle;
         const facts = { agent, run: runId, cause: codeOf(error) };
-        around.journal.warn(facts, "the thread was not put away");
+        gatewayContext.journal.warn(facts, "the thread was not put away");
       });
     } finally {
       lease?.close();
@@ -277,7 +303,7 @@ function carry(
 }
 
 /** An agent that may be silent for longer may as well be without an event for as long. */
-function runLimitsOf({ runLimits }: Surroundings, { target }: Upstream): RunLimits {
+function runLimitsOf({ runLimits }: GatewayContext, { target }: Upstream): RunLimits {
   const runSilenceMs = Math.max(runLimits.runSilenceMs, target.idleTimeoutMs);
   const { runMs, runEvents, runBytes, encryptedBytes } = runLimits;
   return { runMs, runSilenceMs, runEvents, runBytes, encryptedBytes };
@@ -309,9 +335,9 @@ function assertGoingOn(stopped: Signal): void {
 
 /** A client gets receipts that it can check, or none. */
 function receiptsFor(
-  { givesReceipts, mintId }: Surroundings,
+  { givesReceipts, mintId }: GatewayContext,
   dialect: ClientDialect,
-  question: ReceiptQuestion | undefined,
+  question: ReceiptRequest | undefined,
 ): ReceiptChain | undefined {
   const isGiven = question !== undefined && givesReceipts && showsHashedForm(dialect);
   return isGiven ? new ReceiptChain(mintId, question) : undefined;

@@ -34,7 +34,7 @@ async function agentSawAbort(): Promise<number> {
   return performance.now() - since;
 }
 const statusOf = (session: string): string | undefined =>
-  [...(fixture?.gateway.surroundings.sessions.find(session)?.runs.values() ?? [])][0]?.status;
+  [...(fixture?.gateway.context.sessions.find(session)?.runs.values() ?? [])][0]?.status;
 
 async function firstChunk(response: Response): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();

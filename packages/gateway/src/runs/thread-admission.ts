@@ -2,7 +2,7 @@ import type { CompiledPolicy } from "@countersign/policy";
 import type { RunAgentInput } from "@countersign/wire";
 import { ANONYMOUS } from "../access/principal.js";
 import type { Principal } from "../access/principal.js";
-import type { SessionQuestion } from "../sessions/session-owners.js";
+import type { SessionRequest } from "../sessions/session-owners.js";
 import { FOREIGN } from "../inbound/finding.js";
 import type { Finding } from "../inbound/finding.js";
 import { reviewInput } from "../inbound/review.js";
@@ -14,16 +14,16 @@ import { writtenKeys } from "../thread/shared-state.js";
 import { stateOf } from "../thread/thread-state.js";
 import type { Clock } from "../base/ports.js";
 import { OpenThread } from "./open-thread.js";
-import { ThreadVisit } from "./thread-lease.js";
+import { ThreadLease } from "./thread-lease.js";
 
 /** Whose request it is, for which agent and under which policy. */
-export type DeskQuestion = {
+export type AdmissionRequest = {
   readonly agent: string;
   /** Whose threads these are, where nobody vouches for anybody. */
   readonly scope: string;
   readonly principal: Principal;
   /** Whose session it is, where that is still to be asked. */
-  readonly owning?: SessionQuestion | undefined;
+  readonly owning?: SessionRequest | undefined;
   readonly input: RunAgentInput;
   readonly policy: CompiledPolicy;
 };
@@ -34,7 +34,7 @@ export const PATIENCE_MS = 5000;
 const NOTICE_MS = 500;
 
 /** The one place where threads are asked about and written to. */
-export class ThreadDesk {
+export class ThreadAdmission {
   readonly #ledger: ThreadLedger;
   readonly #clock: Clock;
   readonly #open = new Map<string, OpenThread>();
@@ -45,7 +45,7 @@ export class ThreadDesk {
   }
 
   /** Reads the thread and reviews the request; claims its run id when nothing speaks against it. */
-  async visit(question: DeskQuestion): Promise<ThreadVisit> {
+  async open(question: AdmissionRequest): Promise<ThreadLease> {
     const { input, principal } = question;
     const isKnown = principal.id !== ANONYMOUS.id;
     const key = threadKey(question.agent, isKnown ? "" : question.scope, input.threadId);
@@ -78,11 +78,11 @@ export class ThreadDesk {
   }
 
   async #review(
-    { agent, input, policy, principal, owning: session }: DeskQuestion,
+    { agent, input, policy, principal, owning: session }: AdmissionRequest,
     key: string,
     findings: Finding[],
     open: OpenThread,
-  ): Promise<ThreadVisit> {
+  ): Promise<ThreadLease> {
     const run = { kind: "run", id: input.runId } as const;
     const owning = { thread: threadKey(agent, "", input.threadId), row: ownerRow(principal) };
     const { known, rows } = await this.#ledger.claim(
@@ -122,7 +122,7 @@ export class ThreadDesk {
     const isSound = findings.every(({ isRemark }) => isRemark === true);
     const claimed = isSound ? await this.#claim(key, review, findings) : [];
     if (used === undefined) claimed.push(run);
-    return new ThreadVisit({
+    return new ThreadLease({
       ledger: this.#ledger,
       key,
       open,

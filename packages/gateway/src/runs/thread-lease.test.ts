@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { createMemoryLedger } from "../thread/memory-ledger.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { call, inRun } from "../testing/events.js";
-import { ThreadDesk } from "./thread-admission.js";
-import type { ThreadVisit } from "./thread-lease.js";
+import { ThreadAdmission } from "./thread-admission.js";
+import type { ThreadLease } from "./thread-lease.js";
 
 const policy = compilePolicy(loadPolicy('hushspec: "0.1.0"\nrules: {}\n'));
 
@@ -13,39 +13,39 @@ function createVisitor(): (
   id: string,
   runId: string,
   fields?: Partial<RunAgentInput>,
-) => Promise<ThreadVisit> {
-  const desk = new ThreadDesk(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
+) => Promise<ThreadLease> {
+  const threadAdmission = new ThreadAdmission(createMemoryLedger(SYSTEM_CLOCK), SYSTEM_CLOCK);
   return (id, runId, fields = {}) => {
     const input = { threadId: "t", runId, protocolVersion: "1.0", messages: [], ...fields };
-    return desk.visit({ agent: "a", scope: "", principal: { id }, policy, input });
+    return threadAdmission.open({ agent: "a", scope: "", principal: { id }, policy, input });
   };
 }
 
 test("of two principals who find a thread to be nobody's, the second to claim it is told", async () => {
-  const visit = createVisitor();
-  const [alice, bob] = await Promise.all([visit("alice", "r1"), visit("bob", "r2")]);
+  const threadLease = createVisitor();
+  const [alice, bob] = await Promise.all([threadLease("alice", "r1"), threadLease("bob", "r2")]);
   expect([...alice.findings, ...bob.findings]).toEqual([]);
   expect(await bob.claim()).toBeUndefined();
   expect(await alice.claim()).toMatchObject({ code: "ERR_THREAD_OWNER" });
   await Promise.all([alice.abandon(false), bob.end(true)]);
-  expect((await visit("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
-  expect((await visit("bob", "r4")).findings).toEqual([]);
+  expect((await threadLease("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
+  expect((await threadLease("bob", "r4")).findings).toEqual([]);
 });
 
 test("a refused request takes nothing from the accepted one of the same principal beside it", async () => {
-  const visit = createVisitor();
-  const refused = await visit("bob", "r1");
-  const accepted = await visit("bob", "r2");
+  const threadLease = createVisitor();
+  const refused = await threadLease("bob", "r1");
+  const accepted = await threadLease("bob", "r2");
   await accepted.claim();
   await accepted.accept();
   await refused.abandon(false);
   await accepted.end(true);
-  expect((await visit("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
+  expect((await threadLease("alice", "r3")).findings).toMatchObject([{ code: "ERR_THREAD_OWNER" }]);
 });
 
 test("a refusal that no agent heard is not remembered, one that an agent heard is", async () => {
-  const visit = createVisitor();
-  const first = await visit("alice", "r1");
+  const threadLease = createVisitor();
+  const first = await threadLease("alice", "r1");
   await first.accept();
   const ids = { threadId: "t", runId: "r1" };
   const interrupts = [{ id: "i1", reason: "tool_call", toolCallId: "c1" }];
@@ -53,9 +53,9 @@ test("a refusal that no agent heard is not remembered, one that an agent heard i
   events.push({ type: "RUN_FINISHED", ...ids, outcome: { type: "interrupt", interrupts } });
   await first.follow("1.0")(events as unknown as AgUiEvent[]);
   await first.end(true);
-  const decline = async (runId: string): Promise<ThreadVisit> => {
+  const decline = async (runId: string): Promise<ThreadLease> => {
     const resume = [{ interruptId: "i1", status: "cancelled" as const }];
-    const visited = await visit("alice", runId, { resume });
+    const visited = await threadLease("alice", runId, { resume });
     expect(visited.findings).toEqual([]);
     await visited.accept();
     return visited;
@@ -63,12 +63,12 @@ test("a refusal that no agent heard is not remembered, one that an agent heard i
   const unheard = await decline("r2");
   expect(unheard.state.declined).toHaveLength(1);
   await unheard.abandon(false);
-  const between = await visit("alice", "r2");
+  const between = await threadLease("alice", "r2");
   expect(between.state.declined).toEqual([]);
   await between.abandon(false);
   const heard = await decline("r3");
   expect(heard.state.declined).toHaveLength(1);
   await heard.abandon(true);
-  const later = await visit("alice", "r4");
+  const later = await threadLease("alice", "r4");
   expect(later.state.declined).toMatchObject([{ name: "pay" }]);
 });

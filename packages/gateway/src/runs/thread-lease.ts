@@ -19,7 +19,7 @@ import { withheldOf, withheldRows } from "../outbound/withhold/withheld-rows.js"
 import type { OpenThread } from "./open-thread.js";
 
 /** What a visit needs of the desk. */
-export type VisitFacts = {
+export type LeaseFacts = {
   readonly ledger: ThreadLedger;
   readonly key: string;
   readonly open: OpenThread;
@@ -42,7 +42,7 @@ const NOTHING: TraceWrite = { rows: [], removed: [] };
 const NO_ROWS: readonly LedgerRow[] = [];
 
 /** A request at the desk: reviewed, and if it is admitted, followed to its end. */
-export class ThreadVisit {
+export class ThreadLease {
   readonly findings: readonly Finding[];
   readonly approvals: readonly Approval[];
   readonly state: ThreadState;
@@ -64,7 +64,7 @@ export class ThreadVisit {
   #denied: DeniedCalls | undefined;
   #isStateTaken = true;
 
-  constructor(facts: VisitFacts) {
+  constructor(facts: LeaseFacts) {
     const { ledger, key, open, input, state, findings, review, claimed } = facts;
     this.findings = findings;
     this.approvals = review.approvals;

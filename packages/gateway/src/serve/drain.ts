@@ -20,7 +20,7 @@ export async function drainGateway(
   { delayMs, drainTimeoutMs }: DrainTimes,
   hasten: AbortSignal,
 ): Promise<DrainResult> {
-  const open = () => gateway.surroundings.sessions.openRuns();
+  const open = () => gateway.context.sessions.openRuns();
   gateway.leave();
   await until(() => false, delayMs, hasten);
   gateway.drain();
@@ -29,7 +29,7 @@ export async function drainGateway(
   await until(isDone, drainTimeoutMs, hasten);
   const left = open();
   for (const run of left) run.stop("the gateway is stopping");
-  const { openRuns } = gateway.surroundings.telemetry;
+  const { openRuns } = gateway.context.telemetry;
   await until(() => openRuns.size === 0, LAST_WORDS_MS);
   return { stopped: left.length };
 }

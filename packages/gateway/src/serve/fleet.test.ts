@@ -159,7 +159,7 @@ test("a token handed to a session at one gateway counts at the other when that i
   expect(issued.status).toBe(201);
   expect(await issued.json()).not.toHaveProperty("partial");
   const tokensAt = ({ running }: Served): readonly object[] | undefined =>
-    running.gateway.surroundings.sessions.find("s1")?.tokens;
+    running.gateway.context.sessions.find("s1")?.tokens;
   expect(tokensAt(second)).toHaveLength(1);
   await second.running.close();
   expect(tokensAt(await start(first))).toEqual(tokensAt(first));

@@ -68,14 +68,14 @@ test("behind the last checkpoint a gateway goes on after its own entries, and no
 });
 
 /** Opens the receipts, adds an entry and closes them. */
-async function goOn(): Promise<void> {
+async function attach(): Promise<void> {
   const { log } = await openReceipts(config);
   await log.append(DRAFT);
   await log.close();
 }
 
 test("an older copy of the key directory does not go on with a key that was retired at another gateway", async () => {
-  await goOn();
+  await attach();
   const { keyDirectory } = config;
   const [older, newer] = [join(folder, "older"), join(folder, "newer")];
   await cp(keyDirectory, older, { recursive: true });
@@ -90,5 +90,5 @@ test("an older copy of the key directory does not go on with a key that was reti
   await cp(older, keyDirectory, { recursive: true, force: true });
   await expect(openReceipts(config)).rejects.toMatchObject({ code: "ERR_KEYS_HISTORY" });
   await cp(newer, keyDirectory, { recursive: true, force: true });
-  await goOn();
+  await attach();
 });

@@ -1,4 +1,4 @@
-import { SILENT } from "../base/journal.js";
+import { SILENT_JOURNAL } from "../base/journal.js";
 import { resolveLimits } from "@countersign/core";
 import type { Limits } from "@countersign/core";
 import { createCounterBook } from "@countersign/policy";
@@ -10,7 +10,7 @@ import type {
 } from "@countersign/policy";
 import type { Server } from "node:net";
 import type { Access } from "../access/access.js";
-import { createDoor } from "../http/access-control.js";
+import { createAccessControl } from "../http/access-control.js";
 import { createHeartbeats, HEARTBEAT_MS, MAX_UNREAD_BEATS } from "../base/heartbeats.js";
 import { Feed } from "../telemetry/feed.js";
 import { DEFAULT_LISTEN_LIMITS } from "../base/limits.js";
@@ -30,10 +30,10 @@ import { createRelayListener } from "../cluster/relay-listener.js";
 import { Relays } from "../cluster/relays.js";
 import type { RelayOptions } from "../cluster/relays.js";
 import { createMint } from "../runs/mint.js";
-import type { Surroundings } from "../runs/gateway-context.js";
+import type { GatewayContext } from "../runs/gateway-context.js";
 import type { TokenVerifier } from "../access/capabilities.js";
 import type { Journal } from "../base/journal.js";
-import { ThreadDesk } from "../runs/thread-admission.js";
+import { ThreadAdmission } from "../runs/thread-admission.js";
 import { Sessions } from "../sessions/sessions.js";
 import { Threads } from "../sessions/thread.js";
 import { noteRefusal } from "../runs/run-watch.js";
@@ -59,7 +59,7 @@ export type GatewayOptions = {
   /** Where caps over time are counted together with other gateways; in this process alone when left out. */
   readonly velocity?: CounterBookOptions["shared"];
   /** Ends runs at other gateways; left out where there are none. */
-  readonly stopElsewhere?: Surroundings["stopElsewhere"];
+  readonly stopElsewhere?: GatewayContext["stopElsewhere"];
   /** How streams of clients that come back to another gateway of the log are had; left out where there are no others. */
   readonly relay?: RelayOptions;
   /** Who may connect; everybody when left out. */
@@ -84,7 +84,7 @@ export type Gateway = {
   readonly dataPlane: Server;
   /** Where other gateways ask for streams. */
   readonly relayPlane: Server | undefined;
-  readonly surroundings: Surroundings;
+  readonly context: GatewayContext;
   isReady(): boolean;
   /** The principal that owns a session; `undefined` where nobody does. */
   ownerOf(sessionId: string): Promise<string | undefined>;
@@ -122,7 +122,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     return threads ? "ready" : "threads unavailable";
   };
   const isReady = (): boolean => readiness() === "ready";
-  const surroundings: Surroundings = {
+  const context: GatewayContext = {
     agents: createAgents(upstreams, options.fallbackAgent),
     policy: () => options.policy.current,
     book: (policy) => {
@@ -142,10 +142,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     threads: new Threads(),
     feed: new Feed(),
     heartbeats,
-    journal: options.journal ?? SILENT,
+    journal: options.journal ?? SILENT_JOURNAL,
     telemetry,
     drain,
-    desk: new ThreadDesk(ledger, clock),
+    threadAdmission: new ThreadAdmission(ledger, clock),
     refusals: createRefusalLog(recorder, clock),
     givesReceipts: options.receiptsToClients !== "never",
     limits: resolveLimits({
@@ -159,34 +159,34 @@ export function createGateway(options: GatewayOptions): Gateway {
     stopElsewhere: options.stopElsewhere,
   };
   const { relay, heartbeatMs = HEARTBEAT_MS } = options;
-  const door = createDoor({
+  const accessControl = createAccessControl({
     clock,
     ledger,
     ticketKey: options.ticketKey,
     access: options.access,
     limits: options.listenLimits,
-    onRefused: (error) => noteRefusal(surroundings, error),
+    onRefused: (error) => noteRefusal(context, error),
     createStreamKey: relay === undefined ? undefined : () => relay.names.create(),
     openRelays: ({ relays: allowed }) => {
-      const { journal } = surroundings;
+      const { journal } = context;
       const idleMs = heartbeatMs * MAX_UNREAD_BEATS;
       return relay && new Relays(relay, { telemetry, journal, allowed, idleMs });
     },
   });
-  const dataPlane = createDataPlane(surroundings, {
+  const dataPlane = createDataPlane(context, {
     tls: options.tls,
     readiness,
     origins: new Set(options.origins ?? []),
-    door,
+    accessControl,
   });
-  const relayPlane = relay && createRelayListener(surroundings, door, relay.key);
+  const relayPlane = relay && createRelayListener(context, accessControl, relay.key);
   return {
     dataPlane: dataPlane.server,
     relayPlane: relayPlane?.server,
-    surroundings,
+    context,
     isReady,
-    ownerOf: (sessionId) => door.owners.ownerOf(sessionId),
-    isAwaited: () => door.lasting.isAwaited,
+    ownerOf: (sessionId) => accessControl.owners.ownerOf(sessionId),
+    isAwaited: () => accessControl.resumableStreams.isAwaited,
     leave: () => {
       drain.isLeaving = true;
     },
@@ -197,8 +197,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     close: async () => {
       drain.isDraining = true;
       heartbeats.stop();
-      door.close();
-      for (const run of surroundings.sessions.openRuns()) run.stop("the gateway is stopping");
+      accessControl.close();
+      for (const run of context.sessions.openRuns()) run.stop("the gateway is stopping");
       await Promise.all([dataPlane.close(), relayPlane?.close()]);
       for (const upstream of upstreams) upstream.close();
     },

@@ -22,7 +22,7 @@ export type MetricParts = {
 /** Where each figure comes from that nobody counts. */
 export function metricSourcesOf(parts: MetricParts): MetricSources {
   const { gateway, policy, tokens, receipts, journal } = parts;
-  const { sessions, drain } = gateway.surroundings;
+  const { sessions, drain } = gateway.context;
   return {
     version: VERSION,
     process: parts.process,

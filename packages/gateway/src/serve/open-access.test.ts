@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadConfig } from "../config/load.js";
-import { SILENT } from "../base/journal.js";
+import { SILENT_JOURNAL } from "../base/journal.js";
 import { createIdentityKey, startIdentity } from "../testing/identity.js";
 import type { Identity } from "../testing/identity.js";
 import type { Access } from "../access/access.js";
@@ -28,7 +28,7 @@ afterEach(async () => {
 function open(block: string): Access {
   const text = `agents: { a: { url: "http://h/" } }\naccess:\n${block}`;
   const { access } = loadConfig(text, { file: join(folder, "countersign.yaml"), environment: {} });
-  return openAccess(access, clock, SILENT);
+  return openAccess(access, clock, SILENT_JOURNAL);
 }
 const whoIs = (access: Access, token: string | undefined): Promise<string> =>
   access.authenticate(token).then(

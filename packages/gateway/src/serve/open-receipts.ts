@@ -10,7 +10,7 @@ import type { GatewayConfig } from "../config/config.js";
 import { findKey, openKey } from "../keys/key-directory.js";
 import { openKeyHistory, writeLogKey } from "../keys/key-history.js";
 import { logSealOf } from "../keys/log-seal.js";
-import { SILENT } from "../base/journal.js";
+import { SILENT_JOURNAL } from "../base/journal.js";
 import type { Journal } from "../base/journal.js";
 import { createTelemetry } from "../telemetry/telemetry.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -27,7 +27,7 @@ import { assertNewestHistory, shareHistory } from "./stored-history.js";
 export async function openReceipts(
   config: GatewayConfig,
   telemetry: Telemetry = createTelemetry(),
-  journal: Journal = SILENT,
+  journal: Journal = SILENT_JOURNAL,
   acceptedMissing: AcceptedMissing = NOTHING_MISSING,
 ): Promise<OpenReceipts> {
   const { store: address, origin, durability, sign } = config.receipts;

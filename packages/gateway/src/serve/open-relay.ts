@@ -5,7 +5,7 @@ import type { Fleet } from "../cluster/fleet.js";
 import type { RelayOptions } from "../cluster/relays.js";
 import { createAddressSeal } from "../cluster/sealed-address.js";
 import { createStreamNames } from "../cluster/stream-names.js";
-import { Whereabouts } from "../cluster/gateway-directory.js";
+import { GatewayDirectory } from "../cluster/gateway-directory.js";
 import type { Journal } from "../base/journal.js";
 import { listen } from "./listen.js";
 
@@ -29,12 +29,12 @@ export function openRelay(
   if (config === undefined) return undefined;
   const { fleet, gatewayName, issuerPem, journal } = of;
   const seal = createAddressSeal(deriveSealKey(issuerPem, "addresses"));
-  const whereabouts = new Whereabouts(() => fleet.members(), seal);
+  const directory = new GatewayDirectory(() => fleet.members(), seal);
   return {
     options: {
       key: deriveSealKey(issuerPem, "relays"),
       names: createStreamNames(deriveSealKey(issuerPem, "streams"), gatewayName),
-      find: (tag) => whereabouts.find(tag),
+      find: (tag) => directory.find(tag),
     },
     listen: async (server) => {
       await listen(server, config.port, config.host);

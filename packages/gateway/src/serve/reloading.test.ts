@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { loadConfig } from "../config/load.js";
-import { SILENT } from "../base/journal.js";
+import { SILENT_JOURNAL } from "../base/journal.js";
 import { SYSTEM_CLOCK } from "../base/ports.js";
 import { OPEN_POLICY } from "../testing/fixture.js";
 import { openLedger } from "./open-ledger.js";
@@ -23,13 +23,15 @@ test("a policy, what it extends and a revocation that are written between the fi
     { file: join(folder, "countersign.yaml"), environment: {} },
   );
   const ledger = await openLedger(config, SYSTEM_CLOCK, { entries: 0, acceptsMissing: false });
-  const tokens = await openTokens(config, SYSTEM_CLOCK, SILENT, ledger);
+  const tokens = await openTokens(config, SYSTEM_CLOCK, SILENT_JOURNAL, ledger);
   const policies = ["policy.yaml", "other.yaml"].map((name) => openPolicy(join(folder, name)));
   write("revoked.jsonl", '{"capability_id":"cap-1","revoked_at":1}\n');
   write("policy.yaml", named("second"));
   write("base.yaml", OPEN_POLICY.replace("capability: true", "capability: false"));
   const before = policies.map(({ holder }) => holder.current.hash);
-  const watches = policies.map((policy) => followFiles({ policy, tokens, journal: SILENT }));
+  const watches = policies.map((policy) =>
+    followFiles({ policy, tokens, journal: SILENT_JOURNAL }),
+  );
   await vi.waitFor(() => {
     expect(policies.map(({ reloads }) => reloads.ok)).toEqual([1, 1]);
     expect(tokens.revocations.count).toBe(1);

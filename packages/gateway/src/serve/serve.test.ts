@@ -70,7 +70,7 @@ test("a stop makes the gateway unready first, then refuses new runs, then ends o
   try {
     const open = await ask(dataUrl);
     expect((await fetch(`${dataUrl}/readyz`)).status).toBe(200);
-    const { drain } = served.running.gateway.surroundings;
+    const { drain } = served.running.gateway.context;
     const draining = served.running.drain();
     expect(drain).toEqual({ isLeaving: true, isDraining: false });
     const leaving = await fetch(`${dataUrl}/readyz`);

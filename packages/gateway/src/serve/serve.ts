@@ -16,7 +16,7 @@ import { Fleet } from "../cluster/fleet.js";
 import { createGatewayName, tagOf } from "../cluster/gateway-name.js";
 import { openRelay } from "./open-relay.js";
 import { createGateway } from "./gateway.js";
-import { SILENT } from "../base/journal.js";
+import { SILENT_JOURNAL } from "../base/journal.js";
 import type { Gateway } from "./gateway.js";
 import { timersOf } from "../http/server.js";
 import { findExposedKeys } from "../keys/exposed-keys.js";
@@ -81,7 +81,7 @@ export async function startGateway(
   config: GatewayConfig,
   options: ServeOptions = {},
 ): Promise<RunningGateway> {
-  const journal = options.journal ?? SILENT;
+  const journal = options.journal ?? SILENT_JOURNAL;
   const startedAt = SYSTEM_CLOCK.now();
   const telemetry = createTelemetry(openTracer(config, journal));
   const policy = openPolicy(config.policyFile);
@@ -215,7 +215,7 @@ export async function startGateway(
       ...gatewayFacts(gateway, startedAt),
       ...(address === undefined ? {} : { relay: address }),
     });
-    await fleet?.start(gateway.surroundings.sessions, gatewayName, facts);
+    await fleet?.start(gateway.context.sessions, gatewayName, facts);
     await listen(gateway.dataPlane, config.listen.port, config.listen.host);
     await listen(control, config.control.port, config.control.host);
     await admin.keep();

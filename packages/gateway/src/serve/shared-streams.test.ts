@@ -51,7 +51,7 @@ function ask(
 }
 
 async function untilAway({ running }: Served): Promise<void> {
-  const { openRuns } = running.gateway.surroundings.telemetry;
+  const { openRuns } = running.gateway.context.telemetry;
   await expect.poll(() => [...openRuns].every(({ sink }) => sink.isAway), WAIT).toBe(true);
 }
 
@@ -135,7 +135,7 @@ test("a gateway that stops keeps its runs and their last words until they were f
   expect(textOf(passed.frames)).toBe("1 ");
   await untilAway(first);
   talker.upTo(3);
-  await expect.poll(() => first.running.gateway.surroundings.sessions.openRuns(), WAIT).toEqual([]);
+  await expect.poll(() => first.running.gateway.context.sessions.openRuns(), WAIT).toEqual([]);
   expect(isStopped).toBe(false);
   const rest = await ask(second, token, { last: passed.frames.at(-1) });
   await rest.closed;

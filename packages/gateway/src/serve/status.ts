@@ -21,7 +21,7 @@ export type StatusSources = {
 /** The state of a gateway on one page. */
 export async function readStatus(sources: StatusSources): Promise<object> {
   const { gateway, policy, receipts, startedAt } = sources;
-  const { telemetry, sessions, clock, drain } = gateway.surroundings;
+  const { telemetry, sessions, clock, drain } = gateway.context;
   const { name, hash, mode } = policy.holder.current;
   return {
     version: VERSION,
@@ -66,7 +66,7 @@ export type GatewayFacts = {
 
 /** What a gateway tells the others of itself. */
 export function gatewayFacts(gateway: Gateway, startedAt: number): GatewayFacts {
-  const { telemetry, sessions, drain } = gateway.surroundings;
+  const { telemetry, sessions, drain } = gateway.context;
   return {
     version: VERSION,
     started_at: startedAt,

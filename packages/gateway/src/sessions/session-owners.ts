@@ -13,7 +13,7 @@ const MAX_OWNED_EACH = 2000;
 export const OWNER_TRUST_MS = 3_600_000;
 
 /** A question about a session that goes to the ledger together with others. */
-export type SessionQuestion = {
+export type SessionRequest = {
   readonly claim: LedgerClaim;
   /** Takes in what the ledger knew already; throws when the session is another's. */
   settle(known: JsonObject | undefined): void;
@@ -67,7 +67,7 @@ export class SessionOwners {
    *
    * @throws CountersignError `ERR_ACCESS_SESSION` when it is known to be another's
    */
-  ask(sessionId: string, principal: Principal): SessionQuestion | undefined {
+  ask(sessionId: string, principal: Principal): SessionRequest | undefined {
     this.check(sessionId, principal);
     const now = this.#clock.now();
     const confirmedAt = this.#owners.get(sessionId)?.confirmedAt ?? Number.NEGATIVE_INFINITY;
@@ -96,7 +96,7 @@ export class SessionOwners {
   }
 
   /**
-   * Who owns a session, as far as the ledger or this gateway knows; `undefined` where nobody does. Asking takes nothing:
+   * Who owns a session, as far as the ledger or this gateway knows; `undefined` where nobody does. StreamRequest takes nothing:
    * the session may have an owner a moment later.
    */
   async ownerOf(sessionId: string): Promise<string | undefined> {

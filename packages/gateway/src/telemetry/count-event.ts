@@ -1,12 +1,12 @@
 import type { Permit } from "@countersign/policy";
 import { ruleOfRefusal } from "../outbound/decide/structure.js";
 import type { InboundRequest } from "../inbound/request.js";
-import type { Passage } from "../event/event-context.js";
+import type { EventContext } from "../event/event-context.js";
 import type { Telemetry } from "./telemetry.js";
 
-/** Adds one recorded passage to the counters: one look-up and one addition. */
-export function countPassage(telemetry: Telemetry, agent: string, passage: Passage): void {
-  const { decision, refused, facts } = passage;
+/** Adds one recorded event to the counters: one look-up and one addition. */
+export function countEvent(telemetry: Telemetry, agent: string, context: EventContext): void {
+  const { decision, refused, facts } = context;
   const kind = facts?.classification ?? "malformed";
   if (refused !== undefined || decision === undefined) {
     telemetry.blocked.add(ruleOfRefusal(refused ?? ""), kind);

@@ -1,6 +1,6 @@
 import type { Classification, Decision, EventFacts, Target } from "@countersign/policy";
 import type { InboundRequest } from "../inbound/request.js";
-import type { Passage } from "../event/event-context.js";
+import type { EventContext } from "../event/event-context.js";
 import type { Run } from "../event/run.js";
 
 /** One decision as the live feed shows it; never a payload. */
@@ -28,11 +28,11 @@ export type FeedItem = {
   blocked: number;
 };
 
-/** What the feed tells about a recorded passage. Member by member and never by spreading: see `createPassage`. */
-export function feedItemOf(run: Run, passage: Passage): FeedItem | undefined {
-  const { event, facts, decision, receiptId, seq, refused } = passage;
+/** What the feed tells about a recorded event. Member by member and never by spreading: see `createEventContext`. */
+export function feedItemOf(run: Run, context: EventContext): FeedItem | undefined {
+  const { event, facts, decision, receiptId, seq, refused } = context;
   if (receiptId === undefined || seq === undefined) return undefined;
-  if (refused !== undefined) return malformedItem(run, passage.receivedAt, seq, receiptId, refused);
+  if (refused !== undefined) return malformedItem(run, context.receivedAt, seq, receiptId, refused);
   if (event === undefined || facts === undefined || decision === undefined) return undefined;
   const item: FeedItem = {
     agent_id: run.agent,
@@ -49,7 +49,7 @@ export function feedItemOf(run: Run, passage: Passage): FeedItem | undefined {
     event_type: facts.customName ?? facts.eventType,
     classification: facts.classification,
     allowed: decision.allow,
-    received_at: passage.receivedAt,
+    received_at: context.receivedAt,
   };
   return completed(item, facts, decision);
 }

@@ -9,7 +9,7 @@ test("each refusal counts once, under its code, on every transport; an open sock
   const fixture = await startFixture(() => ({ pieces: [] }), {
     gateway: { journal: { debug: note, info: note, warn: note, error: note } },
   });
-  const { telemetry } = fixture.gateway.surroundings;
+  const { telemetry } = fixture.gateway.context;
   try {
     const response = await post(`${fixture.url}/agents/support`, { threadId: 1 });
     expect(response.status).toBe(400);

@@ -19,7 +19,7 @@ export type OpenRun = {
   };
 };
 
-/** Plain numbers that the road of an event adds to; whoever scrapes reads them. */
+/** Plain numbers that the pipeline of an event adds to; whoever scrapes reads them. */
 export type Telemetry = {
   /** By agent and class. */
   readonly forwarded: Tally;

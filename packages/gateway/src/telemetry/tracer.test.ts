@@ -106,7 +106,7 @@ test("without an endpoint nothing is traced and no header is passed on", async (
   try {
     await (await ask(served.running.dataUrl, { traceparent: `00-${TRACE}-${PARENT}-01` })).text();
     expect(served.agentRequests[0]?.headers["traceparent"]).toBeUndefined();
-    expect(served.running.gateway.surroundings.telemetry.tracer).toBeUndefined();
+    expect(served.running.gateway.context.telemetry.tracer).toBeUndefined();
   } finally {
     await served.stop();
   }

@@ -103,7 +103,7 @@ test("/readyz is red and says why while no thread can be written, and green when
     expect(await ask("r1")).toBe(503);
     expect(await ready()).toEqual([503, "threads unavailable"]);
     expect(fixture.gateway.isReady()).toBe(false);
-    expect(fixture.gateway.surroundings.telemetry.ledger.failures).toBeGreaterThan(0);
+    expect(fixture.gateway.context.telemetry.ledger.failures).toBeGreaterThan(0);
     state.isFull = false;
     passing.mockReturnValue(5000);
     await expect.poll(ready).toEqual([200, "ready"]);

@@ -3,7 +3,7 @@ import type { AgUiEvent, RunAgentInput } from "@countersign/wire";
 import type { ClientSink } from "../event/sink.js";
 import { createGateway } from "../serve/gateway.js";
 import type { GatewayOptions } from "../serve/gateway.js";
-import type { Passage } from "../event/event-context.js";
+import type { EventContext } from "../event/event-context.js";
 import type { ClientDialect, Run } from "../event/run.js";
 import { Backlog } from "../event/backlog.js";
 import { driveRun } from "../outbound/drive.js";
@@ -25,7 +25,7 @@ export type InProcessOptions = Pick<Run, "beforeDelivery" | "delivered"> & {
   readonly onNotes?: Run["observer"]["notes"];
   readonly clientDialect?: ClientDialect;
   /** Told what the observer is told of each group that was delivered. */
-  readonly onGroup?: (passages: number, arrivedAt: number) => void;
+  readonly onGroup?: (contexts: number, arrivedAt: number) => void;
   /** Told of each write to the person. */
   readonly onSend?: ClientSink["send"];
 };
@@ -38,7 +38,7 @@ export type InProcess = {
     input: RunAgentInput,
     pieces: Iterable<UpstreamPiece>,
     options?: InProcessOptions,
-  ): Promise<{ delivered: AgUiEvent[]; passages: Passage[]; failures: string[] }>;
+  ): Promise<{ delivered: AgUiEvent[]; contexts: EventContext[]; failures: string[] }>;
   close(): Promise<void>;
 };
 
@@ -63,14 +63,14 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         delivered: onDelivered,
       } = chosen;
       const delivered: AgUiEvent[] = [];
-      const passages: Passage[] = [];
+      const contexts: EventContext[] = [];
       const upstream: Upstream = {
         target: TARGET,
         open: () => Promise.reject(new Error("not used")),
         close: () => {},
       };
-      const around = gateway.surroundings;
-      const { policy: compiled, judge } = openConnection(around, {
+      const context = gateway.context;
+      const { policy: compiled, judge } = openConnection(context, {
         upstream,
         sessionId: "session-1",
         principal: ANONYMOUS,
@@ -104,25 +104,25 @@ export function createInProcess(policy: string, options: Partial<GatewayOptions>
         recorder,
         backlog: new Backlog(),
         progress: { isOver: false, isComplete: false, events: 0 },
-        withheld: around.threads.open(TARGET.name, input.threadId, "").withheld,
+        withheld: context.threads.open(TARGET.name, input.threadId, "").withheld,
         sink: createMemorySink(delivered, onSend),
         observer: {
           notes: onNotes,
-          recorded: (passage) => void passages.push(passage),
+          recorded: (eventContext) => void contexts.push(eventContext),
           ...(onGroup === undefined ? {} : { delivered: onGroup }),
           failed: (code) => void failures.push(code),
         },
-        limits: around.limits,
-        runLimits: around.runLimits,
-        clock: around.clock,
-        mintId: around.mintId,
+        limits: context.limits,
+        runLimits: context.runLimits,
+        clock: context.clock,
+        mintId: context.mintId,
         cancel: () => {},
         ...(beforeDelivery === undefined ? {} : { beforeDelivery }),
         ...(onDelivered === undefined ? {} : { delivered: onDelivered }),
       };
       const stream = { headers: {}, endsByItself: true, pieces: piecesOf(pieces) };
       await driveRun(run, stream, new AbortController().signal);
-      return { delivered, passages, failures };
+      return { delivered, contexts, failures };
     },
     close: () => gateway.close(),
   };

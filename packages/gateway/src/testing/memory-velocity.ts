@@ -1,7 +1,7 @@
 import type { VelocityLimit } from "@countersign/policy";
-import { answerCount } from "../quota/velocity/count.js";
-import type { CountAnswer, VelocityCount } from "../quota/velocity/count.js";
-import type { KeyedQuestion, VelocityStore } from "../quota/velocity/velocity-store.js";
+import { grantCount } from "../quota/velocity/count.js";
+import type { CountResult, VelocityCount } from "../quota/velocity/count.js";
+import type { KeyedCountRequest, VelocityStore } from "../quota/velocity/velocity-store.js";
 
 /** Sixteen a minute in a session, of whatever comes. */
 export const FEW: VelocityLimit = {
@@ -18,7 +18,7 @@ export const FEW: VelocityLimit = {
 export class MemoryVelocity {
   readonly counts = new Map<string, VelocityCount>();
   /** Questions so far, each with who asked. */
-  readonly asked: (KeyedQuestion & { readonly gateway: string })[] = [];
+  readonly asked: (KeyedCountRequest & { readonly gateway: string })[] = [];
   isAway = false;
   /** Milliseconds until who asks knows that it is away, as of one that swallows packets. */
   silenceMs = 0;
@@ -31,11 +31,11 @@ export class MemoryVelocity {
   }
 
   /** Answers at once. */
-  answer(gateway: string, questions: readonly KeyedQuestion[]): CountAnswer[] {
+  answer(gateway: string, questions: readonly KeyedCountRequest[]): CountResult[] {
     return questions.map((question) => {
       this.asked.push({ ...question, gateway });
       const before = this.counts.get(question.key);
-      const { count, answer } = answerCount(before, question, gateway, this.#now());
+      const { count, answer } = grantCount(before, question, gateway, this.#now());
       // As a row would keep it.
       this.counts.set(question.key, JSON.parse(JSON.stringify(count)) as VelocityCount);
       return answer;

@@ -55,24 +55,24 @@ export const INPUT = {
 
 /** Asks, and wants to be able to come back. */
 export function ask(
-  around: Pick<Fixture, "url">,
+  context: Pick<Fixture, "url">,
   options: ReadOptions = {},
 ): Promise<StreamReader> {
-  return readStream(`${around.url}/agents/support?reconnect=1`, { body: INPUT, ...options });
+  return readStream(`${context.url}/agents/support?reconnect=1`, { body: INPUT, ...options });
 }
 
 /** Asks for what is behind a frame. */
 export function comeBack(
-  around: Pick<Fixture, "url">,
+  context: Pick<Fixture, "url">,
   last: ReadFrame | undefined,
   { headers, ...options }: ReadOptions = {},
 ): Promise<StreamReader> {
-  return ask(around, { ...options, headers: { ...headers, "last-event-id": last?.id ?? "" } });
+  return ask(context, { ...options, headers: { ...headers, "last-event-id": last?.id ?? "" } });
 }
 
 /** Waits until the gateway knows that a client has lost its connection. */
 export function noticed({ gateway }: Fixture): Promise<void> {
-  const { openRuns } = gateway.surroundings.telemetry;
+  const { openRuns } = gateway.context.telemetry;
   return expect.poll(() => [...openRuns].every(({ sink }) => sink.isAway)).toBe(true);
 }
 

@@ -497,10 +497,7 @@ export const THREATS: readonly Threat[] = [
       "Audience, expiry, revocation and limits of events; a stream ends with its token. There is no proof of possession",
     mapping: "ASI03:2025",
     attacks: [],
-    tests: [
-      "packages/gateway/src/access/jwt.test.ts",
-      "packages/gateway/src/http/access.test.ts",
-    ],
+    tests: ["packages/gateway/src/access/jwt.test.ts", "packages/gateway/src/http/access.test.ts"],
   },
   {
     number: 30,

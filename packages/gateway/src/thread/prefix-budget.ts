@@ -6,7 +6,7 @@ const MAX_OF_RUN = 16_384;
 const MAX_OF_THREAD = 65_536;
 
 /** How many beginnings a cut run may add to what is known of its thread. */
-export function beginningsLeft(records: Iterable<MessageRecord>): number {
+export function remainingPrefixBudget(records: Iterable<MessageRecord>): number {
   let left = MAX_OF_THREAD;
   for (const { content, calls } of records) {
     left -= content.length - 1;

@@ -1,6 +1,6 @@
 import { SmallMap } from "@countersign/core";
 import type { Interrupt } from "@countersign/wire";
-import { beginningsLeft } from "./prefix-budget.js";
+import { remainingPrefixBudget } from "./prefix-budget.js";
 import { assertRoom, MAX_MESSAGES } from "./conversation.js";
 import type { HeldCall, HeldMessage } from "./held-message.js";
 import { joinRecords } from "./join-records.js";
@@ -185,7 +185,7 @@ export class RunNotes {
 
   #cutRecords(): Map<string, MessageRecord> {
     const records = new Map<string, MessageRecord>();
-    const oldest = this.#moment + 1 - beginningsLeft(this.#state.messages.values());
+    const oldest = this.#moment + 1 - remainingPrefixBudget(this.#state.messages.values());
     for (const message of this.#written.keys()) {
       const record = this.#traced(message.id, message.record(oldest));
       const earlier = records.get(message.id);

@@ -8,8 +8,8 @@ import type { Fixture } from "../../testing/fixture.js";
 import { readStream } from "../../testing/stream-reader.js";
 import { ask, comeBack, createTalker, INPUT, noticed, typesOf } from "../../testing/talker.js";
 import type { Talker } from "../../testing/talker.js";
-import type { LastingStream } from "./resumable-stream.js";
-import { LastingStreams } from "./resumable-streams.js";
+import type { ResumableStream } from "./resumable-stream.js";
+import { ResumableStreams } from "./resumable-streams.js";
 
 let fixture: Fixture | undefined;
 afterEach(async () => {
@@ -26,20 +26,20 @@ const SINK = { isSlow: false, write: () => {} } as unknown as HttpSink;
 
 test("a client that does not come back in time ends its run at the agent, and finds nothing any more", async () => {
   const talker = createTalker(3);
-  const around = await start(talker, { reconnectGraceMs: 100 });
+  const context = await start(talker, { reconnectGraceMs: 100 });
   talker.upTo(1);
-  const first = await ask(around, { dropAfter: 3 });
+  const first = await ask(context, { dropAfter: 3 });
   await first.closed;
   await expect.poll(() => talker.hungUp).toEqual(["r1"]);
-  expect((await comeBack(around, first.frames.at(-1))).status).toBe(410);
-  expect(around.agentRequests).toHaveLength(1);
+  expect((await comeBack(context, first.frames.at(-1))).status).toBe(410);
+  expect(context.agentRequests).toHaveLength(1);
 });
 
 test("who does not ask for it is let go with the connection, and gets no numbers", async () => {
   const talker = createTalker(3);
-  const around = await start(talker);
+  const context = await start(talker);
   talker.upTo(1);
-  const reader = await readStream(`${around.url}/agents/support`, { body: INPUT, dropAfter: 3 });
+  const reader = await readStream(`${context.url}/agents/support`, { body: INPUT, dropAfter: 3 });
   await reader.closed;
   expect(reader.frames.map(({ id }) => id)).toEqual([undefined, undefined, undefined]);
   await expect.poll(() => talker.hungUp).toEqual(["r1"]);
@@ -47,9 +47,9 @@ test("who does not ask for it is let go with the connection, and gets no numbers
 
 test("with a grace of 0 nobody can come back", async () => {
   const talker = createTalker(3);
-  const around = await start(talker, { reconnectGraceMs: 0 });
+  const context = await start(talker, { reconnectGraceMs: 0 });
   talker.upTo(1);
-  const reader = await ask(around, { dropAfter: 3 });
+  const reader = await ask(context, { dropAfter: 3 });
   await reader.closed;
   expect(reader.frames[0]?.id).toBeUndefined();
   await expect.poll(() => talker.hungUp).toEqual(["r1"]);
@@ -57,13 +57,13 @@ test("with a grace of 0 nobody can come back", async () => {
 
 test("what is no longer kept cannot be gone on from", async () => {
   const talker = createTalker(400, 50);
-  const around = await start(talker, { reconnectBytes: 8192 });
+  const context = await start(talker, { reconnectBytes: 8192 });
   talker.upTo(399);
-  const first = await ask(around);
+  const first = await ask(context);
   await expect.poll(() => first.frames.length).toBe(401);
   first.tear();
-  expect((await comeBack(around, first.frames[0])).status).toBe(410);
-  const second = await comeBack(around, first.frames[399]);
+  expect((await comeBack(context, first.frames[0])).status).toBe(410);
+  const second = await comeBack(context, first.frames[399]);
   talker.upTo(400);
   await second.closed;
   expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
@@ -71,19 +71,19 @@ test("what is no longer kept cannot be gone on from", async () => {
 
 test("an agent whose client is away waits once as much is kept as may be, and goes on when it is back", async () => {
   const talker = createTalker(800, 2000);
-  const around = await start(talker, { reconnectBytes: 65_536 });
-  const first = await ask(around, { dropAfter: 2 });
+  const context = await start(talker, { reconnectBytes: 65_536 });
+  const first = await ask(context, { dropAfter: 2 });
   await first.closed;
-  await noticed(around);
+  await noticed(context);
   talker.upTo(800);
   const forwarded = (): number =>
-    [...around.gateway.surroundings.sessions.openRuns()][0]?.counters.forwarded ?? 0;
+    [...context.gateway.context.sessions.openRuns()][0]?.counters.forwarded ?? 0;
   await expect.poll(forwarded).toBeGreaterThan(30);
   // Once it waits, it waits.
   let before = -1;
   await expect.poll(() => before === (before = forwarded()), { interval: 200 }).toBe(true);
   expect(before).toBeLessThan(800);
-  const second = await comeBack(around, first.frames.at(-1));
+  const second = await comeBack(context, first.frames.at(-1));
   await second.closed;
   expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
   expect(second.frames).toHaveLength(802);
@@ -91,15 +91,15 @@ test("an agent whose client is away waits once as much is kept as may be, and go
 
 test("when all streams together keep as much as they may, those that begin end with their connection", async () => {
   const talker = createTalker(200, 100);
-  const around = await start(talker, { reconnectTotalBytes: 4096 });
+  const context = await start(talker, { reconnectTotalBytes: 4096 });
   talker.upTo(199);
-  const first = await ask(around);
+  const first = await ask(context);
   await expect.poll(() => first.frames.length).toBe(201);
   first.tear();
   await first.closed;
   // What it has all of it can still be gone on with, from nowhere else.
-  expect((await comeBack(around, first.frames[100])).status).toBe(410);
-  const second = await comeBack(around, first.frames.at(-1));
+  expect((await comeBack(context, first.frames[100])).status).toBe(410);
+  const second = await comeBack(context, first.frames.at(-1));
   talker.upTo(200);
   await second.closed;
   expect(typesOf(second.frames)).toEqual([
@@ -111,11 +111,11 @@ test("when all streams together keep as much as they may, those that begin end w
 
 test("streams that wait for their clients stop growing once all together keep as much as they may", () => {
   const limits = { reconnectGraceMs: 60_000, reconnectBytes: 10_000, reconnectTotalBytes: 20_000 };
-  const streams = new LastingStreams(limits);
+  const streams = new ResumableStreams(limits);
   const open = Array.from({ length: 100 }, () => {
     const connection = new LightSignal();
     const holder = { principal: "p", agent: "a", sessionId: "s" };
-    const stream = streams.create(holder, connection) as LastingStream;
+    const stream = streams.create(holder, connection) as ResumableStream;
     stream.open(SINK, connection);
     connection.abort();
     return stream;
@@ -128,17 +128,17 @@ test("streams that wait for their clients stop growing once all together keep as
   expect(kept).toBeGreaterThan(10_000);
   expect(kept).toBeLessThan(22_000);
   // Whoever is back is read as before, and lets go of what it has.
-  open.at(-1)?.takeUp(0, SINK, new LightSignal());
+  open.at(-1)?.attach(0, SINK, new LightSignal());
   expect(open.at(-1)?.isSlow).toBe(false);
 });
 
 test("so many streams may wait at once; the one that is too many ends with its connection", () => {
-  const streams = new LastingStreams(DEFAULT_LISTEN_LIMITS);
+  const streams = new ResumableStreams(DEFAULT_LISTEN_LIMITS);
   const gone: boolean[] = [];
   const answers = Array.from({ length: 1001 }, () => {
     const connection = new LightSignal();
     const holder = { principal: "p", agent: "a", sessionId: "s" };
-    const stream = streams.create(holder, connection) as LastingStream;
+    const stream = streams.create(holder, connection) as ResumableStream;
     stream.open(SINK, connection);
     return { connection, stream };
   });
@@ -150,7 +150,7 @@ test("so many streams may wait at once; the one that is too many ends with its c
   expect(gone.at(-1)).toBe(true);
   // One comes back, and another may wait.
   const back = new LightSignal();
-  answers[0]?.stream.takeUp(0, SINK, back);
+  answers[0]?.stream.attach(0, SINK, back);
   back.abort();
   expect(answers[0]?.stream.gone.aborted).toBe(false);
 });

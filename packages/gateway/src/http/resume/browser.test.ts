@@ -104,7 +104,7 @@ test.skipIf(isMissing)(
     expect((await read("types")) as string[]).toHaveLength(WORDS + 4);
     await expect.poll(() => read("source.readyState"), { timeout: 10_000 }).toBe(2);
     expect(fixtures.flatMap(({ agentRequests }) => agentRequests)).toHaveLength(1);
-    const relays = fixtures.map(({ gateway }) => gateway.surroundings.telemetry.relays.results);
+    const relays = fixtures.map(({ gateway }) => gateway.context.telemetry.relays.results);
     expect(relays.flatMap((results) => [...results.entries()])).toContainEqual(["taken", "", 1]);
   },
   60_000,

@@ -2,7 +2,7 @@
 const SLACK = 1.25;
 
 /** The last frames of a stream, numbered from 1. */
-export class KeptFrames {
+export class BufferedFrames {
   #frames: string[] = [];
   #first = 1;
   #size = 0;

@@ -12,7 +12,15 @@ import type { Identity } from "../../testing/identity.js";
 import { selfSigned } from "../../testing/self-signed.js";
 import { readStream } from "../../testing/stream-reader.js";
 import type { ReadFrame, StreamReader } from "../../testing/stream-reader.js";
-import { ask, comeBack, createTalker, INPUT, noticed, textOf, typesOf } from "../../testing/talker.js";
+import {
+  ask,
+  comeBack,
+  createTalker,
+  INPUT,
+  noticed,
+  textOf,
+  typesOf,
+} from "../../testing/talker.js";
 import type { Talker } from "../../testing/talker.js";
 
 let fixture: Fixture | undefined;
@@ -37,15 +45,15 @@ test("however often and wherever a connection is torn, its client gets each even
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 8 }), async (cuts) => {
       const talker = createTalker(20);
-      const around = await start(talker);
+      const context = await start(talker);
       talker.upTo(20);
       const got: ReadFrame[] = [];
-      let reader = await ask(around, { dropAfter: cuts[0] ?? 99 });
+      let reader = await ask(context, { dropAfter: cuts[0] ?? 99 });
       for (const dropAfter of [...cuts.slice(1), 99]) {
         await reader.closed;
         got.push(...reader.frames);
         if (typesOf(got).includes("RUN_FINISHED")) break;
-        reader = await comeBack(around, got.at(-1), { dropAfter });
+        reader = await comeBack(context, got.at(-1), { dropAfter });
         expect(reader.status).toBe(200);
       }
       await reader.closed;
@@ -58,10 +66,10 @@ test("however often and wherever a connection is torn, its client gets each even
         "RUN_FINISHED",
       ]);
       expect(textOf(got)).toBe(Array.from({ length: 20 }, (_, word) => `${word} `).join(""));
-      expect(around.agentRequests).toHaveLength(1);
+      expect(context.agentRequests).toHaveLength(1);
       // The request, and each of the 24 events.
-      expect(around.recorder.drafts).toHaveLength(25);
-      await around.stop();
+      expect(context.recorder.drafts).toHaveLength(25);
+      await context.stop();
     }),
     { numRuns: 20 },
   );
@@ -69,9 +77,9 @@ test("however often and wherever a connection is torn, its client gets each even
 
 test("a line that tears before the first event loses none", async () => {
   const talker = createTalker(1);
-  const around = await start(talker);
+  const context = await start(talker);
   let place = "";
-  const asked = request(`${around.url}/agents/support?reconnect=1`, { method: "POST" });
+  const asked = request(`${context.url}/agents/support?reconnect=1`, { method: "POST" });
   asked.on("error", () => undefined);
   asked.end(JSON.stringify(INPUT));
   await new Promise<void>((resolve) => {
@@ -86,7 +94,7 @@ test("a line that tears before the first event loses none", async () => {
   });
   expect(place).toMatch(/\.0$/u);
   talker.upTo(1);
-  const reader = await comeBack(around, { id: place, data: "" });
+  const reader = await comeBack(context, { id: place, data: "" });
   await reader.closed;
   expect(typesOf(reader.frames)[0]).toBe("RUN_STARTED");
   expect(typesOf(reader.frames).at(-1)).toBe("RUN_FINISHED");
@@ -94,8 +102,8 @@ test("a line that tears before the first event loses none", async () => {
 
 test("over HTTP/2 as well, one broken stream among others of its connection", async () => {
   const talker = createTalker(3);
-  const around = await start(talker, {}, { tls: selfSigned() });
-  const session = connect(around.url.replace("http:", "https:"), { rejectUnauthorized: false });
+  const context = await start(talker, {}, { tls: selfSigned() });
+  const session = connect(context.url.replace("http:", "https:"), { rejectUnauthorized: false });
   const read = (lastEventId?: string) => {
     const stream = session.request({
       ":method": "POST",
@@ -116,7 +124,7 @@ test("over HTTP/2 as well, one broken stream among others of its connection", as
     const first = read();
     await expect.poll(() => first.frames.length).toBe(3);
     first.stream.close(8);
-    await noticed(around);
+    await noticed(context);
     const second = read(first.frames.at(-1)?.id);
     talker.upTo(3);
     await second.closed;
@@ -129,14 +137,14 @@ test("over HTTP/2 as well, one broken stream among others of its connection", as
 
 test("what was said while its client was away, the end included, waits for it; then the stream is over", async () => {
   const talker = createTalker(3);
-  const around = await start(talker);
+  const context = await start(talker);
   talker.upTo(1);
-  const first = await ask(around, { dropAfter: 3 });
+  const first = await ask(context, { dropAfter: 3 });
   await first.closed;
-  await noticed(around);
+  await noticed(context);
   talker.upTo(3);
-  await expect.poll(() => around.gateway.surroundings.sessions.openRuns().length).toBe(0);
-  const second = await comeBack(around, first.frames.at(-1));
+  await expect.poll(() => context.gateway.context.sessions.openRuns().length).toBe(0);
+  const second = await comeBack(context, first.frames.at(-1));
   await second.closed;
   expect(textOf(second.frames)).toBe("1 2 ");
   expect(typesOf(second.frames).at(-1)).toBe("RUN_FINISHED");
@@ -144,25 +152,25 @@ test("what was said while its client was away, the end included, waits for it; t
 
 test("a number that was never given starts no run and is answered like one that is gone", async () => {
   const talker = createTalker(3);
-  const around = await start(talker);
+  const context = await start(talker);
   talker.upTo(1);
-  const first = await ask(around, { dropAfter: 2 });
+  const first = await ask(context, { dropAfter: 2 });
   await first.closed;
   const key = first.frames[0]?.id?.split(".")[0];
   for (const id of ["", "x", `${key}.99`, `${key}.-1`, `${key}.1e1`, `${"A".repeat(22)}.1`]) {
-    const tried = await comeBack(around, { id, data: "" });
+    const tried = await comeBack(context, { id, data: "" });
     expect(tried.status, id).toBe(410);
   }
-  expect(around.agentRequests).toHaveLength(1);
+  expect(context.agentRequests).toHaveLength(1);
 });
 
 test("whoever came last has the stream: a connection that nobody noticed is dead is hung up on", async () => {
   const talker = createTalker(3);
-  const around = await start(talker);
+  const context = await start(talker);
   talker.upTo(1);
-  const first = await ask(around);
+  const first = await ask(context);
   await expect.poll(() => first.frames.length).toBe(3);
-  const second = await comeBack(around, first.frames[1]);
+  const second = await comeBack(context, first.frames[1]);
   await first.closed;
   expect(talker.hungUp).toEqual([]);
   talker.upTo(3);
@@ -174,17 +182,17 @@ test("whoever came last has the stream: a connection that nobody noticed is dead
 test("a stream is its principal's alone, whoever knows its numbers", async () => {
   identity = await startIdentity();
   const talker = createTalker(3);
-  const around = await start(talker, {}, { access: createAccess([identity.authenticator()]) });
+  const context = await start(talker, {}, { access: createAccess([identity.authenticator()]) });
   const bearer = async (name: string): Promise<{ authorization: string }> => ({
     authorization: `Bearer ${await (identity as Identity).token(name)}`,
   });
   talker.upTo(1);
-  const first = await ask(around, { dropAfter: 3, headers: await bearer("alice") });
+  const first = await ask(context, { dropAfter: 3, headers: await bearer("alice") });
   await first.closed;
   const last = first.frames.at(-1);
-  expect((await comeBack(around, last, { headers: await bearer("bob") })).status).toBe(410);
-  expect((await comeBack(around, last)).status).toBe(401);
-  const second = await comeBack(around, last, { headers: await bearer("alice") });
+  expect((await comeBack(context, last, { headers: await bearer("bob") })).status).toBe(410);
+  expect((await comeBack(context, last)).status).toBe(401);
+  const second = await comeBack(context, last, { headers: await bearer("alice") });
   talker.upTo(3);
   await second.closed;
   expect(textOf(second.frames)).toBe("1 2 ");
@@ -192,19 +200,19 @@ test("a stream is its principal's alone, whoever knows its numbers", async () =>
 
 test("a thread goes on after a run whose end its client never came back for", async () => {
   const talker = createTalker(2);
-  const around = await start(talker, { reconnectGraceMs: 50 });
+  const context = await start(talker, { reconnectGraceMs: 50 });
   talker.upTo(1);
-  const first = await ask(around, { dropAfter: 3 });
+  const first = await ask(context, { dropAfter: 3 });
   await first.closed;
-  await noticed(around);
+  await noticed(context);
   talker.upTo(2);
-  await expect.poll(() => around.gateway.surroundings.sessions.openRuns().length).toBe(0);
+  await expect.poll(() => context.gateway.context.sessions.openRuns().length).toBe(0);
   const messages = [
     ...INPUT.messages,
     { id: "m1", role: "assistant", content: "0 " },
     { id: "u2", role: "user", content: "again" },
   ];
-  const next = await ask(around, { body: { ...INPUT, runId: "r2", messages } });
+  const next = await ask(context, { body: { ...INPUT, runId: "r2", messages } });
   expect(next.status).toBe(200);
   await next.closed;
   expect(typesOf(next.frames).at(-1)).toBe("RUN_FINISHED");
@@ -212,9 +220,9 @@ test("a thread goes on after a run whose end its client never came back for", as
 
 test("an EventSource goes on by itself, and is sent away when its run is over", async () => {
   const talker = createTalker(3);
-  const around = await start(talker);
+  const context = await start(talker);
   talker.upTo(1);
-  const url = `${around.url}/ag-ui/stream?session=s1&reconnect=1`;
+  const url = `${context.url}/ag-ui/stream?session=s1&reconnect=1`;
   const first = await readStream(url, { method: "GET", dropAfter: 3 });
   await first.closed;
   talker.upTo(3);
@@ -224,5 +232,5 @@ test("an EventSource goes on by itself, and is sent away when its run is over", 
   await second.closed;
   expect(textOf(second.frames)).toBe("1 2 ");
   expect((await back(second.frames.at(-1))).status).toBe(204);
-  expect(around.agentRequests).toHaveLength(1);
+  expect(context.agentRequests).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import type { HttpSink } from "../http-sink.js";
 import type { ClientSink, ReceiptTransport } from "../../event/sink.js";
 import { LightSignal } from "../../base/signal.js";
 import type { Signal } from "../../base/signal.js";
-import { KeptFrames } from "./buffered-frames.js";
+import { BufferedFrames } from "./buffered-frames.js";
 
 /**
  * How long after the end of a stream its client may still come back for it although it was written to its connection:
@@ -42,14 +42,14 @@ export type StreamKeeper = {
  * has gets the rest. Meanwhile the agent goes on until as much waits as may be kept. What is sent again was
  * judged and signed for once, and is not again.
  */
-export class LastingStream implements ClientSink {
+export class ResumableStream implements ClientSink {
   readonly transport: ReceiptTransport = "sse";
   /** Aborts when the client has been away for too long: then it is gone for the run. */
   readonly gone = new LightSignal();
   readonly key: string;
   readonly holder: StreamHolder;
   readonly #keeper: StreamKeeper;
-  readonly #kept = new KeptFrames();
+  readonly #kept = new BufferedFrames();
   #sink: HttpSink | undefined;
   #isOpen = false;
   #isOver = false;
@@ -91,7 +91,7 @@ export class LastingStream implements ClientSink {
   }
 
   /** Goes on over another connection, behind the last event its client has; {@link canGoOn} was asked before. */
-  takeUp(after: number, sink: HttpSink, connection: Signal): void {
+  attach(after: number, sink: HttpSink, connection: Signal): void {
     // A connection may be dead long before anybody on this side notices: whoever came last is there.
     const former = this.#sink;
     this.#attach(sink, connection);

@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import type { ListenLimits } from "../../base/limits.js";
 import type { Signal } from "../../base/signal.js";
 import { readPlace } from "./resume-request.js";
-import type { ComingBack } from "./resume-request.js";
-import { LastingStream } from "./resumable-stream.js";
+import type { ResumeRequest } from "./resume-request.js";
+import { ResumableStream } from "./resumable-stream.js";
 import type { StreamHolder, StreamKeeper } from "./resumable-stream.js";
 
 type Limits = Pick<ListenLimits, "reconnectGraceMs" | "reconnectBytes" | "reconnectTotalBytes">;
 
 /** A place in a stream, as its client knows it. */
-export type StreamPlace = { readonly stream: LastingStream; readonly after: number };
+export type StreamPlace = { readonly stream: ResumableStream; readonly after: number };
 
 /**
  * Streams that may wait for their clients at once. Whoever opens streams and drops them would otherwise have as many
@@ -20,8 +20,8 @@ const MAX_WAITING = 1000;
 const KEY_BYTES = 16;
 
 /** The streams of a gateway that can be taken up. */
-export class LastingStreams implements StreamKeeper {
-  readonly #streams = new Map<string, LastingStream>();
+export class ResumableStreams implements StreamKeeper {
+  readonly #streams = new Map<string, ResumableStream>();
   readonly graceMs: number;
   readonly maxKept: number;
   readonly #maxTotal: number;
@@ -38,10 +38,10 @@ export class LastingStreams implements StreamKeeper {
   }
 
   /** A stream that outlives its connection; undefined where none may. */
-  create(holder: StreamHolder, connection: Signal): LastingStream | undefined {
+  create(holder: StreamHolder, connection: Signal): ResumableStream | undefined {
     if (this.graceMs === 0 || this.isFull) return undefined;
     const key = this.#createKey();
-    const stream = new LastingStream(key, holder, this, connection);
+    const stream = new ResumableStream(key, holder, this, connection);
     if (!stream.gone.aborted) this.#streams.set(key, stream);
     return stream;
   }
@@ -52,7 +52,7 @@ export class LastingStreams implements StreamKeeper {
    * Only its own principal gets it. Who comes from an address with a ticket shows the one that opened it: that is
    * used up, but the number of an event is known to nobody else.
    */
-  placeFor({ lastEventId, agent, holder, returnsForever }: ComingBack): StreamPlace | undefined {
+  placeFor({ lastEventId, agent, holder, returnsForever }: ResumeRequest): StreamPlace | undefined {
     const { key = "", after = 0 } = readPlace(lastEventId) ?? {};
     const stream = this.#streams.get(key);
     if (stream === undefined || stream.holder.agent !== agent) return undefined;

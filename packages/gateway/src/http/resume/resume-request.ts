@@ -1,8 +1,8 @@
-import type { HttpAnswer } from "../http-sink.js";
+import type { HttpResponse } from "../exchange.js";
 import type { Signal } from "../../base/signal.js";
 
 /** Somebody who wants to go on with a stream. */
-export type ComingBack = {
+export type ResumeRequest = {
   /** The place behind which they want to go on, as they know it. */
   readonly lastEventId: string;
   readonly agent: string;
@@ -27,5 +27,5 @@ export type ResumeElsewhere = {
    *
    * @throws CountersignError `ERR_STREAM_UNREACHABLE`, `ERR_STREAM_RELAYS`
    */
-  passOn(back: ComingBack, answer: HttpAnswer, gone: Signal): Promise<boolean>;
+  passOn(back: ResumeRequest, response: HttpResponse, gone: Signal): Promise<boolean>;
 };

@@ -1,18 +1,19 @@
 import { expect, test } from "vitest";
-import type { Door } from "../access-control.js";
-import type { HttpAnswer, HttpSink } from "../http-sink.js";
-import { LastingStreams } from "./resumable-streams.js";
-import type { Surroundings } from "../../runs/gateway-context.js";
+import type { AccessControl } from "../access-control.js";
+import type { HttpSink } from "../http-sink.js";
+import type { HttpResponse } from "../exchange.js";
+import { ResumableStreams } from "./resumable-streams.js";
+import type { GatewayContext } from "../../runs/gateway-context.js";
 import { LightSignal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { DEFAULT_LISTEN_LIMITS } from "../../base/limits.js";
-import type { HttpQuestion } from "../run-route.js";
-import { takeUpStream } from "./resume-stream.js";
+import type { HttpRequest } from "../exchange.js";
+import { resumeStream } from "./resume-stream.js";
 
 test("a client that gave up while its credential was looked at takes the stream from nobody", async () => {
-  const lasting = new LastingStreams(DEFAULT_LISTEN_LIMITS);
+  const resumableStreams = new ResumableStreams(DEFAULT_LISTEN_LIMITS);
   const first = new LightSignal();
-  const stream = lasting.create({ principal: "p", agent: "a", sessionId: "s" }, first);
+  const stream = resumableStreams.create({ principal: "p", agent: "a", sessionId: "s" }, first);
   let hungUp = 0;
   const sink = { isSlow: false, write: () => {}, hangUp: () => (hungUp += 1) };
   stream?.open(sink as unknown as HttpSink, first);
@@ -22,13 +23,13 @@ test("a client that gave up while its credential was looked at takes the stream 
     return { principal: { id: "p" } };
   };
   // Its answer is not even touched.
-  await takeUpStream(
-    {} as Surroundings,
-    { lasting, access: { authenticate } } as unknown as Door,
+  await resumeStream(
+    {} as GatewayContext,
+    { resumableStreams, access: { authenticate } } as unknown as AccessControl,
     { target: { name: "a" } } as Upstream,
     {
-      question: { headers: {}, rawHeaders: [], method: "GET" } as unknown as HttpQuestion,
-      answer: {} as HttpAnswer,
+      request: { headers: {}, rawHeaders: [], method: "GET" } as unknown as HttpRequest,
+      response: {} as HttpResponse,
       url: new URL("http://gateway/ag-ui/stream"),
       gone,
     },

@@ -1,18 +1,18 @@
 import { CountersignError, sha256Hex } from "@countersign/core";
-import type { Door } from "../access-control.js";
-import type { HttpAnswer } from "../http-sink.js";
-import type { ComingBack } from "./resume-request.js";
-import { goOn } from "./attach.js";
-import type { Surroundings } from "../../runs/gateway-context.js";
+import type { AccessControl } from "../access-control.js";
+import type { HttpResponse } from "../exchange.js";
+import type { ResumeRequest } from "./resume-request.js";
+import { attach } from "./attach.js";
+import type { GatewayContext } from "../../runs/gateway-context.js";
 import type { Signal } from "../../base/signal.js";
 import type { Upstream } from "../../agent/upstream.js";
 import { bearerOf } from "../credentials.js";
 import "../errors.js";
 import { receiveBody } from "../receive-body.js";
-import type { HttpQuestion } from "../run-route.js";
+import type { HttpRequest } from "../exchange.js";
 
 /** The place in a stream that a client wants to go on from; undefined for one that begins. */
-export function placeOf({ headers }: HttpQuestion): string | undefined {
+export function placeOf({ headers }: HttpRequest): string | undefined {
   const place = headers["last-event-id"];
   return typeof place === "string" ? place : undefined;
 }
@@ -23,40 +23,40 @@ export function placeOf({ headers }: HttpQuestion): string | undefined {
  *
  * @throws CountersignError `ERR_STREAM_GONE`, the same whether it never was, is over, or is somebody else's
  */
-export async function takeUpStream(
-  around: Surroundings,
-  door: Door,
+export async function resumeStream(
+  context: GatewayContext,
+  accessControl: AccessControl,
   upstream: Upstream,
-  connection: { question: HttpQuestion; answer: HttpAnswer; url: URL; gone: Signal },
+  connection: { request: HttpRequest; response: HttpResponse; url: URL; gone: Signal },
   lastEventId: string,
 ): Promise<void> {
-  const { question, answer, url, gone } = connection;
-  const back: ComingBack = {
+  const { request, response, url, gone } = connection;
+  const back: ResumeRequest = {
     lastEventId,
     agent: upstream.target.name,
-    holder: await holderOf(door, question, url),
-    returnsForever: question.method === "GET",
+    holder: await holderOf(accessControl, request, url),
+    returnsForever: request.method === "GET",
   };
-  if (question.method === "POST") {
+  if (request.method === "POST") {
     // Left unread, it would keep the end of its connection from being noticed.
-    const { bodyBytes: maxBytes, requestTimeoutMs: timeoutMs } = door.limits;
-    await receiveBody(question, { maxBytes, timeoutMs });
+    const { bodyBytes: maxBytes, requestTimeoutMs: timeoutMs } = accessControl.limits;
+    await receiveBody(request, { maxBytes, timeoutMs });
   }
-  const place = door.lasting.placeFor(back);
-  if (place !== undefined) goOn(place, answer, gone, around);
-  else if ((await door.relays?.passOn(back, answer, gone)) !== true) {
+  const place = accessControl.resumableStreams.placeFor(back);
+  if (place !== undefined) attach(place, response, gone, context);
+  else if ((await accessControl.relays?.passOn(back, response, gone)) !== true) {
     throw new CountersignError("ERR_STREAM_GONE", "nothing is kept of such a stream", {});
   }
 }
 
 /** Who comes back. A ticket is not redeemed again: it is held against the one that opened the stream. */
 async function holderOf(
-  door: Door,
-  question: HttpQuestion,
+  accessControl: AccessControl,
+  request: HttpRequest,
   url: URL,
-): Promise<ComingBack["holder"]> {
+): Promise<ResumeRequest["holder"]> {
   const ticket = url.searchParams.get("ticket");
   if (ticket !== null) return { ticket: sha256Hex(ticket) };
-  const { principal } = await door.access.authenticate(bearerOf(question));
+  const { principal } = await accessControl.access.authenticate(bearerOf(request));
   return { principal: principal.id };
 }

@@ -1,18 +1,18 @@
 import { CountersignError } from "@countersign/core";
 import type { WebSocket } from "ws";
 import type { Grant } from "../../access/access.js";
-import type { Door } from "../access-control.js";
+import type { AccessControl } from "../access-control.js";
 import { createSocketSink } from "../socket-sink.js";
 import { ACCESS_EXPIRED } from "../../outbound/deliver/run-error.js";
 import { admitRequest } from "../../inbound/admit.js";
 import { SECOND_RUN } from "../../inbound/finding.js";
 import type { Finding } from "../../inbound/finding.js";
 import type { ClientDialect } from "../../event/run.js";
-import type { ReceiptQuestion } from "../../outbound/record/receipt-chain.js";
+import type { ReceiptRequest } from "../../outbound/record/receipt-chain.js";
 import { openConnection } from "../../runs/connection.js";
 import type { ConnectionFacts } from "../../runs/connection.js";
 import type { StartedRun } from "../../runs/start-run.js";
-import type { Surroundings } from "../../runs/gateway-context.js";
+import type { GatewayContext } from "../../runs/gateway-context.js";
 import { PATIENCE_MS } from "../../runs/thread-admission.js";
 import type { RunHandle } from "../../sessions/session.js";
 import { LightSignal } from "../../base/signal.js";
@@ -26,7 +26,7 @@ import type { SocketFrame } from "./socket-frame.js";
 import type { SocketMessage } from "./socket-greeting.js";
 import { createMessagePath } from "./socket-messages.js";
 import { answerRefusal, CLOSE } from "./socket-refusal.js";
-import { recordUnread } from "../unread-request.js";
+import { recordUnreadRequest } from "../unread-request.js";
 
 /** What a socket was opened for. */
 export type SocketFacts = {
@@ -36,7 +36,7 @@ export type SocketFacts = {
   readonly isNamed: boolean;
   readonly clientDialect: ClientDialect | undefined;
   /** Where the client asks for the receipts of what it is shown. */
-  readonly receipts?: ReceiptQuestion | undefined;
+  readonly receipts?: ReceiptRequest | undefined;
   readonly traceparent: string | undefined;
   /** On what ground it is open, and the credential behind it. */
   readonly grant: Grant;
@@ -52,8 +52,8 @@ export type ServedSocket = { isBusy(): boolean };
 
 /** Serves one socket: several runs one after the other, messages in between, and a stop. */
 export function serveSocket(
-  around: Surroundings,
-  door: Door,
+  context: GatewayContext,
+  accessControl: AccessControl,
   socket: WebSocket,
   facts: SocketFacts,
 ): ServedSocket {
@@ -61,13 +61,13 @@ export function serveSocket(
   let { grant, token } = facts;
   // What is open asks the socket, not the first credential: a fresh one may take its place.
   const held: Grant = { principal: grant.principal, isValid: () => grant.isValid() };
-  const { messagesPerSecond } = door.limits;
-  const isWithinRate = createMessageRate(messagesPerSecond, around.clock);
+  const { messagesPerSecond } = accessControl.limits;
+  const isWithinRate = createMessageRate(messagesPerSecond, context.clock);
   const connection: ConnectionFacts = {
     upstream,
     sessionId,
     principal: held.principal,
-    connectionId: around.mintId("run"),
+    connectionId: context.mintId("run"),
     transport: "websocket",
   };
   const gone = new LightSignal();
@@ -82,10 +82,10 @@ export function serveSocket(
   let isRefusing = false;
 
   const answer = (error: unknown): void =>
-    answerRefusal(around, socket, error, upstream.target.name);
+    answerRefusal(context, socket, error, upstream.target.name);
 
   const begin = async (text: string, isOwn: boolean): Promise<StartedRun> =>
-    startGrantedRun(around, door, held, {
+    startGrantedRun(context, accessControl, held, {
       ...connection,
       isNamed: facts.isNamed,
       bytes: text,
@@ -135,7 +135,7 @@ export function serveSocket(
   /** What ends the socket is signed for before it is told. */
   const refuseFrame = async (error: unknown): Promise<void> => {
     isRefusing = true;
-    await recordUnread(around, connection, error);
+    await recordUnreadRequest(context, connection, error);
     answer(error);
     isRefusing = false;
     if (socket.readyState !== socket.OPEN) cutSoon();
@@ -144,11 +144,11 @@ export function serveSocket(
   const refuseSecond = async (text: string): Promise<void> => {
     isRefusing = true;
     const review = async (): Promise<Finding[]> => [SECOND_RUN];
-    const question = openConnection(around, connection).inbound("input", text, { review });
+    const question = openConnection(context, connection).inbound("input", text, { review });
     try {
       await admitRequest(question);
     } catch (error) {
-      await around.refusals.record(question, error);
+      await context.refusals.record(question, error);
       answer(error);
     }
     isRefusing = false;
@@ -174,7 +174,7 @@ export function serveSocket(
   // One after the other: the agent gets them in the order they were sent.
   const enqueue = createMessageQueue(
     {
-      handle: createMessagePath(around, connection, {
+      handle: createMessagePath(context, connection, {
         settled: () => opening,
         run: () => started,
         isBusy: () => busy,
@@ -182,7 +182,7 @@ export function serveSocket(
         refuse: answer,
       }),
       waits: (change) => {
-        around.telemetry.sockets.queued += change;
+        context.telemetry.sockets.queued += change;
       },
       pause: () => socket.pause(),
       resume: () => socket.resume(),
@@ -193,7 +193,7 @@ export function serveSocket(
   /** A fresh credential of the same holder: the socket goes on for as long as that one counts. */
   const renew = async (fresh: string): Promise<void> => {
     try {
-      const renewed = await door.access.authenticate(fresh);
+      const renewed = await accessControl.access.authenticate(fresh);
       if (renewed.principal.id !== held.principal.id) {
         throw new CountersignError("ERR_ACCESS_SESSION", "a socket stays with who opened it", {});
       }
@@ -226,7 +226,7 @@ export function serveSocket(
     let frame: SocketFrame;
     try {
       if (!isWithinRate()) throw rateError(messagesPerSecond);
-      frame = readFrame(message, around.limits);
+      frame = readFrame(message, context.limits);
     } catch (error) {
       return void refuseFrame(error);
     }
@@ -235,7 +235,8 @@ export function serveSocket(
     if (isExpired || !held.isValid()) return expire();
     if (frame.kind === "stop") return handle?.stop("stop was asked for");
     if (frame.kind === "message") return enqueue(frame.text);
-    if (busy && next === undefined && started?.visit.isEnding === true) return holdNext(frame.text);
+    if (busy && next === undefined && started?.threadLease.isEnding === true)
+      return holdNext(frame.text);
     if (busy) return void refuseSecond(frame.text);
     return start(frame.text, true);
   };
@@ -249,9 +250,9 @@ export function serveSocket(
     socket.terminate();
   });
   const lease = { grant: held, end: expire };
-  door.leases.add(lease);
+  accessControl.leases.add(lease);
   socket.on("close", () => {
-    door.leases.remove(lease);
+    accessControl.leases.remove(lease);
     gone.abort();
   });
   socket.on("message", (data, isBinary) => receive({ data, isBinary }));
@@ -260,7 +261,7 @@ export function serveSocket(
   // Agents that only stream need no input: the session itself asks for the stream.
   const { dialect, transport } = upstream.target;
   if (facts.isSessionStream && (dialect === "chio" || transport === "get-sse")) {
-    const input = { threadId: sessionId, runId: around.mintId("run"), protocolVersion: "1.0" };
+    const input = { threadId: sessionId, runId: context.mintId("run"), protocolVersion: "1.0" };
     start(JSON.stringify({ ...input, messages: [] }), false);
   }
   for (const message of facts.early) receive(message);

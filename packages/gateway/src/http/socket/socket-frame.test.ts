@@ -33,7 +33,7 @@ function listen(): [Line[], NonNullable<FixtureOptions["gateway"]>] {
 
 /** How often each code was counted. */
 function counted(): Record<string, number> {
-  const { refusals } = fixture.gateway.surroundings.telemetry;
+  const { refusals } = fixture.gateway.context.telemetry;
   return Object.fromEntries([...refusals.entries()].map(([code, , count]) => [code, count]));
 }
 

@@ -55,7 +55,7 @@ test("a message on a socket without a run is refused and signed for as refused, 
     status: 409,
     receipt: `agui-${draft?.receipt.event_id}`,
   });
-  const { telemetry, sessions } = fixture.gateway.surroundings;
+  const { telemetry, sessions } = fixture.gateway.context;
   expect([...telemetry.refusals.entries()]).toEqual([["ERR_MESSAGE_NO_RUN", "", 1]]);
   expect(sessions.find("s")?.counters).toEqual({ forwarded: 0, blocked: 1 });
   expect(received).toEqual([]);
@@ -185,7 +185,7 @@ test("to an agent that takes no messages: told while no run is open, and nothing
       ["gateway/one-way", false],
     ]),
   );
-  const { refusals } = fixture.gateway.surroundings.telemetry;
+  const { refusals } = fixture.gateway.context.telemetry;
   await vi.waitFor(() => expect([...refusals.entries()]).toEqual([["ERR_MESSAGE_ONE_WAY", "", 2]]));
   expect(talk.seen.at(-1)).toMatchObject({ type: "RUN_STARTED" });
   talk.socket.close();
@@ -206,10 +206,10 @@ test("a client that leaves while its messages wait for the run has nothing signe
   const talk = await openTalk(`${fixture.webSocketUrl}/ag-ui?session=s`);
   for (let times = 0; times < 5; times += 1) talk.say(HELLO);
   await vi.waitFor(() =>
-    expect(fixture.gateway.surroundings.telemetry.sockets.queued).toBeGreaterThan(0),
+    expect(fixture.gateway.context.telemetry.sockets.queued).toBeGreaterThan(0),
   );
   talk.socket.terminate();
-  await vi.waitFor(() => expect(fixture.gateway.surroundings.telemetry.sockets.open).toBe(0));
+  await vi.waitFor(() => expect(fixture.gateway.context.telemetry.sockets.open).toBe(0));
   open();
   await vi.waitFor(() => expect(memory.drafts.length).toBeGreaterThan(0));
   await new Promise((resolve) => setTimeout(resolve, 20));

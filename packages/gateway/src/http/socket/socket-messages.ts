@@ -1,13 +1,13 @@
 import { isCountersignError } from "@countersign/core";
 import { admitRequest } from "../../inbound/admit.js";
 import { NO_RUN, ONE_WAY } from "../../inbound/send-blocker.js";
-import type { Obstacle } from "../../inbound/send-blocker.js";
+import type { SendBlocker } from "../../inbound/send-blocker.js";
 import type { InboundRequest } from "../../inbound/request.js";
 import { withdraw } from "../../inbound/record-request.js";
 import { openConnection } from "../../runs/connection.js";
 import type { ConnectionFacts } from "../../runs/connection.js";
 import type { StartedRun } from "../../runs/start-run.js";
-import type { Surroundings } from "../../runs/gateway-context.js";
+import type { GatewayContext } from "../../runs/gateway-context.js";
 import { countObserved } from "../../telemetry/count-event.js";
 import { noteRefusal } from "../../runs/run-watch.js";
 
@@ -27,7 +27,7 @@ export type RunPort = {
 
 /** Takes a browser's envelopes: judged and signed for like everything else, then sent up. Never rejects. */
 export function createMessagePath(
-  around: Surroundings,
+  context: GatewayContext,
   facts: ConnectionFacts,
   port: RunPort,
 ): (text: string) => Promise<void> {
@@ -35,26 +35,26 @@ export function createMessagePath(
   return async (text) => {
     await port.settled();
     if (port.isGone()) return;
-    const { session, inbound } = openConnection(around, facts);
+    const { session, inbound } = openConnection(context, facts);
     let hearer: StartedRun | undefined;
-    const obstacle = (): Obstacle | undefined => {
+    const blocker = (): SendBlocker | undefined => {
       hearer = port.run();
       if (upstream.target.transport !== "websocket") return ONE_WAY;
       if (hearer === undefined) return NO_RUN;
       return hearer.send === undefined ? ONE_WAY : undefined;
     };
-    const request = inbound("message", text, { obstacle });
+    const request = inbound("message", text, { blocker });
     try {
       await admitRequest(request);
-      countObserved(around.telemetry, request);
+      countObserved(context.telemetry, request);
       const isOpen = hearer !== undefined && hearer === port.run();
       const isSent = isOpen && hearer?.send?.(request.body ?? "") === true;
       if (!isSent) throw await withdraw(request, NO_RUN);
       session.counters.forwarded += 1;
     } catch (error) {
       session.counters.blocked += 1;
-      await around.refusals.record(request, error);
-      noteRefusal(around, error, upstream.target.name);
+      await context.refusals.record(request, error);
+      noteRefusal(context, error, upstream.target.name);
       if (!isQuiet(error, request, port.isBusy())) port.refuse(error);
     }
   };

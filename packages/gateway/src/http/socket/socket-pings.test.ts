@@ -64,7 +64,7 @@ test("a client that answers no goodbye is cut", async () => {
   const closed = closeOf(socket);
   for (let count = 0; count < 30; count += 1) socket.ping();
   socket.pause();
-  await vi.waitFor(() => expect(fixture.gateway.surroundings.telemetry.sockets.open).toBe(0), {
+  await vi.waitFor(() => expect(fixture.gateway.context.telemetry.sockets.open).toBe(0), {
     timeout: 5000,
   });
   socket.resume();

@@ -7,7 +7,7 @@ import type { Problem } from "../problem.js";
 import { problemOf } from "../refusal.js";
 import { failureOf } from "../../outbound/deliver/run-error.js";
 import type { Failure } from "../../outbound/deliver/run-error.js";
-import type { Surroundings } from "../../runs/gateway-context.js";
+import type { GatewayContext } from "../../runs/gateway-context.js";
 import { noteRefusal } from "../../runs/run-watch.js";
 
 /** Close codes: done, input that cannot be read, a policy's no, a credential that does not count. */
@@ -35,12 +35,12 @@ const OWN_CLOSES: Partial<Record<ErrorCode, number | "stays">> = {
 
 /** An agent or a store that is down ends this run only; a bad request or a policy's no ends the socket. */
 export function answerRefusal(
-  around: Surroundings,
+  context: GatewayContext,
   socket: WebSocket,
   error: unknown,
   agent?: string,
 ): void {
-  noteRefusal(around, error, agent);
+  noteRefusal(context, error, agent);
   const problem = problemOf(error);
   const { code, title: message } = problem;
   const isAgents = isCountersignError(error) && error.code.startsWith("ERR_UPSTREAM_");

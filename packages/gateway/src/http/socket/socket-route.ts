@@ -6,9 +6,9 @@ import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 import type { Grant } from "../../access/access.js";
 import { answerPings } from "../../base/answer-pings.js";
-import type { Door } from "../access-control.js";
+import type { AccessControl } from "../access-control.js";
 import { problemOf } from "../refusal.js";
-import type { Surroundings } from "../../runs/gateway-context.js";
+import type { GatewayContext } from "../../runs/gateway-context.js";
 import type { Upstream } from "../../agent/upstream.js";
 import type { AddressBook } from "../address-book.js";
 import { clientDialectOf } from "../client-dialect.js";
@@ -16,7 +16,7 @@ import { socketTokenOf } from "../credentials.js";
 import { hasBody, isDeclined, readAgain } from "./declined-upgrade.js";
 import { isAllowedOrigin } from "../origin.js";
 import { routeSocket } from "../path.js";
-import { receiptQuestionOf } from "../receipt-request.js";
+import { receiptRequestOf } from "../receipt-request.js";
 import { challengeOf } from "../refuse.js";
 import { requestUrl } from "../request-url.js";
 import { traceparentOf } from "../run-route.js";
@@ -27,7 +27,7 @@ import { awaitGreeting, MAX_GREETING_BYTES } from "./socket-greeting.js";
 import { noteRefusal } from "../../runs/run-watch.js";
 import { answerRefusal, closeWith } from "./socket-refusal.js";
 import { createSocketWatch } from "./socket-watch.js";
-import { FOREIGN_PAGE, noteTurnedAway, UNKNOWN_AGENT } from "../rejected-request.js";
+import { FOREIGN_PAGE, noteRejectedRequest, UNKNOWN_AGENT } from "../rejected-request.js";
 
 /** The sockets of a listener. */
 export type Sockets = {
@@ -38,7 +38,7 @@ export type Sockets = {
 /** What sockets need of their listener. */
 export type SocketOptions = {
   readonly origins: ReadonlySet<string>;
-  readonly door: Door;
+  readonly accessControl: AccessControl;
   readonly book: AddressBook;
 };
 
@@ -52,47 +52,47 @@ const GRACE_MS = 200;
 
 /** Accepts WebSockets on the listener's known paths; anything else gets its HTTP answer. */
 export function attachSockets(
-  around: Surroundings,
+  context: GatewayContext,
   server: Server,
   options: SocketOptions,
 ): Sockets {
-  const { door, origins, book } = options;
-  const watch = createSocketWatch(door.limits.socketIdleMs);
+  const { accessControl, origins, book } = options;
+  const watch = createSocketWatch(accessControl.limits.socketIdleMs);
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
     autoPong: false,
-    maxPayload: door.limits.frameBytes,
+    maxPayload: accessControl.limits.frameBytes,
     // The name alone is selected: answering with the one that holds the token would echo it.
     handleProtocols: (offered) => (offered.has(BEARER_SUBPROTOCOL) ? BEARER_SUBPROTOCOL : false),
   });
 
   const open = (socket: WebSocket, facts: SocketFacts): void => {
-    const { isBusy } = serveSocket(around, door, socket, facts);
-    around.telemetry.sockets.open += 1;
+    const { isBusy } = serveSocket(context, accessControl, socket, facts);
+    context.telemetry.sockets.open += 1;
     socket.once("close", () => {
-      around.telemetry.sockets.open -= 1;
+      context.telemetry.sockets.open -= 1;
     });
     watch.add({ socket, isBusy });
   };
   const greet = async (socket: WebSocket, connection: Duplex, upgrade: Upgrade): Promise<void> => {
     socket.on("error", () => socket.terminate());
-    const greeting = await awaitGreeting(socket, connection, door.limits.authTimeoutMs);
+    const greeting = await awaitGreeting(socket, connection, accessControl.limits.authTimeoutMs);
     try {
-      const grant = await door.access.authenticate(greeting?.token);
+      const grant = await accessControl.access.authenticate(greeting?.token);
       const { upstream } = upgrade;
       if (upstream === undefined) {
-        noteTurnedAway(around, UNKNOWN_AGENT);
+        noteRejectedRequest(context, UNKNOWN_AGENT);
         closeWith(socket, UNKNOWN_AGENT);
         cutSoon(socket, connection);
       } else {
-        await takeSession(door, upgrade, grant);
+        await claimSession(accessControl, upgrade, grant);
         const early = greeting?.early ?? [];
         open(socket, { ...upgrade, upstream, grant, token: greeting?.token, early });
       }
       socket.resume();
     } catch (error) {
-      answerRefusal(around, socket, error);
+      answerRefusal(context, socket, error);
       cutSoon(socket, connection);
       // A socket that is not read never hears the other side's goodbye.
       socket.resume();
@@ -109,33 +109,33 @@ export function attachSockets(
     const route = routeSocket(url.pathname);
     const { origin, host } = request.headers;
     const name = route.kind === "socket" ? (route.agent ?? url.searchParams.get("agent")) : null;
-    const upstream = name === null ? around.agents.fallback : around.agents.find(name);
+    const upstream = name === null ? context.agents.fallback : context.agents.find(name);
     if (route.kind === "unknown") return refuseUpgrade(connection, "404 Not Found");
     if (!isAllowedOrigin(origin, host, origins)) {
-      noteTurnedAway(around, FOREIGN_PAGE, origin);
+      noteRejectedRequest(context, FOREIGN_PAGE, origin);
       return refuseUpgrade(connection, "403 Forbidden");
     }
     let grant: Grant | undefined;
     const named = sessionOf(request, url);
     const upgrade: Upgrade = {
       upstream,
-      sessionId: named ?? around.mintId("session"),
+      sessionId: named ?? context.mintId("session"),
       isNamed: named !== undefined,
       clientDialect: clientDialectOf(request, url),
-      receipts: receiptQuestionOf(request, url),
+      receipts: receiptRequestOf(request, url),
       traceparent: traceparentOf(request),
       isSessionStream: url.pathname === "/ag-ui",
     };
     const token = socketTokenOf(request);
     book.admitRequest(request, (done) => void connection.once("close", done));
     // Whoever brings nothing, and needs something, says in the first frame who they are.
-    if (token !== undefined || door.access.allowsAnonymous) {
-      grant = await door.access.authenticate(token);
+    if (token !== undefined || accessControl.access.allowsAnonymous) {
+      grant = await accessControl.access.authenticate(token);
       if (upstream === undefined) {
-        noteTurnedAway(around, UNKNOWN_AGENT);
+        noteRejectedRequest(context, UNKNOWN_AGENT);
         return refuseUpgrade(connection, "404 Not Found");
       }
-      await takeSession(door, upgrade, grant);
+      await claimSession(accessControl, upgrade, grant);
     }
     if (connection.destroyed) return undefined;
     return sockets.handleUpgrade(request, connection, head, (socket) => {
@@ -153,7 +153,7 @@ export function attachSockets(
     // Without a listener, a peer that resets its connection would end the process.
     connection.on("error", () => connection.destroy());
     accept(request, connection, head).catch((error: unknown) => {
-      noteRefusal(around, error);
+      noteRefusal(context, error);
       const { status, title } = problemOf(error);
       refuseUpgrade(connection, `${status} ${title}`, challengeOf(error));
     });
@@ -169,8 +169,8 @@ export function attachSockets(
   };
 }
 
-async function takeSession(
-  { owners }: Door,
+async function claimSession(
+  { owners }: AccessControl,
   { sessionId, isNamed }: Upgrade,
   { principal }: Grant,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { classifyEnvelope, classifyEvent } from "@countersign/policy";
 import type { JsonObject } from "@countersign/core";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { CallMemory } from "./call-memory.js";
@@ -20,18 +20,18 @@ class Classifier implements Step {
     this.#next = next;
   }
 
-  push(passage: Passage): void {
-    const { event, claim } = passage;
+  push(context: EventContext): void {
+    const { event, claim } = context;
     if (event === undefined) return;
-    if (passage.supplied) return void this.#next.push(passage);
+    if (context.supplied) return void this.#next.push(context);
     const calls = this.#calls;
     calls.see(event);
-    passage.clientVersion = calls.client.version;
-    passage.facts =
+    context.clientVersion = calls.client.version;
+    context.facts =
       claim === undefined
         ? classifyEvent(event, calls)
         : classifyEnvelope(claim.envelope as unknown as JsonObject, "outbound", calls.refinements);
-    this.#next.push(passage);
+    this.#next.push(context);
     if (event.type === "TOOL_CALL_END") calls.judged(event.toolCallId);
   }
 

@@ -1,27 +1,27 @@
 import type { AgUiEvent } from "@countersign/wire";
 import { expect, test } from "vitest";
 import { Hold } from "../../event/hold.js";
-import { createPassage } from "../../event/event-context.js";
-import type { Passage } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import { BudgetGate } from "./budget-gate.js";
 
-function passageOf(event: AgUiEvent): Passage {
-  const passage = createPassage(0);
-  passage.event = event;
-  return passage;
+function passageOf(event: AgUiEvent): EventContext {
+  const context = createEventContext(0);
+  context.event = event;
+  return context;
 }
 
-const state = (count: number): Passage =>
+const state = (count: number): EventContext =>
   passageOf({ type: "STATE_SNAPSHOT", snapshot: { count } } as AgUiEvent);
 
 /** A gate whose question about the n-th event is answered when the test says so. */
 function createGate(asks: (events: number, asked: number) => boolean) {
   const hold = new Hold();
-  const passed: (Passage | "end")[] = [];
+  const passed: (EventContext | "end")[] = [];
   const wanted: number[] = [];
   let answer = (): void => {};
   const gate = new BudgetGate(
-    { push: (passage) => void passed.push(passage), end: () => void passed.push("end") },
+    { push: (context) => void passed.push(context), end: () => void passed.push("end") },
     {
       reserve: (_presented, events) => {
         wanted.push(events);
@@ -39,38 +39,38 @@ function createGate(asks: (events: number, asked: number) => boolean) {
 
 test("an event waits for its question, what comes behind waits for it, and all go on in order", async () => {
   const { gate, hold, passed, answer } = createGate((_events, asked) => asked === 2);
-  const passages = [1, 2, 3].map(state);
-  for (const passage of passages) gate.push(passage);
-  expect(passed).toEqual(passages.slice(0, 1));
+  const contexts = [1, 2, 3].map(state);
+  for (const context of contexts) gate.push(context);
+  expect(passed).toEqual(contexts.slice(0, 1));
   expect(hold.until).toBeInstanceOf(Promise);
   const { until } = hold;
   answer();
   await until;
   expect(hold.until).toBeUndefined();
   hold.resume();
-  expect(passed).toEqual(passages);
+  expect(passed).toEqual(contexts);
 });
 
 test("going on may run into the next question", async () => {
   const { gate, hold, passed, answer } = createGate((_events, asked) => asked !== 2 && asked < 4);
-  const passages = [1, 2].map(state);
-  for (const passage of passages) gate.push(passage);
+  const contexts = [1, 2].map(state);
+  for (const context of contexts) gate.push(context);
   answer();
   await hold.until;
   hold.resume();
-  expect(passed).toEqual(passages.slice(0, 1));
+  expect(passed).toEqual(contexts.slice(0, 1));
   answer();
   await hold.until;
   hold.resume();
-  expect(passed).toEqual(passages);
+  expect(passed).toEqual(contexts);
 });
 
 test("an end waits for nobody: what was kept is judged with what is at hand", () => {
   const { gate, passed } = createGate(() => true);
-  const passages = [1, 2].map(state);
-  for (const passage of passages) gate.push(passage);
+  const contexts = [1, 2].map(state);
+  for (const context of contexts) gate.push(context);
   gate.end({});
-  expect(passed).toEqual([...passages, "end"]);
+  expect(passed).toEqual([...contexts, "end"]);
 });
 
 test("a list asks for as many as are judged of its messages and calls; what is ours asks for nothing", () => {
@@ -124,9 +124,9 @@ function createCapGate() {
     hold,
   );
   const push = (event: object): void => {
-    const passage = passageOf(event as AgUiEvent);
-    passage.facts = {} as NonNullable<Passage["facts"]>;
-    gate.push(passage);
+    const context = passageOf(event as AgUiEvent);
+    context.facts = {} as NonNullable<EventContext["facts"]>;
+    gate.push(context);
   };
   return {
     push,

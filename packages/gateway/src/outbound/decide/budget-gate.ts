@@ -1,7 +1,7 @@
 import { EVENT_TABLE } from "@countersign/wire";
 import type { AgUiEvent, Message } from "@countersign/wire";
 import type { Hold } from "../../event/hold.js";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Reservations, Reserve, SharedCaps } from "../../event/reservations.js";
 
 /**
@@ -15,7 +15,7 @@ export class BudgetGate implements Step {
   readonly #reserve: Reserve;
   readonly #caps: SharedCaps | undefined;
   readonly #hold: Hold;
-  #kept: Passage[] = [];
+  #kept: EventContext[] = [];
 
   constructor(next: Step, { reserve, caps }: Reservations, hold: Hold) {
     this.#next = next;
@@ -25,33 +25,33 @@ export class BudgetGate implements Step {
     hold.resume = () => this.#resume();
   }
 
-  push(passage: Passage): void {
-    if (this.#kept.length > 0) this.#kept.push(passage);
-    else if (this.#mustKeep(passage)) this.#kept = [passage];
-    else this.#pass(passage);
+  push(context: EventContext): void {
+    if (this.#kept.length > 0) this.#kept.push(context);
+    else if (this.#mustKeep(context)) this.#kept = [context];
+    else this.#pass(context);
   }
 
   /** Nobody waits any longer: what is not at hand is refused. */
   end(end: StreamEnd): void {
     const kept = this.#kept;
     this.#kept = [];
-    for (const passage of kept) this.#pass(passage);
+    for (const context of kept) this.#pass(context);
     this.#next.end(end);
   }
 
   #resume(): void {
     const kept = this.#kept;
     this.#kept = [];
-    kept.forEach((passage) => this.push(passage));
+    kept.forEach((context) => this.push(context));
   }
 
-  #pass(passage: Passage): void {
-    this.#next.push(passage);
+  #pass(context: EventContext): void {
+    this.#next.push(context);
     // Of the many events of a list hardly any counted for most caps.
-    if (this.#caps !== undefined && isList(passage.event)) this.#caps.release();
+    if (this.#caps !== undefined && isList(context.event)) this.#caps.release();
   }
 
-  #mustKeep({ event, facts, claim, supplied }: Passage): boolean {
+  #mustKeep({ event, facts, claim, supplied }: EventContext): boolean {
     if (event === undefined || supplied) return false;
     const decisions = decisionsOf(event);
     const budget = this.#reserve(claim?.capability, decisions);

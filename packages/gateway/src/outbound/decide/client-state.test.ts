@@ -28,9 +28,9 @@ async function through(
 ): Promise<{ delivered: AgUiEvent[]; rules: (string | undefined)[] }> {
   const gateway = createInProcess(policy);
   const input = { ...IDS, messages, state, tools: [], context: [] } as unknown as RunAgentInput;
-  const { delivered, passages } = await gateway.run(input, frames(inRun(IDS, events)));
+  const { delivered, contexts } = await gateway.run(input, frames(inRun(IDS, events)));
   await gateway.close();
-  const rules = passages
+  const rules = contexts
     .filter(({ event }) => event?.type !== "RUN_STARTED" && event?.type !== "RUN_FINISHED")
     .map(({ decision }) => (decision?.allow === false ? decision.rule : undefined));
   return { delivered, rules };
@@ -122,11 +122,11 @@ test("what a snapshot gets through, the patch that causes it may be blocked for,
       fc.pre(result.applied);
       const decide = async (events: readonly object[]): Promise<boolean> => {
         const input = { ...IDS, messages: [], state, tools: [], context: [] };
-        const { passages } = await gateway.run(
+        const { contexts } = await gateway.run(
           input as unknown as RunAgentInput,
           frames(inRun(IDS, events)),
         );
-        return passages.every(({ decision }) => decision?.allow === true);
+        return contexts.every(({ decision }) => decision?.allow === true);
       };
       const after = result.document;
       const whole = await decide([snapshot(after)]);
@@ -200,10 +200,10 @@ test("no member reaches for a prototype, in whatever form it comes", async () =>
         ]) {
           const input = { ...IDS, messages: [], state: {}, tools: [], context: [] };
           const run = input as unknown as RunAgentInput;
-          const { delivered, passages } = await gateway.run(run, frames(inRun(IDS, [event])));
+          const { delivered, contexts } = await gateway.run(run, frames(inRun(IDS, [event])));
           const shown = JSON.stringify(delivered);
           expect(shown).not.toMatch(/__proto__|"prototype"/);
-          const rules = passages.map(({ decision }) => decision?.allow === false && decision.rule);
+          const rules = contexts.map(({ decision }) => decision?.allow === false && decision.rule);
           expect(rules, JSON.stringify(event)).toContain("gateway/prototype");
         }
       },

@@ -128,8 +128,8 @@ test("however lists, echoes, calls and reopened messages come together, no text 
           kind: "frame" as const,
           text: JSON.stringify(event),
         }));
-        const { delivered, passages } = await gateway.run(INPUT, pieces);
-        for (const { decision } of passages) {
+        const { delivered, contexts } = await gateway.run(INPUT, pieces);
+        for (const { decision } of contexts) {
           if (decision?.allow === false && decision.rule === "gateway/reopened") reopened += 1;
         }
         for (let end = 1; end <= delivered.length; end += 1) {

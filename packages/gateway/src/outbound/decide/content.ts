@@ -2,7 +2,7 @@ import type { JsonObject } from "@countersign/core";
 import { createContentReader } from "@countersign/policy";
 import type { ContentFinding, ContentReader, ContentSettings } from "@countersign/policy";
 import type { AgUiEvent, Message } from "@countersign/wire";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { eventsOfListed } from "./listed.js";
 
@@ -24,7 +24,7 @@ export class ContentWatch {
   }
 
   /** Reads an event. The message judge reads the messages of a list one by one, if the list is not too long as a whole. */
-  read({ event, claim }: Passage): ContentFinding | null {
+  read({ event, claim }: EventContext): ContentFinding | null {
     if (claim === undefined && event !== undefined && this.#isTooLong(event)) {
       return { kind: "max_event_characters" };
     }
@@ -32,7 +32,7 @@ export class ContentWatch {
   }
 
   /** Says whether what was read of an event goes to the person. */
-  settle({ event, claim }: Passage, isDelivered: boolean): void {
+  settle({ event, claim }: EventContext, isDelivered: boolean): void {
     this.#reader.settle((claim?.envelope ?? event) as unknown as JsonObject, isDelivered);
   }
 

@@ -15,7 +15,7 @@ const NEVER = -1;
 type Answer = Pick<ToolMessage, "toolCallId" | "content">;
 
 /** What the person already has: sent by them, delivered on this stream, or by the ledger part of the thread. */
-export class Known {
+export class DeliveredState {
   /** The rest of the thread: its ids, roles and digests, no text. */
   readonly #earlier: EarlierThread;
   readonly #roles = new SmallMap<string, Message["role"]>();

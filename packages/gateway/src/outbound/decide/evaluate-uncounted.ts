@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import type { Decision, EventFacts } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 
 /**
@@ -10,19 +10,19 @@ import type { Run } from "../../event/run.js";
  * The verdict of a held call is that of its end. A condition that looks at another of its events (the name in
  * its start, a word in its arguments) would never be asked, only because some other rule wants the call held.
  */
-export function askEarlier(
+export function evaluateEarlier(
   run: Run,
   facts: EventFacts,
-  held: readonly Passage[],
+  held: readonly EventContext[],
 ): Decision | undefined {
   const start = held[0]?.event;
   if (start?.type !== "TOOL_CALL_START") return undefined;
   const events = [start, ...joinedArguments(start.toolCallId, held)];
-  return askBeside(run, facts, events);
+  return evaluateUncounted(run, facts, events);
 }
 
 /** What conditions say about events that come with one that is judged itself; nothing of it is counted twice. */
-export function askBeside(
+export function evaluateUncounted(
   run: Run,
   facts: EventFacts,
   events: readonly AgUiEvent[],
@@ -33,7 +33,7 @@ export function askBeside(
   let remark: Decision | undefined;
   for (const event of events) {
     const payload = event as unknown as JsonObject;
-    const question = { facts: known, isBeside: true, event: payload, subject: { payload } };
+    const question = { facts: known, isUncounted: true, event: payload, subject: { payload } };
     const { decision } = run.judge(question);
     if (!decision.allow) return decision;
     if (decision.observed !== undefined) remark ??= decision;
@@ -47,7 +47,7 @@ function looksBeside({ policy }: Run): boolean {
 }
 
 /** The arguments as one event: ten thousand pieces of a call are no reason to read it ten thousand times. */
-function joinedArguments(toolCallId: string, held: readonly Passage[]): AgUiEvent[] {
+function joinedArguments(toolCallId: string, held: readonly EventContext[]): AgUiEvent[] {
   let delta = "";
   let metadata: JsonObject | undefined;
   for (const { event } of held) {

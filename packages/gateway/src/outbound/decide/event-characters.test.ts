@@ -39,7 +39,7 @@ async function run(
   const result = await gateway.run(input as unknown as RunAgentInput, frames(inRun(IDS, events)));
   return {
     lists: result.delivered.filter(({ type }) => type === "MESSAGES_SNAPSHOT"),
-    rules: result.passages.flatMap(({ decision }) =>
+    rules: result.contexts.flatMap(({ decision }) =>
       decision?.allow === false ? [decision.rule] : [],
     ),
   };

@@ -4,8 +4,8 @@ import { classifyEvent, compilePolicy, loadPolicy } from "@countersign/policy";
 import type { AgUiEvent } from "@countersign/wire";
 import { expect, test } from "vitest";
 import { Backlog } from "../../event/backlog.js";
-import { createPassage } from "../../event/event-context.js";
-import type { Passage } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { createMemoryRecorder, OPEN_POLICY } from "../../testing/fixture.js";
 import { record } from "../record/stage.js";
@@ -13,7 +13,7 @@ import { record } from "../record/stage.js";
 /** What is left of a stream after withholding may be out of order; here it is so from the beginning. */
 async function recordAll(events: readonly AgUiEvent[]) {
   const recorder = createMemoryRecorder();
-  const letOn: Passage[] = [];
+  const letOn: EventContext[] = [];
   const run = {
     agent: "support",
     sessionId: "s",
@@ -30,44 +30,44 @@ async function recordAll(events: readonly AgUiEvent[]) {
   } as unknown as Run;
   const ended = new Promise<void>((resolve) => {
     const step = record.open(run, {
-      push: (passage) => void letOn.push(passage),
+      push: (context) => void letOn.push(context),
       end: () => resolve(),
     });
     for (const event of events) {
-      const passage = createPassage(0);
-      passage.event = event;
-      passage.facts = classifyEvent(event);
-      passage.decision = { allow: true };
-      step.push(passage);
+      const context = createEventContext(0);
+      context.event = event;
+      context.facts = classifyEvent(event);
+      context.decision = { allow: true };
+      step.push(context);
     }
     step.end({});
   });
   await ended;
-  return { drafts: recorder.drafts, passages: letOn };
+  return { drafts: recorder.drafts, contexts: letOn };
 }
 
 const START: AgUiEvent = { type: "RUN_STARTED", threadId: "t", runId: "r" };
 
 test("an event the client would throw on is signed for as blocked, and nothing after it", async () => {
-  const { drafts, passages } = await recordAll([
+  const { drafts, contexts } = await recordAll([
     START,
     { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x" },
     { type: "RUN_FINISHED", threadId: "t", runId: "r" },
   ]);
   expect(drafts.map(({ receipt }) => receipt.allowed)).toEqual([true, false]);
   expect(drafts[1]?.rule).toBe("gateway/unsound");
-  expect(passages.at(-1)?.decision).toMatchObject({ allow: false, onBlock: "end" });
+  expect(contexts.at(-1)?.decision).toMatchObject({ allow: false, onBlock: "end" });
 });
 
 test("what the guard takes out of an event is not in the hash of what left", async () => {
-  const { drafts, passages } = await recordAll([
+  const { drafts, contexts } = await recordAll([
     START,
     { type: "TEXT_MESSAGE_START", messageId: "m", subagentRunId: "one" },
     { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x", subagentRunId: "two" },
   ]);
   const left = { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "x" };
-  expect(passages[2]?.emitted).toEqual(left);
-  expect(passages[2]?.text).toBe(canonicalJson(left as JsonValue));
+  expect(contexts[2]?.emitted).toEqual(left);
+  expect(contexts[2]?.text).toBe(canonicalJson(left as JsonValue));
   expect(drafts[2]?.emitted_hash).toBe(sha256Hex(canonicalJson(left as JsonValue)));
   expect(drafts[1]?.emitted_hash).toBeUndefined();
 });

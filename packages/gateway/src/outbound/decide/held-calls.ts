@@ -1,6 +1,6 @@
 import { assertWithin } from "@countersign/core";
 import type { AgUiEvent } from "@countersign/wire";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 
 /** Events held at once; their bytes are bounded where the arguments are put together. */
 const MAX_HELD_EVENTS = 10_000;
@@ -8,7 +8,7 @@ const MAX_HELD_EVENTS = 10_000;
 /** Tool calls that wait for their arguments, each with everything that arrived for it so far. */
 export class HeldCalls {
   /** Made when the first call is held: most runs hold none. */
-  #calls: Map<string, Passage[]> | undefined;
+  #calls: Map<string, EventContext[]> | undefined;
   #events = 0;
 
   /** Whether a call is being held. */
@@ -29,17 +29,17 @@ export class HeldCalls {
   }
 
   /** Starts holding a call, or adds to one that is held. */
-  hold(toolCallId: string, passage: Passage): void {
+  hold(toolCallId: string, context: EventContext): void {
     this.#events += 1;
     assertWithin("maxHeldEvents", this.#events, MAX_HELD_EVENTS);
     this.#calls ??= new Map();
     const held = this.#calls.get(toolCallId);
-    if (held === undefined) this.#calls.set(toolCallId, [passage]);
-    else held.push(passage);
+    if (held === undefined) this.#calls.set(toolCallId, [context]);
+    else held.push(context);
   }
 
   /** Lets a call go, with all that was held of it, in order. */
-  release(toolCallId: string): readonly Passage[] {
+  release(toolCallId: string): readonly EventContext[] {
     const held = this.#calls?.get(toolCallId) ?? [];
     this.#calls?.delete(toolCallId);
     this.#events -= held.length;

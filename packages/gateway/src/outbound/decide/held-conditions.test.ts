@@ -16,10 +16,10 @@ type Heard = { shown: string; remarks: string[] };
 /** What a person gets of these events under a policy, and what only observing let through. */
 async function heard(policy: string, events: readonly object[]): Promise<Heard> {
   const gateway = createInProcess(policy);
-  const { delivered, passages } = await gateway.run(INPUT, frames(inRun(IDS, events)));
+  const { delivered, contexts } = await gateway.run(INPUT, frames(inRun(IDS, events)));
   await gateway.close();
   expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
-  const remarks = passages.flatMap(({ decision }) =>
+  const remarks = contexts.flatMap(({ decision }) =>
     decision?.allow === true && decision.observed !== undefined ? [decision.observed.rule] : [],
   );
   return { shown: JSON.stringify(delivered), remarks };

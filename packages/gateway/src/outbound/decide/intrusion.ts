@@ -3,7 +3,7 @@ import type { AgUiEvent, EventOf, Message } from "@countersign/wire";
 import type { WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, foreignKey, messageKey, unitPlaceOf } from "../../event/unit.js";
 import type { UnitKey, UnitPlace } from "../../event/unit.js";
-import type { Known } from "./delivered-state.js";
+import type { DeliveredState } from "./delivered-state.js";
 import { ownDenial } from "./structure.js";
 
 /**
@@ -31,7 +31,7 @@ const NOT_THE_AGENTS: ReadonlySet<Message["role"]> = new Set([
  */
 export function messageIntrusion(
   event: AgUiEvent,
-  known: Known,
+  known: DeliveredState,
   onBlock: OnBlock,
 ): Intrusion | undefined {
   const target = targetOf(event);
@@ -59,7 +59,7 @@ function intrusionInto(messageId: string, denial: Denial): Intrusion {
  */
 export function intrusionOf(
   event: AgUiEvent,
-  known: Known,
+  known: DeliveredState,
   onBlock: OnBlock,
   register: WithheldRegister,
 ): Intrusion | undefined {
@@ -90,7 +90,7 @@ export function intrusionOf(
  */
 export function callIntrusion(
   event: EventOf<"TOOL_CALL_START">,
-  known: Known,
+  known: DeliveredState,
   onBlock: OnBlock,
   register: WithheldRegister,
 ): Intrusion | undefined {
@@ -116,7 +116,11 @@ export function callIntrusion(
 }
 
 /** The block for a text that goes on in a message of which the gateway does not know what the client has. */
-function reopening(event: AgUiEvent, known: Known, onBlock: OnBlock): Intrusion | undefined {
+function reopening(
+  event: AgUiEvent,
+  known: DeliveredState,
+  onBlock: OnBlock,
+): Intrusion | undefined {
   const target = targetOf(event);
   if (target?.role !== "assistant" && target?.role !== "reasoning") return undefined;
   // Who speaks as somebody else is blocked for that.

@@ -32,8 +32,12 @@ export function eventsOfListed(message: Message, hasText: boolean): AgUiEvent[] 
     ...texts.map((text) => textEvent(message, text)),
     ...(role !== "tool" && Array.isArray(content) ? [partsEvent(message)] : []),
     asStreamed(message),
-    ...wornBy(message),
-    ...calls.flatMap((call) => [callStart(call), ...argumentsOf(call), ...wornByCall(call)]),
+    ...attachedMetadataEvents(message),
+    ...calls.flatMap((call) => [
+      callStart(call),
+      ...argumentsOf(call),
+      ...attachedCallEvents(call),
+    ]),
   ];
 }
 
@@ -68,7 +72,7 @@ export function argumentsOf({ id: toolCallId, function: called }: ToolCall): AgU
 }
 
 /** Events that would have brought what a listed message has on it beside its words. */
-export function wornBy(message: Message): AgUiEvent[] {
+export function attachedMetadataEvents(message: Message): AgUiEvent[] {
   const { id, metadata, subagentRunId } = message;
   const events: AgUiEvent[] = [];
   const name = "name" in message ? message.name : undefined;
@@ -89,7 +93,7 @@ export function wornBy(message: Message): AgUiEvent[] {
 }
 
 /** The same for a listed call. */
-export function wornByCall(call: ToolCall): AgUiEvent[] {
+export function attachedCallEvents(call: ToolCall): AgUiEvent[] {
   const {
     id,
     function: { name },

@@ -10,9 +10,9 @@ import type {
   ViolationFacts,
 } from "@countersign/policy";
 import type { AgUiEvent, Message, ToolCall, ToolMessage } from "@countersign/wire";
-import { createPassage } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
 import type { ClientTools } from "../classify/client-tools.js";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { MessageJudge } from "../withhold/messages.js";
 import type { WithheldRegister } from "../../event/withheld-register.js";
@@ -20,9 +20,9 @@ import type { UnitKey } from "../../event/unit.js";
 import { callKey, foreignKey, messageKey, resultKey } from "../../event/unit.js";
 import { asRecorded } from "../../thread/message-record.js";
 import type { MessageRecord } from "../../thread/message-record.js";
-import { askBeside } from "./evaluate-uncounted.js";
+import { evaluateUncounted } from "./evaluate-uncounted.js";
 import { messageIntrusion } from "./intrusion.js";
-import type { Known } from "./delivered-state.js";
+import type { DeliveredState } from "./delivered-state.js";
 import {
   argumentsOf,
   asStreamed,
@@ -30,16 +30,16 @@ import {
   partsEvent,
   textEvent,
   textsOf,
-  wornBy,
-  wornByCall,
+  attachedMetadataEvents,
+  attachedCallEvents,
 } from "./listed.js";
 import { observing, ownDenial } from "./structure.js";
 
-/** What the judge of a message list needs from the stage around it. */
-export type SnapshotSurroundings = {
+/** What the judge of a message list needs from the stage snapshot it. */
+export type SnapshotContext = {
   readonly run: Run;
   readonly receivedAt: number;
-  readonly known: Known;
+  readonly known: DeliveredState;
   readonly register: WithheldRegister;
   readonly clientTools: ClientTools;
   /** Whether the list itself would be blocked, were the policy enforced: then it leaves nothing out. */
@@ -54,7 +54,7 @@ export type SnapshotSurroundings = {
   /** The rules about the stream that a listed message breaks. */
   violations(messageId: string): readonly ViolationFacts[];
   /** Told of each part that was judged to its disadvantage, so that it gets a receipt of its own. */
-  judged(passage: Passage): void;
+  judged(context: EventContext): void;
 };
 
 type Judged = { readonly decision: Decision; readonly capability?: { readonly id: string } };
@@ -62,13 +62,13 @@ type Judged = { readonly decision: Decision; readonly capability?: { readonly id
 /**
  * Judges what a message list brings as if it had been streamed.
  *
- * A message list is the way around a filter that reads only the streamed events.
+ * A message list is the way snapshot a filter that reads only the streamed events.
  */
-export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
-  const { run, known, clientTools } = around;
+export function createMessageJudge(snapshot: SnapshotContext): MessageJudge {
+  const { run, known, clientTools } = snapshot;
   const names = new Map<string, string>();
   const nameOf = (id: string): string | undefined =>
-    names.get(id) ?? known.callName(id) ?? around.toolName(id);
+    names.get(id) ?? known.callName(id) ?? snapshot.toolName(id);
 
   const settle = (event: AgUiEvent, facts: EventFacts, judged: Judged, key: UnitKey): boolean => {
     const { decision, capability } = judged;
@@ -76,15 +76,15 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     if (denial === undefined) return true;
     // A single rule that only observes withholds nothing, so nothing of the rest follows from it.
     if (!decision.allow || run.policy.mode === "observe") {
-      around.register.add(key, { rule: denial.rule, reason: denial.reason });
+      snapshot.register.add(key, { rule: denial.rule, reason: denial.reason });
     }
-    const passage = createPassage(around.receivedAt);
-    passage.event = event;
-    passage.facts = facts;
-    passage.decision = decision;
-    passage.capabilityId = capability?.id;
-    passage.part = true;
-    around.judged(passage);
+    const context = createEventContext(snapshot.receivedAt);
+    context.event = event;
+    context.facts = facts;
+    context.decision = decision;
+    context.capabilityId = capability?.id;
+    context.part = true;
+    snapshot.judged(context);
     return decision.allow;
   };
 
@@ -95,7 +95,8 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     call: ToolCall | undefined,
     content: null | undefined,
   ): Judged => {
-    const remark = call === undefined ? undefined : askBeside(run, facts, argumentsOf(call));
+    const remark =
+      call === undefined ? undefined : evaluateUncounted(run, facts, argumentsOf(call));
     if (remark?.allow === false) return { decision: remark };
     const judged = run.judge({
       facts,
@@ -125,7 +126,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   const allows = (event: AgUiEvent, key: UnitKey, call?: ToolCall, content?: null): boolean => {
     const facts = factsOf(event, call);
     const intrusion = messageIntrusion(event, known, run.policy.onBlock);
-    const own = intrusion?.denial ?? around.ownRule(event);
+    const own = intrusion?.denial ?? snapshot.ownRule(event);
     const judged =
       own === undefined
         ? judge(event, facts, call, content)
@@ -135,10 +136,10 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
 
   /** A text that the client has already was read then: the other rules are asked once more. */
   const allowsWords = (message: Message, text: string, key: UnitKey): boolean =>
-    allows(textEvent(message, text), key, undefined, around.hasText(message) ? null : undefined);
+    allows(textEvent(message, text), key, undefined, snapshot.hasText(message) ? null : undefined);
 
   /** Puts a changed saying on record; it is not shown either way. */
-  const blame = (message: Message, event: AgUiEvent, onBlock: OnBlock = "drop"): void => {
+  const recordRewritten = (message: Message, event: AgUiEvent, onBlock: OnBlock = "drop"): void => {
     const reason = "what was said or answered stays as it was";
     const denial = ownDenial("gateway/rewritten", reason, onBlock);
     const judged = { decision: observing(run.policy, denial) };
@@ -178,7 +179,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     if (!textsOf(content).every((text) => allows(textEvent(message, text), key))) return false;
     if (!Array.isArray(content)) return true;
     const facts = factsOf(textEvent(message, ""));
-    const remark = askBeside(run, facts, [partsEvent(message)]);
+    const remark = evaluateUncounted(run, facts, [partsEvent(message)]);
     return remark === undefined || settle(start, facts, { decision: remark }, key);
   };
 
@@ -187,30 +188,30 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
     events.every((event) => {
       const facts = factsOf(event, call);
       // In a list an encrypted value is worn by its message or call, and is bounded as if it had come by itself.
-      const own = event.type === "REASONING_ENCRYPTED_VALUE" ? around.ownRule(event) : undefined;
+      const own = event.type === "REASONING_ENCRYPTED_VALUE" ? snapshot.ownRule(event) : undefined;
       const decision =
-        own === undefined ? askBeside(run, facts, [event]) : observing(run.policy, own);
+        own === undefined ? evaluateUncounted(run, facts, [event]) : observing(run.policy, own);
       return decision === undefined || settle(event, facts, { decision }, key);
     });
 
   /** Who a listed message is attributed to is judged as if it had been streamed. */
   const allowsOwner = (message: Message, key: UnitKey): boolean => {
-    const violations = around.violations(message.id);
+    const violations = snapshot.violations(message.id);
     if (violations.length === 0) return true;
     const event = asStreamed(message);
     const facts = factsOf(event);
     const question = { facts, violations, event: event as unknown as JsonObject };
-    return settle(event, facts, run.judge({ ...question, isPart: true, isBeside: true }), key);
+    return settle(event, facts, run.judge({ ...question, isPart: true, isUncounted: true }), key);
   };
 
   const allowsAnswer = (message: ToolMessage): boolean => {
     const { id, toolCallId } = message;
     // An answer shows nothing before the call it answers is judged.
-    if (around.isHeld(toolCallId)) return false;
+    if (snapshot.isHeld(toolCallId)) return false;
     if (known.hasAnswer(message)) return true;
     const answered = known.answeredCall(id);
     if (answered !== undefined && answered !== toolCallId) {
-      blame(message, asStreamed(message));
+      recordRewritten(message, asStreamed(message));
       return false;
     }
     return allows(asStreamed(message), resultKey(toolCallId));
@@ -219,7 +220,7 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
   /** A message that only the ledger knows: as it was, or, since nobody here has what was said, not at all. */
   const recorded = (message: Message, record: MessageRecord): Message | null => {
     const same = asRecorded(message, record);
-    if (same === undefined) blame(message, asStreamed(message), run.policy.onBlock);
+    if (same === undefined) recordRewritten(message, asStreamed(message), run.policy.onBlock);
     return same ?? null;
   };
 
@@ -232,13 +233,14 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
         return original === undefined ? undefined : message;
       }
       // A field that a framework loses on the way is put back without a word.
-      if (!saysTheSame(message, original)) blame(message, asStreamed(message));
+      if (!saysTheSame(message, original)) recordRewritten(message, asStreamed(message));
       return original;
     },
     missed: (message) => {
-      if (around.isObserved) return;
+      if (snapshot.isObserved) return;
       // Frameworks keep instructions out of lists, and lose nothing that the person said.
-      if (message.role === "user" || message.role === "tool") blame(message, asStreamed(message));
+      if (message.role === "user" || message.role === "tool")
+        recordRewritten(message, asStreamed(message));
     },
     allowsMessage: (message) => {
       const isTool = message.role === "tool";
@@ -248,13 +250,15 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
         : message.role === "activity"
           ? allows(asStreamed(message), key)
           : allowsText(message, key);
-      return isAllowed && allowsOwner(message, key) && allowsWorn(wornBy(message), key);
+      return (
+        isAllowed && allowsOwner(message, key) && allowsWorn(attachedMetadataEvents(message), key)
+      );
     },
     allowsCall: (call) => {
       const { id } = call;
       const { name } = call.function;
       // It comes by itself as soon as it is judged.
-      if (around.isHeld(id)) return false;
+      if (snapshot.isHeld(id)) return false;
       const before = nameOf(id);
       names.set(id, before ?? name);
       const event = callStart(call);
@@ -269,9 +273,11 @@ export function createMessageJudge(around: SnapshotSurroundings): MessageJudge {
       }
       if (known.callName(id) !== undefined && !run.policy.needsArguments(name)) {
         // Its start was judged when it came; a list may have put other arguments under it.
-        return allowsWorn([...argumentsOf(call), ...wornByCall(call)], callKey(id), call);
+        return allowsWorn([...argumentsOf(call), ...attachedCallEvents(call)], callKey(id), call);
       }
-      return allows(event, callKey(id), call) && allowsWorn(wornByCall(call), callKey(id), call);
+      return (
+        allows(event, callKey(id), call) && allowsWorn(attachedCallEvents(call), callKey(id), call)
+      );
     },
   };
 }

@@ -15,9 +15,9 @@ type State = { [key: string]: unknown };
 async function run(events: readonly object[], state?: State, policy = POLICY) {
   const gateway = createInProcess(policy);
   const input = { ...IDS, messages: [], ...(state === undefined ? {} : { state }) };
-  const { delivered, passages } = await gateway.run(input as never, frames(inRun(IDS, events)));
+  const { delivered, contexts } = await gateway.run(input as never, frames(inRun(IDS, events)));
   await gateway.close();
-  const reasons = passages.flatMap(({ decision }) =>
+  const reasons = contexts.flatMap(({ decision }) =>
     decision?.allow === false ? [decision.reason] : [],
   );
   return { delivered, reasons };

@@ -75,7 +75,7 @@ test("a token of the session opens what it names, and the receipt says which tok
   const url = await start([NOTIFY], policyWith("", CLASSIFY), { gateway });
   const without = await runClient(url, { headers: SESSION });
   expect(without.types).not.toContain("CUSTOM");
-  fixture?.gateway.surroundings.sessions.addToken("s", {
+  fixture?.gateway.context.sessions.addToken("s", {
     token: await tokens.issue(["ui:alert:toast"], 60),
   });
   const withToken = await runClient(url, { headers: SESSION, threadId: "t2" });
@@ -202,7 +202,7 @@ test.each(["expires", "is revoked"])("a token that %s closes what it opened", as
     }),
     { policy, gateway: { clock, tokens: tokens.verifier } },
   );
-  const { sessions } = fixture.gateway.surroundings;
+  const { sessions } = fixture.gateway.context;
   sessions.addToken("s", { token: await tokens.issue(["ui:display:*"], 60) });
   const url = `${fixture.url}/agents/support?session=s`;
   const response = await post(url, { threadId: "t", runId: "r" });
@@ -373,10 +373,10 @@ test("on_block: end ends the run with the reason, and cancels the agent", async 
 test("counters of the connection and the session tell what was forwarded and what was blocked", async () => {
   const url = await start([NOTIFY, ...text("m", "hi")], policyWith("", CLASSIFY));
   await runClient(url, { headers: SESSION });
-  const session = fixture?.gateway.surroundings.sessions.find("s");
+  const session = fixture?.gateway.context.sessions.find("s");
   expect(session?.counters).toEqual({ forwarded: 5, blocked: 1 });
   expect([...(session?.runs.values() ?? [])][0]?.counters).toEqual({ forwarded: 5, blocked: 1 });
-  const feed = fixture?.gateway.surroundings.feed.recent() ?? [];
+  const feed = fixture?.gateway.context.feed.recent() ?? [];
   expect(feed.map(({ type, allowed }) => [type, allowed])).toContainEqual(["CUSTOM", false]);
 });
 

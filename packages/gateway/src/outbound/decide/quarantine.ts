@@ -1,9 +1,9 @@
 import type { CompiledPolicy, Decision } from "@countersign/policy";
 import type { Clock } from "../../base/ports.js";
 import type { DeniedCalls } from "../withhold/denied-calls.js";
-import type { Judgement, Question } from "../../event/judge.js";
+import type { DecisionResult, DecisionRequest } from "../../event/judge.js";
 
-type Judge = (question: Question) => Judgement;
+type Judge = (question: DecisionRequest) => DecisionResult;
 
 /** Denials that say nothing about the call: how much came, and that the tools are closed already. */
 const UNCOUNTED = /^(?:ag_ui_tools\.quarantine$|ag_ui\.max_events_per_second$|velocity)/u;
@@ -21,23 +21,24 @@ export function bindQuarantine(
   const { quarantineMs } = policy;
   if (quarantineMs === undefined) return judge;
   return (question) => {
-    const { facts, isContinuation, isBeside } = question;
+    const { facts, isContinuation, isUncounted } = question;
     if (isContinuation === true || !OPENING.has(facts.source)) return judge(question);
     const now = clock.now();
     const calls = denied();
     // A part of a held call that is asked about beside it denies the call, but does not open it.
     const judgement =
-      isBeside === true
+      isUncounted === true
         ? judge(question)
         : judge({ ...question, deniedCalls: calls.since(now - quarantineMs) });
-    if (isDenied(judgement.decision, policy, isBeside === true)) calls.add(now);
+    if (isDenied(judgement.decision, policy, isUncounted === true)) calls.add(now);
     return judgement;
   };
 }
 
 /** In observe mode what would have been denied counts, so that a quarantine is on record as what would have been too. */
-function isDenied(decision: Decision, { mode }: CompiledPolicy, isBeside: boolean): boolean {
-  const remark = decision.allow && mode === "observe" && !isBeside ? decision.observed : undefined;
+function isDenied(decision: Decision, { mode }: CompiledPolicy, isUncounted: boolean): boolean {
+  const remark =
+    decision.allow && mode === "observe" && !isUncounted ? decision.observed : undefined;
   const denial = decision.allow ? remark : decision;
   return denial !== undefined && !UNCOUNTED.test(denial.rule);
 }

@@ -197,7 +197,7 @@ test("a client that hangs up when its run is over, before the agent does, may be
   const dropAfter = TURN.length + 2;
   const reader = await readStream(`${fixture.url}/agents/support`, { body, dropAfter });
   await reader.closed;
-  await expect.poll(() => fixture?.gateway.surroundings.sessions.openRuns()).toEqual([]);
+  await expect.poll(() => fixture?.gateway.context.sessions.openRuns()).toEqual([]);
   agentEnds();
   events = [list(...HISTORY, user("u2", "and?"), assistant("a3", "no"))];
   const again = await runClient(`${fixture.url}/agents/support`, {

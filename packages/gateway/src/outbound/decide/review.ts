@@ -5,7 +5,7 @@ import type { AgUiEvent } from "@countersign/wire";
 import { UI_RENDER_HINT_NAME, upgradeEnvelope } from "@countersign/wire/dialects";
 import { observing, ownDenial, withheldDenial } from "./structure.js";
 import { readsEnvelopes } from "../order/stage.js";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { keysOf } from "../../event/unit.js";
 import { isReceiptName } from "../record/receipt-names.js";
@@ -17,38 +17,38 @@ import { isReservedName } from "./reserved-name.js";
  * A carried envelope is judged as the one event it is; what a native client then gets of it are other
  * events, and each of them must pass by itself. Names that the gateway speaks under are nobody else's.
  */
-export function review(run: Run, passage: Passage): Decision | undefined {
-  const { decision, part, claim, event } = passage;
+export function review(run: Run, context: EventContext): Decision | undefined {
+  const { decision, part, claim, event } = context;
   if (decision?.allow !== true || part) return decision;
   if (claim === undefined && event?.type !== "CUSTOM") return decision;
-  const own = reservedName(run, passage);
+  const own = reservedName(run, context);
   if (own !== undefined) {
     // What a client takes for the gateway's signature passes nobody, whether a policy only observes or not.
-    if (isReceiptName(nameOf(passage) ?? "")) return own;
+    if (isReceiptName(nameOf(context) ?? "")) return own;
     const verdict = observing(run.policy, own);
     // What only observes has remarked on it first, and enforcing would name that rule.
     return verdict.allow && decision.observed !== undefined ? decision : verdict;
   }
   let remark = decision;
-  for (const event of nativeForm(run, passage)) {
-    const verdict = judge(run, event, passage.capabilityId);
+  for (const event of nativeForm(run, context)) {
+    const verdict = judge(run, event, context.capabilityId);
     if (!verdict.allow) return verdict;
     if (remark.observed === undefined) remark = verdict;
   }
   return remark.observed === undefined ? decision : remark;
 }
 
-function reservedName(run: Run, passage: Passage): Denial | undefined {
-  const name = nameOf(passage);
+function reservedName(run: Run, context: EventContext): Denial | undefined {
+  const name = nameOf(context);
   if (name === undefined || !isReservedName(name)) return undefined;
   // A hint says nothing in the gateway's name: it was judged as the creation of its component.
-  if (passage.claim === undefined && name === UI_RENDER_HINT_NAME) return undefined;
+  if (context.claim === undefined && name === UI_RENDER_HINT_NAME) return undefined;
   const reason = "the name is reserved for the gateway";
   return ownDenial("gateway/reserved-name", reason, run.policy.onBlock);
 }
 
 /** The name under which an application would find it. */
-function nameOf({ event, claim }: Passage): string | undefined {
+function nameOf({ event, claim }: EventContext): string | undefined {
   return claim === undefined ? customName(event) : claimedName(claim.envelope.event_type);
 }
 
@@ -61,7 +61,7 @@ function claimedName(type: string | { custom: string }): string | undefined {
 }
 
 /** What a native client gets of an envelope, where that is not the carrier which was judged. */
-function nativeForm(run: Run, { claim }: Passage): AgUiEvent[] {
+function nativeForm(run: Run, { claim }: EventContext): AgUiEvent[] {
   if (claim === undefined || readsEnvelopes(run)) return [];
   const events = upgradeEnvelope(claim.envelope) as unknown as AgUiEvent[];
   return events.filter(({ type }) => type !== "CUSTOM");

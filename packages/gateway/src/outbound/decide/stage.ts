@@ -4,7 +4,7 @@ import type { CompiledPolicy, Denial, ViolationFacts } from "@countersign/policy
 import type { AgUiEvent, Message } from "@countersign/wire";
 import { clientToolsOf } from "../classify/client-tools.js";
 import type { ClientTools } from "../classify/client-tools.js";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { bareEnd, emittedForm, withoutProblem } from "../withhold/emit.js";
@@ -14,13 +14,13 @@ import type { Withheld } from "../../event/withheld-register.js";
 import { callKey, keysOf, unitPlaceOf } from "../../event/unit.js";
 import type { UnitPlace } from "../../event/unit.js";
 import { BudgetGate } from "./budget-gate.js";
-import { askEarlier } from "./evaluate-uncounted.js";
+import { evaluateEarlier } from "./evaluate-uncounted.js";
 import { openContent } from "./content.js";
 import type { ContentWatch } from "./content.js";
 import { HeldCalls } from "./held-calls.js";
 import { callIntrusion, intrudingPlace, intrusionOf } from "./intrusion.js";
 import type { Intrusion } from "./intrusion.js";
-import { Known } from "./delivered-state.js";
+import { DeliveredState } from "./delivered-state.js";
 import { keepingActivities, removesMore } from "./kept-activities.js";
 import { createMessageJudge } from "./message-judge.js";
 import { CLOSE, observing, orderDenial, ownDenial, ownRule, withheldDenial } from "./structure.js";
@@ -55,7 +55,7 @@ class Decider implements Step, OwnRuleFacts {
   readonly #register: WithheldRegister;
   readonly #units: OpenUnits;
   readonly #held = new HeldCalls();
-  readonly #known: Known;
+  readonly #known: DeliveredState;
   /** Only where the policy reads text. */
   readonly #content: ContentWatch | undefined;
   readonly clientTools: ClientTools;
@@ -69,7 +69,7 @@ class Decider implements Step, OwnRuleFacts {
     const observes = run.policy.mode === "observe";
     this.#register = observes ? new WithheldRegister() : run.withheld;
     this.#units = new OpenUnits(this.#register, observes);
-    this.#known = new Known(run.input, run.earlier);
+    this.#known = new DeliveredState(run.input, run.earlier);
     this.#content = openContent(run);
     this.clientTools = clientToolsOf(run);
   }
@@ -98,25 +98,25 @@ class Decider implements Step, OwnRuleFacts {
     return this.#register.size > 0;
   }
 
-  push(passage: Passage): void {
-    const { event } = passage;
+  push(context: EventContext): void {
+    const { event } = context;
     if (event === undefined || this.#over) return;
-    if (passage.supplied) return this.#next.push(passage);
-    const broken = orderDenial(passage.violations);
+    if (context.supplied) return this.#next.push(context);
+    const broken = orderDenial(context.violations);
     if (broken !== undefined) {
-      passage.decision = broken;
-      return this.#pass(passage, undefined);
+      context.decision = broken;
+      return this.#pass(context, undefined);
     }
-    if (this.#repels(passage, event)) return undefined;
+    if (this.#repels(context, event)) return undefined;
     this.#notice(event);
-    this.#classifyAgain(passage, event);
+    this.#classifyAgain(context, event);
     const place = unitPlaceOf(event);
-    if (this.#mustHold(passage, event, place)) return undefined;
+    if (this.#mustHold(context, event, place)) return undefined;
     if (event.type === "TOOL_CALL_END" && this.#held.has(event.toolCallId)) {
-      return this.#releaseCall(event.toolCallId, passage);
+      return this.#releaseCall(event.toolCallId, context);
     }
-    this.#decide(passage, place);
-    return this.#pass(passage, place);
+    this.#decide(context, place);
+    return this.#pass(context, place);
   }
 
   end(end: StreamEnd): void {
@@ -129,15 +129,15 @@ class Decider implements Step, OwnRuleFacts {
     const denial = ownDenial("gateway/held", "the tool call was never complete");
     for (const id of this.#held.ids()) {
       this.#register.add(callKey(id), { rule: denial.rule, reason: denial.reason });
-      for (const passage of this.#held.release(id)) {
-        passage.decision = denial;
-        this.#next.push(passage);
+      for (const context of this.#held.release(id)) {
+        context.decision = denial;
+        this.#next.push(context);
       }
     }
   }
 
   /** What writes into another's message or call goes no further: neither its name nor its unit is noted. */
-  #repels(passage: Passage, event: AgUiEvent): boolean {
+  #repels(context: EventContext, event: AgUiEvent): boolean {
     if ("toolCallId" in event && event.type !== "TOOL_CALL_RESULT") {
       // It is held since before the call was listed, and is judged as a whole at its end.
       if (event.toolCallId !== undefined && this.#held.has(event.toolCallId)) return false;
@@ -151,8 +151,8 @@ class Decider implements Step, OwnRuleFacts {
       if (this.#whyWithheld(event) !== undefined) return false;
       if (this.#units.mustClose(unitPlaceOf(event))) return false;
     }
-    passage.decision = observing(policy, intrusion.denial);
-    this.#pass(passage, intrudingPlace(event, intrusion));
+    context.decision = observing(policy, intrusion.denial);
+    this.#pass(context, intrudingPlace(event, intrusion));
     return true;
   }
 
@@ -168,31 +168,31 @@ class Decider implements Step, OwnRuleFacts {
   }
 
   /** What was kept at the gate was classified before the events in front of it were delivered. */
-  #classifyAgain(passage: Passage, event: AgUiEvent): void {
+  #classifyAgain(context: EventContext, event: AgUiEvent): void {
     const { client, policy } = this.#run;
-    if (passage.clientVersion === client.version || !CHANGES_CLIENT.has(event.type)) return;
-    if (passage.claim !== undefined) return;
+    if (context.clientVersion === client.version || !CHANGES_CLIENT.has(event.type)) return;
+    if (context.claim !== undefined) return;
     const { refinements } = policy;
-    passage.facts = classifyEvent(event, { refinements, clientTools: this.clientTools, client });
-    passage.clientVersion = client.version;
+    context.facts = classifyEvent(event, { refinements, clientTools: this.clientTools, client });
+    context.clientVersion = client.version;
   }
 
   /** A call whose arguments the policy looks at shows nothing before they are whole. */
-  #mustHold(passage: Passage, event: AgUiEvent, place: UnitPlace | undefined): boolean {
+  #mustHold(context: EventContext, event: AgUiEvent, place: UnitPlace | undefined): boolean {
     if (event.type === "TOOL_CALL_START") {
       if (place === undefined || this.#whyWithheld(event) !== undefined) return false;
       if (!this.#run.policy.needsArguments(event.toolCallName)) return false;
-      this.#held.hold(event.toolCallId, passage);
+      this.#held.hold(event.toolCallId, context);
       return true;
     }
     const call = this.#held.callOf(event);
     if (call === undefined) return false;
-    this.#held.hold(call, passage);
+    this.#held.hold(call, context);
     return true;
   }
 
   /** The end brings the whole arguments: its verdict is the verdict of the call. */
-  #releaseCall(toolCallId: string, end: Passage): void {
+  #releaseCall(toolCallId: string, end: EventContext): void {
     const held = this.#held.release(toolCallId);
     const [start] = held;
     const key = callKey(toolCallId);
@@ -203,20 +203,20 @@ class Decider implements Step, OwnRuleFacts {
     const intrusion = this.#intrusionOfHeld(start?.event);
     if (intrusion === undefined) this.#decide(end, { key, openKey: key, phase: "open" }, held);
     else end.decision = observing(this.#run.policy, intrusion.denial);
-    for (const passage of [...held, end]) {
-      const { event } = passage;
+    for (const context of [...held, end]) {
+      const { event } = context;
       if (event?.type === "TOOL_CALL_RESULT" && end.decision?.allow === true) {
         // Its id may have become another's while it was held.
-        if (this.#repels(passage, event)) continue;
+        if (this.#repels(context, event)) continue;
         const place = unitPlaceOf(event);
-        this.#decide(passage, place);
-        this.#pass(passage, place);
+        this.#decide(context, place);
+        this.#pass(context, place);
         continue;
       }
-      passage.decision = end.decision;
-      passage.capabilityId = end.capabilityId;
-      const phase = passage === start ? "open" : passage === end ? "close" : "continue";
-      this.#pass(passage, { key, openKey: key, phase });
+      context.decision = end.decision;
+      context.capabilityId = end.capabilityId;
+      const phase = context === start ? "open" : context === end ? "close" : "continue";
+      this.#pass(context, { key, openKey: key, phase });
     }
   }
 
@@ -226,46 +226,53 @@ class Decider implements Step, OwnRuleFacts {
     return callIntrusion(start, this.#known, this.#run.policy.onBlock, this.#register);
   }
 
-  #decide(passage: Passage, place: UnitPlace | undefined, held: readonly Passage[] = []): void {
-    const { event, facts, claim } = passage;
+  #decide(
+    context: EventContext,
+    place: UnitPlace | undefined,
+    held: readonly EventContext[] = [],
+  ): void {
+    const { event, facts, claim } = context;
     if (event === undefined || facts === undefined) return;
     const { policy } = this.#run;
     const withheld = this.#whyWithheld(event);
     const own = withheld === undefined ? ownRule(event, this) : withheldDenial(withheld);
     if (own !== undefined) {
       const decision = observing(policy, own);
-      passage.decision = !decision.allow && this.#units.mustClose(place) ? CLOSE : decision;
+      context.decision = !decision.allow && this.#units.mustClose(place) ? CLOSE : decision;
       return;
     }
-    const remark = askEarlier(this.#run, facts, held);
+    const remark = evaluateEarlier(this.#run, facts, held);
     if (remark?.allow === false) {
-      passage.decision = remark;
+      context.decision = remark;
       return;
     }
     const { decision, capability } = this.#run.judge({
       facts,
       isContinuation: place?.phase === "continue" || place?.phase === "close",
-      violations: this.#violationsOf(passage, event),
+      violations: this.#violationsOf(context, event),
       presented: claim?.capability,
-      content: this.#content?.read(passage),
+      content: this.#content?.read(context),
       event: event as unknown as JsonObject,
       subject:
         claim === undefined
           ? { payload: event as unknown as JsonObject }
           : { id: claim.envelope.event_id, payload: claim.envelope.payload },
     });
-    passage.decision =
+    context.decision =
       !decision.allow && this.#units.mustClose(place)
         ? CLOSE
         : decision.allow && decision.observed === undefined
           ? (remark ?? decision)
           : decision;
-    this.#content?.settle(passage, passage.decision.allow);
-    if (capability !== undefined) passage.capabilityId = capability.id;
+    this.#content?.settle(context, context.decision.allow);
+    if (capability !== undefined) context.capabilityId = capability.id;
   }
 
   /** The rules about the stream that an event breaks; those of one message of a list are held against that message. */
-  #violationsOf({ violations }: Passage, event: AgUiEvent): readonly ViolationFacts[] | undefined {
+  #violationsOf(
+    { violations }: EventContext,
+    event: AgUiEvent,
+  ): readonly ViolationFacts[] | undefined {
     const own = violations?.filter((one) => messageOf(one) === undefined);
     const rule = this.#run.client.brokenBy(event);
     return rule === undefined ? own : [...(own ?? []), { rule, severity: "error" }];
@@ -280,24 +287,24 @@ class Decider implements Step, OwnRuleFacts {
     return undefined;
   }
 
-  #pass(passage: Passage, place: UnitPlace | undefined): void {
-    const { event, decision } = passage;
+  #pass(context: EventContext, place: UnitPlace | undefined): void {
+    const { event, decision } = context;
     if (event === undefined || decision === undefined) return;
     this.#units.settle(place, decision);
-    if (decision === CLOSE) passage.emitted = bareEnd(event);
-    else if (decision.allow) this.#prepare(passage, event);
-    if (passage.decision?.allow === false && endsTheRun(event, passage.decision)) this.#over = true;
-    this.#next.push(passage);
+    if (decision === CLOSE) context.emitted = bareEnd(event);
+    else if (decision.allow) this.#prepare(context, event);
+    if (context.decision?.allow === false && endsTheRun(event, context.decision)) this.#over = true;
+    this.#next.push(context);
   }
 
   /** Takes out of an allowed event what must not leave with it. */
-  #prepare(passage: Passage, event: AgUiEvent): void {
+  #prepare(context: EventContext, event: AgUiEvent): void {
     const sent = this.#run.input.messages;
     const filtered = emittedForm(
       event,
       this.#register,
       sent,
-      () => this.#messageJudge(passage),
+      () => this.#messageJudge(context),
       this.#known,
     );
     const emitted = filtered && keepingActivities(event, filtered, this.#run.client);
@@ -306,12 +313,12 @@ class Decider implements Step, OwnRuleFacts {
     const { policy } = this.#run;
     if (emitted === undefined) {
       const denial = ownDenial("gateway/withheld", "nothing is left of what the run asks", "end");
-      passage.decision = observing(policy, denial);
+      context.decision = observing(policy, denial);
       return;
     }
     const denial = this.#removalDenial(event, emitted);
     if (denial !== undefined) {
-      passage.decision = denial;
+      context.decision = denial;
       return;
     }
     const left =
@@ -320,9 +327,9 @@ class Decider implements Step, OwnRuleFacts {
         : event.type === "RUN_ERROR"
           ? withoutProblem(event)
           : event;
-    if (left !== event) passage.emitted = left;
+    if (left !== event) context.emitted = left;
     // Known is what enforcing would have shown, so that a remark is followed by the same remarks.
-    const { decision } = passage;
+    const { decision } = context;
     const isRemark = decision?.allow === true && decision.observed !== undefined;
     if (policy.mode === "observe" && isRemark) return;
     this.#known.see(emitted);
@@ -341,7 +348,7 @@ class Decider implements Step, OwnRuleFacts {
     return decision.allow ? undefined : decision;
   }
 
-  #messageJudge({ receivedAt, violations, decision }: Passage): MessageJudge {
+  #messageJudge({ receivedAt, violations, decision }: EventContext): MessageJudge {
     const byMessage = new Map<string | undefined, ViolationFacts[]>();
     for (const one of violations ?? []) {
       const known = byMessage.get(messageOf(one));

@@ -7,7 +7,7 @@ import type { OrderRuleId, Violation } from "@countersign/wire/order";
 import { namesPrototype } from "./prototype-names.js";
 import type { OwnRuleId } from "../../event/own-rules.js";
 import type { ClientTools } from "../classify/client-tools.js";
-import type { Passage, StreamViolation } from "../../event/event-context.js";
+import type { EventContext, StreamViolation } from "../../event/event-context.js";
 import { isRunLimit } from "../../event/run-limits.js";
 import type { Withheld } from "../../event/withheld-register.js";
 
@@ -42,7 +42,7 @@ export function ruleOfRefusal(code: string): OwnRuleId {
  * The block for an event that breaks a rule the official client checks: it would throw, so the run ends.
  * What only the prose forbids is asked of the policy (`ag_ui_order`) instead.
  */
-export function orderDenial(violations: Passage["violations"]): Denial | undefined {
+export function orderDenial(violations: EventContext["violations"]): Denial | undefined {
   const broken = violations?.find(isOfOfficialClient);
   if (broken === undefined) return undefined;
   return {

@@ -5,8 +5,8 @@ import type { ProtoDecoder } from "@countersign/wire/proto";
 import { classifySseData, createSseDecoder } from "@countersign/wire/sse";
 import type { SseDecoder } from "@countersign/wire/sse";
 import { decodeTextFrame } from "@countersign/wire/websocket";
-import { createPassage } from "../../event/event-context.js";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { runLimitReached } from "../../event/run-limits.js";
 import type { Stage } from "../../event/stage.js";
@@ -38,7 +38,7 @@ class DecodeStep implements Step {
     this.#next = next;
   }
 
-  push({ piece, receivedAt }: Passage): void {
+  push({ piece, receivedAt }: EventContext): void {
     if (piece === undefined) return;
     this.#receivedAt = receivedAt;
     const { limits } = this.#run;
@@ -83,9 +83,9 @@ class DecodeStep implements Step {
     this.#events += 1;
     const { runEvents } = this.#run.runLimits;
     if (this.#events > runEvents) throw runLimitReached("ERR_RUN_EVENTS", runEvents);
-    const passage = createPassage(this.#receivedAt);
-    passage.value = value;
-    this.#next.push(passage);
+    const context = createEventContext(this.#receivedAt);
+    context.value = value;
+    this.#next.push(context);
   }
 }
 

@@ -9,12 +9,12 @@ import {
 } from "@countersign/wire/dialects";
 import type { RunPhase } from "@countersign/wire/order";
 import { readsEnvelopes } from "../order/stage.js";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import { RECEIPT_AHEAD_NAME, RECEIPT_NAME } from "../record/receipt-names.js";
 import type { Failure } from "./run-error.js";
 
-type Translation = (event: AgUiEvent, passage?: Passage) => readonly JsonObject[];
+type Translation = (event: AgUiEvent, context?: EventContext) => readonly JsonObject[];
 
 /** The person's end of one run, in the dialect they asked for: it keeps the stream valid AG-UI whatever was withheld. */
 export class ClientStream {
@@ -39,41 +39,41 @@ export class ClientStream {
     return this.#phase === "finished" || this.#phase === "errored";
   }
 
-  /** Delivers an event that the guard has let on; `passage` is what it was judged to be. */
-  write(event: AgUiEvent, passage?: Passage): void {
+  /** Delivers an event that the guard has let on; `event` is what it was judged to be. */
+  write(event: AgUiEvent, context?: EventContext): void {
     const run = this.#run;
     const before = this.#phase;
     this.#phase = phaseAfter(event, before);
-    if (run.delivered !== undefined && passage !== undefined) {
-      for (const shown of shownForms(run, event, passage)) run.delivered(shown, passage);
+    if (run.delivered !== undefined && context !== undefined) {
+      for (const shown of shownForms(run, event, context)) run.delivered(shown, context);
     }
-    if (run.clientDialect === "1.0" && passage?.claim === undefined) {
-      this.#addShown(event, passage, before);
+    if (run.clientDialect === "1.0" && context?.claim === undefined) {
+      this.#addShown(event, context, before);
       return;
     }
     this.#translate ??= createTranslation(run);
-    for (const value of this.#translate(event, passage)) {
+    for (const value of this.#translate(event, context)) {
       // The text that was hashed is sent, unless the dialect made something else of the event.
       const isHashed = (value as unknown) === event;
-      if (isHashed) this.#addShown(event, passage, before);
+      if (isHashed) this.#addShown(event, context, before);
       else this.#add(value as unknown as AgUiEvent, undefined);
     }
   }
 
   /** Adds an event in the form that was hashed, and its receipt beside it where the client asked for it. */
-  #addShown(event: AgUiEvent, passage: Passage | undefined, before: RunPhase): void {
+  #addShown(event: AgUiEvent, context: EventContext | undefined, before: RunPhase): void {
     const { receipts } = this.#run;
-    if (receipts === undefined || passage === undefined) {
-      this.#add(event, sentText(event, passage));
+    if (receipts === undefined || context === undefined) {
+      this.#add(event, sentText(event, context));
       return;
     }
-    const receipt = receipts.take(passage);
+    const receipt = receipts.take(context);
     const isEnd = event.type === "RUN_FINISHED" || event.type === "RUN_ERROR";
     // Outside of a run nothing but its start is legal, so an error that comes without one goes alone.
     if (receipt !== undefined && isEnd && before === "active") {
       this.#add(receiptEvent(RECEIPT_AHEAD_NAME, receipt), undefined);
     }
-    this.#add(event, sentText(event, passage));
+    this.#add(event, sentText(event, context));
     if (receipt !== undefined && !isEnd) this.#add(receiptEvent(RECEIPT_NAME, receipt), undefined);
   }
 
@@ -132,48 +132,52 @@ function phaseAfter({ type }: AgUiEvent, before: RunPhase): RunPhase {
   return type === "RUN_ERROR" ? "errored" : before;
 }
 
-/** The events a client is shown of a passage, before its dialect; of an envelope, what a native client gets. */
-export function shownForms(run: Run, event: AgUiEvent, passage: Passage): readonly AgUiEvent[] {
-  return passage.claim === undefined || readsEnvelopes(run)
+/** The events a client is shown of a event, before its dialect; of an envelope, what a native client gets. */
+export function shownForms(
+  run: Run,
+  event: AgUiEvent,
+  context: EventContext,
+): readonly AgUiEvent[] {
+  return context.claim === undefined || readsEnvelopes(run)
     ? [event]
-    : (nativeOf(event, passage) as unknown as AgUiEvent[]);
+    : (nativeOf(event, context) as unknown as AgUiEvent[]);
 }
 
 function createTranslation(run: Run): Translation {
   const { clientDialect } = run;
   if (clientDialect === "1.0") return nativeOf;
-  if (clientDialect === "envelope") return (event, passage) => envelopeOf(run, event, passage);
+  if (clientDialect === "envelope") return (event, context) => envelopeOf(run, event, context);
   if (clientDialect === "as-sent") {
     return run.agentDialect === "chio"
-      ? (event, passage) => envelopeOf(run, event, passage)
+      ? (event, context) => envelopeOf(run, event, context)
       : nativeOf;
   }
   const downgrader = createDowngrader(clientDialect);
-  return (event, passage) =>
-    nativeOf(event, passage).flatMap((value) => {
+  return (event, context) =>
+    nativeOf(event, context).flatMap((value) => {
       const { events, notes } = downgrader.push(value as unknown as AgUiEvent);
       if (notes.length > 0) run.observer.notes(notes);
       return events;
     });
 }
 
-function nativeOf(event: AgUiEvent, passage: Passage | undefined): JsonObject[] {
-  const claim = passage?.claim;
+function nativeOf(event: AgUiEvent, context: EventContext | undefined): JsonObject[] {
+  const claim = context?.claim;
   return claim === undefined ? [event as unknown as JsonObject] : upgradeEnvelope(claim.envelope);
 }
 
 /** An agent that speaks envelopes is answered to its clients in envelopes; the run around them is ours. */
-function envelopeOf(run: Run, event: AgUiEvent, passage: Passage | undefined): JsonObject[] {
-  if (passage?.supplied === true) return [];
-  const claimed = passage?.claim?.envelope;
+function envelopeOf(run: Run, event: AgUiEvent, context: EventContext | undefined): JsonObject[] {
+  if (context?.supplied === true) return [];
+  const claimed = context?.claim?.envelope;
   if (claimed !== undefined) return [claimed as JsonObject];
-  const { facts } = passage ?? {};
+  const { facts } = context ?? {};
   const wrapped = wrapEnvelope(event, {
     eventId: run.mintId("event"),
     agentId: run.agent,
     sessionId: run.sessionId,
     timestamp: Math.floor(run.clock.now() / 1000),
-    eventType: eventTypeOf(event, passage),
+    eventType: eventTypeOf(event, context),
     classification: facts?.classification ?? "display",
     ...(facts?.target === undefined ? {} : { target: facts.target }),
   });
@@ -181,8 +185,8 @@ function envelopeOf(run: Run, event: AgUiEvent, passage: Passage | undefined): J
 }
 
 /** What the gateway says by itself is an error or a notice. */
-function eventTypeOf(event: AgUiEvent, passage: Passage | undefined): NamedEventType {
-  const { facts } = passage ?? {};
+function eventTypeOf(event: AgUiEvent, context: EventContext | undefined): NamedEventType {
+  const { facts } = context ?? {};
   if (facts === undefined) return event.type === "CUSTOM" ? { custom: event.name } : "error";
   return facts.eventType === "custom"
     ? { custom: facts.customName ?? "custom" }
@@ -193,7 +197,7 @@ function eventTypeOf(event: AgUiEvent, passage: Passage | undefined): NamedEvent
  * The text to send in place of writing the event again: the canonical text that was hashed, which is at hand. It sorts
  * members, so an event with values of the application is written again, with their members in the agent's order.
  */
-function sentText(event: AgUiEvent, passage: Passage | undefined): string | undefined {
+function sentText(event: AgUiEvent, context: EventContext | undefined): string | undefined {
   for (const member of Object.values(event)) if (typeof member === "object") return undefined;
-  return passage?.text;
+  return context?.text;
 }

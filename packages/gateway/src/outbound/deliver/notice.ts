@@ -1,5 +1,5 @@
 import type { AgUiEvent, CustomEvent } from "@countersign/wire";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 
 /** The name of the event that tells a client something was withheld. */
 export const NOTICE_NAME = "countersign.blocked";
@@ -8,8 +8,8 @@ export const NOTICE_NAME = "countersign.blocked";
  * A notice names the receipt, the rule and the reason, and what was withheld by its ids and names; it carries nothing of
  * what that says.
  */
-export function noticeOf(passage: Passage): CustomEvent {
-  const { event, decision, receiptId, facts } = passage;
+export function noticeOf(context: EventContext): CustomEvent {
+  const { event, decision, receiptId, facts } = context;
   return {
     type: "CUSTOM",
     name: NOTICE_NAME,
@@ -17,7 +17,7 @@ export function noticeOf(passage: Passage): CustomEvent {
       receipt: receiptId ?? "",
       type: event?.type ?? "",
       classification: facts?.classification ?? "",
-      ...namesOf(passage),
+      ...namesOf(context),
       ...(decision?.allow === false ? { rule: decision.rule, reason: decision.reason } : {}),
     },
   };
@@ -32,7 +32,7 @@ export function isPlainName(name: string): boolean {
 }
 
 /** Ids and names of what an event is about, as far as they are plain. */
-function namesOf({ event, facts }: Passage): Record<string, string> {
+function namesOf({ event, facts }: EventContext): Record<string, string> {
   const names: Record<string, string | undefined> = {
     messageId: memberOf(event, "messageId"),
     toolCallId: memberOf(event, "toolCallId"),

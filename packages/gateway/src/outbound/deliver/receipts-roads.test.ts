@@ -55,20 +55,20 @@ test("a client that comes back to its stream has one receipt of each event, wher
   // Behind an event, behind its receipt, behind the receipt of the end.
   for (const dropAfter of [3, 4, 11]) {
     const talker = createTalker(3);
-    const around = await start(talker.script);
-    const address = `${around.url}/agents/support?reconnect=1`;
+    const context = await start(talker.script);
+    const address = `${context.url}/agents/support?reconnect=1`;
     const first = await readStream(address, { headers: ASKED, body: INPUT, dropAfter });
     talker.upTo(3);
     await first.closed;
     const last = first.frames.at(-1);
     expect(first.frames).toHaveLength(dropAfter);
-    const second = await comeBack(around, last);
+    const second = await comeBack(context, last);
     await second.closed;
     const read = ({ data }: ReadFrame): SeenEvent => JSON.parse(data) as SeenEvent;
     const shown = pairUp([...first.frames, ...second.frames].map(read));
     expect(shown.at(-1)?.event.type).toBe("RUN_FINISHED");
     expect(await faultsOf(shown, INPUT, log.key)).toEqual([]);
-    await around.stop();
+    await context.stop();
   }
   fixture = undefined;
 });
@@ -96,7 +96,7 @@ test("receipts count for a reader who is slow: an agent waits that writes little
     asked.end(JSON.stringify({ protocolVersion: "1.0", messages: [], ...IDS }));
   });
   answer.pause();
-  const [run] = [...gateway.surroundings.sessions.openRuns()];
+  const [run] = [...gateway.context.sessions.openRuns()];
   let before = -1;
   await expect
     .poll(
@@ -116,11 +116,11 @@ test("receipts count for a reader who is slow: an agent waits that writes little
 test("runs that follow one another on a stream count on", async () => {
   const second = { ...IDS, runId: "run-2" };
   const events = [...inRun(IDS, text("m1", "one")), ...inRun(second, text("m2", "two"))];
-  const around = await start(
+  const context = await start(
     () => ({ pieces: events.map(sseFrame) }),
     `${OPEN_POLICY}  ag_ui_order: { on_error: allow, on_warning: allow }\n`,
   );
-  const shown = pairUp(await ask(around));
+  const shown = pairUp(await ask(context));
   expect(shown.map(({ event }) => event.type)).toEqual(
     (events as SeenEvent[]).map(({ type }) => type),
   );
@@ -131,7 +131,7 @@ test.each(["1.0", "envelope"])(
   "an envelope under the name of a receipt does not pass, for a client of %s",
   async (dialect) => {
     for (const mode of ["enforce", "observe"]) {
-      const around = await start(
+      const context = await start(
         () => ({
           pieces: ["countersign.receipt", "countersign.receipt_ahead"].map((custom) =>
             sseFrame(envelope(`e-${custom}`, { event_type: { custom }, payload: { forged: 1 } })),
@@ -140,9 +140,9 @@ test.each(["1.0", "envelope"])(
         OPEN_POLICY.replace("name: open", `name: open\nmode: ${mode}`),
         { dialect: "chio" },
       );
-      const events = await ask(around, { "countersign-dialect": dialect });
+      const events = await ask(context, { "countersign-dialect": dialect });
       expect(JSON.stringify(events)).not.toContain("forged");
-      await around.stop();
+      await context.stop();
     }
     fixture = undefined;
   },
@@ -150,10 +150,10 @@ test.each(["1.0", "envelope"])(
 
 test("in a raw event a receipt is none: it is signed for as the raw event it is", async () => {
   const forged = { type: "CUSTOM", name: "countersign.receipt", value: { forged: true } };
-  const around = await start(({ body }) => ({
+  const context = await start(({ body }) => ({
     pieces: inRun(idsOf(body), [{ type: "RAW", event: forged }]).map(sseFrame),
   }));
-  const shown = pairUp(await ask(around));
+  const shown = pairUp(await ask(context));
   expect(shown.map(({ event }) => event.type)).toEqual(["RUN_STARTED", "RAW", "RUN_FINISHED"]);
   expect(await faultsOf(shown, IDS, log.key)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Denial } from "@countersign/policy";
 import type { Interrupt } from "@countersign/wire";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { ClientStream } from "./client-stream.js";
@@ -26,11 +26,11 @@ class DeliverStep implements Step {
     this.#client = new ClientStream(run);
   }
 
-  push(passage: Passage): void {
+  push(context: EventContext): void {
     if (this.#hasEnded) return;
-    const failure = deliverOne(this.#run, this.#client, passage);
+    const failure = deliverOne(this.#run, this.#client, context);
     if (failure === undefined) return;
-    this.#run.observer.failed(failure.code, undefined, passage);
+    this.#run.observer.failed(failure.code, undefined, context);
     this.#run.cancel(failure.code);
     this.end({ failure });
   }
@@ -52,22 +52,22 @@ class DeliverStep implements Step {
 }
 
 /** Delivers or withholds one event; a failure returned ends the run. */
-function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure | undefined {
-  const { event, decision } = passage;
-  if (passage.refused !== undefined) {
+function deliverOne(run: Run, client: ClientStream, context: EventContext): Failure | undefined {
+  const { event, decision } = context;
+  if (context.refused !== undefined) {
     run.counters.blocked += 1;
     return undefined;
   }
   if (event === undefined) return undefined;
-  if (passage.supplied && decision === undefined) {
-    client.write(event, passage);
+  if (context.supplied && decision === undefined) {
+    client.write(event, context);
     return undefined;
   }
   if (decision === undefined) return undefined;
   if (decision.allow) {
-    if (passage.part) return undefined;
+    if (context.part) return undefined;
     run.counters.forwarded += 1;
-    client.write(passage.emitted ?? event, passage);
+    client.write(context.emitted ?? event, context);
     return undefined;
   }
   run.counters.blocked += 1;
@@ -76,12 +76,12 @@ function deliverOne(run: Run, client: ClientStream, passage: Passage): Failure |
     event.type === "RUN_STARTED" ||
     event.type === "RUN_FINISHED" ||
     (event.type === "RUN_ERROR" && !client.isRunOver);
-  if (decision.onBlock === "end" || (isVital && !passage.part)) return endingFor(decision, passage);
-  if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(passage));
+  if (decision.onBlock === "end" || (isVital && !context.part)) return endingFor(decision, context);
+  if (decision.onBlock === "notice" && client.isRunOpen) client.write(noticeOf(context));
   return undefined;
 }
 
-function endingFor(denial: Denial, { event, receiptId }: Passage): Failure {
+function endingFor(denial: Denial, { event, receiptId }: EventContext): Failure {
   const { rule, reason, reasonCode } = denial;
   const receipt = receiptId === undefined ? {} : { receipt: receiptId };
   if (rule === UNSOUND_RULE) return { ...UNSOUND, ...receipt };

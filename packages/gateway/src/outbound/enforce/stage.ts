@@ -1,5 +1,5 @@
 import { enforceEvent } from "@countersign/wire/enforce";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { assertEventIdentifiers } from "./identifiers.js";
@@ -19,14 +19,14 @@ class Enforcer implements Step {
     this.#next = next;
   }
 
-  push(passage: Passage): void {
-    if (passage.value === undefined) return;
-    const { event, notes } = enforceEvent(passage.value);
+  push(context: EventContext): void {
+    if (context.value === undefined) return;
+    const { event, notes } = enforceEvent(context.value);
     if (notes.length > 0) this.#run.observer.notes(notes);
     if (event === undefined) return;
     assertEventIdentifiers(event, this.#run.limits.maxIdLength);
-    passage.event = event;
-    this.#next.push(passage);
+    context.event = event;
+    this.#next.push(context);
   }
 
   end(end: StreamEnd): void {

@@ -4,8 +4,8 @@ import { createRunAutomaton } from "@countersign/wire/order";
 import type { RunAutomaton } from "@countersign/wire/order";
 import type { AgUiEvent } from "@countersign/wire";
 import type { Failure } from "../deliver/run-error.js";
-import { createPassage } from "../../event/event-context.js";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { Subagents } from "./subagents.js";
@@ -52,14 +52,14 @@ class Orderer implements Step {
     this.#isEnveloped = run.agentDialect === "chio";
   }
 
-  push(passage: Passage): void {
-    if (passage.event === undefined) return;
-    if (!passage.supplied) this.#run.progress.events += 1;
-    const events = this.#expander.push(passage.event);
+  push(context: EventContext): void {
+    if (context.event === undefined) return;
+    if (!context.supplied) this.#run.progress.events += 1;
+    const events = this.#expander.push(context.event);
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index] as AgUiEvent;
       const violations = this.#automaton.push(event);
-      const step = index === events.length - 1 ? passage : likeOf(passage);
+      const step = index === events.length - 1 ? context : likeOf(context);
       step.event = event;
       const attributed = this.#subagents.check(event);
       if (violations.length + attributed.length > 0)
@@ -92,12 +92,12 @@ class Orderer implements Step {
   }
 }
 
-/** Another passage of the same origin, for an event that a chunk or the end of its lane implies. */
-function likeOf({ receivedAt, claim, supplied }: Passage): Passage {
-  const passage = createPassage(receivedAt);
-  passage.claim = claim;
-  passage.supplied = supplied;
-  return passage;
+/** Another event of the same origin, for an event that a chunk or the end of its lane implies. */
+function likeOf({ receivedAt, claim, supplied }: EventContext): EventContext {
+  const context = createEventContext(receivedAt);
+  context.claim = claim;
+  context.supplied = supplied;
+  return context;
 }
 
 /** Whether the client gets an agent's envelopes as envelopes. */

@@ -120,7 +120,7 @@ async function run(events: readonly object[], messages: History = []) {
   const gateway = createInProcess(POLICY);
   const result = await gateway.run({ ...IDS, messages }, frames(inRun(IDS, events)));
   await gateway.close();
-  const rules = result.passages.flatMap(({ decision }) =>
+  const rules = result.contexts.flatMap(({ decision }) =>
     decision?.allow === false ? [decision.rule] : [],
   );
   return { ...result, rules, said: JSON.stringify(result.delivered) };

@@ -5,13 +5,13 @@ import { NO_CAPABILITY } from "@countersign/receipts";
 import type { EntryDraft, TextDraft } from "@countersign/receipts/log";
 import type { ReceiptTransport } from "../../event/sink.js";
 import { ownDenial, ruleOfRefusal } from "../decide/structure.js";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import { isRunLimit } from "../../event/run-limits.js";
 import type { Run } from "../../event/run.js";
 
 /** What the log is told about one decision: hashes and names, never a payload that it would keep. */
-export function draftOf(run: Run, passage: Passage): EntryDraft {
-  const { event, facts, decision, claim, emitted, capabilityId, refused, receivedAt } = passage;
+export function draftOf(run: Run, context: EventContext): EntryDraft {
+  const { event, facts, decision, claim, emitted, capabilityId, refused, receivedAt } = context;
   if (refused !== undefined) return refusalOf(run, refused, receivedAt);
   if (event === undefined || facts === undefined || decision === undefined) {
     throw new TypeError("an event is recorded after it was decided");
@@ -35,9 +35,9 @@ export function draftOf(run: Run, passage: Passage): EntryDraft {
   draft.run_id = run.runId;
   draft.thread_id = run.threadId;
   if (emitted !== undefined) {
-    passage.text = canonicalJson(emitted as JsonValue);
-    draft.emitted_hash = sha256Hex(passage.text);
-  } else if (envelope === undefined) passage.text = text;
+    context.text = canonicalJson(emitted as JsonValue);
+    draft.emitted_hash = sha256Hex(context.text);
+  } else if (envelope === undefined) context.text = text;
   return draft;
 }
 
@@ -90,7 +90,7 @@ type EntryParts = {
 
 type Writable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
 
-/** Member by member and never by spreading: see `createPassage`. */
+/** Member by member and never by spreading: see `createEventContext`. */
 export function entryOf(parts: EntryParts): Writable<TextDraft> {
   const { facts, decision } = parts;
   const receipt: Writable<TextDraft["receipt"]> = {

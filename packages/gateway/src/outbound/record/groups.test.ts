@@ -24,9 +24,9 @@ test("what arrives in one chunk leaves in one write, and is one group to the obs
   const groups: number[] = [];
   const { delivered } = await gateway.run(INPUT, [chunk(inRun(IDS, text(10)))], {
     onSend: (events) => void writes.push(events.length),
-    onGroup: (passages, arrivedAt) => {
+    onGroup: (contexts, arrivedAt) => {
       expect(arrivedAt).toBeLessThanOrEqual(performance.now());
-      groups.push(passages);
+      groups.push(contexts);
     },
   });
   await gateway.close();
@@ -100,11 +100,11 @@ test.each(["rejects", "throws"])(
 
 test("receipts of a group are numbered in the order of its events, and each event gets its own", async () => {
   const gateway = createInProcess(CHAT_POLICY);
-  const { passages } = await gateway.run(INPUT, [chunk(inRun(IDS, text(300)))]);
+  const { contexts } = await gateway.run(INPUT, [chunk(inRun(IDS, text(300)))]);
   const { drafts } = gateway.recorder;
   await gateway.close();
-  expect(passages).toHaveLength(304);
-  passages.forEach(({ seq, receiptId, event }, index) => {
+  expect(contexts).toHaveLength(304);
+  contexts.forEach(({ seq, receiptId, event }, index) => {
     expect(seq).toBe(index);
     expect(receiptId).toBe(`agui-${drafts[index]?.receipt.event_id}`);
     expect(drafts[index]?.receipt.payload_hash).toBe(sha256Hex(canonicalJson(event as never)));
@@ -132,7 +132,7 @@ test("a group that cannot be recorded is withheld whole, and so is everything af
   gateway.recorder.appendAll = (drafts) =>
     ++calls === 2 ? Promise.reject(new Error("the store is down")) : appendAll(drafts);
   const events = inRun(IDS, text(9));
-  const { delivered, passages } = await gateway.run(INPUT, [
+  const { delivered, contexts } = await gateway.run(INPUT, [
     chunk(events.slice(0, 4)),
     chunk(events.slice(4, 8)),
     chunk(events.slice(8)),
@@ -140,7 +140,7 @@ test("a group that cannot be recorded is withheld whole, and so is everything af
   await gateway.close();
   expect(typesOf(delivered.slice(0, -1))).toEqual(events.slice(0, 4).map((event) => typeOf(event)));
   expect(delivered.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "RECEIPTS_UNAVAILABLE" });
-  expect(passages).toHaveLength(4);
+  expect(contexts).toHaveLength(4);
 });
 
 test("what came whole before bad bytes in one chunk is delivered, and what is bad has a receipt", async () => {

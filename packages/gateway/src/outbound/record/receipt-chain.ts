@@ -3,15 +3,15 @@ import type { JsonValue } from "@countersign/core";
 import type { AgUiReceipt } from "@countersign/receipts";
 import type { EntryDraft } from "@countersign/receipts/log";
 import type { AgUiEvent } from "@countersign/wire";
-import type { Passage } from "../../event/event-context.js";
-import type { ClientDialect, Run, ShownReceipts } from "../../event/run.js";
+import type { EventContext } from "../../event/event-context.js";
+import type { ClientDialect, Run, StreamReceipts } from "../../event/run.js";
 import type { MintId } from "../../base/ports.js";
 import { draftOf } from "./draft.js";
 import type { Recorded } from "../../event/recorder.js";
-import { shownId } from "./stream-receipt-id.js";
+import { streamReceiptId } from "./stream-receipt-id.js";
 
 /** What a client that asked for receipts says about itself. */
-export type ReceiptQuestion = {
+export type ReceiptRequest = {
   /** What the client will read where its encoding cannot carry an event as it is. */
   readonly readBack?: ((event: AgUiEvent) => AgUiEvent) | undefined;
 };
@@ -27,35 +27,35 @@ export function showsHashedForm(dialect: ClientDialect): boolean {
  * A receipt names what the agent sent. Where the client gets something else (parts were withheld, its encoding
  * cannot carry it), that receipt would fail in its hands, and so what it gets is signed for by a further one.
  */
-export class ReceiptChain implements ShownReceipts {
+export class ReceiptChain implements StreamReceipts {
   readonly #mintId: MintId;
-  readonly #readBack: ReceiptQuestion["readBack"];
+  readonly #readBack: ReceiptRequest["readBack"];
   /** Names the stream in the ids of its receipts. */
   #stream: string | undefined;
   #place = 0;
-  /** Passages with a further receipt, on their way to the log. */
-  readonly #twice = new Set<Passage>();
+  /** Events with a further receipt, on their way to the log. */
+  readonly #twice = new Set<EventContext>();
   /** Receipts that wait for their event to be delivered. */
-  readonly #ready = new Map<Passage, Recorded>();
+  readonly #ready = new Map<EventContext, Recorded>();
 
-  constructor(mintId: MintId, { readBack }: ReceiptQuestion) {
+  constructor(mintId: MintId, { readBack }: ReceiptRequest) {
     this.#mintId = mintId;
     this.#readBack = readBack;
   }
 
-  /** What the log is told about passages that belong together, in the order they will be shown. */
-  draftsOf(run: Run, passages: readonly Passage[]): EntryDraft[] {
+  /** What the log is told about events that belong together, in the order they will be shown. */
+  draftsOf(run: Run, contexts: readonly EventContext[]): EntryDraft[] {
     const drafts: EntryDraft[] = [];
-    for (const passage of passages) {
-      const draft = draftOf(run, passage);
-      const text = this.#shownText(passage);
+    for (const context of contexts) {
+      const draft = draftOf(run, context);
+      const text = this.#shownText(context);
       if (text === undefined) {
         drafts.push(draft);
         continue;
       }
       const shown = shownDraft(draft, this.#nextId(), text);
       if (text !== draft.payload_text) {
-        this.#twice.add(passage);
+        this.#twice.add(context);
         drafts.push(draft);
       }
       drafts.push(shown);
@@ -63,41 +63,41 @@ export class ReceiptChain implements ShownReceipts {
     return drafts;
   }
 
-  /** Takes down the receipts of what will be shown; gives those that stand for the passages themselves. */
-  keep(passages: readonly Passage[], recorded: readonly Recorded[]): Recorded[] {
+  /** Takes down the receipts of what will be shown; gives those that stand for the events themselves. */
+  keep(contexts: readonly EventContext[], recorded: readonly Recorded[]): Recorded[] {
     let next = 0;
-    return passages.map((passage) => {
+    return contexts.map((context) => {
       const own = recorded[next++] as Recorded;
-      const shown = this.#twice.delete(passage) ? recorded[next++] : own;
-      if (isShown(passage) && shown !== undefined) this.#ready.set(passage, shown);
+      const shown = this.#twice.delete(context) ? recorded[next++] : own;
+      if (isShown(context) && shown !== undefined) this.#ready.set(context, shown);
       return own;
     });
   }
 
-  /** The receipt of a passage that is delivered now. */
-  take(passage: Passage): AgUiReceipt | undefined {
-    const recorded = this.#ready.get(passage);
-    this.#ready.delete(passage);
+  /** The receipt of a event that is delivered now. */
+  take(context: EventContext): AgUiReceipt | undefined {
+    const recorded = this.#ready.get(context);
+    this.#ready.delete(context);
     return recorded?.entry?.receipt;
   }
 
-  /** The canonical JSON of what the client will have of a passage; undefined where that is not for it to check. */
-  #shownText(passage: Passage): string | undefined {
-    if (!isShown(passage)) return undefined;
-    const event = passage.emitted ?? passage.event;
-    if (this.#readBack === undefined || event === undefined) return passage.text;
+  /** The canonical JSON of what the client will have of a event; undefined where that is not for it to check. */
+  #shownText(context: EventContext): string | undefined {
+    if (!isShown(context)) return undefined;
+    const event = context.emitted ?? context.event;
+    if (this.#readBack === undefined || event === undefined) return context.text;
     return canonicalJson(this.#readBack(event) as JsonValue);
   }
 
   #nextId(): string {
     this.#stream ??= this.#mintId("event");
     this.#place += 1;
-    return shownId(this.#stream, this.#place);
+    return streamReceiptId(this.#stream, this.#place);
   }
 }
 
 /** Of an envelope the client is shown other events than the one that was signed for; what we supply nobody signs. */
-function isShown({ event, decision, claim, part, supplied }: Passage): boolean {
+function isShown({ event, decision, claim, part, supplied }: EventContext): boolean {
   return (
     decision?.allow === true && event !== undefined && claim === undefined && !part && !supplied
   );

@@ -5,7 +5,7 @@ import type { Guard } from "../decide/guard.js";
 import { failureOf, UNSOUND, UNSOUND_RULE } from "../deliver/run-error.js";
 import type { Failure } from "../deliver/run-error.js";
 import { ownDenial } from "../decide/structure.js";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { draftOf } from "./draft.js";
@@ -18,38 +18,38 @@ export const UNRECORDED: Failure = {
   message: "the decision could not be recorded",
 };
 
-/** Passages signed for with one question to the log; one signing message of the log takes as many. */
+/** Events signed for with one question to the log; one signing message of the log takes as many. */
 const MAX_GROUP = 128;
 
 /** What arrived together: it is signed for with one question to the log, and delivered in one write. */
 class Group {
-  readonly passages: readonly Passage[];
+  readonly contexts: readonly EventContext[];
   readonly arrivedAt: number;
   isDurable = false;
 
-  constructor(passages: readonly Passage[], arrivedAt: number) {
-    this.passages = passages;
+  constructor(contexts: readonly EventContext[], arrivedAt: number) {
+    this.contexts = contexts;
     this.arrivedAt = arrivedAt;
   }
 
   /** Those that need a receipt: not what is ours. */
-  get signed(): readonly Passage[] {
-    const { passages } = this;
-    return passages.some(isSupplied) ? passages.filter((one) => !one.supplied) : passages;
+  get signed(): readonly EventContext[] {
+    const { contexts } = this;
+    return contexts.some(isSupplied) ? contexts.filter((one) => !one.supplied) : contexts;
   }
 
   /** Takes down where each of them stands in the log. */
   settle(recorded: readonly Recorded[]): void {
-    this.signed.forEach((passage, index) => {
+    this.signed.forEach((context, index) => {
       const { id, seq } = recorded[index] as Recorded;
-      passage.receiptId = id;
-      passage.seq = seq;
+      context.receiptId = id;
+      context.seq = seq;
     });
     this.isDurable = true;
   }
 }
 
-function isSupplied({ supplied }: Passage): boolean {
+function isSupplied({ supplied }: EventContext): boolean {
   return supplied;
 }
 
@@ -65,7 +65,7 @@ class RecordStep implements Step {
   readonly #guard = createGuard();
   /** Groups on their way to the log, in order. */
   readonly #waiting: Group[] = [];
-  #gathered: Passage[] = [];
+  #gathered: EventContext[] = [];
   #size = 0;
   #ending: StreamEnd | undefined;
   #isDead = false;
@@ -76,18 +76,18 @@ class RecordStep implements Step {
     this.#next = next;
   }
 
-  push(passage: Passage): void {
+  push(context: EventContext): void {
     if (this.#isDead || this.#isOver) return;
-    const decision = review(this.#run, passage);
-    if (decision !== undefined && decision !== passage.decision) {
-      passage.decision = decision;
+    const decision = review(this.#run, context);
+    if (decision !== undefined && decision !== context.decision) {
+      context.decision = decision;
       // The person hears nothing more of this run but its end: nothing more is signed as delivered.
       this.#isOver = !decision.allow && decision.onBlock === "end";
     }
-    if (!holdToGuard(this.#guard, passage)) this.#isOver = true;
+    if (!holdToGuard(this.#guard, context)) this.#isOver = true;
     // Not pushed into an empty array: that makes room for sixteen at once, with every event.
-    if (this.#gathered.length === 0) this.#gathered = [passage];
-    else this.#gathered.push(passage);
+    if (this.#gathered.length === 0) this.#gathered = [context];
+    else this.#gathered.push(context);
     this.#size += 1;
     // The log may begin with the first of them while the rest is still being judged.
     if (this.#gathered.length >= MAX_GROUP) this.flush(performance.now());
@@ -105,10 +105,10 @@ class RecordStep implements Step {
       const { signed } = group;
       const drafts =
         run.receipts === undefined
-          ? signed.map((passage) => draftOf(run, passage))
+          ? signed.map((context) => draftOf(run, context))
           : run.receipts.draftsOf(run, signed);
       const appended = run.recorder.appendAll(drafts);
-      const followed = tellOf(run, group.passages);
+      const followed = tellOf(run, group.contexts);
       const durable =
         followed === undefined
           ? appended
@@ -154,14 +154,14 @@ class RecordStep implements Step {
     const waiting = this.#waiting;
     const { observer, backlog } = this.#run;
     while (waiting[0]?.isDurable === true) {
-      const { passages, arrivedAt } = waiting.shift() as Group;
-      this.#size -= passages.length;
-      for (const passage of passages) {
-        if (!passage.supplied) observer.recorded(passage);
-        this.#next.push(passage);
+      const { contexts, arrivedAt } = waiting.shift() as Group;
+      this.#size -= contexts.length;
+      for (const context of contexts) {
+        if (!context.supplied) observer.recorded(context);
+        this.#next.push(context);
       }
       this.#next.flush?.(arrivedAt);
-      observer.delivered?.(passages.length, arrivedAt);
+      observer.delivered?.(contexts.length, arrivedAt);
     }
     backlog.set(this.#size);
     if (waiting.length === 0 && this.#ending !== undefined && !this.#isDead) {
@@ -183,40 +183,40 @@ class RecordStep implements Step {
 }
 
 /**
- * Gives a passage the form its client accepts; without one it is blocked, and false.
+ * Gives a event the form its client accepts; without one it is blocked, and false.
  *
  * The form is found before it is hashed: no receipt may name other bytes than those that left, or call
  * something delivered that could not be.
  */
-function holdToGuard(guard: Guard, passage: Passage): boolean {
-  const { event, emitted, decision, part, supplied } = passage;
+function holdToGuard(guard: Guard, context: EventContext): boolean {
+  const { event, emitted, decision, part, supplied } = context;
   if (event === undefined || part || (!supplied && decision?.allow !== true)) return true;
   const shown = emitted ?? event;
   const sound = guard.check(shown);
   if (sound === undefined) {
-    passage.decision = ownDenial(UNSOUND_RULE, UNSOUND.message, "end");
+    context.decision = ownDenial(UNSOUND_RULE, UNSOUND.message, "end");
     return false;
   }
-  if (sound !== shown) passage.emitted = sound;
+  if (sound !== shown) context.emitted = sound;
   return true;
 }
 
 /** Tells what is about to be shown to whoever must know before it is; what is thrown is a rejection too. */
-function tellOf(run: Run, passages: readonly Passage[]): Promise<void> | undefined {
+function tellOf(run: Run, contexts: readonly EventContext[]): Promise<void> | undefined {
   try {
     if (run.beforeDelivery === undefined) return undefined;
     const shown: AgUiEvent[] = [];
-    for (const passage of passages) shown.push(...shownOf(run, passage));
+    for (const context of contexts) shown.push(...shownOf(run, context));
     return run.beforeDelivery(shown);
   } catch (error) {
     return Promise.reject(error as Error);
   }
 }
 
-/** The events a client will be shown of a passage; none of what is withheld or only signed for. */
-function shownOf(run: Run, passage: Passage): readonly AgUiEvent[] {
-  const { event, emitted, decision, part, supplied } = passage;
+/** The events a client will be shown of a event; none of what is withheld or only signed for. */
+function shownOf(run: Run, context: EventContext): readonly AgUiEvent[] {
+  const { event, emitted, decision, part, supplied } = context;
   if (event === undefined || part) return [];
   if (supplied ? decision !== undefined : decision?.allow !== true) return [];
-  return shownForms(run, emitted ?? event, passage);
+  return shownForms(run, emitted ?? event, context);
 }

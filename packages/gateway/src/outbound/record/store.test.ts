@@ -164,7 +164,7 @@ test("with the real log: what the feed shows is in the log, in the same order", 
     { gateway: { recorder: log } },
   );
   const seen: FeedItem[] = [];
-  fixture.gateway.surroundings.feed.listen((item) => void seen.push(item));
+  fixture.gateway.context.feed.listen((item) => void seen.push(item));
   await runClient(`${fixture.url}/agents/support`);
   await runClient(`${fixture.url}/agents/support`).catch(() => undefined);
   const { entries } = await store.query({});

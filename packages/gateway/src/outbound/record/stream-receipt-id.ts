@@ -7,11 +7,11 @@ const SHOWN_ID = /^evt_[^.]*\.\d+$/u;
  * that of `RUN_STARTED`, which names the run; those that follow share its id and count on from it. So an event that
  * is left out, moved, repeated or brought over from another run shows.
  */
-export function shownId(stream: string, place: number): string {
+export function streamReceiptId(stream: string, place: number): string {
   return `${stream}.${place}`;
 }
 
 /** Whether an id could be taken for one of ours: whoever could choose it would speak for a place in a stream. */
-export function isShownId(id: string): boolean {
+export function isStreamReceiptId(id: string): boolean {
   return SHOWN_ID.test(id);
 }

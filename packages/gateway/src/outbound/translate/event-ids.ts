@@ -1,5 +1,5 @@
 import type { MintId } from "../../base/ports.js";
-import { isShownId } from "../record/stream-receipt-id.js";
+import { isStreamReceiptId } from "../record/stream-receipt-id.js";
 
 /** Ids that are remembered; an agent that sends more has the rest of them minted for it. */
 const MAX_REMEMBERED = 65_536;
@@ -19,7 +19,7 @@ export function createEventIds(
   let used: Set<string> | undefined;
   return (claimed) => {
     used ??= new Set(taken());
-    if (isShownId(claimed) || used.has(claimed) || used.size >= MAX_REMEMBERED) {
+    if (isStreamReceiptId(claimed) || used.has(claimed) || used.size >= MAX_REMEMBERED) {
       return mintId("event");
     }
     used.add(claimed);

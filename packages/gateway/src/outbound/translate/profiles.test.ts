@@ -44,18 +44,18 @@ test.each(REPAIRED)(
   async (id) => {
     const { stream, repaired } = DEVIANT[id];
     for (const policy of [STARTER, BUILT_IN]) {
-      const { delivered, failures, passages, notes } = await run(stream, {}, policy);
+      const { delivered, failures, contexts, notes } = await run(stream, {}, policy);
       expect(failures).toEqual([]);
       expect(delivered).toEqual(repaired);
-      expect(passages.every(({ decision }) => decision?.allow === true)).toBe(true);
+      expect(contexts.every(({ decision }) => decision?.allow === true)).toBe(true);
       expect(notes).toContain((DEVIATIONS[id] as { note: string }).note);
     }
   },
 );
 
 test.each(REPAIRED)("%s: under strict the gateway blocks", async (id) => {
-  const { passages, notes } = await run(DEVIANT[id].stream, { agentProfile: "strict" });
-  expect(passages.some(({ decision }) => decision?.allow === false)).toBe(true);
+  const { contexts, notes } = await run(DEVIANT[id].stream, { agentProfile: "strict" });
+  expect(contexts.some(({ decision }) => decision?.allow === false)).toBe(true);
   expect(notes).toEqual([]);
 });
 
@@ -100,9 +100,9 @@ test("an error that the policy withholds still ends the run as an error, whateve
 test("a repair hides nothing from the policy: what follows an early finish is judged", async () => {
   const [start, ...rest] = DEVIANT["early-finish"].stream as [JsonObject, ...JsonObject[]];
   const hostile = { type: "CUSTOM", name: "open_url", value: "https://evil.example" };
-  const { delivered, passages } = await run([start, ...rest.slice(0, -1), hostile, rest.at(-1)!]);
+  const { delivered, contexts } = await run([start, ...rest.slice(0, -1), hostile, rest.at(-1)!]);
   expect(JSON.stringify(delivered)).not.toContain("evil");
-  const judged = passages.find(({ event }) => event?.type === "CUSTOM");
+  const judged = contexts.find(({ event }) => event?.type === "CUSTOM");
   expect(judged?.decision?.allow).toBe(false);
 });
 

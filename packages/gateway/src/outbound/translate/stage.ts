@@ -2,8 +2,8 @@ import { carryEnvelope, createRepairer, createUpgrader } from "@countersign/wire
 import type { EnvelopeClaim, Repairer, RepairResult, Upgrader } from "@countersign/wire/dialects";
 import { CountersignError } from "@countersign/core";
 import type { JsonObject } from "@countersign/core";
-import { createPassage } from "../../event/event-context.js";
-import type { Passage, Step, StreamEnd } from "../../event/event-context.js";
+import { createEventContext } from "../../event/event-context.js";
+import type { EventContext, Step, StreamEnd } from "../../event/event-context.js";
 import type { Run } from "../../event/run.js";
 import type { Stage } from "../../event/stage.js";
 import { claimId } from "./claimed-ids.js";
@@ -33,19 +33,19 @@ class Translator implements Step {
     this.#repairer = createRepairer({ profile, endsByItself, input });
   }
 
-  push(passage: Passage): void {
-    if (passage.value === undefined) return;
-    const { events, notes, claim } = this.#upgrader.push(passage.value);
+  push(context: EventContext): void {
+    if (context.value === undefined) return;
+    const { events, notes, claim } = this.#upgrader.push(context.value);
     if (notes.length > 0) this.#run.observer.notes(notes);
     if (claim !== undefined) {
       this.#assertConfigured();
-      return this.#pushEnvelope(passage, events[0], claim);
+      return this.#pushEnvelope(context, events[0], claim);
     }
-    let place: Passage | undefined = passage;
+    let place: EventContext | undefined = context;
     for (const event of events) {
       const repaired = this.#repairer?.push(event);
       for (const native of repaired === undefined ? [event] : this.#noted(repaired)) {
-        place ??= createPassage(passage.receivedAt);
+        place ??= createEventContext(context.receivedAt);
         place.value = native;
         this.#next.push(place);
         place = undefined;
@@ -56,9 +56,9 @@ class Translator implements Step {
   end(end: StreamEnd): void {
     const held = this.#repairer?.end(end.failure !== undefined);
     for (const native of held === undefined ? [] : this.#noted(held)) {
-      const passage = createPassage(this.#run.clock.now());
-      passage.value = native;
-      this.#next.push(passage);
+      const context = createEventContext(this.#run.clock.now());
+      context.value = native;
+      this.#next.push(context);
     }
     this.#next.end(end);
   }
@@ -80,11 +80,11 @@ class Translator implements Step {
   }
 
   /** One envelope is one event and one receipt; its native form is the client leg's affair. */
-  #pushEnvelope(passage: Passage, first: JsonObject | undefined, claim: EnvelopeClaim): void {
+  #pushEnvelope(context: EventContext, first: JsonObject | undefined, claim: EnvelopeClaim): void {
     if (first?.["type"] === "RUN_STARTED") {
       // Nobody judges or signs for it, so nothing of the agent's own word may ride in it.
       const { metadata: _metadata, ...value } = first;
-      const supplied = createPassage(passage.receivedAt);
+      const supplied = createEventContext(context.receivedAt);
       supplied.value = value;
       supplied.supplied = true;
       this.#next.push(supplied);
@@ -96,11 +96,11 @@ class Translator implements Step {
     );
     const id = this.#idOf(claim.envelope.event_id);
     const { agent, sessionId, recorder } = this.#run;
-    const { receivedAt } = passage;
+    const { receivedAt } = context;
     const own = claimId(recorder, id, { agent, sessionId, receivedAt }, mintId);
     const envelope = { ...claim.envelope, event_id: own };
-    passage.value = carryEnvelope(envelope);
-    passage.claim = { ...claim, envelope };
-    this.#next.push(passage);
+    context.value = carryEnvelope(envelope);
+    context.claim = { ...claim, envelope };
+    this.#next.push(context);
   }
 }

@@ -13,7 +13,7 @@ import type { WithheldRegister } from "../../event/withheld-register.js";
 import { callKey, messageKey, subagentKey } from "../../event/unit.js";
 
 /** The messages and calls that the person has. */
-export type KnownUnits = {
+export type DeliveredUnits = {
   roleOf(messageId: string): Message["role"] | undefined;
   callName(toolCallId: string): string | undefined;
 };
@@ -31,7 +31,7 @@ export function emittedForm(
   register: WithheldRegister,
   sent: readonly Message[],
   judge: () => MessageJudge,
-  known: KnownUnits,
+  known: DeliveredUnits,
 ): AgUiEvent | undefined {
   const bare = withoutRawEvent(event);
   switch (bare.type) {
@@ -89,7 +89,7 @@ export function withoutProblem(event: RunErrorEvent): RunErrorEvent {
 function withSoundParents(
   event: Extract<AgUiEvent, { type: "TOOL_CALL_START" | "SUBAGENT_STARTED" }>,
   register: WithheldRegister,
-  known: KnownUnits,
+  known: DeliveredUnits,
 ): AgUiEvent {
   let kept = event;
   const { parentMessageId } = event;
@@ -125,7 +125,7 @@ function withReducedInput(
 function withReducedOutcome(
   event: RunFinishedEvent,
   register: WithheldRegister,
-  known: KnownUnits,
+  known: DeliveredUnits,
 ): RunFinishedEvent | undefined {
   const { outcome } = event;
   const isShown = (id: string | undefined): boolean =>

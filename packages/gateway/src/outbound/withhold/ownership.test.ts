@@ -2,7 +2,7 @@ import type { AgUiEvent, Message, RunAgentInput } from "@countersign/wire";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { officialResult, officialVerdict } from "../../../../wire/src/testing/official-pipeline.js";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import { call, inRun, text } from "../../testing/events.js";
 import { OPEN_POLICY } from "../../testing/fixture.js";
 import { createInProcess, frames } from "../../testing/in-process.js";
@@ -25,20 +25,20 @@ const HISTORY = [SYSTEM, USER, ASSISTANT, ANSWER];
 const input = (messages: Message[]): RunAgentInput =>
   ({ ...IDS, messages, tools: [ASK], context: [], state: {} }) as RunAgentInput;
 
-type Outcome = { delivered: AgUiEvent[]; passages: Passage[]; blocked: Set<string> };
+type Outcome = { delivered: AgUiEvent[]; contexts: EventContext[]; blocked: Set<string> };
 
 async function through(
   events: readonly object[],
   { policy = OPEN_POLICY, messages = HISTORY }: { policy?: string; messages?: Message[] } = {},
 ): Promise<Outcome> {
   const gateway = createInProcess(policy);
-  const { delivered, passages } = await gateway.run(input(messages), frames(inRun(IDS, events)));
+  const { delivered, contexts } = await gateway.run(input(messages), frames(inRun(IDS, events)));
   await gateway.close();
   expect(officialVerdict(delivered).message).toBeUndefined();
   expect(delivered.at(-1)?.type).toBe("RUN_FINISHED");
   const blocked = new Set<string>();
-  for (const { decision } of passages) if (decision?.allow === false) blocked.add(decision.rule);
-  return { delivered, passages, blocked };
+  for (const { decision } of contexts) if (decision?.allow === false) blocked.add(decision.rule);
+  return { delivered, contexts, blocked };
 }
 
 const snapshot = (messages: readonly object[]): object => ({ type: "MESSAGES_SNAPSHOT", messages });
@@ -268,13 +268,13 @@ test.each([
   ["the call that was answered", { ...ANSWER, toolCallId: "other", error: SECRET }],
 ])("a message list cannot change %s: the original is put back, on record", async (_name, fake) => {
   const forged = HISTORY.map((message) => (message.id === fake.id ? fake : message));
-  const { delivered, passages } = await through([snapshot(forged)]);
+  const { delivered, contexts } = await through([snapshot(forged)]);
   expect(listOf(delivered)).toEqual(HISTORY);
-  const parts = passages.filter(({ part }) => part === true);
+  const parts = contexts.filter(({ part }) => part === true);
   expect(parts.map(({ decision }) => decision)).toMatchObject([
     { allow: false, rule: "gateway/rewritten" },
   ]);
-  const list = passages.find(({ event }) => event?.type === "MESSAGES_SNAPSHOT");
+  const list = contexts.find(({ event }) => event?.type === "MESSAGES_SNAPSHOT");
   expect(list?.emitted).toBeDefined();
 });
 
@@ -294,8 +294,8 @@ test("an echoed input cannot change what was said, and an unchanged list leaves 
   );
   await gateway.close();
   expect(delivered[0]).toMatchObject({ input: { messages: [USER, ANSWER] } });
-  const { passages } = await through([snapshot(HISTORY)]);
-  const list = passages.find(({ event }) => event?.type === "MESSAGES_SNAPSHOT");
+  const { contexts } = await through([snapshot(HISTORY)]);
+  const list = contexts.find(({ event }) => event?.type === "MESSAGES_SNAPSHOT");
   expect(list?.emitted).toBeUndefined();
 });
 

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { officialVerdict } from "../../../../wire/src/testing/official-pipeline.js";
 import { generateStream } from "../../../../wire/src/testing/streams.js";
-import type { Passage } from "../../event/event-context.js";
+import type { EventContext } from "../../event/event-context.js";
 import { createInProcess, frames } from "../../testing/in-process.js";
 
 /** Rules that pick out some of what the generator makes, so that units are cut at every place. */
@@ -91,14 +91,14 @@ const OWNERSHIP_RULES = new Set([
 ]);
 
 /** Follows the decisions in their order and collects every word that must not have left. */
-function forbiddenWords(passages: readonly Passage[]): Set<string> {
+function forbiddenWords(contexts: readonly EventContext[]): Set<string> {
   const messages = new Set<string>();
   const calls = new Set<string>();
   const forbidden = new Set<string>();
   const forbid = (value: unknown): void => {
     for (const word of wordsOf(value)) forbidden.add(word);
   };
-  for (const { event, decision, part } of passages) {
+  for (const { event, decision, part } of contexts) {
     if (event === undefined || decision === undefined) continue;
     forbid(event.rawEvent ?? {});
     if (!decision.allow) {
@@ -147,7 +147,7 @@ test("whatever is withheld, what is left is a stream the official client accepts
         const { input, events } = generateStream(seed);
         const gateway = createInProcess(policyOf(blockers, onBlock, held));
         const pieces = frames(mark(events));
-        const { delivered, passages, failures } = await gateway.run(input, pieces);
+        const { delivered, contexts, failures } = await gateway.run(input, pieces);
         await gateway.close();
 
         expect(officialVerdict(delivered).message).toBeUndefined();
@@ -161,7 +161,7 @@ test("whatever is withheld, what is left is a stream the official client accepts
         }
         expect(["finished", "errored"]).toContain(automaton.runState());
         expect(failures).not.toContain("GATEWAY_FAILURE");
-        const forbidden = forbiddenWords(passages);
+        const forbidden = forbiddenWords(contexts);
         const leaked = wordsOf(delivered).filter((word) => forbidden.has(word));
         expect(leaked).toEqual([]);
         runs += 1;

@@ -1,5 +1,5 @@
 /** A question for some of the events that a capability may still open. */
-export type BudgetQuestion = {
+export type BudgetRequest = {
   /** The capability's id. */
   readonly id: string;
   /** Its `max_events`. */
@@ -13,7 +13,7 @@ export type BudgetQuestion = {
 };
 
 /** What was given, and how the capability stands then over all gateways. */
-export type BudgetAnswer = {
+export type BudgetGrant = {
   readonly given: number;
   /** Events given to anybody and not given back. */
   readonly taken: number;
@@ -35,7 +35,7 @@ export type BudgetReturn = {
  * known after a crash, so that nobody is given it again.
  */
 export type BudgetStore = {
-  take(question: BudgetQuestion): Promise<BudgetAnswer>;
+  take(question: BudgetRequest): Promise<BudgetGrant>;
   giveBack(returned: readonly BudgetReturn[]): Promise<void>;
   close(): Promise<void>;
 };

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { BudgetQuestion, BudgetStore } from "./budget-store.js";
+import type { BudgetRequest, BudgetStore } from "./budget-store.js";
 import { ReservedSpending } from "./reserved-spending.js";
 
 /** One budget for everybody, in memory; it can be made silent, and counts what it was asked. */
 function createStore() {
   let taken = 0;
   let opened = 0;
-  const questions: BudgetQuestion[] = [];
+  const questions: BudgetRequest[] = [];
   const state = { isSilent: false };
   const store: BudgetStore = {
     take: async (question) => {

@@ -1,5 +1,5 @@
 import type { Allowance, SpendingBook } from "@countersign/capability";
-import type { BudgetAnswer, BudgetReturn, BudgetStore } from "./budget-store.js";
+import type { BudgetGrant, BudgetReturn, BudgetStore } from "./budget-store.js";
 
 /** The most that is taken at once; what is lost with a process is at most this, of each capability in use. */
 const MAX_BLOCK = 256;
@@ -205,7 +205,7 @@ export class ReservedSpending implements SpendingBook {
     const share = Math.min(MAX_BLOCK, Math.ceil(Math.max(0, maxEvents - held.taken) / SHARE));
     const wanted = Math.max(1, share, events - held.left);
     held.opened = 0;
-    let answer: BudgetAnswer;
+    let answer: BudgetGrant;
     try {
       answer = await this.#store.take({ id, maxEvents, expiresAt, wanted, opened });
     } catch {

@@ -1,20 +1,20 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { countedLimits } from "../../testing/counted-limits.js";
-import { answerCount, emptyAt, LEASE_MS } from "./count.js";
-import type { CountedLimit, CountQuestion, VelocityCount } from "./count.js";
+import { grantCount, emptyAt, LEASE_MS } from "./count.js";
+import type { CountedLimit, CountRequest, VelocityCount } from "./count.js";
 
 const TEN: CountedLimit = { kind: "window", max: 10, capacity: 10, windowMs: 60_000 };
 const KEPT_MS = LEASE_MS + 1000;
 
 function ask(
   before: VelocityCount | undefined,
-  question: Partial<CountQuestion>,
+  question: Partial<CountRequest>,
   gateway: string,
   now: number,
 ) {
   const full = { limit: TEN, settled: [], wanted: 0, lease: `${gateway}/${now}`, ...question };
-  return answerCount(before, full, gateway, now);
+  return grantCount(before, full, gateway, now);
 }
 
 test("what is given out and what was counted are together the cap, and nobody is given more", () => {

@@ -27,7 +27,7 @@ export type VelocityCount = {
 export type SettledLease = { readonly id: string; readonly used: number; readonly ageMs: number };
 
 /** What a gateway says and asks about one key under one cap. */
-export type CountQuestion = {
+export type CountRequest = {
   readonly limit: CountedLimit;
   readonly settled: readonly SettledLease[];
   /** Events asked for, and the name under which they are given; none where only something is settled. */
@@ -36,7 +36,7 @@ export type CountQuestion = {
 };
 
 /** What was given, and how the key stands then. */
-export type CountAnswer = {
+export type CountResult = {
   readonly given: number;
   /** Events in the window and given out, these included. */
   readonly used: number;
@@ -51,12 +51,12 @@ export type CountAnswer = {
  * moment it was used, and is given out until then, so that no window holds more than the cap, whatever the
  * gateways' clocks say. A lease is settled once, under its own name: said again, or too late, it changes nothing.
  */
-export function answerCount(
+export function grantCount(
   before: VelocityCount | undefined,
-  { limit, settled, wanted, lease }: CountQuestion,
+  { limit, settled, wanted, lease }: CountRequest,
   gateway: string,
   now: number,
-): { readonly count: VelocityCount; readonly answer: CountAnswer } {
+): { readonly count: VelocityCount; readonly answer: CountResult } {
   const counter = createVelocityCounter(limit, before?.counted);
   const leases = before?.leases ?? [];
   // Nobody said in time what became of it: as if all of it was used at the last moment.

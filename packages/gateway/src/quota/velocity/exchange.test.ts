@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import type { CountAnswer, CountedLimit } from "./count.js";
+import type { CountResult, CountedLimit } from "./count.js";
 import { Exchange } from "./exchange.js";
 import { HeldCount } from "./held-count.js";
-import type { KeyedQuestion } from "./velocity-store.js";
+import type { KeyedCountRequest } from "./velocity-store.js";
 
 const LIMIT: CountedLimit = { kind: "window", max: 16, capacity: 16, windowMs: 60_000 };
 
 type Sent = {
-  readonly questions: readonly KeyedQuestion[];
+  readonly questions: readonly KeyedCountRequest[];
   answer(isThere: boolean): Promise<void>;
 };
 
@@ -15,8 +15,8 @@ type Sent = {
 function start(isGivenUp: (didAnswer: boolean) => boolean = () => false) {
   const sent: Sent[] = [];
   const store = {
-    exchange: (questions: readonly KeyedQuestion[]) =>
-      new Promise<CountAnswer[]>((resolve, reject) => {
+    exchange: (questions: readonly KeyedCountRequest[]) =>
+      new Promise<CountResult[]>((resolve, reject) => {
         const answer = async (isThere: boolean): Promise<void> => {
           if (isThere)
             resolve(questions.map(({ wanted: given }) => ({ given, used: given, elsewhere: 0 })));

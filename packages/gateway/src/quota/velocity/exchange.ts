@@ -1,4 +1,4 @@
-import type { CountAnswer, CountedLimit } from "./count.js";
+import type { CountResult, CountedLimit } from "./count.js";
 import type { HeldCount } from "./held-count.js";
 import type { VelocityStore } from "./velocity-store.js";
 
@@ -9,7 +9,7 @@ const MAX_BATCH = 200;
 type Entry = {
   readonly limit: CountedLimit;
   wanted: number;
-  readonly listeners: ((answer: CountAnswer | undefined) => void)[];
+  readonly listeners: ((answer: CountResult | undefined) => void)[];
 };
 
 /**
@@ -49,7 +49,7 @@ export class Exchange {
   }
 
   /** Asks for so many events, or none where only something is said; resolves in any case. */
-  ask(held: HeldCount, limit: CountedLimit, wanted: number): Promise<CountAnswer | undefined> {
+  ask(held: HeldCount, limit: CountedLimit, wanted: number): Promise<CountResult | undefined> {
     return new Promise((resolve) => {
       const entry = this.#questions.get(held) ??
         this.#giveBacks.get(held) ?? { limit, wanted: 0, listeners: [] };
@@ -83,7 +83,7 @@ export class Exchange {
       const question = { key: held.key, limit, wanted, lease, settled: held.settled(now) };
       return { held, question, listeners };
     });
-    let answers: readonly CountAnswer[] | undefined;
+    let answers: readonly CountResult[] | undefined;
     try {
       answers = await this.#store.exchange(batch.map(({ question }) => question));
     } catch {

@@ -1,5 +1,5 @@
 import { LEASE_MS } from "./count.js";
-import type { CountAnswer, CountedLimit, SettledLease } from "./count.js";
+import type { CountResult, CountedLimit, SettledLease } from "./count.js";
 
 /** Events of one key under one cap that this gateway was given. */
 type HeldLease = {
@@ -75,7 +75,7 @@ export class HeldCount {
   }
 
   /** A lease that was asked for at this time was given. */
-  take(id: string, { given, used }: CountAnswer, askedAt: number): void {
+  take(id: string, { given, used }: CountResult, askedAt: number): void {
     this.isKnown = true;
     this.#heard = used;
     if (given === 0) return;

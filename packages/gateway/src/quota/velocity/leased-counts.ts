@@ -1,6 +1,6 @@
 import { sha256Hex } from "@countersign/core";
 import type { SharedCounts, VelocityLimit } from "@countersign/policy";
-import type { CountAnswer, CountedLimit } from "./count.js";
+import type { CountResult, CountedLimit } from "./count.js";
 import { Exchange } from "./exchange.js";
 import { HeldCount } from "./held-count.js";
 import type { VelocityStore } from "./velocity-store.js";
@@ -160,14 +160,14 @@ export class LeasedCounts {
   }
 
   /** Whether asking again soon may help: a database that hiccups, or others who may give something back. */
-  #mayHope(answer: CountAnswer | undefined, left: number, patientUntil: number): boolean {
+  #mayHope(answer: CountResult | undefined, left: number, patientUntil: number): boolean {
     const now = this.#now();
     if (this.#isClosed) return false;
     if (answer === undefined) return !this.#isGivenUp(now);
     return left === 0 && answer.elsewhere > 0 && now < patientUntil;
   }
 
-  #ask(held: HeldCount, limit: CountedLimit, events: number): Promise<CountAnswer | undefined> {
+  #ask(held: HeldCount, limit: CountedLimit, events: number): Promise<CountResult | undefined> {
     return this.#exchange.ask(held, limit, held.wish(limit, events, this.#now()));
   }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@countersign/core";
 import type { LedgerRow, ThreadLedger } from "../../thread/ledger.js";
 import type { Clock } from "../../base/ports.js";
-import { answerCount, emptyAt } from "./count.js";
+import { grantCount, emptyAt } from "./count.js";
 import type { VelocityCount } from "./count.js";
 import type { VelocityStore } from "./velocity-store.js";
 
@@ -40,7 +40,7 @@ export async function openLedgerVelocity(
       const changed: LedgerRow[] = [];
       const answers = questions.map((question) => {
         const { key, limit } = question;
-        const { count, answer } = answerCount(kept.get(key)?.count, question, gateway, now);
+        const { count, answer } = grantCount(kept.get(key)?.count, question, gateway, now);
         const row: Kept = { count, emptyAt: emptyAt(limit, now) };
         kept.set(key, row);
         changed.push({ kind: "velocity", id: key, value: row as unknown as JsonObject });

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CountedLimit } from "./count.js";
 import { openPostgresVelocity } from "./postgres-velocity.js";
-import type { KeyedQuestion, VelocityStore } from "./velocity-store.js";
+import type { KeyedCountRequest, VelocityStore } from "./velocity-store.js";
 
 let server: RunningPostgres;
 const stores: VelocityStore[] = [];
@@ -25,7 +25,7 @@ async function open(gateway: string, name = "log"): Promise<VelocityStore> {
 
 const LIMIT: CountedLimit = { kind: "window", max: 100, capacity: 100, windowMs: 60_000 };
 let leases = 0;
-function question(key: string, wanted: number, changes: Partial<KeyedQuestion> = {}) {
+function question(key: string, wanted: number, changes: Partial<KeyedCountRequest> = {}) {
   leases += 1;
   return { key, limit: LIMIT, settled: [], wanted, lease: `l${leases}`, ...changes };
 }

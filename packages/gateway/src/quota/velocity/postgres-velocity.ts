@@ -1,6 +1,6 @@
 import { CountersignError, parseJson } from "@countersign/core";
 import { openTables } from "../../store/postgres/open-tables.js";
-import { answerCount, emptyAt } from "./count.js";
+import { grantCount, emptyAt } from "./count.js";
 import type { VelocityCount } from "./count.js";
 import "./errors.js";
 import type { VelocityStore } from "./velocity-store.js";
@@ -65,7 +65,7 @@ export async function openPostgresVelocity({
           const now = Number(row.now);
           const before =
             row.count === "" ? undefined : (parseJson(row.count) as unknown as VelocityCount);
-          const { count, answer } = answerCount(before, question, gateway, now);
+          const { count, answer } = grantCount(before, question, gateway, now);
           counts.push(JSON.stringify(count));
           ends.push(Math.ceil(emptyAt(question.limit, now)));
           return answer;

@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { countedLimits } from "../../testing/counted-limits.js";
 import { MemoryVelocity } from "../../testing/memory-velocity.js";
 import { LEASE_MS } from "./count.js";
-import type { CountAnswer, CountedLimit } from "./count.js";
+import type { CountResult, CountedLimit } from "./count.js";
 import { Exchange } from "./exchange.js";
 import { HeldCount } from "./held-count.js";
-import type { KeyedQuestion } from "./velocity-store.js";
+import type { KeyedCountRequest } from "./velocity-store.js";
 
 type Command =
   | { readonly kind: "use"; readonly gateway: number; readonly events: number }
@@ -45,9 +45,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 type Message = {
   readonly gateway: string;
-  readonly questions: readonly KeyedQuestion[];
-  answers: CountAnswer[] | undefined;
-  readonly resolve: (answers: CountAnswer[]) => void;
+  readonly questions: readonly KeyedCountRequest[];
+  answers: CountResult[] | undefined;
+  readonly resolve: (answers: CountResult[]) => void;
   readonly reject: (error: Error) => void;
 };
 
@@ -81,8 +81,8 @@ class World {
     const rate = this.#rates[index] ?? 1;
     const clock = (): number => (this.now - origin) * rate;
     const store = {
-      exchange: (questions: readonly KeyedQuestion[]) =>
-        new Promise<CountAnswer[]>((resolve, reject) => {
+      exchange: (questions: readonly KeyedCountRequest[]) =>
+        new Promise<CountResult[]>((resolve, reject) => {
           this.#messages.push({ gateway: name, questions, answers: undefined, resolve, reject });
         }),
       sweep: async () => {},

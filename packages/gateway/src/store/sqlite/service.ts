@@ -1,7 +1,13 @@
 import type { JsonObject } from "@countersign/core";
 import { openDatabase } from "@countersign/receipts/sqlite";
 import type { Database, Statement } from "@countersign/receipts/sqlite";
-import type { Claimed, LedgerClaim, LedgerKind, LedgerName, LedgerRow } from "../../thread/ledger.js";
+import type {
+  Claimed,
+  LedgerClaim,
+  LedgerKind,
+  LedgerName,
+  LedgerRow,
+} from "../../thread/ledger.js";
 import { parseStored } from "../../thread/stored-value.js";
 import { decodeText, encodeText } from "../../thread/text.js";
 
